@@ -1,0 +1,42 @@
+# Every way to run anything. `make run` and `make test` need only Python 3.11, make and git.
+
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test quick check format lock clean help
+
+help: ## Show this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 16
+
+run: $(VENV)/run.stamp ## Set up and start Handrail on this folder
+	@$(BIN)/handrail up
+
+test: $(VENV)/dev.stamp ## Set up and run every test
+	@$(BIN)/pytest
+
+quick: $(VENV)/dev.stamp ## Run the tests that take no time
+	@$(BIN)/pytest -m "not slow"
+
+check: $(VENV)/dev.stamp ## Format, lint and types
+	@$(BIN)/ruff format --check
+	@$(BIN)/ruff check
+	@$(BIN)/basedpyright --warnings
+
+format: $(VENV)/dev.stamp ## Put the code in its house style
+	@$(BIN)/ruff check --fix --quiet || true
+	@$(BIN)/ruff format
+
+lock: $(VENV)/dev.stamp ## Pin the newest versions, with hashes
+	@scripts/lock
+
+clean: ## Remove everything that make made
+	rm -rf $(VENV) dist .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/run.stamp: requirements/bootstrap.lock requirements/run.lock pyproject.toml scripts/setup
+	@scripts/system-packages
+	@scripts/setup run
+
+$(VENV)/dev.stamp: requirements/bootstrap.lock requirements/dev.lock pyproject.toml scripts/setup
+	@scripts/system-packages
+	@scripts/setup dev

@@ -1,0 +1,1 @@
+"""The doorbell: rings a topic and carries no data."""

@@ -1,0 +1,1 @@
+"""The nouns: frozen values, ids, the state table and the ports. Standard library only, no I/O."""

@@ -1,0 +1,51 @@
+"""Who is speaking: tokens and the principals behind them."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from handrail.core.ids import ProjectId, TokenId, UserId, WorkspaceId
+
+
+class Role(StrEnum):
+    """A user decides, a client decides for its person and executes, an agent only asks."""
+
+    USER = "user"
+    CLIENT = "client"
+    AGENT = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A credential as it is stored: only the hash of its secret is kept.
+
+    `subject` is the user, client or agent that speaks with it. A user's token opens all of the
+    user's projects, so it names none.
+    """
+
+    id: TokenId
+    secret_hash: str
+    role: Role
+    subject: str
+    user_id: UserId
+    project_id: ProjectId | None
+    workspace_id: WorkspaceId | None
+    name: str
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+    def is_live(self, now: datetime) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+def new_secret(role: Role) -> str:
+    """Make the text a person or program presents; its start says what it is, should it leak."""
+    return f"hr_{role}_{secrets.token_urlsafe(32)}"
+
+
+def hash_secret(secret: str) -> str:
+    """The secret has 256 bits of chance, so that one plain hash is enough to keep it safe."""
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,0 +1,78 @@
+"""The record that cannot be unwritten: one hash chain per project."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from handrail.core.ids import ProjectId
+from handrail.core.tool import JsonObject
+
+GENESIS = "0" * 64
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """One line before it is chained: who did what to which thing, and the telling details."""
+
+    action: str
+    actor: str
+    subject: str
+    details: JsonObject = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """A chained line. Its hash covers everything in it and the hash of the line before."""
+
+    project_id: ProjectId
+    seq: int
+    at: datetime
+    action: str
+    actor: str
+    subject: str
+    details: str
+    previous: str
+    hash: str
+
+
+def chain(
+    record: AuditRecord, *, project_id: ProjectId, seq: int, at: datetime, previous: str
+) -> AuditEntry:
+    details = canonical(record.details)
+    link = _link(project_id, seq, at, record.action, record.actor, record.subject, details)
+    return AuditEntry(
+        project_id, seq, at, record.action, record.actor, record.subject, details,
+        previous, _hash(previous, link),
+    )  # fmt: skip
+
+
+def find_break(entries: Iterable[AuditEntry]) -> str | None:
+    """Walk a whole chain from its beginning; say where it is broken, or None."""
+    previous, expected = GENESIS, 1
+    for entry in entries:
+        if entry.seq != expected:
+            return f"line {expected} is missing"
+        link = _link(
+            entry.project_id, entry.seq, entry.at, entry.action, entry.actor, entry.subject,
+            entry.details,
+        )  # fmt: skip
+        if entry.previous != previous or entry.hash != _hash(previous, link):
+            return f"line {entry.seq} does not match its hash"
+        previous, expected = entry.hash, expected + 1
+    return None
+
+
+def canonical(value: object) -> str:
+    """One spelling for one JSON value; pure ASCII, so that any text there is can be kept."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _link(*parts: object) -> str:
+    return canonical([str(part) for part in parts])
+
+
+def _hash(previous: str, link: str) -> str:
+    return hashlib.sha256(f"{previous}\n{link}".encode()).hexdigest()

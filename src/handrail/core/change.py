@@ -1,0 +1,78 @@
+"""What the store takes: whole changes, never open transactions.
+
+A change is a list of steps with their preconditions, the events that tell of them and the audit
+lines that prove them. It is stored whole or, when a precondition no longer holds, not at all.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from handrail.core.access import Token
+from handrail.core.audit import AuditRecord
+from handrail.core.event import NewEvent, Topic
+from handrail.core.execution import ToolExecution
+from handrail.core.ids import ProjectId
+from handrail.core.project import Client, Project, Session, User, Workspace
+
+Row = User | Project | Workspace | Client | Token
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """A row that was not there before."""
+
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """The session's row, unless somebody was faster."""
+
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """A new call. Refused if its call id is taken, or its session unknown or stopped."""
+
+    execution: ToolExecution
+    raw_params: str
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """A step along a road. Refused unless status and epoch are still those of `before`.
+
+    Arriving at a final state erases the raw parameters.
+    """
+
+    before: ToolExecution
+    after: ToolExecution
+
+
+@dataclass(frozen=True, slots=True)
+class Reoffer:
+    """The same state in other hands. Refused unless status and epoch are those of `before`."""
+
+    before: ToolExecution
+    after: ToolExecution
+
+
+Step = Add | OpenSession | OpenCall | Advance | Reoffer
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    project_id: ProjectId
+    at: datetime
+    steps: tuple[Step, ...]
+    events: tuple[NewEvent, ...] = ()
+    audit: tuple[AuditRecord, ...] = ()
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Who must be woken once this is durable."""
+        if not self.events:
+            return ()
+        calls = (Topic.execution(event.execution_id) for event in self.events)
+        return (Topic.project(self.project_id), *calls)

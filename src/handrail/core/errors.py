@@ -1,0 +1,122 @@
+"""Everything that can go wrong, in one tree.
+
+HandrailError
+├── BadInput              what was sent cannot be read
+│   └── TooLarge          … or is more than we take
+├── Unauthenticated       no token, or one we do not know
+├── Forbidden             known, but not allowed to do this
+├── NotFound              no such thing, or not yours
+├── Conflict              the world has moved on
+│   ├── ConflictingCall   the same call id with another body
+│   ├── ChangeRefused     a precondition of a change no longer holds
+│   └── IllegalTransition no road leads from this state to that one
+├── SetupError            Handrail cannot start like this
+│   ├── RuleError         a policy file contradicts itself
+│   └── StoreTooNew       the database was written by a newer Handrail
+└── ToolError             a tool could not do its work; becomes a failed result
+    ├── PathValidationError
+    ├── FileOperationError
+    ├── CommandExecutionError
+    └── ApprovalDeniedError
+
+Refusals by policy and failures of tools are results that are stored and returned; exceptions
+are for broken promises and for what the caller must mend.
+"""
+
+from enum import StrEnum
+
+
+class ErrorType(StrEnum):
+    """Why an execution FAILED."""
+
+    VALIDATION = "validation"
+    DENIED = "denied"
+    STALE = "stale"
+    CANCELLED = "cancelled"
+    NO_CLIENT = "no_client"
+    EXECUTION = "execution"
+    EXECUTION_TIMEOUT = "execution_timeout"
+    OUTCOME_UNKNOWN = "outcome_unknown"
+    INTERNAL = "internal"
+
+
+class HandrailError(Exception):
+    """The root: catch this to catch everything Handrail raises on purpose."""
+
+    @property
+    def message(self) -> str:
+        return str(self)
+
+
+class BadInput(HandrailError):
+    """What was sent cannot be read."""
+
+
+class TooLarge(BadInput):
+    """What was sent is more than Handrail takes."""
+
+
+class Unauthenticated(HandrailError):
+    """No token was sent, or one that is unknown, revoked or expired."""
+
+
+class Forbidden(HandrailError):
+    """The token is good, but it does not carry this right."""
+
+
+class NotFound(HandrailError):
+    """There is no such thing, or it belongs to somebody else."""
+
+
+class Conflict(HandrailError):
+    """The world is no longer what the caller thinks it is."""
+
+
+class ConflictingCall(Conflict):
+    """The same call id was used before with another body."""
+
+
+class ChangeRefused(Conflict):
+    """A precondition of a change no longer holds; nothing of it was stored."""
+
+
+class IllegalTransition(Conflict):
+    """No road leads from this state to that one."""
+
+
+class SetupError(HandrailError):
+    """Handrail cannot start like this; the message says what to do."""
+
+
+class RuleError(SetupError):
+    """A policy file contradicts itself or cannot be read."""
+
+
+class StoreTooNew(SetupError):
+    """The database was written by a newer Handrail."""
+
+
+class ToolError(HandrailError):
+    """A tool could not do its work."""
+
+    error_type = ErrorType.EXECUTION
+
+
+class PathValidationError(ToolError):
+    """The path leaves the workspace, or leads to something that is not to be touched."""
+
+    error_type = ErrorType.VALIDATION
+
+
+class FileOperationError(ToolError):
+    """The file system said no."""
+
+
+class CommandExecutionError(ToolError):
+    """The command could not be started or did not end well."""
+
+
+class ApprovalDeniedError(ToolError):
+    """A person, or this machine's own policy, refused."""
+
+    error_type = ErrorType.DENIED

@@ -1,0 +1,54 @@
+"""What connected clients and consoles are told, and the topics that ring for it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from handrail.core.ids import ClientId, ExecutionId, ProjectId
+
+
+class EventKind(StrEnum):
+    """The names on the stream. A row holds ids only; words are added when it is sent."""
+
+    EXECUTION_SIGNAL = "tool.execution_signal"
+    RESULT_ACK = "tool.result_ack"
+    STATUS = "tool.status"
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """An event before the store has numbered it.
+
+    `client_id` names the one client it is addressed to; users of the project see such an event
+    as a plain change of status. Without it everyone on the project's stream is meant.
+    """
+
+    kind: EventKind
+    execution_id: ExecutionId
+    client_id: ClientId | None = None
+    epoch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A numbered event: gapless and increasing within its project."""
+
+    project_id: ProjectId
+    seq: int
+    at: datetime
+    kind: EventKind
+    execution_id: ExecutionId
+    client_id: ClientId | None
+    epoch: int
+
+
+class Topic:
+    """What a bell can ring for."""
+
+    @staticmethod
+    def project(project_id: ProjectId) -> str:
+        return f"project:{project_id}"
+
+    @staticmethod
+    def execution(execution_id: ExecutionId) -> str:
+        return f"execution:{execution_id}"

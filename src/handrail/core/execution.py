@@ -1,0 +1,110 @@
+"""The life of one call: its eight states and the roads between them."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Self
+
+from handrail.core.errors import ErrorType, IllegalTransition
+from handrail.core.ids import (
+    ApprovalId,
+    CallId,
+    ClientId,
+    ExecutionId,
+    ProjectId,
+    SessionId,
+    UserId,
+    WorkspaceId,
+)
+from handrail.core.risk import RiskLevel
+from handrail.core.tool import Effect, JsonObject, Site
+
+
+class Status(StrEnum):
+    PENDING = "pending"
+    AWAITING_APPROVAL = "awaiting_approval"
+    APPROVED = "approved"
+    EXECUTING = "executing"
+    COMPLETED = "completed"
+    REJECTED = "rejected"
+    TIMEOUT = "timeout"
+    FAILED = "failed"
+
+    @property
+    def is_final(self) -> bool:
+        return not TRANSITIONS[self]
+
+
+TRANSITIONS: dict[Status, frozenset[Status]] = {
+    Status.PENDING: frozenset({Status.AWAITING_APPROVAL, Status.APPROVED, Status.FAILED}),
+    Status.AWAITING_APPROVAL: frozenset(
+        {Status.APPROVED, Status.REJECTED, Status.TIMEOUT, Status.FAILED}
+    ),
+    Status.APPROVED: frozenset({Status.EXECUTING, Status.TIMEOUT, Status.FAILED}),
+    Status.EXECUTING: frozenset({Status.COMPLETED, Status.FAILED}),
+    Status.COMPLETED: frozenset(),
+    Status.REJECTED: frozenset(),
+    Status.TIMEOUT: frozenset(),
+    Status.FAILED: frozenset(),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolExecution:
+    """The durable record of one call. Becomes another value by `advance`, and by nothing else.
+
+    `tool_params` is the masked form; the raw one lies apart and is erased at the end. `epoch`
+    counts how often the call was handed to a client: an answer under an older epoch is late.
+    """
+
+    id: ExecutionId
+    user_id: UserId
+    project_id: ProjectId
+    workspace_id: WorkspaceId
+    session_id: SessionId
+    call_id: CallId
+    agent_id: str
+    tool_name: str
+    tool_params: JsonObject
+    request_digest: str
+    digest: str
+    site: Site
+    effect: Effect
+    risk_level: RiskLevel
+    reasons: tuple[str, ...]
+    requires_approval: bool
+    status: Status
+    created_at: datetime
+    reasoning: str | None = None
+    approval_id: ApprovalId | None = None
+    client_id: ClientId | None = None
+    epoch: int = 0
+    result: JsonObject | None = None
+    error: str | None = None
+    error_type: ErrorType | None = None
+    execution_time_ms: int | None = None
+    approved_at: datetime | None = None
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+
+    def advance(self, status: Status, at: datetime, **fields: Any) -> Self:
+        """Take one step along a road; the moment of arrival is written down on the way."""
+        if status not in TRANSITIONS[self.status]:
+            raise IllegalTransition(f"{self.id} is {self.status} and cannot become {status}")
+        match status:
+            case Status.APPROVED:
+                fields["approved_at"] = at
+            case Status.EXECUTING:
+                fields["started_at"] = at
+            case _ if status.is_final:
+                fields["completed_at"] = at
+            case _:
+                pass
+        return replace(self, status=status, **fields)
+
+    def fail(self, error_type: ErrorType, error: str, at: datetime) -> Self:
+        return self.advance(Status.FAILED, at, error=error, error_type=error_type)
+
+    def hand_to(self, client_id: ClientId) -> Self:
+        """Offer the same call to a client, anew: what was offered before is void."""
+        return replace(self, client_id=client_id, epoch=self.epoch + 1)

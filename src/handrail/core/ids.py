@@ -1,0 +1,24 @@
+"""Names of things: unguessable, prefixed with their kind, sorted by the time they were made."""
+
+import secrets
+from datetime import datetime
+from typing import NewType
+
+UserId = NewType("UserId", str)
+ProjectId = NewType("ProjectId", str)
+WorkspaceId = NewType("WorkspaceId", str)
+ClientId = NewType("ClientId", str)
+AgentId = NewType("AgentId", str)
+TokenId = NewType("TokenId", str)
+ExecutionId = NewType("ExecutionId", str)
+ApprovalId = NewType("ApprovalId", str)
+
+# Chosen by whoever asks, unique within a project and within a session.
+SessionId = NewType("SessionId", str)
+CallId = NewType("CallId", str)
+
+
+def mint(prefix: str, at: datetime) -> str:
+    """Make an id such as `exe_018f3c…`: 48 bits of time, so that rows lie in order, 80 of chance."""
+    milliseconds = int(at.timestamp() * 1000)
+    return f"{prefix}_{milliseconds:012x}{secrets.token_hex(10)}"

@@ -1,0 +1,102 @@
+"""Sockets in the wall: what the rooms above need and the adapters below provide."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from handrail.core.access import Token
+from handrail.core.audit import AuditEntry
+from handrail.core.change import Change
+from handrail.core.event import Event
+from handrail.core.execution import Status, ToolExecution
+from handrail.core.ids import (
+    CallId,
+    ClientId,
+    ExecutionId,
+    ProjectId,
+    SessionId,
+    UserId,
+    WorkspaceId,
+)
+from handrail.core.project import Client, Project, Session, User, Workspace
+
+
+class Clock(Protocol):
+    def now(self) -> datetime: ...
+
+
+class Bell(Protocol):
+    async def wait(self, timeout_seconds: float) -> bool:
+        """Wait for a ring since the last wait; False when the time has passed without one."""
+        ...
+
+
+class Bus(Protocol):
+    """The doorbell. It carries no parcel: a lost ring costs time, never correctness."""
+
+    def ring(self, topics: Sequence[str]) -> None: ...
+
+    def listen(self, topic: str) -> AbstractContextManager[Bell]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class StreamItem:
+    """An event with what is needed to put it into words.
+
+    `raw_params` is there only for a signal that still stands: the call has not ended and has
+    not been offered anew since.
+    """
+
+    event: Event
+    execution: ToolExecution
+    raw_params: str | None
+
+
+class Store(Protocol):
+    """The truth. Changes go in whole; what comes out are values."""
+
+    async def submit(self, change: Change) -> None:
+        """Make the change durable, then ring. Raises ChangeRefused when it no longer applies."""
+        ...
+
+    async def find_user(self, name: str) -> User | None: ...
+
+    async def find_token(self, secret_hash: str) -> Token | None: ...
+
+    async def find_project(self, project_id: ProjectId) -> Project | None: ...
+
+    async def list_projects(self, user_id: UserId) -> list[Project]: ...
+
+    async def list_workspaces(self, project_id: ProjectId) -> list[Workspace]: ...
+
+    async def list_clients(self, project_id: ProjectId) -> list[Client]: ...
+
+    async def find_session(self, project_id: ProjectId, session_id: SessionId) -> Session | None: ...
+
+    async def find_execution(self, execution_id: ExecutionId) -> ToolExecution | None: ...
+
+    async def find_call(
+        self, project_id: ProjectId, session_id: SessionId, call_id: CallId
+    ) -> ToolExecution | None: ...
+
+    async def list_executions(
+        self, project_id: ProjectId, *, status: Status | None, agent_id: str | None, limit: int
+    ) -> list[ToolExecution]: ...
+
+    async def list_open(self, workspace_id: WorkspaceId) -> list[ToolExecution]:
+        """The calls of a workspace that are APPROVED or EXECUTING, oldest first."""
+        ...
+
+    async def last_event(self, project_id: ProjectId) -> int: ...
+
+    async def read_stream(
+        self, project_id: ProjectId, *, after: int, client_id: ClientId | None, limit: int
+    ) -> list[StreamItem]:
+        """Events after a number: those meant for everyone and, for a client, its own."""
+        ...
+
+    async def read_audit(
+        self, project_id: ProjectId, *, after: int, limit: int
+    ) -> list[AuditEntry]: ...

@@ -1,0 +1,68 @@
+"""Whose work it is and where it happens: users, projects, workspaces, clients, sessions."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from handrail.core.ids import ClientId, ProjectId, SessionId, UserId, WorkspaceId
+
+
+class Autonomy(StrEnum):
+    """How much an agent may do unasked."""
+
+    READ_ONLY = "read_only"
+    SUPERVISED = "supervised"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    id: UserId
+    name: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Belongs to one user; carries its own event sequence, audit chain and digest salt."""
+
+    id: ProjectId
+    user_id: UserId
+    name: str
+    autonomy: Autonomy
+    digest_salt: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A root folder on one machine, registered by a client."""
+
+    id: WorkspaceId
+    project_id: ProjectId
+    machine: str
+    root: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A process on the user's machine that executes for one workspace."""
+
+    id: ClientId
+    project_id: ProjectId
+    workspace_id: WorkspaceId
+    name: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation or one foreign agent's run, bound to one workspace and to who opened it."""
+
+    id: SessionId
+    project_id: ProjectId
+    workspace_id: WorkspaceId
+    opened_by: str
+    created_at: datetime
+    stopped_at: datetime | None = None

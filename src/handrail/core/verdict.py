@@ -1,0 +1,38 @@
+"""Policy's answer to a call."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from handrail.core.risk import Finding, RiskLevel
+
+
+class Ruling(IntEnum):
+    """Ordered, so that the strictest of several is their maximum."""
+
+    ALLOW = 1
+    ASK = 2
+    DENY = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will really happen, in terms a machine can compare: paths, argv lists, hosts."""
+
+    paths: tuple[str, ...] = ()
+    argv: tuple[tuple[str, ...], ...] = ()
+    hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Allow, ask or deny, with the risk and every reason in words."""
+
+    ruling: Ruling
+    risk: RiskLevel
+    findings: tuple[Finding, ...] = ()
+    timeout_seconds: int = 0
+    plan: Plan = Plan()
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        return tuple(finding.reason for finding in self.findings)

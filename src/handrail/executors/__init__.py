@@ -1,0 +1,1 @@
+"""The hands that touch the machine. They check the world at the moment of use."""

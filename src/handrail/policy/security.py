@@ -1,0 +1,49 @@
+"""Autonomy × risk: who is asked, and how long they have."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from handrail.core.project import Autonomy
+from handrail.core.risk import Finding, RiskLevel
+from handrail.core.verdict import Plan, Ruling, Verdict
+from handrail.policy.assess import RiskAssessor
+from handrail.policy.rules import Rules, default_rules
+
+APPROVAL_SECONDS = {RiskLevel.MEDIUM: 300, RiskLevel.HIGH: 600, RiskLevel.CRITICAL: 600}
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a judgement may look at besides the call: the place, the rules and the freedom given."""
+
+    workspace: str
+    autonomy: Autonomy = Autonomy.SUPERVISED
+    isolated: bool = True
+    rules: Rules = field(default_factory=default_rules)
+
+
+class SecurityPolicy:
+    """Turns findings into a verdict. Pure: the same findings always give the same answer."""
+
+    def __init__(self, assessor: RiskAssessor | None = None):
+        self._assessor = assessor or RiskAssessor()
+
+    def rule(
+        self, base: RiskLevel, findings: Sequence[Finding], *, autonomy: Autonomy, plan: Plan
+    ) -> Verdict:
+        risk = self._assessor.assess_tool_risk(base, findings)
+        ruling = _ruling(risk, autonomy)
+        seconds = APPROVAL_SECONDS[risk] if ruling is Ruling.ASK else 0
+        return Verdict(ruling, risk, tuple(findings), seconds, plan)
+
+
+def _ruling(risk: RiskLevel, autonomy: Autonomy) -> Ruling:
+    if risk is RiskLevel.FORBIDDEN:
+        return Ruling.DENY
+    if risk is RiskLevel.LOW:
+        return Ruling.ALLOW
+    if autonomy is Autonomy.READ_ONLY:
+        return Ruling.DENY
+    if risk is RiskLevel.MEDIUM and autonomy is Autonomy.FULL:
+        return Ruling.ALLOW
+    return Ruling.ASK

@@ -1,0 +1,1 @@
+"""Validators read words and report findings. They never raise and never decide."""

@@ -1,0 +1,82 @@
+"""Paths as words: is this text a path inside the workspace that may be touched?
+
+Only the words are judged here, without a look at the disk. Links, devices and races are the
+executor's matter, at the moment of use.
+"""
+
+import unicodedata
+from dataclasses import dataclass, field
+
+from handrail.core.risk import Finding, forbidden
+from handrail.policy.rules import Access, Rules, default_rules
+from handrail.policy.validators.sizes import SizeLimiter
+
+MAX_PATH_CHARS = 4096
+_UNSEEN = {"Cc", "Cf", "Zl", "Zp"}
+
+
+@dataclass(frozen=True, slots=True)
+class PathValidator:
+    """Judges paths against one workspace root."""
+
+    root: str
+    rules: Rules = field(default_factory=default_rules)
+
+    def validate_path(self, path: str, *, writing: bool = False) -> list[Finding]:
+        """Every concern about a path; an empty list means that its words are fine."""
+        findings = self._check_spelling(path) or self.validate_workspace_boundary(path)
+        return findings or self._check_rules(self.resolve_path(path), writing=writing)
+
+    def validate_workspace_boundary(self, path: str) -> list[Finding]:
+        parts = self._parts(path)
+        if parts is None:
+            return [forbidden("path.boundary", f"{path!r} lies outside the workspace")]
+        depth = 0
+        for part in parts:
+            depth += -1 if part == ".." else 1
+            if depth < 0:
+                return [forbidden("path.boundary", f"{path!r} climbs out of the workspace")]
+        return []
+
+    def check_file_size(self, size_bytes: int) -> list[Finding]:
+        return SizeLimiter().check_file(size_bytes)
+
+    def resolve_path(self, path: str) -> str:
+        """The path relative to the root, without `.` and `..`: what is judged is what is opened."""
+        kept: list[str] = []
+        for part in self._parts(path) or []:
+            if part == "..":
+                kept = kept[:-1]
+            else:
+                kept.append(part)
+        return "/".join(kept) or "."
+
+    def _parts(self, path: str) -> list[str] | None:
+        """The parts below the root, or None for an absolute path that starts elsewhere."""
+        parts = [part for part in path.split("/") if part not in ("", ".")]
+        if path.startswith("/"):
+            root = [part for part in self.root.split("/") if part]
+            return parts[len(root) :] if parts[: len(root)] == root else None
+        # Agents like to name the folder they work in: `workspace/x` means `x`.
+        return parts[1:] if parts[:1] == ["workspace"] else parts
+
+    def _check_spelling(self, path: str) -> list[Finding]:
+        rule = "path.spelling"
+        if not path:
+            return [forbidden(rule, "the path is empty")]
+        if len(path) > MAX_PATH_CHARS:
+            return [forbidden(rule, f"the path is longer than {MAX_PATH_CHARS} characters")]
+        if not path.isprintable() and any(unicodedata.category(c) in _UNSEEN for c in path):
+            return [forbidden(rule, f"{path!r} holds control or invisible characters")]
+        if "\\" in path:
+            return [forbidden(rule, f"{path!r} holds a backslash; use forward slashes")]
+        if path.startswith("~"):
+            return [forbidden(rule, f"{path!r} names a home folder, which lies outside")]
+        return []
+
+    def _check_rules(self, path: str, *, writing: bool) -> list[Finding]:
+        return [
+            forbidden(f"path.{rule.name}", f"{path!r} is refused: {rule.reason}")
+            for rule in self.rules.paths
+            if (writing or rule.access is Access.ANY) and rule.covers(path)
+        ]

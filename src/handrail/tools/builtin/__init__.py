@@ -1,0 +1,1 @@
+"""The tools Handrail ships; they enter by the same door as everybody's."""

@@ -1,0 +1,137 @@
+"""read_file: the content of one file."""
+
+import base64
+import codecs
+import re
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator, Field
+
+from handrail.core.errors import ErrorType
+from handrail.core.hands import Hands
+from handrail.core.risk import Finding, RiskLevel
+from handrail.core.tool import Effect, ToolResult
+from handrail.core.verdict import Plan
+from handrail.policy.security import Scene
+from handrail.policy.validators.paths import PathValidator
+from handrail.policy.validators.sizes import SizeLimiter
+from handrail.tools.base import Tool, ToolParams
+
+SHOWN_LINES = 2_000
+SHOWN_BYTES = 256_000
+MEDIA_BYTES = 4_000_000
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
+# Binary files that models can look at, by how they begin.
+_MEDIA = {
+    b"%PDF-": "application/pdf",
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+}
+
+
+def _text_encoding(name: str) -> str:
+    try:
+        b"".decode(name)
+    except LookupError:
+        raise ValueError(f"{name!r} is not a text encoding") from None
+    return codecs.lookup(name).name
+
+
+class ReadFileParams(ToolParams):
+    path: str = Field(description="File to read, relative to the workspace.")
+    encoding: Annotated[str, AfterValidator(_text_encoding)] = Field(
+        default="utf-8", max_length=40, description="Text encoding of the file."
+    )
+    offset: int | None = Field(default=None, ge=0, description="Lines to skip before reading.")
+    limit: int | None = Field(
+        default=None, ge=1, description=f"Lines to read; without it, at most {SHOWN_LINES}."
+    )
+
+
+class ReadFile(Tool[ReadFileParams]):
+    name: ClassVar[str] = "read_file"
+    description: ClassVar[str] = (
+        "Read one file of the workspace. Text comes as lines; pdf, png, jpeg, gif and webp come "
+        f"as base64. At most {SHOWN_LINES:,} lines or {SHOWN_BYTES // 1000} kB are shown at once: "
+        "use offset and limit to go on."
+    )
+    params = ReadFileParams
+    safety_level: ClassVar[RiskLevel] = RiskLevel.LOW
+    effect: ClassVar[Effect] = Effect.READ
+
+    def pre_validate(self, params: ReadFileParams, scene: Scene) -> list[Finding]:
+        return PathValidator(scene.workspace, scene.rules).validate_path(params.path)
+
+    def plan(self, params: ReadFileParams, scene: Scene) -> Plan:
+        return Plan(paths=(_resolve(params, scene),))
+
+    def preview(self, params: ReadFileParams) -> str:
+        return f"Read {params.path}"
+
+    async def execute(self, params: ReadFileParams, scene: Scene, hands: Hands) -> ToolResult:
+        limit = SizeLimiter().max_file_bytes
+        file = await hands.files.read(_resolve(params, scene), max_bytes=limit)
+        if (media := _media_type(file.data)) is not None:
+            return _picture(file.data, media, file.size)
+        try:
+            text = file.data.decode(params.encoding)
+        except UnicodeDecodeError:
+            text = "\0"
+        if "\0" in text:
+            return ToolResult.failed(
+                f"{params.path} is binary, or not {params.encoding}; only text, pdf, png, jpeg, "
+                "gif and webp can be read",
+                ErrorType.VALIDATION,
+            )
+        return _excerpt(text, params, file.size)
+
+
+def _resolve(params: ReadFileParams, scene: Scene) -> str:
+    return PathValidator(scene.workspace, scene.rules).resolve_path(params.path)
+
+
+def _media_type(data: bytes) -> str | None:
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return next((media for start, media in _MEDIA.items() if data.startswith(start)), None)
+
+
+def _picture(data: bytes, media: str, size: int) -> ToolResult:
+    if size > MEDIA_BYTES:
+        return ToolResult.failed(
+            f"this {media} is {size:,} bytes; at most {MEDIA_BYTES:,} can be shown",
+            ErrorType.VALIDATION,
+        )
+    content = base64.b64encode(data).decode("ascii")
+    fields = {"content": content, "encoding": "base64", "media_type": media, "size": size}
+    return ToolResult(True, f"[{media}, {size:,} bytes]", {**fields, "truncated": False})
+
+
+def _excerpt(text: str, params: ReadFileParams, size: int) -> ToolResult:
+    lines = _LINE.findall(text)
+    first = params.offset or 0
+    wanted = lines[first : first + (params.limit or SHOWN_LINES)]
+    shown = _how_many_fit(wanted)
+    content = "".join(wanted[:shown])
+    last = first + shown
+    note = ""
+    if wanted and not shown:
+        content = wanted[0].encode()[:SHOWN_BYTES].decode(errors="ignore")
+        note = f"\n[the beginning of line {first + 1:,}, which is {len(wanted[0]):,} characters]"
+    elif shown < len(wanted) or (params.limit is None and last < len(lines)):
+        note = f"\n[lines {first + 1:,} to {last:,} of {len(lines):,}; go on with offset={last}]"
+    fields = {"content": content, "encoding": params.encoding, "size": size}
+    return ToolResult(True, content + note, {**fields, "truncated": bool(note)})
+
+
+def _how_many_fit(lines: list[str]) -> int:
+    total = 0
+    for index, line in enumerate(lines):
+        total += len(line.encode())
+        if total > SHOWN_BYTES:
+            return index
+    return len(lines)
