@@ -1,7 +1,7 @@
 """The doorbell of a single process."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 
@@ -34,7 +34,7 @@ class LocalBus:
                 bell.ring()
 
     @contextmanager
-    def listen(self, topic: str) -> Iterator[LocalBell]:
+    def listen(self, topic: str) -> Generator[LocalBell]:
         bell = LocalBell()
         self._bells.setdefault(topic, set()).add(bell)
         try:

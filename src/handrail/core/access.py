@@ -37,8 +37,23 @@ class Token:
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
 
+    @property
+    def principal(self) -> "Principal":
+        return Principal(self.role, self.subject, self.user_id, self.project_id, self.workspace_id)
+
     def is_live(self, now: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who speaks, and for whom; bound to one project and workspace unless it is a user."""
+
+    role: Role
+    subject: str
+    user_id: UserId
+    project_id: ProjectId | None = None
+    workspace_id: WorkspaceId | None = None
 
 
 def new_secret(role: Role) -> str:

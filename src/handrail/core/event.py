@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from handrail.core.execution import Status
 from handrail.core.ids import ClientId, ExecutionId, ProjectId
 
 
@@ -25,6 +26,7 @@ class NewEvent:
 
     kind: EventKind
     execution_id: ExecutionId
+    status: Status
     client_id: ClientId | None = None
     epoch: int = 0
 
@@ -38,6 +40,7 @@ class Event:
     at: datetime
     kind: EventKind
     execution_id: ExecutionId
+    status: Status
     client_id: ClientId | None
     epoch: int
 

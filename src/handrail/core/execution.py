@@ -16,6 +16,7 @@ from handrail.core.ids import (
     UserId,
     WorkspaceId,
 )
+from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, JsonObject, Site
 
@@ -70,6 +71,7 @@ class ToolExecution:
     digest: str
     site: Site
     effect: Effect
+    autonomy: Autonomy
     risk_level: RiskLevel
     reasons: tuple[str, ...]
     requires_approval: bool
@@ -105,6 +107,10 @@ class ToolExecution:
     def fail(self, error_type: ErrorType, error: str, at: datetime) -> Self:
         return self.advance(Status.FAILED, at, error=error, error_type=error_type)
 
-    def hand_to(self, client_id: ClientId) -> Self:
-        """Offer the same call to a client, anew: what was offered before is void."""
+    def assign(self, client_id: ClientId, at: datetime) -> Self:
+        """Hand an approved read to a client: being handed it is the claim."""
+        return self.advance(Status.EXECUTING, at, client_id=client_id, epoch=self.epoch + 1)
+
+    def reoffer(self, client_id: ClientId) -> Self:
+        """Hand the call out anew: what was handed out before is void."""
         return replace(self, client_id=client_id, epoch=self.epoch + 1)

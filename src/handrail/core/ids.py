@@ -19,6 +19,6 @@ CallId = NewType("CallId", str)
 
 
 def mint(prefix: str, at: datetime) -> str:
-    """Make an id such as `exe_018f3c…`: 48 bits of time, so that rows lie in order, 80 of chance."""
+    """Make an id like `exe_018f3c…`: 48 bits of time, so that rows lie in order, 80 of chance."""
     milliseconds = int(at.timestamp() * 1000)
     return f"{prefix}_{milliseconds:012x}{secrets.token_hex(10)}"

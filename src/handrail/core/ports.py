@@ -20,7 +20,7 @@ from handrail.core.ids import (
     UserId,
     WorkspaceId,
 )
-from handrail.core.project import Client, Project, Session, User, Workspace
+from handrail.core.project import Autonomy, Client, Place, Project, User, Workspace
 
 
 class Clock(Protocol):
@@ -50,7 +50,9 @@ class StreamItem:
     """
 
     event: Event
-    execution: ToolExecution
+    tool_name: str
+    digest: str
+    autonomy: Autonomy
     raw_params: str | None
 
 
@@ -73,7 +75,7 @@ class Store(Protocol):
 
     async def list_clients(self, project_id: ProjectId) -> list[Client]: ...
 
-    async def find_session(self, project_id: ProjectId, session_id: SessionId) -> Session | None: ...
+    async def find_place(self, project_id: ProjectId, session_id: SessionId) -> Place | None: ...
 
     async def find_execution(self, execution_id: ExecutionId) -> ToolExecution | None: ...
 

@@ -66,3 +66,12 @@ class Session:
     opened_by: str
     created_at: datetime
     stopped_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a session's calls happen, and under which rules."""
+
+    project: Project
+    workspace: Workspace
+    session: Session

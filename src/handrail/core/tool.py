@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from handrail.core.errors import ErrorType
-from handrail.core.ids import CallId, SessionId
+from handrail.core.ids import CallId, ProjectId, SessionId
 from handrail.core.risk import RiskLevel
 
 JsonObject = Mapping[str, Any]
@@ -53,12 +53,13 @@ class ToolDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """An agent's request to run a tool in a session."""
+    """An agent's request to run a tool in a session. `call_id` makes asking again harmless."""
 
-    tool_name: str
-    tool_params: JsonObject
+    project_id: ProjectId
     session_id: SessionId
     call_id: CallId
+    tool_name: str
+    tool_params: JsonObject
     reasoning: str | None = None
 
 

@@ -81,6 +81,8 @@ class FileSystemExecutor:
             true_path = os.readlink(f"/proc/self/fd/{fd}")
         except OSError:
             return
+        if true_path == f"{self.root}/{path}":
+            return
         relative = os.path.relpath(true_path, self.root)
         for rule in self._rules.paths:
             if rule.access is Access.ANY and rule.covers(relative):

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 MASK = "[masked]"
 
@@ -35,18 +35,14 @@ def mask_text(text: str) -> str:
 
 def mask(value: Any) -> Any:
     """The same JSON value with its secrets covered."""
-    match value:
-        case str():
-            return mask_text(value)
-        case Mapping():
-            return {
-                str(key): MASK if _is_secret(str(key), item) else mask(item)
-                for key, item in value.items()  # pyright: ignore[reportUnknownVariableType]
-            }
-        case Sequence() if not isinstance(value, bytes):
-            return [mask(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
-        case _:
-            return value
+    if isinstance(value, str):
+        return mask_text(value)
+    if isinstance(value, Mapping):
+        items = cast(Mapping[str, Any], value).items()
+        return {key: MASK if _is_secret(key, item) else mask(item) for key, item in items}
+    if isinstance(value, list | tuple):
+        return [mask(item) for item in cast(Sequence[Any], value)]
+    return value
 
 
 def _is_secret(name: str, value: object) -> bool:

@@ -1,4 +1,4 @@
-"""Autonomy × risk: who is asked, and how long they have."""
+"""Autonomy and risk: who is asked, and how long they have."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

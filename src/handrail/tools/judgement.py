@@ -1,7 +1,5 @@
 """Words in, verdict out: what Handrail would say to a call, without running anything."""
 
-from typing import Any
-
 from handrail.core.project import Autonomy
 from handrail.core.tool import JsonObject
 from handrail.core.verdict import Plan, Verdict
@@ -43,5 +41,5 @@ def judge(
         BadInput: No tool has that name, or the parameters do not fit it.
     """
     known, parsed = builtin_registry().parse(tool, params)
-    rules: Any = policy or default_rules()
-    return judge_call(known, parsed, Scene(workspace, Autonomy(autonomy), isolated, rules))
+    scene = Scene(workspace, Autonomy(autonomy), isolated, policy or default_rules())
+    return judge_call(known, parsed, scene)

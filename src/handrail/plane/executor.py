@@ -1,0 +1,241 @@
+"""ToolExecutor: the one path of a call.
+
+Nobody carries a call from room to room: it lies in the store and moves by its state. So
+`execute_tool` is two halves, and the second can be called again after a restart, by anyone.
+"""
+
+import asyncio
+from dataclasses import replace
+
+import structlog
+
+from handrail.core.access import Principal, Role
+from handrail.core.audit import AuditRecord, canonical
+from handrail.core.change import Change, OpenCall, OpenSession, Step
+from handrail.core.digest import digest_call, digest_request
+from handrail.core.errors import (
+    BadInput,
+    ChangeRefused,
+    Conflict,
+    ConflictingCall,
+    ErrorType,
+    Forbidden,
+    NotFound,
+)
+from handrail.core.event import EventKind, NewEvent, Topic
+from handrail.core.execution import Status, ToolExecution
+from handrail.core.ids import ExecutionId, mint
+from handrail.core.ports import Bus, Clock, Store
+from handrail.core.project import Place, Session
+from handrail.core.risk import RiskLevel
+from handrail.core.tool import Effect, Site, ToolCall
+from handrail.core.verdict import Ruling, Verdict
+from handrail.plane.dispatch import Dispatcher
+from handrail.policy.redaction import mask
+from handrail.policy.rules import Rules
+from handrail.policy.security import Scene
+from handrail.tools.base import AnyTool, ToolParams
+from handrail.tools.judgement import judge_call
+from handrail.tools.registry import ToolRegistry
+
+# A ring can be lost; then this is how late we notice.
+_POLL_SECONDS = 5.0
+
+log = structlog.get_logger(__name__)
+
+
+class ToolExecutor:
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        rules: Rules,
+        store: Store,
+        bus: Bus,
+        clock: Clock,
+        dispatcher: Dispatcher,
+    ):
+        self._registry = registry
+        self._rules = rules
+        self._store = store
+        self._bus = bus
+        self._clock = clock
+        self._dispatcher = dispatcher
+
+    async def execute_tool(self, call: ToolCall, asker: Principal) -> ToolExecution:
+        """Propose a call and wait for its end, without blocking anybody else."""
+        execution = await self.propose(call, asker)
+        return await self.settle(execution.id)
+
+    async def propose(self, call: ToolCall, asker: Principal) -> ToolExecution:
+        """Judge a call and make it durable; the same call again gives the same execution.
+
+        Raises:
+            ConflictingCall: The call id was used before with another body.
+            Forbidden: The session belongs to another agent.
+        """
+        place, opening = await self._enter(call, asker)
+        execution = self._judge(call, place, asker)
+        change = Change(
+            project_id=call.project_id,
+            at=execution.created_at,
+            steps=(*opening, OpenCall(execution, canonical(call.tool_params))),
+            events=(_news_of(execution),),
+            audit=(_line_for(execution),),
+        )
+        try:
+            await self._store.submit(change)
+        except ChangeRefused:
+            return await self._asked_before(execution)
+        if execution.error_type is ErrorType.DENIED:
+            log.warning("call.denied", execution=execution.id, tool=execution.tool_name)
+        if execution.client_id is not None:
+            await self._dispatcher.make_sure_of(execution)
+        return execution
+
+    async def settle(
+        self, execution_id: ExecutionId, *, wait_seconds: float | None = None
+    ) -> ToolExecution:
+        """Wait for the end of a call, or until `wait_seconds` have passed; its present state."""
+        now = asyncio.get_running_loop().time
+        deadline = None if wait_seconds is None else now() + wait_seconds
+        with self._bus.listen(Topic.execution(execution_id)) as bell:
+            while True:
+                execution = await self._store.find_execution(execution_id)
+                if execution is None:
+                    raise NotFound(f"there is no execution {execution_id}")
+                left = _POLL_SECONDS if deadline is None else deadline - now()
+                if execution.status.is_final or left <= 0:
+                    return execution
+                await bell.wait(min(left, _POLL_SECONDS))
+
+    async def _enter(self, call: ToolCall, asker: Principal) -> tuple[Place, tuple[Step, ...]]:
+        """The place a call happens in; a session is opened by its first call."""
+        place = await self._store.find_place(call.project_id, call.session_id)
+        if place is None:
+            place = await self._new_place(call, asker)
+            return place, (OpenSession(place.session),)
+        if asker.role is Role.AGENT and place.session.opened_by != asker.subject:
+            raise Forbidden(f"session {call.session_id!r} belongs to somebody else")
+        return place, ()
+
+    async def _new_place(self, call: ToolCall, asker: Principal) -> Place:
+        project = await self._store.find_project(call.project_id)
+        if project is None:
+            raise NotFound(f"there is no project {call.project_id}")
+        workspaces = await self._store.list_workspaces(call.project_id)
+        if asker.workspace_id is not None:
+            workspaces = [place for place in workspaces if place.id == asker.workspace_id]
+        if not workspaces:
+            raise Conflict("this project has no workspace yet; `handrail connect` registers one")
+        if len(workspaces) > 1:
+            raise Conflict("this project has several workspaces; ask with an agent's token")
+        session = Session(
+            call.session_id,
+            call.project_id,
+            workspaces[0].id,
+            opened_by=asker.subject,
+            created_at=self._clock.now(),
+        )
+        return Place(project, workspaces[0], session)
+
+    def _judge(self, call: ToolCall, place: Place, asker: Principal) -> ToolExecution:
+        """The call after judgement: approved, handed out, or failed with the reason."""
+        try:
+            tool, params = self._registry.parse(call.tool_name, call.tool_params)
+        except BadInput as error:
+            pending = self._pending(call, place, asker)
+            return pending.fail(ErrorType.VALIDATION, error.message, pending.created_at)
+        scene = Scene(place.workspace.root, place.project.autonomy, rules=self._rules)
+        verdict = judge_call(tool, params, scene)
+        pending = self._judged(self._pending(call, place, asker), place, tool, params, verdict)
+        return self._rule(pending, verdict)
+
+    def _pending(self, call: ToolCall, place: Place, asker: Principal) -> ToolExecution:
+        at = self._clock.now()
+        digest = digest_request(place.project.digest_salt, call.tool_name, call.tool_params)
+        return ToolExecution(
+            id=ExecutionId(mint("exe", at)),
+            user_id=place.project.user_id,
+            project_id=place.project.id,
+            workspace_id=place.workspace.id,
+            session_id=call.session_id,
+            call_id=call.call_id,
+            agent_id=asker.subject,
+            tool_name=call.tool_name,
+            tool_params=mask(call.tool_params),
+            request_digest=digest,
+            digest=digest,
+            site=Site.CLIENT,
+            effect=Effect.CHANGE,
+            autonomy=place.project.autonomy,
+            risk_level=RiskLevel.FORBIDDEN,
+            reasons=(),
+            requires_approval=False,
+            status=Status.PENDING,
+            reasoning=call.reasoning,
+            created_at=at,
+        )
+
+    def _judged(
+        self,
+        pending: ToolExecution,
+        place: Place,
+        tool: AnyTool,
+        params: ToolParams,
+        verdict: Verdict,
+    ) -> ToolExecution:
+        salt = place.project.digest_salt
+        return replace(
+            pending,
+            tool_name=tool.name,
+            tool_params=tool.masked(params),
+            digest=digest_call(salt, pending.request_digest, verdict.plan),
+            site=tool.site,
+            effect=tool.effect,
+            risk_level=verdict.risk,
+            reasons=verdict.reasons,
+            requires_approval=verdict.ruling is Ruling.ASK,
+        )
+
+    def _rule(self, pending: ToolExecution, verdict: Verdict) -> ToolExecution:
+        at = pending.created_at
+        match verdict.ruling:
+            case Ruling.ALLOW:
+                return self._dispatcher.assign(pending.advance(Status.APPROVED, at), at)
+            case Ruling.ASK:
+                return pending.fail(ErrorType.DENIED, "nobody can be asked for approval yet", at)
+            case Ruling.DENY:
+                return pending.fail(ErrorType.DENIED, "; ".join(verdict.reasons), at)
+
+    async def _asked_before(self, execution: ToolExecution) -> ToolExecution:
+        """Why the store would not take a call: it has it already, or its session has ended."""
+        earlier = await self._store.find_call(
+            execution.project_id, execution.session_id, execution.call_id
+        )
+        if earlier is None:
+            raise Conflict(f"session {execution.session_id!r} has been stopped")
+        if earlier.request_digest != execution.request_digest:
+            raise ConflictingCall(
+                f"call {execution.call_id!r} was asked before with other words; use a new call_id"
+            )
+        return earlier
+
+
+def _news_of(execution: ToolExecution) -> NewEvent:
+    kind = EventKind.STATUS if execution.client_id is None else EventKind.EXECUTION_SIGNAL
+    return NewEvent(kind, execution.id, execution.status, execution.client_id, execution.epoch)
+
+
+def _line_for(execution: ToolExecution) -> AuditRecord:
+    details = {
+        "tool": execution.tool_name,
+        "session": execution.session_id,
+        "call": execution.call_id,
+        "risk": execution.risk_level.name,
+        "reasons": execution.reasons,
+        "status": execution.status,
+        "error": execution.error,
+        "digest": execution.digest,
+        "client": execution.client_id,
+    }
+    return AuditRecord("call.proposed", execution.agent_id, execution.id, details)

@@ -1,0 +1,1 @@
+"""The memory of the plane: tables and statements declared once, one driver per database."""

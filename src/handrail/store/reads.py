@@ -1,0 +1,111 @@
+"""Everything that can be asked of a store, over the one method that databases differ in."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy.sql.elements import ClauseElement
+
+from handrail.core.access import Token
+from handrail.core.audit import AuditEntry
+from handrail.core.execution import Status, ToolExecution
+from handrail.core.ids import (
+    CallId,
+    ClientId,
+    ExecutionId,
+    ProjectId,
+    SessionId,
+    UserId,
+    WorkspaceId,
+)
+from handrail.core.ports import StreamItem
+from handrail.core.project import Client, Place, Project, User, Workspace
+from handrail.store import rows, statements
+
+
+class StoreReads(ABC):
+    @abstractmethod
+    async def _fetch(self, statement: ClauseElement, **values: Any) -> Sequence[rows.Row]:
+        """Run one query and return all its rows."""
+
+    async def find_user(self, name: str) -> User | None:
+        found = await self._fetch(statements.FIND_USER, name=name)
+        return rows.read_user(found[0]) if found else None
+
+    async def find_token(self, secret_hash: str) -> Token | None:
+        found = await self._fetch(statements.FIND_TOKEN, secret_hash=secret_hash)
+        return rows.read_token(found[0]) if found else None
+
+    async def find_project(self, project_id: ProjectId) -> Project | None:
+        found = await self._fetch(statements.FIND_PROJECT, project_id=project_id)
+        return rows.read_project(found[0]) if found else None
+
+    async def list_projects(self, user_id: UserId) -> list[Project]:
+        found = await self._fetch(statements.LIST_PROJECTS, user_id=user_id)
+        return [rows.read_project(row) for row in found]
+
+    async def list_workspaces(self, project_id: ProjectId) -> list[Workspace]:
+        found = await self._fetch(statements.LIST_WORKSPACES, project_id=project_id)
+        return [rows.read_workspace(row) for row in found]
+
+    async def list_clients(self, project_id: ProjectId) -> list[Client]:
+        found = await self._fetch(statements.LIST_CLIENTS, project_id=project_id)
+        return [rows.read_client(row) for row in found]
+
+    async def find_place(self, project_id: ProjectId, session_id: SessionId) -> Place | None:
+        found = await self._fetch(
+            statements.FIND_PLACE, project_id=project_id, session_id=session_id
+        )
+        return rows.read_place(found[0]) if found else None
+
+    async def find_execution(self, execution_id: ExecutionId) -> ToolExecution | None:
+        found = await self._fetch(statements.FIND_EXECUTION, execution_id=execution_id)
+        return rows.read_execution(found[0]) if found else None
+
+    async def find_call(
+        self, project_id: ProjectId, session_id: SessionId, call_id: CallId
+    ) -> ToolExecution | None:
+        found = await self._fetch(
+            statements.FIND_CALL, project_id=project_id, session_id=session_id, call_id=call_id
+        )
+        return rows.read_execution(found[0]) if found else None
+
+    async def list_executions(
+        self, project_id: ProjectId, *, status: Status | None, agent_id: str | None, limit: int
+    ) -> list[ToolExecution]:
+        found = await self._fetch(
+            statements.LIST_EXECUTIONS,
+            project_id=project_id,
+            status=status,
+            agent_id=agent_id,
+            limit=limit,
+        )
+        return [rows.read_execution(row) for row in found]
+
+    async def list_open(self, workspace_id: WorkspaceId) -> list[ToolExecution]:
+        found = await self._fetch(statements.LIST_OPEN, workspace_id=workspace_id)
+        return [rows.read_execution(row) for row in found]
+
+    async def last_event(self, project_id: ProjectId) -> int:
+        found = await self._fetch(statements.READ_HEAD, project_id=project_id)
+        return found[0][0] if found else 0
+
+    async def read_stream(
+        self, project_id: ProjectId, *, after: int, client_id: ClientId | None, limit: int
+    ) -> list[StreamItem]:
+        found = await self._fetch(
+            statements.READ_STREAM,
+            project_id=project_id,
+            after=after,
+            client_id=client_id,
+            limit=limit,
+        )
+        return [rows.read_stream_item(row) for row in found]
+
+    async def read_audit(
+        self, project_id: ProjectId, *, after: int, limit: int
+    ) -> list[AuditEntry]:
+        found = await self._fetch(
+            statements.READ_AUDIT, project_id=project_id, after=after, limit=limit
+        )
+        return [rows.read_audit_entry(row) for row in found]

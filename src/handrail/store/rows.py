@@ -1,0 +1,159 @@
+"""Values of the core as rows, and back."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from handrail.core.access import Role, Token
+from handrail.core.audit import AuditEntry
+from handrail.core.errors import ErrorType
+from handrail.core.event import Event, EventKind
+from handrail.core.execution import Status, ToolExecution
+from handrail.core.ports import StreamItem
+from handrail.core.project import Autonomy, Client, Place, Project, Session, User, Workspace
+from handrail.core.risk import RiskLevel
+from handrail.core.tool import Effect, Site
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_decode = msgspec.json.Decoder().decode
+
+Row = Sequence[Any]
+
+
+def to_micros(at: datetime) -> int:
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def from_micros(value: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=value)
+
+
+def plain_row(value: User | Project | Workspace | Client | Session | Token) -> dict[str, Any]:
+    """A flat value as a row; its fields are named like the columns."""
+    row = {field.name: getattr(value, field.name) for field in fields(value)}
+    return {name: to_micros(v) if isinstance(v, datetime) else v for name, v in row.items()}
+
+
+def execution_row(execution: ToolExecution) -> dict[str, Any]:
+    row = {name: getattr(execution, name) for name in _EXECUTION_FIELDS}
+    row["tool_params"] = json.dumps(execution.tool_params)
+    row["reasons"] = json.dumps(execution.reasons)
+    row["risk_level"] = execution.risk_level.name
+    row["created_at"] = to_micros(execution.created_at)
+    row.update(moving_row(execution))
+    return row
+
+
+def moving_row(execution: ToolExecution) -> dict[str, Any]:
+    """The columns that change over the life of a call."""
+    return {
+        "status": execution.status,
+        "approval_id": execution.approval_id,
+        "client_id": execution.client_id,
+        "epoch": execution.epoch,
+        "result": None if execution.result is None else json.dumps(execution.result),
+        "error": execution.error,
+        "error_type": execution.error_type,
+        "execution_time_ms": execution.execution_time_ms,
+        "approved_at": _micros_or_none(execution.approved_at),
+        "started_at": _micros_or_none(execution.started_at),
+        "completed_at": _micros_or_none(execution.completed_at),
+    }
+
+
+def audit_row(entry: AuditEntry) -> dict[str, Any]:
+    row = {name: getattr(entry, name) for name in _AUDIT_FIELDS}
+    row["at"] = to_micros(entry.at)
+    return row
+
+
+def read_user(row: Row) -> User:
+    return User(**_named(User, row))
+
+
+def read_project(row: Row) -> Project:
+    values = _named(Project, row)
+    values["autonomy"] = Autonomy(values["autonomy"])
+    return Project(**values)
+
+
+def read_workspace(row: Row) -> Workspace:
+    return Workspace(**_named(Workspace, row))
+
+
+def read_client(row: Row) -> Client:
+    return Client(**_named(Client, row))
+
+
+def read_place(row: Row) -> Place:
+    project, rest = row[: len(fields(Project))], row[len(fields(Project)) :]
+    workspace, session = rest[: len(fields(Workspace))], rest[len(fields(Workspace)) :]
+    return Place(
+        read_project(project), read_workspace(workspace), Session(**_named(Session, session))
+    )
+
+
+def read_token(row: Row) -> Token:
+    values = _named(Token, row)
+    values["role"] = Role(values["role"])
+    return Token(**values)
+
+
+def read_execution(row: Row) -> ToolExecution:
+    values: dict[str, Any] = dict(zip(_EXECUTION_FIELDS, row, strict=True))
+    values["tool_params"] = _decode(values["tool_params"])
+    values["reasons"] = tuple(_decode(values["reasons"]))
+    values["site"] = Site(values["site"])
+    values["effect"] = Effect(values["effect"])
+    values["autonomy"] = Autonomy(values["autonomy"])
+    values["risk_level"] = RiskLevel[values["risk_level"]]
+    values["requires_approval"] = bool(values["requires_approval"])
+    values["status"] = Status(values["status"])
+    values["created_at"] = from_micros(values["created_at"])
+    values["result"] = None if values["result"] is None else _decode(values["result"])
+    if values["error_type"] is not None:
+        values["error_type"] = ErrorType(values["error_type"])
+    for name in ("approved_at", "started_at", "completed_at"):
+        if values[name] is not None:
+            values[name] = from_micros(values[name])
+    return ToolExecution(**values)
+
+
+def read_event(row: Row) -> Event:
+    project_id, seq, at, kind, execution_id, status, client_id, epoch = row
+    kind, status = EventKind(kind), Status(status)
+    return Event(project_id, seq, from_micros(at), kind, execution_id, status, client_id, epoch)
+
+
+def read_stream_item(row: Row) -> StreamItem:
+    *event, tool_name, digest, autonomy, params = row
+    return StreamItem(read_event(event), tool_name, digest, Autonomy(autonomy), params)
+
+
+def read_audit_entry(row: Row) -> AuditEntry:
+    values: dict[str, Any] = dict(zip(_AUDIT_FIELDS, row, strict=True))
+    values["at"] = from_micros(values["at"])
+    return AuditEntry(**values)
+
+
+def _named(kind: type[Any], row: Row) -> dict[str, Any]:
+    names = (field.name for field in fields(kind))
+    values = dict(zip(names, row, strict=True))
+    return {
+        name: from_micros(value) if name.endswith("_at") and value is not None else value
+        for name, value in values.items()
+    }
+
+
+def _micros_or_none(at: datetime | None) -> int | None:
+    return None if at is None else to_micros(at)
+
+
+# The dataclasses list their fields in the order of the columns; a test holds them to it.
+_EXECUTION_FIELDS = tuple(field.name for field in fields(ToolExecution))
+_AUDIT_FIELDS = tuple(field.name for field in fields(AuditEntry))

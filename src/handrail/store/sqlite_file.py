@@ -1,0 +1,46 @@
+"""One connection to one SQLite file, set up the way Handrail wants it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import apsw
+
+from handrail.store.rows import Row
+
+SqliteError = apsw.Error
+ConstraintError = apsw.ConstraintError
+
+_BUSY_MILLISECONDS = 10_000
+
+
+class SqliteFile:
+    def __init__(self, path: Path, *, read_only: bool = False):
+        # Typed here as far as we use it: apsw's own hints need Python 3.12.
+        self._connection = cast(Any, apsw.Connection(str(path)))
+        self._connection.set_busy_timeout(_BUSY_MILLISECONDS)
+        self.run("PRAGMA journal_mode = WAL")
+        # FULL: what somebody was told must still be there after a power cut.
+        self.run("PRAGMA synchronous = FULL")
+        # Erased parameters are overwritten, not just forgotten.
+        self.run("PRAGMA secure_delete = ON")
+        if read_only:
+            self.run("PRAGMA query_only = ON")
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        return self._connection.execute(sql, values).fetchall()
+
+    def run_script(self, sql: str) -> None:
+        self._connection.execute(sql)
+
+    @property
+    def changes(self) -> int:
+        """How many rows the last statement touched."""
+        return self._connection.changes()
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._connection.in_transaction
+
+    def close(self) -> None:
+        self._connection.close()

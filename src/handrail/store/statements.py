@@ -1,0 +1,233 @@
+"""Every statement, declared once and compiled once for each database.
+
+Names behind a colon are bound at run time; `expected_…` are the preconditions of a change.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sqlalchemy import (
+    Table,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    insert,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.engine import Dialect
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.elements import ClauseElement
+
+from handrail.store.schema import (
+    OPEN,
+    audit,
+    clients,
+    events,
+    projects,
+    raw_params,
+    sessions,
+    tokens,
+    tool_executions,
+    users,
+    workspaces,
+)
+
+
+def _everything(table: Table) -> dict[str, Any]:
+    return {column.name: bindparam(column.name, type_=column.type) for column in table.columns}
+
+
+# Both databases spell "unless it is there already" the same way.
+ADD_SESSION = upsert(sessions).values(_everything(sessions)).on_conflict_do_nothing()
+ADD_USER = insert(users).values(_everything(users))
+ADD_PROJECT = insert(projects).values(
+    {
+        column.name: bindparam(column.name, type_=column.type)
+        for column in projects.columns
+        if column.server_default is None
+    }
+)
+ADD_WORKSPACE = insert(workspaces).values(_everything(workspaces))
+ADD_CLIENT = insert(clients).values(_everything(clients))
+ADD_TOKEN = insert(tokens).values(_everything(tokens))
+ADD_EVENT = insert(events).values(_everything(events))
+ADD_AUDIT = insert(audit).values(_everything(audit))
+ADD_RAW_PARAMS = insert(raw_params).values(_everything(raw_params))
+
+# A call enters only through a session that is known and has not been stopped.
+ADD_EXECUTION = insert(tool_executions).from_select(
+    [column.name for column in tool_executions.columns],
+    select(*_everything(tool_executions).values()).where(
+        exists().where(
+            and_(
+                sessions.c.project_id == bindparam("expected_project"),
+                sessions.c.id == bindparam("expected_session"),
+                sessions.c.stopped_at.is_(None),
+            )
+        )
+    ),
+)
+
+_AS_SEEN = and_(
+    tool_executions.c.id == bindparam("expected_id"),
+    tool_executions.c.status == bindparam("expected_status"),
+    tool_executions.c.epoch == bindparam("expected_epoch"),
+)
+_MOVING = (
+    "status", "approval_id", "client_id", "epoch", "result", "error", "error_type",
+    "execution_time_ms", "approved_at", "started_at", "completed_at",
+)  # fmt: skip
+ADVANCE_EXECUTION = (
+    update(tool_executions).where(_AS_SEEN).values({name: bindparam(name) for name in _MOVING})
+)
+# Leaves the status alone: the table refuses a step from a state to itself.
+REOFFER_EXECUTION = (
+    update(tool_executions)
+    .where(_AS_SEEN)
+    .values(client_id=bindparam("client_id"), epoch=bindparam("epoch"))
+)
+ERASE_RAW_PARAMS = delete(raw_params).where(
+    raw_params.c.execution_id == bindparam("execution_id_ended")
+)
+
+READ_HEAD = select(projects.c.last_event, projects.c.audit_seq, projects.c.audit_head).where(
+    projects.c.id == bindparam("project_id")
+)
+MOVE_HEAD = (
+    update(projects)
+    .where(projects.c.id == bindparam("head_of"))
+    .values(
+        last_event=bindparam("last_event"),
+        audit_seq=bindparam("audit_seq"),
+        audit_head=bindparam("audit_head"),
+    )
+)
+
+FIND_USER = select(users).where(users.c.name == bindparam("name"))
+FIND_TOKEN = select(tokens).where(tokens.c.secret_hash == bindparam("secret_hash"))
+_PROJECT = [column for column in projects.columns if column.server_default is None]
+FIND_PROJECT = select(*_PROJECT).where(projects.c.id == bindparam("project_id"))
+LIST_PROJECTS = (
+    select(*_PROJECT)
+    .where(projects.c.user_id == bindparam("user_id"))
+    .order_by(projects.c.created_at)
+)
+LIST_WORKSPACES = (
+    select(workspaces)
+    .where(workspaces.c.project_id == bindparam("project_id"))
+    .order_by(workspaces.c.created_at)
+)
+LIST_CLIENTS = (
+    select(clients)
+    .where(clients.c.project_id == bindparam("project_id"))
+    .order_by(clients.c.created_at)
+)
+FIND_PLACE = (
+    select(*_PROJECT, *workspaces.columns, *sessions.columns)
+    .select_from(
+        sessions.join(projects, projects.c.id == sessions.c.project_id).join(
+            workspaces, workspaces.c.id == sessions.c.workspace_id
+        )
+    )
+    .where(
+        sessions.c.project_id == bindparam("project_id"), sessions.c.id == bindparam("session_id")
+    )
+)
+FIND_EXECUTION = select(tool_executions).where(tool_executions.c.id == bindparam("execution_id"))
+FIND_CALL = select(tool_executions).where(
+    tool_executions.c.project_id == bindparam("project_id"),
+    tool_executions.c.session_id == bindparam("session_id"),
+    tool_executions.c.call_id == bindparam("call_id"),
+)
+LIST_EXECUTIONS = (
+    select(tool_executions)
+    .where(
+        tool_executions.c.project_id == bindparam("project_id"),
+        or_(
+            bindparam("status", type_=tool_executions.c.status.type).is_(None),
+            tool_executions.c.status == bindparam("status"),
+        ),
+        or_(
+            bindparam("agent_id", type_=tool_executions.c.agent_id.type).is_(None),
+            tool_executions.c.agent_id == bindparam("agent_id"),
+        ),
+    )
+    .order_by(tool_executions.c.created_at.desc(), tool_executions.c.id.desc())
+    .limit(bindparam("limit"))
+)
+LIST_OPEN = (
+    select(tool_executions)
+    .where(tool_executions.c.workspace_id == bindparam("workspace_id"), OPEN)
+    .order_by(tool_executions.c.created_at)
+)
+_STANDING_SIGNAL = and_(
+    raw_params.c.execution_id == events.c.execution_id,
+    tool_executions.c.epoch == events.c.epoch,
+)
+READ_STREAM = (
+    select(
+        *events.columns,
+        tool_executions.c.tool_name,
+        tool_executions.c.digest,
+        tool_executions.c.autonomy,
+        raw_params.c.params,
+    )
+    .select_from(
+        events.join(tool_executions, tool_executions.c.id == events.c.execution_id).outerjoin(
+            raw_params, _STANDING_SIGNAL
+        )
+    )
+    .where(
+        events.c.project_id == bindparam("project_id"),
+        events.c.seq > bindparam("after"),
+        or_(
+            bindparam("client_id", type_=events.c.client_id.type).is_(None),
+            events.c.client_id.is_(None),
+            events.c.client_id == bindparam("client_id"),
+        ),
+    )
+    .order_by(events.c.seq)
+    .limit(bindparam("limit"))
+)
+READ_AUDIT = (
+    select(audit)
+    .where(audit.c.project_id == bindparam("project_id"), audit.c.seq > bindparam("after"))
+    .order_by(audit.c.seq)
+    .limit(bindparam("limit"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A statement as its database speaks it, and the order in which it takes its values."""
+
+    sql: str
+    order: tuple[str, ...]
+    fixed: Mapping[str, Any]
+
+    def bind(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
+        if self.fixed:
+            values = {**self.fixed, **values}
+        return tuple([values[name] for name in self.order])
+
+
+class StatementBook:
+    """Compiles each statement once for one dialect."""
+
+    def __init__(self, dialect: Dialect):
+        self._dialect = dialect
+        self._prepared: dict[ClauseElement, Prepared] = {}
+
+    def prepare(self, statement: ClauseElement) -> Prepared:
+        prepared = self._prepared.get(statement)
+        if prepared is None:
+            compiled = cast(SQLCompiler, statement.compile(dialect=self._dialect))
+            fixed = {name: value for name, value in compiled.params.items() if value is not None}
+            prepared = Prepared(str(compiled), tuple(compiled.positiontup or ()), fixed)
+            self._prepared[statement] = prepared
+        return prepared

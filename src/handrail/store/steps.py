@@ -1,0 +1,126 @@
+"""A change as the writes that store it. Pure, and the same for every database."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, assert_never
+
+from sqlalchemy.sql.elements import ClauseElement
+
+from handrail.core.access import Token
+from handrail.core.audit import chain
+from handrail.core.change import Add, Advance, Change, OpenCall, OpenSession, Reoffer, Row, Step
+from handrail.core.execution import ToolExecution
+from handrail.core.ids import ProjectId
+from handrail.core.project import Client, Project, User, Workspace
+from handrail.store import statements
+from handrail.store.rows import audit_row, execution_row, moving_row, plain_row, to_micros
+
+
+class Write(NamedTuple):
+    """One statement with its values. Unless `may_miss`, it must touch exactly one row."""
+
+    statement: ClauseElement
+    values: dict[str, Any]
+    may_miss: bool = False
+
+
+def writes_for(change: Change) -> Iterator[Write]:
+    for step in change.steps:
+        yield from _writes_for_step(step)
+
+
+def _writes_for_step(step: Step) -> Iterator[Write]:
+    match step:
+        case Add(row):
+            yield Write(_add(row), plain_row(row))
+        case OpenSession(session):
+            yield Write(statements.ADD_SESSION, plain_row(session), may_miss=True)
+        case OpenCall(execution, raw_params):
+            session = {
+                "expected_project": execution.project_id,
+                "expected_session": execution.session_id,
+            }
+            yield Write(statements.ADD_EXECUTION, execution_row(execution) | session)
+            if not execution.status.is_final:
+                raw = {"execution_id": execution.id, "params": raw_params}
+                yield Write(statements.ADD_RAW_PARAMS, raw)
+        case Advance(before, after):
+            yield Write(statements.ADVANCE_EXECUTION, moving_row(after) | _as_seen(before))
+            if after.status.is_final:
+                ended = {"execution_id_ended": after.id}
+                yield Write(statements.ERASE_RAW_PARAMS, ended, may_miss=True)
+        case Reoffer(before, after):
+            hands = {"client_id": after.client_id, "epoch": after.epoch}
+            yield Write(statements.REOFFER_EXECUTION, hands | _as_seen(before))
+        case _:
+            assert_never(step)
+
+
+def _as_seen(before: ToolExecution) -> dict[str, Any]:
+    return {
+        "expected_id": before.id,
+        "expected_status": before.status,
+        "expected_epoch": before.epoch,
+    }
+
+
+def _add(row: Row) -> ClauseElement:
+    match row:
+        case User():
+            return statements.ADD_USER
+        case Project():
+            return statements.ADD_PROJECT
+        case Workspace():
+            return statements.ADD_WORKSPACE
+        case Client():
+            return statements.ADD_CLIENT
+        case Token():
+            return statements.ADD_TOKEN
+        case _:
+            assert_never(row)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The end of a project's event sequence and audit chain, while a batch is written."""
+
+    project_id: ProjectId
+    last_event: int
+    audit_seq: int
+    audit_head: str
+
+    def stamp(self, change: Change) -> tuple["Head", list[Write]]:
+        """Number the change's events, chain its audit lines; the head after them."""
+        writes: list[Write] = []
+        at, seq = to_micros(change.at), self.last_event
+        for event in change.events:
+            seq += 1
+            row = {
+                "project_id": self.project_id,
+                "seq": seq,
+                "at": at,
+                "kind": event.kind,
+                "execution_id": event.execution_id,
+                "status": event.status,
+                "client_id": event.client_id,
+                "epoch": event.epoch,
+            }
+            writes.append(Write(statements.ADD_EVENT, row))
+        line, previous = self.audit_seq, self.audit_head
+        for record in change.audit:
+            line += 1
+            entry = chain(
+                record, project_id=self.project_id, seq=line, at=change.at, previous=previous
+            )
+            previous = entry.hash
+            writes.append(Write(statements.ADD_AUDIT, audit_row(entry)))
+        return Head(self.project_id, seq, line, previous), writes
+
+    def move(self) -> Write:
+        values = {
+            "head_of": self.project_id,
+            "last_event": self.last_event,
+            "audit_seq": self.audit_seq,
+            "audit_head": self.audit_head,
+        }
+        return Write(statements.MOVE_HEAD, values)
