@@ -1,1 +1,67 @@
-"""Handrail."""
+"""Handrail stands between AI agents and the machines of the people they work for."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from handrail.core.errors import HandrailError
+    from handrail.core.execution import Status, ToolExecution
+    from handrail.core.project import Autonomy
+    from handrail.core.risk import RiskLevel
+    from handrail.core.tool import ToolCall, ToolDefinition, ToolResult
+    from handrail.core.verdict import Ruling, Verdict
+    from handrail.plane.executor import ToolExecutor
+    from handrail.policy.security import SecurityPolicy
+    from handrail.tools.base import Tool
+    from handrail.tools.judgement import judge
+    from handrail.tools.registry import ToolRegistry
+    from handrail.version import __version__
+
+# Loaded on first use, so that small programs stay small.
+_HOMES = {
+    "Autonomy": "handrail.core.project",
+    "HandrailError": "handrail.core.errors",
+    "RiskLevel": "handrail.core.risk",
+    "Ruling": "handrail.core.verdict",
+    "SecurityPolicy": "handrail.policy.security",
+    "Status": "handrail.core.execution",
+    "Tool": "handrail.tools.base",
+    "ToolCall": "handrail.core.tool",
+    "ToolDefinition": "handrail.core.tool",
+    "ToolExecution": "handrail.core.execution",
+    "ToolExecutor": "handrail.plane.executor",
+    "ToolRegistry": "handrail.tools.registry",
+    "ToolResult": "handrail.core.tool",
+    "Verdict": "handrail.core.verdict",
+    "__version__": "handrail.version",
+    "judge": "handrail.tools.judgement",
+}
+
+__all__ = [
+    "Autonomy",
+    "HandrailError",
+    "RiskLevel",
+    "Ruling",
+    "SecurityPolicy",
+    "Status",
+    "Tool",
+    "ToolCall",
+    "ToolDefinition",
+    "ToolExecution",
+    "ToolExecutor",
+    "ToolRegistry",
+    "ToolResult",
+    "Verdict",
+    "__version__",
+    "judge",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'handrail' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -34,13 +34,14 @@ class LocalBus:
                 bell.ring()
 
     @contextmanager
-    def listen(self, topic: str) -> Generator[LocalBell]:
+    def listen(self, *topics: str) -> Generator[LocalBell]:
         bell = LocalBell()
-        self._bells.setdefault(topic, set()).add(bell)
+        for topic in topics:
+            self._bells.setdefault(topic, set()).add(bell)
         try:
             yield bell
         finally:
-            bells = self._bells[topic]
-            bells.discard(bell)
-            if not bells:
-                del self._bells[topic]
+            for topic in topics:
+                self._bells[topic].discard(bell)
+                if not self._bells[topic]:
+                    del self._bells[topic]

@@ -14,9 +14,11 @@ def digest_request(salt: str, tool_name: str, tool_params: JsonObject) -> str:
     return _digest(salt, [tool_name, tool_params])
 
 
-def digest_call(salt: str, request_digest: str, plan: Plan, facts: JsonObject | None = None) -> str:
+def digest_call(
+    salt: str, tool_name: str, tool_params: JsonObject, plan: Plan, facts: JsonObject | None = None
+) -> str:
     """What was judged, shown and approved: the words, the plan and the machine's facts."""
-    return _digest(salt, [request_digest, asdict(plan), facts])
+    return _digest(salt, [tool_name, tool_params, asdict(plan), facts])
 
 
 def _digest(salt: str, value: object) -> str:

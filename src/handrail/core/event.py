@@ -48,6 +48,9 @@ class Event:
 class Topic:
     """What a bell can ring for."""
 
+    # Everyone who waits shall look up and let go: the process is about to end.
+    CLOSING = "closing"
+
     @staticmethod
     def project(project_id: ProjectId) -> str:
         return f"project:{project_id}"
@@ -55,3 +58,7 @@ class Topic:
     @staticmethod
     def execution(execution_id: ExecutionId) -> str:
         return f"execution:{execution_id}"
+
+    @staticmethod
+    def client(client_id: ClientId) -> str:
+        return f"client:{client_id}"

@@ -38,7 +38,9 @@ class Bus(Protocol):
 
     def ring(self, topics: Sequence[str]) -> None: ...
 
-    def listen(self, topic: str) -> AbstractContextManager[Bell]: ...
+    def listen(self, *topics: str) -> AbstractContextManager[Bell]:
+        """One bell for all the topics, for as long as the context is open."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,19 +7,25 @@ may have it. Every handing-out has an epoch; a report under an older epoch is tu
 import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
+
+import structlog
 
 from handrail.core.access import Principal
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Advance, Change, Reoffer
-from handrail.core.errors import ChangeRefused, Conflict, ErrorType, NotFound
-from handrail.core.event import EventKind, NewEvent
+from handrail.core.errors import ChangeRefused, Conflict, ErrorType, HandrailError, NotFound
+from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, WorkspaceId
-from handrail.core.ports import Clock, Store
+from handrail.core.ports import Bus, Clock, Store
 from handrail.core.tool import Effect, JsonObject
+
+_TEND_SECONDS = 1.0
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +47,14 @@ class Seat:
 
     client_id: ClientId
     workspace_id: WorkspaceId
-    replaced: asyncio.Event = field(default_factory=asyncio.Event)
+    replaced: bool = False
 
 
 class Dispatcher:
-    def __init__(self, store: Store, clock: Clock):
+    def __init__(self, store: Store, clock: Clock, bus: Bus):
         self._store = store
         self._clock = clock
+        self._bus = bus
         self._seats: dict[ClientId, Seat] = {}
 
     @property
@@ -59,7 +66,8 @@ class Dispatcher:
         """Count a client as connected. A second stream of the same client ends the first."""
         seat = Seat(client_id, workspace_id)
         if (earlier := self._seats.pop(client_id, None)) is not None:
-            earlier.replaced.set()
+            earlier.replaced = True
+            self._bus.ring((Topic.client(client_id),))
         self._seats[client_id] = seat
         try:
             yield seat
@@ -74,11 +82,6 @@ class Dispatcher:
             return approved
         return approved.assign(client_id, at)
 
-    async def make_sure_of(self, execution: ToolExecution) -> None:
-        """Hand a call out again if its client left while the call was being stored."""
-        if execution.client_id not in self._seats:
-            await self.hand_over(execution.workspace_id)
-
     async def offer_open_calls(self, seat: Seat) -> None:
         """Tell a client that has just come everything that waits for it, or for anyone.
 
@@ -89,8 +92,18 @@ class Dispatcher:
             if execution.client_id == seat.client_id or self._is_forsaken(execution):
                 await self._offer(execution, seat.client_id)
 
+    async def tend_forever(self) -> None:
+        """See to it that no call waits for a client that has left while another is there."""
+        while True:
+            await asyncio.sleep(_TEND_SECONDS)
+            for workspace_id in {seat.workspace_id for seat in self._seats.values()}:
+                try:
+                    await self.hand_over(workspace_id)
+                except HandrailError as error:
+                    log.error("dispatch.tend_failed", workspace=workspace_id, error=error.message)
+
     async def hand_over(self, workspace_id: WorkspaceId) -> None:
-        """Give the reads of vanished clients to one that is there."""
+        """Give the reads of clients that have left to one that is there."""
         client_id = self._find_client(workspace_id)
         if client_id is None:
             return

@@ -60,6 +60,12 @@ class ToolExecutor:
         self._bus = bus
         self._clock = clock
         self._dispatcher = dispatcher
+        self.closing = False
+
+    def release_waiters(self) -> None:
+        """Let everyone in `settle` go with what there is: the server is about to end."""
+        self.closing = True
+        self._bus.ring((Topic.CLOSING,))
 
     async def execute_tool(self, call: ToolCall, asker: Principal) -> ToolExecution:
         """Propose a call and wait for its end, without blocking anybody else."""
@@ -88,23 +94,21 @@ class ToolExecutor:
             return await self._asked_before(execution)
         if execution.error_type is ErrorType.DENIED:
             log.warning("call.denied", execution=execution.id, tool=execution.tool_name)
-        if execution.client_id is not None:
-            await self._dispatcher.make_sure_of(execution)
         return execution
 
     async def settle(
         self, execution_id: ExecutionId, *, wait_seconds: float | None = None
     ) -> ToolExecution:
-        """Wait for the end of a call, or until `wait_seconds` have passed; its present state."""
+        """Wait for the end of a call; its present state when `wait_seconds` have passed."""
         now = asyncio.get_running_loop().time
         deadline = None if wait_seconds is None else now() + wait_seconds
-        with self._bus.listen(Topic.execution(execution_id)) as bell:
+        with self._bus.listen(Topic.execution(execution_id), Topic.CLOSING) as bell:
             while True:
                 execution = await self._store.find_execution(execution_id)
                 if execution is None:
                     raise NotFound(f"there is no execution {execution_id}")
                 left = _POLL_SECONDS if deadline is None else deadline - now()
-                if execution.status.is_final or left <= 0:
+                if execution.status.is_final or left <= 0 or self.closing:
                     return execution
                 await bell.wait(min(left, _POLL_SECONDS))
 
@@ -147,7 +151,7 @@ class ToolExecutor:
             return pending.fail(ErrorType.VALIDATION, error.message, pending.created_at)
         scene = Scene(place.workspace.root, place.project.autonomy, rules=self._rules)
         verdict = judge_call(tool, params, scene)
-        pending = self._judged(self._pending(call, place, asker), place, tool, params, verdict)
+        pending = self._judged(call, place, asker, tool, params, verdict)
         return self._rule(pending, verdict)
 
     def _pending(self, call: ToolCall, place: Place, asker: Principal) -> ToolExecution:
@@ -178,18 +182,19 @@ class ToolExecutor:
 
     def _judged(
         self,
-        pending: ToolExecution,
+        call: ToolCall,
         place: Place,
+        asker: Principal,
         tool: AnyTool,
         params: ToolParams,
         verdict: Verdict,
     ) -> ToolExecution:
         salt = place.project.digest_salt
         return replace(
-            pending,
+            self._pending(call, place, asker),
             tool_name=tool.name,
             tool_params=tool.masked(params),
-            digest=digest_call(salt, pending.request_digest, verdict.plan),
+            digest=digest_call(salt, tool.name, call.tool_params, verdict.plan),
             site=tool.site,
             effect=tool.effect,
             risk_level=verdict.risk,

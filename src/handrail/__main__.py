@@ -1,0 +1,6 @@
+"""`python -m handrail`."""
+
+from handrail.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Wiring: the only room that names concrete classes."""

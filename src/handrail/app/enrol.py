@@ -1,0 +1,92 @@
+"""Making this person and this folder known to a server whose store is at hand."""
+
+import getpass
+import secrets
+import socket
+from pathlib import Path
+
+from handrail.app.home import Credentials, Home
+from handrail.core.access import Role, Token, hash_secret, new_secret
+from handrail.core.audit import AuditRecord
+from handrail.core.change import Add, Change
+from handrail.core.errors import SetupError
+from handrail.core.ids import (
+    AgentId,
+    ClientId,
+    ProjectId,
+    TokenId,
+    UserId,
+    WorkspaceId,
+    mint,
+)
+from handrail.core.ports import Clock, Store
+from handrail.core.project import Autonomy, Client, Project, User, Workspace
+
+
+async def enrol(
+    store: Store, clock: Clock, home: Home, workspace: Path, server: str
+) -> Credentials:
+    """The credentials for a workspace; made on the first time, found again on the next."""
+    root = _usable(workspace, home)
+    found = home.find_credentials(root)
+    if found is not None and await store.find_token(hash_secret(found.client_token)) is not None:
+        credentials = Credentials(
+            server, found.project_id, str(root),
+            found.user_token, found.client_token, found.agent_token,
+        )  # fmt: skip
+    else:
+        credentials = await _introduce(store, clock, root, server)
+    home.save_credentials(credentials)
+    return credentials
+
+
+def _usable(workspace: Path, home: Home) -> Path:
+    root = workspace.resolve()
+    if not root.is_dir():
+        raise SetupError(f"{root} is not a folder; name the folder your agents shall work in")
+    if home.path.resolve().is_relative_to(root):
+        raise SetupError(
+            f"{root} holds Handrail's own folder {home.path}; choose a project's folder instead"
+        )
+    return root
+
+
+async def _introduce(store: Store, clock: Clock, root: Path, server: str) -> Credentials:
+    at = clock.now()
+    name = getpass.getuser()
+    user = await store.find_user(name)
+    newcomer = user is None
+    user = user or User(UserId(mint("usr", at)), name, at)
+    project = Project(
+        ProjectId(mint("prj", at)), user.id, root.name or "root",
+        Autonomy.SUPERVISED, secrets.token_hex(16), at,
+    )  # fmt: skip
+    machine = socket.gethostname()
+    workspace = Workspace(WorkspaceId(mint("wsp", at)), project.id, machine, str(root), at)
+    client = Client(ClientId(mint("cli", at)), project.id, workspace.id, machine, at)
+    agent = AgentId(mint("agt", at))
+    secret = {role: new_secret(role) for role in Role}
+
+    def token(role: Role, subject: str, *, bound: bool) -> Token:
+        return Token(
+            TokenId(mint("tok", at)), hash_secret(secret[role]), role, subject, user.id,
+            project.id if bound else None, workspace.id if bound else None,
+            f"{role} of {project.name}", at,
+        )  # fmt: skip
+
+    people = (Add(user),) if newcomer else ()
+    steps = (
+        *people,
+        Add(project),
+        Add(workspace),
+        Add(client),
+        Add(token(Role.USER, user.id, bound=False)),
+        Add(token(Role.CLIENT, client.id, bound=True)),
+        Add(token(Role.AGENT, agent, bound=True)),
+    )
+    line = AuditRecord("project.created", user.id, project.id, {"machine": machine})
+    await store.submit(Change(project.id, at, steps, audit=(line,)))
+    return Credentials(
+        server, project.id, str(root),
+        secret[Role.USER], secret[Role.CLIENT], secret[Role.AGENT],
+    )  # fmt: skip

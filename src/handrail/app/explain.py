@@ -1,0 +1,12 @@
+"""What Handrail would say to a call in this folder."""
+
+from pathlib import Path
+from typing import Any
+
+from handrail.core.project import Autonomy
+from handrail.core.verdict import Verdict
+from handrail.tools.judgement import judge
+
+
+def explain(tool: str, params: dict[str, Any], workspace: Path, autonomy: Autonomy) -> Verdict:
+    return judge(tool, params, workspace=str(workspace.resolve()), autonomy=autonomy)

@@ -1,0 +1,78 @@
+"""Handrail's own folder: the database, and this person's credentials, readable by no one else."""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from handrail.core.errors import SetupError
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What this machine needs to take part in one project."""
+
+    server: str
+    project_id: str
+    workspace: str
+    user_token: str
+    client_token: str
+    agent_token: str
+
+
+class Home:
+    def __init__(self, path: Path):
+        self.path = path
+
+    @property
+    def database(self) -> Path:
+        return self.path / "handrail.db"
+
+    def create(self) -> None:
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._credentials_folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise SetupError(f"cannot make {self.path}: {error.strerror}") from error
+
+    def find_credentials(self, workspace: Path) -> Credentials | None:
+        try:
+            text = self._credentials_file(workspace).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        try:
+            return Credentials(**json.loads(text))
+        except (ValueError, TypeError) as error:
+            file = self._credentials_file(workspace)
+            raise SetupError(f"{file} cannot be read; remove it and start again") from error
+
+    def get_credentials(self, workspace: Path) -> Credentials:
+        """The credentials for a folder, or for the nearest folder above it that has some."""
+        here = workspace.resolve()
+        for folder in (here, *here.parents):
+            if (found := self.find_credentials(folder)) is not None:
+                return found
+        raise SetupError(
+            f"{here} is not known to Handrail yet; start it there with `handrail up`, "
+            "or name another folder with --workspace"
+        )
+
+    def save_credentials(self, credentials: Credentials) -> None:
+        """Write aside, then rename: a crash leaves the old file or the new one, never half."""
+        file = self._credentials_file(Path(credentials.workspace))
+        aside = file.with_suffix(f".{os.getpid()}.tmp")
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            json.dump(asdict(credentials), stream, indent=2)
+            stream.flush()
+            os.fsync(stream.fileno())
+        aside.replace(file)
+
+    @property
+    def _credentials_folder(self) -> Path:
+        return self.path / "credentials"
+
+    def _credentials_file(self, workspace: Path) -> Path:
+        key = sha256(os.fsencode(workspace)).hexdigest()[:16]
+        return self._credentials_folder / f"{key}.json"

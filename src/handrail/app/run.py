@@ -1,0 +1,62 @@
+"""Running the parts: a server, a client, or both in one process."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from handrail.app.build_client import build_client
+from handrail.app.build_server import build_server
+from handrail.app.enrol import enrol
+from handrail.app.home import Credentials, Home
+from handrail.app.settings import Settings
+from handrail.client.api import ApiError
+from handrail.core.errors import SetupError
+from handrail.server.app import create_app
+from handrail.server.serving import HandrailServer, bind
+
+
+async def serve(
+    settings: Settings, workspace: Path, on_ready: Callable[[Credentials], None]
+) -> None:
+    """Run a server until it is told to stop; `workspace` is made known to it first."""
+    await _run(settings, workspace, on_ready, with_client=False)
+
+
+async def up(settings: Settings, workspace: Path, on_ready: Callable[[Credentials], None]) -> None:
+    """Run a server and this machine's client in one process."""
+    await _run(settings, workspace, on_ready, with_client=True)
+
+
+async def connect(credentials: Credentials, announce: Callable[[bool], None]) -> None:
+    """Run this machine's client until it is told to stop.
+
+    Raises:
+        SetupError: The server does not know this client.
+    """
+    try:
+        async with build_client(credentials, announce) as client:
+            await client.run()
+    except* ApiError as errors:
+        raise SetupError(f"{credentials.server} turned us away: {errors.exceptions[0]}") from errors
+
+
+async def _run(
+    settings: Settings,
+    workspace: Path,
+    on_ready: Callable[[Credentials], None],
+    *,
+    with_client: bool,
+) -> None:
+    listening = bind(settings.host, settings.port)
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    address = f"http://{host}:{listening.getsockname()[1]}"
+    async with build_server(settings) as services:
+        home = Home(settings.home)
+        credentials = await enrol(services.store, services.clock, home, workspace, address)
+        server = HandrailServer(create_app(services), services.executor)
+        async with asyncio.TaskGroup() as group:
+            serving = group.create_task(server.serve(sockets=[listening]))
+            if with_client:
+                client = group.create_task(connect(credentials, lambda connected: None))
+                serving.add_done_callback(lambda _: client.cancel())
+            on_ready(credentials)

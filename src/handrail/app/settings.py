@@ -1,0 +1,34 @@
+"""Settings: what flags say, else the environment, else the defaults."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from handrail.core.errors import SetupError
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8000
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    home: Path
+    host: str = DEFAULT_HOST
+    port: int = DEFAULT_PORT
+
+
+def load_settings(
+    home: Path | None = None, host: str | None = None, port: int | None = None
+) -> Settings:
+    return Settings(
+        home=(home or Path(os.environ.get("HANDRAIL_HOME", "~/.handrail"))).expanduser().absolute(),
+        host=host or os.environ.get("HANDRAIL_HOST", DEFAULT_HOST),
+        port=_port() if port is None else port,
+    )
+
+
+def _port() -> int:
+    text = os.environ.get("HANDRAIL_PORT", str(DEFAULT_PORT))
+    if not text.isdecimal() or int(text) > 65535:
+        raise SetupError(f"HANDRAIL_PORT is {text!r}; it must be a number up to 65535")
+    return int(text)

@@ -1,0 +1,1 @@
+"""The `handrail` command: one file per command or group of commands."""

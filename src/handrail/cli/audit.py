@@ -1,0 +1,75 @@
+"""handrail audit: show, verify."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from handrail.app.audit import read_chain
+from handrail.app.home import Home
+from handrail.app.settings import load_settings
+from handrail.cli import options
+from handrail.cli.output import console, print_json, say, table, visible
+from handrail.core.audit import AuditEntry, find_break
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(
+        help="Show the record, or prove that nobody has touched it.", no_args_is_help=True
+    )
+    group.command("show")(show)
+    group.command("verify")(verify)
+    app.add_typer(group, name="audit")
+
+
+def show(
+    workspace: options.Workspace = Path(),
+    limit: Annotated[int, typer.Option(min=1, help="How many lines, counted from the end.")] = 20,
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """Show the latest lines of the record, oldest first."""
+    lines = _chain(workspace, home)[-limit:]
+    if json:
+        print_json([_as_json(line) for line in lines])
+        return
+    rows = table("line", "when", "what", "who", "about", "details")
+    for line in lines:
+        rows.add_row(
+            str(line.seq),
+            line.at.strftime("%H:%M:%S"),
+            line.action,
+            visible(line.actor),
+            visible(line.subject),
+            visible(line.details),
+        )
+    console.print(rows)
+
+
+def verify(
+    workspace: options.Workspace = Path(), home: options.Home = None, json: options.Json = False
+) -> None:
+    """Prove that the record is whole: every line is there and matches its hash."""
+    lines = _chain(workspace, home)
+    broken = find_break(lines)
+    if json:
+        print_json({"whole": broken is None, "lines": len(lines), "broken": broken})
+    elif broken is None:
+        say(f"[green]whole[/]: {len(lines):,} lines, each matching its hash")
+    else:
+        say(f"[red]broken[/]: {visible(broken)}")
+    if broken is not None:
+        raise typer.Exit(1)
+
+
+def _chain(workspace: Path, home: Path | None) -> list[AuditEntry]:
+    own = Home(load_settings(home=home).home)
+    return asyncio.run(read_chain(own, own.get_credentials(workspace).project_id))
+
+
+def _as_json(line: AuditEntry) -> dict[str, Any]:
+    return {
+        "seq": line.seq, "at": line.at.isoformat(), "action": line.action, "actor": line.actor,
+        "subject": line.subject, "details": line.details, "hash": line.hash,
+    }  # fmt: skip

@@ -1,0 +1,44 @@
+"""handrail connect."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvloop
+
+from handrail.app.home import Home
+from handrail.app.logs import configure_logs
+from handrail.app.run import connect as run_client
+from handrail.app.settings import load_settings
+from handrail.cli import options
+from handrail.cli.output import say, visible
+
+
+def register(app: typer.Typer) -> None:
+    app.command("connect")(connect)
+
+
+def connect(
+    workspace: Annotated[
+        Path, typer.Argument(help="The folder your agents shall work in.", show_default="here")
+    ] = Path(),
+    home: options.Home = None,
+    verbose: options.Verbose = False,
+) -> None:
+    """Start this machine's client alone.
+
+    It executes what the server has approved, in this folder and nowhere else, and finds its way
+    back by itself when the line breaks.
+    """
+    configure_logs(verbose=verbose)
+    credentials = Home(load_settings(home=home).home).get_credentials(workspace)
+
+    def announce(connected: bool) -> None:
+        state = "[green]connected[/] to" if connected else "[yellow]lost[/], looking for"
+        say(f"{state} {visible(credentials.server)}")
+
+    try:
+        uvloop.run(run_client(credentials, announce))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        say("Disconnected.")

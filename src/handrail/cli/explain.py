@@ -1,0 +1,66 @@
+"""handrail explain."""
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from handrail.app.explain import explain as explain_call
+from handrail.cli import options
+from handrail.cli.output import print_json, say, visible
+from handrail.core.errors import BadInput
+from handrail.core.project import Autonomy
+
+
+def register(app: typer.Typer) -> None:
+    app.command("explain")(explain)
+
+
+def explain(
+    tool: Annotated[str, typer.Argument(help="The tool's name, such as read_file.")],
+    params: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME=VALUE]...", help="Its parameters.")
+    ] = None,
+    workspace: options.Workspace = Path(),
+    autonomy: Annotated[Autonomy, typer.Option(help="How much the agent may do unasked.")] = (
+        Autonomy.SUPERVISED
+    ),
+    json: options.Json = False,
+) -> None:
+    """Say what would happen to a call, without running it.
+
+    For example: `handrail explain read_file path=.env`
+    """
+    verdict = explain_call(tool, read_params(params or []), workspace, autonomy)
+    if json:
+        print_json(
+            {
+                "ruling": verdict.ruling.name.lower(),
+                "risk": verdict.risk.name,
+                "reasons": verdict.reasons,
+                "rules": [finding.rule for finding in verdict.findings],
+                "timeout_seconds": verdict.timeout_seconds,
+            }
+        )
+        return
+    colour = {"ALLOW": "green", "ASK": "yellow", "DENY": "red"}[verdict.ruling.name]
+    say(f"[{colour} bold]{verdict.ruling.name.lower()}[/]  risk {verdict.risk.name}")
+    for finding in verdict.findings:
+        say(f"  {visible(finding.reason)}  [dim]({finding.rule})[/]")
+    if not verdict.findings:
+        say("  nothing speaks against it")
+
+
+def read_params(pairs: list[str]) -> dict[str, Any]:
+    """`name=value` pairs; a value that is JSON counts as such, any other as text."""
+    params: dict[str, Any] = {}
+    for pair in pairs:
+        name, separator, value = pair.partition("=")
+        if not separator or not name:
+            raise BadInput(f"{pair!r} is not NAME=VALUE")
+        try:
+            params[name] = json_module.loads(value)
+        except ValueError:
+            params[name] = value
+    return params

@@ -1,0 +1,58 @@
+"""The entry point. Only the command that was asked for is loaded, so that help comes at once."""
+
+import sys
+from importlib import import_module
+
+import typer
+
+from handrail.core.errors import HandrailError
+
+# name → (module, the sentence that stands in the list)
+COMMANDS = {
+    "up": ("handrail.cli.up", "Start the server and this machine's client, in one."),
+    "serve": ("handrail.cli.serve", "Start the server alone."),
+    "connect": ("handrail.cli.connect", "Start this machine's client alone."),
+    "tour": ("handrail.cli.tour", "Watch an agent's calls travel, one after another."),
+    "explain": ("handrail.cli.explain", "Say what would happen to a call, without running it."),
+    "executions": ("handrail.cli.executions", "List the latest calls and what became of them."),
+    "tools": ("handrail.cli.tools", "List the tools an agent may ask for."),
+    "audit": ("handrail.cli.audit", "Show the record, or prove that nobody has touched it."),
+    "version": ("handrail.cli.version", "Print the version."),
+}
+
+
+def main() -> None:
+    """Run the `handrail` command."""
+    try:
+        build_app(_first_word(sys.argv[1:]))()
+    except HandrailError as error:
+        typer.echo(f"handrail: {error.message}", err=True)
+        sys.exit(1)
+
+
+def build_app(wanted: str | None) -> typer.Typer:
+    """The whole command, with flesh only on the part that is wanted."""
+    app = typer.Typer(
+        name="handrail",
+        help="Handrail stands between AI agents and your machine.\n\n"
+        "Start with `handrail up` in the folder your agents shall work in, then watch "
+        "`handrail tour` from another terminal.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+    )
+    for name, (module, sentence) in COMMANDS.items():
+        if name == wanted:
+            import_module(module).register(app)
+        else:
+            app.command(name, help=sentence)(_not_loaded)
+    return app
+
+
+def _first_word(arguments: list[str]) -> str | None:
+    return next((word for word in arguments if not word.startswith("-")), None)
+
+
+def _not_loaded() -> None:
+    """Stands in the list for a command that was not asked for."""

@@ -1,0 +1,43 @@
+"""What people see: tables and sentences in the terminal, JSON for programs."""
+
+import json
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+console = Console(highlight=False)
+
+_STATUS_STYLE = {
+    "completed": "green",
+    "failed": "red",
+    "rejected": "red",
+    "timeout": "yellow",
+    "awaiting_approval": "yellow",
+}
+
+
+def say(text: str = "") -> None:
+    console.print(text)
+
+
+def status(word: str) -> str:
+    return f"[{_STATUS_STYLE.get(word, 'cyan')}]{escape(word)}[/]"
+
+
+def visible(text: object) -> str:
+    """Text from elsewhere, unable to move the cursor, change colours or hide anything."""
+    shown = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in str(text))
+    return escape(shown)
+
+
+def print_json(value: Any) -> None:
+    console.print(json.dumps(value, indent=2, default=str), markup=False, soft_wrap=True)
+
+
+def table(*columns: str) -> Table:
+    made = Table(box=None, pad_edge=False, header_style="dim")
+    for column in columns:
+        made.add_column(column, overflow="fold")
+    return made

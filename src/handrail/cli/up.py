@@ -1,0 +1,46 @@
+"""handrail up."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvloop
+
+from handrail.app.home import Credentials
+from handrail.app.logs import configure_logs
+from handrail.app.run import up as run_up
+from handrail.app.settings import load_settings
+from handrail.cli import options
+from handrail.cli.output import say, visible
+
+
+def register(app: typer.Typer) -> None:
+    app.command("up")(up)
+
+
+def up(
+    workspace: Annotated[
+        Path, typer.Argument(help="The folder your agents shall work in.", show_default="here")
+    ] = Path(),
+    port: options.Port = None,
+    home: options.Home = None,
+    verbose: options.Verbose = False,
+) -> None:
+    """Start the server and this machine's client, in one.
+
+    Everything is kept in Handrail's own folder: stop it, kill it, start it again, and every call
+    goes on where it stood.
+    """
+    configure_logs(verbose=verbose)
+    settings = load_settings(home=home, port=port)
+    uvloop.run(run_up(settings, workspace, _greet))
+    say("Handrail has stopped. Nothing is lost: `handrail up` goes on where it stood.")
+
+
+def _greet(credentials: Credentials) -> None:
+    say(f"[bold]Handrail[/] is running at [bold cyan]{credentials.server}[/]")
+    say(f"  workspace  {visible(credentials.workspace)}")
+    say(f"  project    {credentials.project_id}")
+    say("\nIn another terminal, watch an agent's calls travel:")
+    say(f"  [bold]handrail tour --workspace {visible(credentials.workspace)}[/]")
+    say("\nStop with Ctrl+C.")

@@ -1,0 +1,1 @@
+"""The user's machine: it listens, judges once more, executes and reports."""

@@ -1,0 +1,109 @@
+"""HandrailApi: the REST surface, typed and with errors in words."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import aiohttp
+import msgspec
+
+from handrail.core.errors import HandrailError
+
+_CONNECT_SECONDS = 10.0
+
+
+class ApiError(HandrailError):
+    """The server answered, and said no."""
+
+    def __init__(self, status: int, detail: str):
+        super().__init__(detail)
+        self.status = status
+
+
+class ServerUnreachable(HandrailError):
+    """The server did not answer; it may be down, or starting again."""
+
+
+class HandrailApi:
+    """One token's view of one project on one server."""
+
+    def __init__(self, server: str, project_id: str, token: str):
+        self.server = server.rstrip("/")
+        self._base = f"{self.server}/my/projects/{project_id}"
+        self._headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        self._session = aiohttp.ClientSession(
+            headers=self._headers,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
+            connector=aiohttp.TCPConnector(limit=0),
+            # A proxy from the environment has no business between us and our own server.
+            trust_env=False,
+        )
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def execute(
+        self,
+        tool_name: str,
+        tool_params: dict[str, Any],
+        *,
+        session_id: str,
+        call_id: str,
+        reasoning: str | None = None,
+        wait: float = 0.0,
+    ) -> dict[str, Any]:
+        """Ask for a call. Asking again with the same `call_id` gives the same execution."""
+        body = {
+            "tool_name": tool_name,
+            "tool_params": tool_params,
+            "session_id": session_id,
+            "call_id": call_id,
+            "reasoning": reasoning,
+            "wait": wait,
+        }
+        return await self.post("/tools/execute", body)
+
+    async def send_results(self, results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        answer = await self.post("/tools/results", {"results": list(results)})
+        return answer["results"]
+
+    async def get(self, path: str, **query: Any) -> Any:
+        return await self._request("GET", path, params=query)
+
+    async def post(self, path: str, body: object) -> Any:
+        return await self._request("POST", path, data=msgspec.json.encode(body))
+
+    def stream(self, last_event_id: int | None) -> "aiohttp.client._RequestContextManager":  # pyright: ignore[reportPrivateUsage]
+        """Open the event stream; the answer is to be read in pieces."""
+        headers = {} if last_event_id is None else {"last-event-id": str(last_event_id)}
+        # Pings come every 15 s: three missed ones mean that nobody is there.
+        quiet = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=50)
+        return self._opened.get(f"{self._base}/chat/stream", headers=headers, timeout=quiet)
+
+    @property
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            raise HandrailError("use the API inside `async with`")
+        return self._session
+
+    async def _request(self, method: str, path: str, **options: Any) -> Any:
+        try:
+            async with self._opened.request(method, self._base + path, **options) as response:
+                body = await response.read()
+                if response.status >= 400:
+                    raise ApiError(response.status, problem_detail(body, response.status))
+                return msgspec.json.decode(body)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise ServerUnreachable(f"{self.server} does not answer: {error}") from error
+
+
+def problem_detail(body: bytes, status: int) -> str:
+    """The sentence in a problem document, whoever wrote it."""
+    try:
+        return str(msgspec.json.decode(body)["detail"])
+    except (msgspec.DecodeError, KeyError, TypeError):
+        return f"the server answered {status}"

@@ -1,0 +1,68 @@
+"""create_app: the routes, behind the guard."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Mount
+
+from handrail.server.auth import Gate
+from handrail.server.direct import DirectRoute
+from handrail.server.errors import HANDLERS
+from handrail.server.guard import HostGuard
+from handrail.server.routes.calls import BASE, CallRoutes
+from handrail.server.routes.health import health_router
+from handrail.server.routes.records import records_router
+from handrail.server.routes.tools import tools_router
+from handrail.server.services import Services
+from handrail.version import __version__
+
+
+def create_app(services: Services, *, hosts: frozenset[str] = frozenset()) -> Starlette:
+    """The whole server as an ASGI application; `hosts` are further names it answers to."""
+    gate = Gate(services.store, services.clock)
+    direct = CallRoutes(services, gate).routes()
+    return Starlette(
+        routes=[*(route.route() for route in direct), Mount("/", _api(services, gate, direct))],
+        middleware=[Middleware(HostGuard, hosts=hosts)],
+        exception_handlers=HANDLERS,  # pyright: ignore[reportArgumentType]
+        lifespan=lambda _: _tended(services),
+    )
+
+
+@asynccontextmanager
+async def _tended(services: Services) -> AsyncGenerator[None]:
+    async with asyncio.TaskGroup() as group:
+        tending = group.create_task(services.dispatcher.tend_forever())
+        yield
+        tending.cancel()
+
+
+def _api(services: Services, gate: Gate, direct: tuple[DirectRoute, ...]) -> FastAPI:
+    api = FastAPI(
+        title="Handrail",
+        version=__version__,
+        summary="Between AI agents and your machine.",
+        docs_url=None,
+        redoc_url=None,
+        exception_handlers=HANDLERS,  # pyright: ignore[reportArgumentType]
+    )
+    api.include_router(health_router(services))
+    api.include_router(tools_router(services, gate), prefix=BASE)
+    api.include_router(records_router(services, gate), prefix=BASE)
+    describe = api.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = describe()
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        for route in direct:
+            path = document["paths"].setdefault(route.path, {})
+            path[route.method.lower()] = route.describe(schemas)
+        return document
+
+    api.openapi = openapi
+    return api

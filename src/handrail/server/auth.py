@@ -1,0 +1,56 @@
+"""The gate: who is speaking, and may they come in here?"""
+
+from dataclasses import dataclass
+
+from starlette.requests import HTTPConnection
+
+from handrail.core.access import Principal, Role, hash_secret
+from handrail.core.errors import Forbidden, NotFound, Unauthenticated
+from handrail.core.ids import ProjectId
+from handrail.core.ports import Clock, Store
+from handrail.core.project import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Somebody who was let into a project."""
+
+    principal: Principal
+    project: Project
+
+
+class Gate:
+    def __init__(self, store: Store, clock: Clock):
+        self._store = store
+        self._clock = clock
+
+    async def admit(self, connection: HTTPConnection, *roles: Role) -> Entry:
+        """Let the bearer of a token into the project that the address names.
+
+        Raises:
+            Unauthenticated: There is no token, or it is not good any more.
+            NotFound: No such project, or not one of theirs; which of the two is not said.
+            Forbidden: Theirs, but not for this role.
+        """
+        principal = await self._identify(connection)
+        project = await self._open(principal, ProjectId(connection.path_params["project_id"]))
+        if principal.role not in roles:
+            allowed = " or ".join(f"a {role}'s" for role in roles)
+            raise Forbidden(f"an {principal.role}'s token cannot do this; use {allowed} token")
+        return Entry(principal, project)
+
+    async def _identify(self, connection: HTTPConnection) -> Principal:
+        scheme, _, secret = connection.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not secret:
+            raise Unauthenticated("send a token: `Authorization: Bearer hr_…`")
+        token = await self._store.find_token(hash_secret(secret.strip()))
+        if token is None or not token.is_live(self._clock.now()):
+            raise Unauthenticated("this token is unknown, revoked or expired")
+        return token.principal
+
+    async def _open(self, principal: Principal, project_id: ProjectId) -> Project:
+        project = await self._store.find_project(project_id)
+        mine = project is not None and project.user_id == principal.user_id
+        if project is None or not mine or principal.project_id not in (None, project_id):
+            raise NotFound(f"there is no project {project_id!r} for you")
+        return project

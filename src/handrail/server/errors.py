@@ -1,0 +1,76 @@
+"""From what went wrong to what is told: one table, one form (RFC 9457)."""
+
+import structlog
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from handrail.core import errors
+
+log = structlog.get_logger(__name__)
+
+# The first line that fits counts, so the special stand before the general.
+_TABLE: tuple[tuple[type[errors.HandrailError], int, str, str], ...] = (
+    (errors.TooLarge, 413, "too-large", "Too large"),
+    (errors.BadInput, 400, "bad-input", "This cannot be read"),
+    (errors.Unauthenticated, 401, "unauthenticated", "Who are you?"),
+    (errors.Forbidden, 403, "forbidden", "Not allowed"),
+    (errors.NotFound, 404, "not-found", "No such thing"),
+    (errors.ConflictingCall, 409, "conflicting-call", "Same call id, other words"),
+    (errors.Conflict, 409, "conflict", "The world has moved on"),
+)
+
+
+def status_of(error: errors.HandrailError) -> int:
+    return next((line[1] for line in _TABLE if isinstance(error, line[0])), 500)
+
+
+def problem(status: int, kind: str, title: str, detail: str) -> Response:
+    body = {"type": f"urn:handrail:{kind}", "title": title, "status": status, "detail": detail}
+    headers = {"www-authenticate": "Bearer"} if status == 401 else None
+    return JSONResponse(body, status, headers, media_type="application/problem+json")
+
+
+async def on_handrail_error(request: Request, error: Exception) -> Response:
+    for known, status, kind, title in _TABLE:
+        if isinstance(error, known):
+            return problem(status, kind, title, error.message)
+    return await on_any_error(request, error)
+
+
+async def on_invalid_body(request: Request, error: Exception) -> Response:
+    """Whatever cannot be read is a 400 that names the field; it is never a 422."""
+    details = "this is not valid JSON"
+    if isinstance(error, ValidationError | RequestValidationError):
+        details = "; ".join(
+            f"{'.'.join(str(part) for part in line['loc']) or 'body'}: {line['msg']}"
+            for line in error.errors()
+        )
+    return problem(400, "bad-input", "This cannot be read", details)
+
+
+async def on_http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101  registered for nothing else
+    kind = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http")
+    response = problem(error.status_code, kind, str(error.detail), str(error.detail))
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def on_any_error(request: Request, error: Exception) -> Response:
+    """A defect of ours: the log has the whole story, the caller a clean sentence."""
+    log.error("request.failed", path=request.url.path, exc_info=error)
+    return problem(
+        500, "internal", "Handrail failed", "Something broke; the server's log says what"
+    )
+
+
+HANDLERS = {
+    errors.HandrailError: on_handrail_error,
+    ValidationError: on_invalid_body,
+    RequestValidationError: on_invalid_body,
+    HTTPException: on_http_error,
+    Exception: on_any_error,
+}

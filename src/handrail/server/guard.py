@@ -1,0 +1,40 @@
+"""Keeps web pages out: a browser on this machine must not lend its reach to strangers."""
+
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from handrail.server.errors import problem
+
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
+
+
+class HostGuard:
+    """Refuses other names for this server (DNS rebinding) and pages of other origins."""
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str] = frozenset()):
+        self._app = app
+        self._hosts = _LOOPBACK | hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and (trouble := self._find_trouble(Headers(scope=scope))):
+            response = problem(403, "foreign-origin", "Not from here", trouble)
+            await response(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _find_trouble(self, headers: Headers) -> str | None:
+        host = headers.get("host", "")
+        if _without_port(host).lower() not in self._hosts:
+            return f"this server is not called {host!r}"
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+            return f"pages of {origin!r} may not talk to this server"
+        return None
+
+
+def _without_port(host: str) -> str:
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    return host.partition(":")[0]

@@ -1,0 +1,146 @@
+"""Calls: asked for by agents, reported on by clients, told of on the stream."""
+
+import asyncio
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from handrail.core.access import Role
+from handrail.core.errors import BadInput, Conflict, NotFound
+from handrail.core.execution import Status, ToolExecution
+from handrail.core.ids import CallId, ExecutionId, SessionId
+from handrail.core.tool import ToolCall
+from handrail.plane.dispatch import Report
+from handrail.server.auth import Entry, Gate
+from handrail.server.direct import DirectRoute, json_response, read_body
+from handrail.server.services import Services
+from handrail.server.sse import EventStream
+from handrail.wire.payloads import (
+    ExecuteRequest,
+    ExecutionView,
+    NamedResult,
+    ResultRequest,
+    ResultResponse,
+    ResultsRequest,
+    ResultsResponse,
+    execution_view,
+)
+
+BASE = "/my/projects/{project_id}"
+
+# Parameters may be 1 MB besides `content`, a result is at most what a tool shows.
+_MAX_CALL_BYTES = 8_000_000
+_MAX_RESULT_BYTES = 32_000_000
+
+
+class CallRoutes:
+    def __init__(self, services: Services, gate: Gate):
+        self._services = services
+        self._gate = gate
+
+    def routes(self) -> tuple[DirectRoute, ...]:
+        last_event = {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}}
+        return (
+            DirectRoute(
+                "POST",
+                f"{BASE}/tools/execute",
+                self.execute,
+                "Ask for a tool call; answers at once, or after up to `wait` seconds",
+                ExecutionView,
+                ExecuteRequest,
+                (400, 401, 403, 404, 409, 413),
+            ),
+            DirectRoute(
+                "POST",
+                f"{BASE}/tools/results",
+                self.results,
+                "Report several results in one request",
+                ResultsResponse,
+                ResultsRequest,
+                (400, 401, 403, 404, 413),
+            ),
+            DirectRoute(
+                "POST",
+                f"{BASE}/tools/{{tool_id}}/result",
+                self.result,
+                "Report what became of a call",
+                ResultResponse,
+                ResultRequest,
+                (400, 401, 403, 404, 409, 413),
+            ),
+            DirectRoute(
+                "GET",
+                f"{BASE}/chat/stream",
+                self.stream,
+                "Server-sent events; resumes after `Last-Event-ID`",
+                parameters=(last_event,),
+            ),
+        )
+
+    async def execute(self, request: Request) -> Response:
+        entry = await self._gate.admit(request, Role.AGENT, Role.USER)
+        body = ExecuteRequest.model_validate_json(await read_body(request, _MAX_CALL_BYTES))
+        call = ToolCall(
+            entry.project.id,
+            SessionId(body.session_id),
+            CallId(body.call_id),
+            body.tool_name,
+            body.tool_params,
+            body.reasoning,
+        )
+        executor = self._services.executor
+        execution = await executor.propose(call, entry.principal)
+        if body.wait and not execution.status.is_final:
+            execution = await executor.settle(execution.id, wait_seconds=body.wait)
+        return json_response(execution_view(execution))
+
+    async def result(self, request: Request) -> Response:
+        entry = await self._gate.admit(request, Role.CLIENT)
+        body = ResultRequest.model_validate_json(await read_body(request, _MAX_RESULT_BYTES))
+        ended = await self._accept(entry, request.path_params["tool_id"], body)
+        return json_response(_receipt(ended.id, ended.status, "Tool result processed"))
+
+    async def results(self, request: Request) -> Response:
+        entry = await self._gate.admit(request, Role.CLIENT)
+        body = ResultsRequest.model_validate_json(await read_body(request, _MAX_RESULT_BYTES))
+        # Side by side, so that they share a commit.
+        receipts = await asyncio.gather(*(self._receive(entry, one) for one in body.results))
+        return json_response({"results": receipts})
+
+    async def stream(self, request: Request) -> Response:
+        entry = await self._gate.admit(request, Role.USER, Role.CLIENT)
+        stream = EventStream(self._services, entry, _last_event_id(request))
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        return StreamingResponse(stream.frames(), 200, headers, "text/event-stream")
+
+    async def _receive(self, entry: Entry, one: NamedResult) -> dict[str, object]:
+        try:
+            ended = await self._accept(entry, one.tool_id, one)
+        except (NotFound, Conflict) as error:
+            return _receipt(one.tool_id, "rejected", error.message, success=False)
+        return _receipt(ended.id, ended.status, "Tool result processed")
+
+    async def _accept(self, entry: Entry, tool_id: str, body: ResultRequest) -> ToolExecution:
+        report = Report(
+            execution_id=ExecutionId(tool_id),
+            status=Status.COMPLETED if body.status == "completed" else Status.FAILED,
+            epoch=body.epoch,
+            result=body.result,
+            error=body.error,
+            error_type=body.error_type,
+            execution_time_ms=body.execution_time_ms,
+        )
+        return await self._services.dispatcher.accept(report, entry.principal, entry.project.id)
+
+
+def _receipt(tool_id: str, status: str, message: str, *, success: bool = True) -> dict[str, object]:
+    return {"success": success, "tool_id": tool_id, "status": status, "message": message}
+
+
+def _last_event_id(request: Request) -> int | None:
+    text = request.headers.get("last-event-id")
+    if text is None:
+        return None
+    if not text.isdecimal() or len(text) > 18:
+        raise BadInput("Last-Event-ID is the number of an event of this stream")
+    return int(text)

@@ -1,0 +1,33 @@
+"""Is it alive, and what is it?"""
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from handrail.server.services import Services
+from handrail.server.status_page import status_page
+from handrail.version import __version__
+from handrail.wire import WIRE_VERSION
+from handrail.wire.payloads import HealthResponse
+
+
+def health_router(services: Services) -> APIRouter:
+    router = APIRouter(tags=["health"])
+
+    @router.get("/health")
+    async def health() -> HealthResponse:
+        """Answers while the server is well."""
+        return HealthResponse(
+            status="ok",
+            version=__version__,
+            wire_version=WIRE_VERSION,
+            connected_clients=len(services.dispatcher.connected),
+        )
+
+    @router.get("/", include_in_schema=False)
+    async def home() -> HTMLResponse:
+        return HTMLResponse(
+            status_page(len(services.dispatcher.connected)),
+            headers={"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"},
+        )
+
+    return router

@@ -1,0 +1,45 @@
+"""What a person looks at: connected machines and the audit."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+
+from handrail.core.access import Role
+from handrail.server.auth import Gate
+from handrail.server.services import Services
+from handrail.wire.payloads import AuditResponse, AuditView, ClientsResponse, ClientView
+
+
+def records_router(services: Services, gate: Gate) -> APIRouter:
+    router = APIRouter(tags=["records"])
+    people = (Role.USER, Role.CLIENT)
+
+    @router.get("/clients")
+    async def clients(project_id: str, request: Request) -> ClientsResponse:
+        """The machines registered for this project, and which of them are there."""
+        entry = await gate.admit(request, *people)
+        here = services.dispatcher.connected
+        views = [
+            ClientView(
+                client_id=client.id,
+                name=client.name,
+                workspace_id=client.workspace_id,
+                connected=client.id in here,
+            )
+            for client in await services.store.list_clients(entry.project.id)
+        ]
+        return ClientsResponse(clients=views, total_count=len(views))
+
+    @router.get("/audit")
+    async def audit(
+        project_id: str,
+        request: Request,
+        after: Annotated[int, Query(ge=0, lt=2**63)] = 0,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    ) -> AuditResponse:
+        """The project's chained record, oldest first."""
+        entry = await gate.admit(request, *people)
+        found = await services.store.read_audit(entry.project.id, after=after, limit=limit)
+        return AuditResponse(entries=[AuditView.of(line) for line in found])
+
+    return router

@@ -1,0 +1,68 @@
+"""What tools there are, and what became of the calls."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+
+from handrail.core.access import Role
+from handrail.core.errors import NotFound
+from handrail.core.execution import Status
+from handrail.core.ids import ExecutionId
+from handrail.core.risk import RiskLevel
+from handrail.policy.security import APPROVAL_SECONDS
+from handrail.server.auth import Gate
+from handrail.server.services import Services
+from handrail.wire.payloads import (
+    ExecutionsResponse,
+    ExecutionView,
+    ToolsResponse,
+    ToolView,
+)
+
+
+def tools_router(services: Services, gate: Gate) -> APIRouter:
+    router = APIRouter(tags=["tools"])
+    anyone = (Role.USER, Role.CLIENT, Role.AGENT)
+
+    @router.get("/tools/available")
+    async def available(project_id: str, request: Request) -> ToolsResponse:
+        """The tools an agent may ask for."""
+        await gate.admit(request, *anyone)
+        views = [
+            ToolView.of(
+                tool.definition,
+                requires_approval=tool.safety_level is not RiskLevel.LOW,
+                timeout_seconds=APPROVAL_SECONDS.get(tool.safety_level, 0),
+            )
+            for tool in services.registry
+        ]
+        return ToolsResponse(tools=views, total_count=len(views))
+
+    @router.get("/tools/executions")
+    async def executions(
+        project_id: str,
+        request: Request,
+        status: Status | None = None,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    ) -> ExecutionsResponse:
+        """The latest calls, newest first; an agent sees its own."""
+        entry = await gate.admit(request, *anyone)
+        own = entry.principal.subject if entry.principal.role is Role.AGENT else None
+        found = await services.store.list_executions(
+            entry.project.id, status=status, agent_id=own, limit=limit
+        )
+        views = [ExecutionView.of(execution) for execution in found]
+        return ExecutionsResponse(executions=views, total_count=len(views))
+
+    @router.get("/tools/{tool_id}")
+    async def execution(project_id: str, tool_id: str, request: Request) -> ExecutionView:
+        """One call: its state and, at the end, its result."""
+        entry = await gate.admit(request, *anyone)
+        found = await services.store.find_execution(ExecutionId(tool_id))
+        if found is None or found.project_id != entry.project.id:
+            raise NotFound(f"there is no execution {tool_id!r}")
+        if entry.principal.role is Role.AGENT and found.agent_id != entry.principal.subject:
+            raise NotFound(f"there is no execution {tool_id!r}")
+        return ExecutionView.of(found)
+
+    return router

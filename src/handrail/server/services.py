@@ -1,0 +1,18 @@
+"""The ring of keys handed to the server."""
+
+from dataclasses import dataclass
+
+from handrail.core.ports import Bus, Clock, Store
+from handrail.plane.dispatch import Dispatcher
+from handrail.plane.executor import ToolExecutor
+from handrail.tools.registry import ToolRegistry
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    store: Store
+    bus: Bus
+    clock: Clock
+    registry: ToolRegistry
+    executor: ToolExecutor
+    dispatcher: Dispatcher

@@ -1,0 +1,80 @@
+"""Running the application on a socket, and ending in good order."""
+
+import asyncio
+import errno
+import ipaddress
+import signal
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import FrameType
+
+import uvicorn
+from starlette.applications import Starlette
+
+from handrail.core.errors import SetupError
+from handrail.plane.executor import ToolExecutor
+
+_GRACE_SECONDS = 1
+
+
+class HandrailServer(uvicorn.Server):
+    """Lets open streams and waiting askers go when asked to stop, so that stopping is quick."""
+
+    def __init__(self, app: Starlette, executor: ToolExecutor):
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                timeout_graceful_shutdown=_GRACE_SECONDS,
+                timeout_keep_alive=75,
+            )
+        )
+        self._executor = executor
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Stop when told to, and let the caller tidy up: no signal is raised a second time."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self._executor.release_waiters()
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Take the address before anything else is done, so that what is printed is true.
+
+    Raises:
+        SetupError: The address is in use, is not ours, or is open to others.
+    """
+    if not _is_loopback(host):
+        raise SetupError(
+            f"{host} can be reached from other machines, and Handrail speaks plain HTTP here."
+            " Listen on 127.0.0.1 and put a TLS proxy in front."
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise SetupError(
+                f"port {port} is in use; stop what listens there, or choose another with --port"
+            ) from error
+        raise SetupError(f"cannot listen on {host}:{port}: {error.strerror}") from error
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,82 @@
+"""The event stream: every event once, in order, resumed from where the listener stood."""
+
+from collections.abc import AsyncGenerator
+from contextlib import ExitStack
+
+import msgspec
+
+from handrail.core.access import Role
+from handrail.core.event import Topic
+from handrail.core.ids import ClientId
+from handrail.core.ports import StreamItem
+from handrail.plane.dispatch import Seat
+from handrail.server.auth import Entry
+from handrail.server.services import Services
+from handrail.wire import WIRE_VERSION
+from handrail.wire.events import render
+
+_PING_SECONDS = 15.0
+_MOST_PER_FLUSH = 500
+
+_encode = msgspec.json.Encoder().encode
+
+
+class EventStream:
+    """One listener's stream. A client's stream is also its seat: while it is open, it gets work."""
+
+    def __init__(self, services: Services, entry: Entry, last_event_id: int | None):
+        self._services = services
+        self._project = entry.project
+        self._principal = entry.principal
+        self._client_id: ClientId | None = None
+        if entry.principal.role is Role.CLIENT:
+            self._client_id = ClientId(entry.principal.subject)
+        self._cursor = last_event_id
+
+    async def frames(self) -> AsyncGenerator[bytes]:
+        store = self._services.store
+        with ExitStack() as stack:
+            bell = stack.enter_context(self._services.bus.listen(*self._topics()))
+            seat = self._sit_down(stack)
+            # Whatever is numbered up to here was told before, or is offered anew below.
+            head = await store.last_event(self._project.id)
+            if self._cursor is None:
+                self._cursor = head
+            yield f": handrail {WIRE_VERSION}\nretry: 1000\n\n".encode()
+            if seat is not None:
+                await self._services.dispatcher.offer_open_calls(seat)
+            while not (self._services.executor.closing or (seat is not None and seat.replaced)):
+                items = await store.read_stream(
+                    self._project.id,
+                    after=self._cursor,
+                    client_id=self._client_id,
+                    limit=_MOST_PER_FLUSH,
+                )
+                if items:
+                    self._cursor = items[-1].event.seq
+                    yield b"".join([self._frame(item, head) for item in items])
+                elif not await bell.wait(_PING_SECONDS):
+                    yield b": ping\n\n"
+
+    def _topics(self) -> tuple[str, ...]:
+        topics = (Topic.project(self._project.id), Topic.CLOSING)
+        return topics if self._client_id is None else (*topics, Topic.client(self._client_id))
+
+    def _sit_down(self, stack: ExitStack) -> Seat | None:
+        workspace_id = self._principal.workspace_id
+        if self._client_id is None or workspace_id is None:
+            return None
+        return stack.enter_context(self._services.dispatcher.seat(self._client_id, workspace_id))
+
+    def _frame(self, item: StreamItem, head: int) -> bytes:
+        name, payload = render(
+            item,
+            listener=self._client_id,
+            salt=self._project.digest_salt,
+            replayed=item.event.seq <= head,
+        )
+        return b"id: %d\nevent: %b\ndata: %b\n\n" % (
+            item.event.seq,
+            name.encode(),
+            _encode(payload),
+        )
