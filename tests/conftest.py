@@ -1,0 +1,110 @@
+"""What most tests stand on: a clock that stands still, a real store, a plane over it."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from handrail.bus.local import LocalBus
+from handrail.core.access import Principal, Role, Token, hash_secret, new_secret
+from handrail.core.audit import AuditRecord
+from handrail.core.change import Add, Change
+from handrail.core.ids import ClientId, ProjectId, TokenId, UserId, WorkspaceId, mint
+from handrail.core.project import Autonomy, Client, Project, User, Workspace
+from handrail.plane.dispatch import Dispatcher
+from handrail.plane.executor import ToolExecutor
+from handrail.policy.rules import default_rules
+from handrail.server.services import Services
+from handrail.store.sqlite import SqliteStore
+from handrail.testing import FakeClock
+from handrail.tools.catalogue import builtin_registry
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def bus() -> LocalBus:
+    return LocalBus()
+
+
+@pytest.fixture
+async def store(tmp_path: Path, bus: LocalBus) -> AsyncGenerator[SqliteStore]:
+    made = SqliteStore(tmp_path / "handrail.db", bus)
+    await made.open()
+    yield made
+    async with asyncio.timeout(10):
+        await made.close()
+
+
+@dataclass(frozen=True)
+class Household:
+    """One user with one project, one workspace, one client and one agent."""
+
+    project: Project
+    workspace: Workspace
+    user: Principal
+    client: Principal
+    agent: Principal
+    secrets: dict[Role, str]
+
+    @property
+    def client_id(self) -> ClientId:
+        return ClientId(self.client.subject)
+
+
+async def settle_in(store: SqliteStore, clock: FakeClock, name: str, root: str) -> Household:
+    """Make a household known to the store."""
+    at = clock.now()
+    user_id = UserId(mint("usr", at))
+    project = Project(
+        ProjectId(mint("prj", at)), user_id, name, Autonomy.SUPERVISED, secrets.token_hex(8), at
+    )
+    workspace = Workspace(WorkspaceId(mint("wsp", at)), project.id, "here", root, at)
+    client = Client(ClientId(mint("cli", at)), project.id, workspace.id, "here", at)
+    user = Principal(Role.USER, user_id, user_id)
+    others = {
+        Role.CLIENT: Principal(Role.CLIENT, client.id, user_id, project.id, workspace.id),
+        Role.AGENT: Principal(Role.AGENT, mint("agt", at), user_id, project.id, workspace.id),
+    }
+    words = {role: new_secret(role) for role in Role}
+    tokens = [
+        Add(
+            Token(
+                TokenId(mint("tok", at)),
+                hash_secret(words[who.role]),
+                who.role,
+                who.subject,
+                user_id,
+                who.project_id,
+                who.workspace_id,
+                "test",
+                at,
+            )
+        )
+        for who in (user, *others.values())
+    ]
+    steps = (Add(User(user_id, name, at)), Add(project), Add(workspace), Add(client), *tokens)
+    line = AuditRecord("project.created", user_id, project.id)
+    await store.submit(Change(project.id, at, steps, audit=(line,)))
+    return Household(project, workspace, user, others[Role.CLIENT], others[Role.AGENT], words)
+
+
+@pytest.fixture
+async def household(store: SqliteStore, clock: FakeClock, tmp_path: Path) -> Household:
+    root = tmp_path / "workspace"
+    root.mkdir()
+    return await settle_in(store, clock, "ada", str(root))
+
+
+@pytest.fixture
+def services(store: SqliteStore, bus: LocalBus, clock: FakeClock) -> Services:
+    registry = builtin_registry()
+    dispatcher = Dispatcher(store, clock, bus)
+    executor = ToolExecutor(registry, default_rules(), store, bus, clock, dispatcher)
+    return Services(store, bus, clock, registry, executor, dispatcher)
