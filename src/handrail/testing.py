@@ -1,8 +1,8 @@
 """Stand-ins for time and for the machine, for our own tests and for those of plug-ins.
 
-    clock = FakeClock()
-    hands = FakeHands({"README.md": b"hello"})
-    result = await ReadFile().execute(params, scene, hands)
+clock = FakeClock()
+hands = FakeHands({"README.md": b"hello"})
+result = await ReadFile().execute(params, scene, hands)
 """
 
 from collections.abc import Mapping

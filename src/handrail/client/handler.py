@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import structlog
 
+from handrail.core.audit import canonical
 from handrail.core.digest import digest_call
 from handrail.core.errors import ApprovalDeniedError, BadInput, ErrorType, ToolError
 from handrail.core.hands import Hands
@@ -148,7 +149,7 @@ class ToolHandler:
         verdict = judge_call(tool, params, self._scene)
         if verdict.ruling is Ruling.DENY:
             raise ApprovalDeniedError("; ".join(verdict.reasons))
-        if digest_call(signal.salt, tool.name, raw, verdict.plan) != signal.digest:
+        if digest_call(signal.salt, tool.name, canonical(raw), verdict.plan) != signal.digest:
             return ToolResult.failed(
                 "what arrived is not what was judged; nothing was done", ErrorType.STALE
             )

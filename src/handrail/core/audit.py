@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from handrail.core.ids import ProjectId
 from handrail.core.tool import JsonObject
@@ -23,8 +23,7 @@ class AuditRecord:
     details: JsonObject = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True, slots=True)
-class AuditEntry:
+class AuditEntry(NamedTuple):
     """A chained line. Its hash covers everything in it and the hash of the line before."""
 
     project_id: ProjectId
@@ -41,12 +40,11 @@ class AuditEntry:
 def chain(
     record: AuditRecord, *, project_id: ProjectId, seq: int, at: datetime, previous: str
 ) -> AuditEntry:
-    details = canonical(record.details)
-    link = _link(project_id, seq, at, record.action, record.actor, record.subject, details)
-    return AuditEntry(
-        project_id, seq, at, record.action, record.actor, record.subject, details,
-        previous, _hash(previous, link),
+    unhashed = AuditEntry(
+        project_id, seq, at, record.action, record.actor, record.subject,
+        canonical(record.details), previous, hash="",
     )  # fmt: skip
+    return unhashed._replace(hash=_hash(unhashed))
 
 
 def find_break(entries: Iterable[AuditEntry]) -> str | None:
@@ -55,11 +53,7 @@ def find_break(entries: Iterable[AuditEntry]) -> str | None:
     for entry in entries:
         if entry.seq != expected:
             return f"line {expected} is missing"
-        link = _link(
-            entry.project_id, entry.seq, entry.at, entry.action, entry.actor, entry.subject,
-            entry.details,
-        )  # fmt: skip
-        if entry.previous != previous or entry.hash != _hash(previous, link):
+        if entry.previous != previous or entry.hash != _hash(entry):
             return f"line {entry.seq} does not match its hash"
         previous, expected = entry.hash, expected + 1
     return None
@@ -70,9 +64,7 @@ def canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def _link(*parts: object) -> str:
-    return canonical([str(part) for part in parts])
-
-
-def _hash(previous: str, link: str) -> str:
-    return hashlib.sha256(f"{previous}\n{link}".encode()).hexdigest()
+def _hash(entry: AuditEntry) -> str:
+    """Of everything in the line but the hash itself; none of its parts can hold a line feed."""
+    text = "\n".join(map(str, entry[:-1]))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -33,10 +33,13 @@ class OpenSession:
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A new call. Refused if its call id is taken, or its session unknown or stopped."""
+    """A new call. Refused if its call id is taken, or its session unknown or stopped.
+
+    `raw_params` is None where masking has found nothing to mask: then the record itself is raw.
+    """
 
     execution: ToolExecution
-    raw_params: str
+    raw_params: str | None
 
 
 @dataclass(frozen=True, slots=True)

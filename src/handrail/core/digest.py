@@ -1,25 +1,28 @@
-"""One salted fingerprint through card, decision, signal and execution."""
+"""One salted fingerprint through card, decision, signal and execution.
+
+Parameters come as canonical JSON, which holds no line feed.
+"""
 
 import hashlib
 import hmac
-from dataclasses import asdict
 
 from handrail.core.audit import canonical
 from handrail.core.tool import JsonObject
 from handrail.core.verdict import Plan
 
 
-def digest_request(salt: str, tool_name: str, tool_params: JsonObject) -> str:
+def digest_request(salt: str, tool_name: str, params_json: str) -> str:
     """What was asked, so that the same call id with other words is noticed."""
-    return _digest(salt, [tool_name, tool_params])
+    return _digest(salt, f"{tool_name}\n{params_json}")
 
 
 def digest_call(
-    salt: str, tool_name: str, tool_params: JsonObject, plan: Plan, facts: JsonObject | None = None
+    salt: str, tool_name: str, params_json: str, plan: Plan, facts: JsonObject | None = None
 ) -> str:
     """What was judged, shown and approved: the words, the plan and the machine's facts."""
-    return _digest(salt, [tool_name, tool_params, asdict(plan), facts])
+    seen = canonical([plan.paths, plan.argv, plan.hosts, facts])
+    return _digest(salt, f"{tool_name}\n{params_json}\n{seen}")
 
 
-def _digest(salt: str, value: object) -> str:
-    return hmac.digest(salt.encode(), canonical(value).encode(), hashlib.sha256).hex()
+def _digest(salt: str, text: str) -> str:
+    return hmac.digest(salt.encode(), text.encode(), hashlib.sha256).hex()

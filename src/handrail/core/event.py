@@ -1,8 +1,8 @@
 """What connected clients and consoles are told, and the topics that ring for it."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from handrail.core.execution import Status
 from handrail.core.ids import ClientId, ExecutionId, ProjectId
@@ -16,8 +16,7 @@ class EventKind(StrEnum):
     STATUS = "tool.status"
 
 
-@dataclass(frozen=True, slots=True)
-class NewEvent:
+class NewEvent(NamedTuple):
     """An event before the store has numbered it.
 
     `client_id` names the one client it is addressed to; users of the project see such an event
@@ -31,9 +30,11 @@ class NewEvent:
     epoch: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """A numbered event: gapless and increasing within its project."""
+class Event(NamedTuple):
+    """A numbered event: gapless and increasing within its project.
+
+    Its last fields are those of `NewEvent`, in the same order.
+    """
 
     project_id: ProjectId
     seq: int

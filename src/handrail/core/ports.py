@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from handrail.core.access import Token
 from handrail.core.audit import AuditEntry
@@ -43,8 +42,7 @@ class Bus(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class StreamItem:
+class StreamItem(NamedTuple):
     """An event with what is needed to put it into words.
 
     `raw_params` is there only for a signal that still stands: the call has not ended and has

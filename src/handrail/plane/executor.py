@@ -5,7 +5,6 @@ Nobody carries a call from room to room: it lies in the store and moves by its s
 """
 
 import asyncio
-from dataclasses import replace
 
 import structlog
 
@@ -34,7 +33,6 @@ from handrail.plane.dispatch import Dispatcher
 from handrail.policy.redaction import mask
 from handrail.policy.rules import Rules
 from handrail.policy.security import Scene
-from handrail.tools.base import AnyTool, ToolParams
 from handrail.tools.judgement import judge_call
 from handrail.tools.registry import ToolRegistry
 
@@ -80,11 +78,12 @@ class ToolExecutor:
             Forbidden: The session belongs to another agent.
         """
         place, opening = await self._enter(call, asker)
-        execution = self._judge(call, place, asker)
+        params_json = canonical(call.tool_params)
+        execution = self._judge(call, params_json, place, asker)
         change = Change(
             project_id=call.project_id,
             at=execution.created_at,
-            steps=(*opening, OpenCall(execution, canonical(call.tool_params))),
+            steps=(*opening, _opening_of(execution, call, params_json)),
             events=(_news_of(execution),),
             audit=(_line_for(execution),),
         )
@@ -142,21 +141,35 @@ class ToolExecutor:
         )
         return Place(project, workspaces[0], session)
 
-    def _judge(self, call: ToolCall, place: Place, asker: Principal) -> ToolExecution:
+    def _judge(
+        self, call: ToolCall, params_json: str, place: Place, asker: Principal
+    ) -> ToolExecution:
         """The call after judgement: approved, handed out, or failed with the reason."""
+        salt = place.project.digest_salt
+        request_digest = digest_request(salt, call.tool_name, params_json)
+        pending = self._pending(call, request_digest, place, asker)
         try:
             tool, params = self._registry.parse(call.tool_name, call.tool_params)
         except BadInput as error:
-            pending = self._pending(call, place, asker)
             return pending.fail(ErrorType.VALIDATION, error.message, pending.created_at)
         scene = Scene(place.workspace.root, place.project.autonomy, rules=self._rules)
         verdict = judge_call(tool, params, scene)
-        pending = self._judged(call, place, asker, tool, params, verdict)
-        return self._rule(pending, verdict)
+        judged = pending._replace(
+            tool_name=tool.name,
+            digest=digest_call(salt, tool.name, params_json, verdict.plan),
+            site=tool.site,
+            effect=tool.effect,
+            risk_level=verdict.risk,
+            reasons=verdict.reasons,
+            requires_approval=verdict.ruling is Ruling.ASK,
+        )
+        return self._rule(judged, verdict)
 
-    def _pending(self, call: ToolCall, place: Place, asker: Principal) -> ToolExecution:
+    def _pending(
+        self, call: ToolCall, request_digest: str, place: Place, asker: Principal
+    ) -> ToolExecution:
+        """The call before judgement. Nothing is known of it yet, so everything is feared."""
         at = self._clock.now()
-        digest = digest_request(place.project.digest_salt, call.tool_name, call.tool_params)
         return ToolExecution(
             id=ExecutionId(mint("exe", at)),
             user_id=place.project.user_id,
@@ -167,8 +180,8 @@ class ToolExecutor:
             agent_id=asker.subject,
             tool_name=call.tool_name,
             tool_params=mask(call.tool_params),
-            request_digest=digest,
-            digest=digest,
+            request_digest=request_digest,
+            digest=request_digest,
             site=Site.CLIENT,
             effect=Effect.CHANGE,
             autonomy=place.project.autonomy,
@@ -178,28 +191,6 @@ class ToolExecutor:
             status=Status.PENDING,
             reasoning=call.reasoning,
             created_at=at,
-        )
-
-    def _judged(
-        self,
-        call: ToolCall,
-        place: Place,
-        asker: Principal,
-        tool: AnyTool,
-        params: ToolParams,
-        verdict: Verdict,
-    ) -> ToolExecution:
-        salt = place.project.digest_salt
-        return replace(
-            self._pending(call, place, asker),
-            tool_name=tool.name,
-            tool_params=tool.masked(params),
-            digest=digest_call(salt, tool.name, call.tool_params, verdict.plan),
-            site=tool.site,
-            effect=tool.effect,
-            risk_level=verdict.risk,
-            reasons=verdict.reasons,
-            requires_approval=verdict.ruling is Ruling.ASK,
         )
 
     def _rule(self, pending: ToolExecution, verdict: Verdict) -> ToolExecution:
@@ -224,6 +215,11 @@ class ToolExecutor:
                 f"call {execution.call_id!r} was asked before with other words; use a new call_id"
             )
         return earlier
+
+
+def _opening_of(execution: ToolExecution, call: ToolCall, params_json: str) -> OpenCall:
+    nothing_masked = execution.tool_params == call.tool_params
+    return OpenCall(execution, None if nothing_masked else params_json)
 
 
 def _news_of(execution: ToolExecution) -> NewEvent:

@@ -40,7 +40,7 @@ def plain_row(value: User | Project | Workspace | Client | Session | Token) -> d
 
 
 def execution_row(execution: ToolExecution) -> dict[str, Any]:
-    row = {name: getattr(execution, name) for name in _EXECUTION_FIELDS}
+    row = execution._asdict()
     row["tool_params"] = json.dumps(execution.tool_params)
     row["reasons"] = json.dumps(execution.reasons)
     row["risk_level"] = execution.risk_level.name
@@ -66,10 +66,12 @@ def moving_row(execution: ToolExecution) -> dict[str, Any]:
     }
 
 
+def event_row(event: Event) -> dict[str, Any]:
+    return {**event._asdict(), "at": to_micros(event.at)}
+
+
 def audit_row(entry: AuditEntry) -> dict[str, Any]:
-    row = {name: getattr(entry, name) for name in _AUDIT_FIELDS}
-    row["at"] = to_micros(entry.at)
-    return row
+    return {**entry._asdict(), "at": to_micros(entry.at)}
 
 
 def read_user(row: Row) -> User:
@@ -105,7 +107,7 @@ def read_token(row: Row) -> Token:
 
 
 def read_execution(row: Row) -> ToolExecution:
-    values: dict[str, Any] = dict(zip(_EXECUTION_FIELDS, row, strict=True))
+    values: dict[str, Any] = dict(zip(ToolExecution._fields, row, strict=True))
     values["tool_params"] = _decode(values["tool_params"])
     values["reasons"] = tuple(_decode(values["reasons"]))
     values["site"] = Site(values["site"])
@@ -131,14 +133,15 @@ def read_event(row: Row) -> Event:
 
 
 def read_stream_item(row: Row) -> StreamItem:
-    *event, tool_name, digest, autonomy, params = row
-    return StreamItem(read_event(event), tool_name, digest, Autonomy(autonomy), params)
+    *event_row, tool_name, digest, autonomy, epoch, status, params = row
+    event = read_event(event_row)
+    stands = epoch == event.epoch and not Status(status).is_final
+    return StreamItem(event, tool_name, digest, Autonomy(autonomy), params if stands else None)
 
 
 def read_audit_entry(row: Row) -> AuditEntry:
-    values: dict[str, Any] = dict(zip(_AUDIT_FIELDS, row, strict=True))
-    values["at"] = from_micros(values["at"])
-    return AuditEntry(**values)
+    project_id, seq, at, *rest = row
+    return AuditEntry(project_id, seq, from_micros(at), *rest)
 
 
 def _named(kind: type[Any], row: Row) -> dict[str, Any]:
@@ -152,8 +155,3 @@ def _named(kind: type[Any], row: Row) -> dict[str, Any]:
 
 def _micros_or_none(at: datetime | None) -> int | None:
     return None if at is None else to_micros(at)
-
-
-# The dataclasses list their fields in the order of the columns; a test holds them to it.
-_EXECUTION_FIELDS = tuple(field.name for field in fields(ToolExecution))
-_AUDIT_FIELDS = tuple(field.name for field in fields(AuditEntry))

@@ -1,130 +1,169 @@
-"""The embedded store: one SQLite file, one writer thread, many changes to a commit."""
+"""The embedded store: one SQLite file, one writer, many changes to a commit."""
 
 import asyncio
-import queue
-import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.elements import ClauseElement
 
 from handrail.core.change import Change
 from handrail.core.errors import ChangeRefused, HandrailError
-from handrail.core.ids import ProjectId
-from handrail.core.ports import Bus
+from handrail.core.event import Event
+from handrail.core.execution import ToolExecution
+from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
+from handrail.core.ports import Bus, StreamItem
+from handrail.core.project import Place
 from handrail.store import statements
 from handrail.store.migrate import migrate_sqlite
 from handrail.store.reads import StoreReads
+from handrail.store.recent import Recent
 from handrail.store.rows import Row
 from handrail.store.sqlite_file import ConstraintError, SqliteError, SqliteFile
 from handrail.store.statements import StatementBook
 from handrail.store.steps import Head, Write, writes_for
 
-_MOST_PER_COMMIT = 512
+_MOST_PER_COMMIT = 128
 
-Order = tuple[Change, asyncio.Future[None]]
-Outcome = tuple[Change, asyncio.Future[None], Exception | None]
+
+class Order(NamedTuple):
+    change: Change
+    done: asyncio.Future[None]
+
+
+class Outcome(NamedTuple):
+    """What became of an order: the events it was given, or why it was refused."""
+
+    change: Change
+    done: asyncio.Future[None]
+    events: list[Event]
+    refused: ChangeRefused | None
 
 
 class SqliteStore(StoreReads):
-    """Reads run on the loop, from memory most of the time; changes run on the writer thread.
+    """One writer, many changes to a commit.
 
-    The thread takes all changes that wait, gives each its own savepoint, commits them together
-    and only then lets their submitters go on and the bells ring.
+    Statements run on the loop, where they take microseconds; commits wait for the disk in a
+    thread, and what is submitted meanwhile becomes the next batch.
+
+    A change that no longer applies is refused alone: the batch is written once in good hope and,
+    if one of it fails, again with a savepoint for each. Only when the batch is on disk may its
+    submitters go on and the bells ring.
     """
 
     def __init__(self, path: Path, bus: Bus):
         self._path = path
         self._bus = bus
         self._book = StatementBook(sqlite.dialect(paramstyle="qmark"))
-        self._orders: queue.SimpleQueue[Order | None] = queue.SimpleQueue()
-        # A daemon: what is not committed was promised to nobody, so nothing waits for it.
-        self._thread = threading.Thread(
-            target=self._write_forever, name="handrail-writer", daemon=True
-        )
+        self._waiting: list[Order] = []
+        self._disk = ThreadPoolExecutor(1, thread_name_prefix="handrail-disk")
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._recent = Recent()
+        self._version = 0
 
     async def open(self) -> None:
-        await asyncio.to_thread(migrate_sqlite, self._path)
         self._loop = asyncio.get_running_loop()
+        await self._loop.run_in_executor(self._disk, migrate_sqlite, self._path)
         self._reader = SqliteFile(self._path, read_only=True)
         self._writer = SqliteFile(self._path)
-        self._thread.start()
 
     async def close(self) -> None:
         """Write what waits, then stop; the log is folded into the one database file."""
-        self._orders.put(None)
-        await asyncio.to_thread(self._thread.join)
+        await self._idle.wait()
+        self._disk.shutdown()
         self._reader.close()
         self._writer.close()
 
     async def submit(self, change: Change) -> None:
         done: asyncio.Future[None] = self._loop.create_future()
-        self._orders.put((change, done))
+        self._waiting.append(Order(change, done))
+        if self._idle.is_set():
+            self._idle.clear()
+            # Not at once: what others submit in this turn of the loop comes along.
+            self._loop.call_soon(self._write)
         await done
+
+    async def find_execution(self, execution_id: ExecutionId) -> ToolExecution | None:
+        known = self._recent.find_execution(execution_id)
+        return known or await super().find_execution(execution_id)
+
+    async def find_place(self, project_id: ProjectId, session_id: SessionId) -> Place | None:
+        if (known := self._recent.find_place(project_id, session_id)) is not None:
+            return known
+        if (found := await super().find_place(project_id, session_id)) is not None:
+            self._recent.keep_place(found)
+        return found
+
+    async def read_stream(
+        self, project_id: ProjectId, *, after: int, client_id: ClientId | None, limit: int
+    ) -> list[StreamItem]:
+        known = self._recent.read_stream(project_id, after, client_id, limit)
+        if known is not None:
+            return known
+        return await super().read_stream(project_id, after=after, client_id=client_id, limit=limit)
 
     async def _fetch(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
         prepared = self._book.prepare(statement)
         return self._reader.run(prepared.sql, prepared.bind(values))
 
-    # From here on, on the writer thread.
-
-    def _write_forever(self) -> None:
-        while (batch := self._take()) is not None:
-            outcomes = self._write(batch)
-            self._loop.call_soon_threadsafe(self._announce, outcomes)
-
-    def _take(self) -> list[Order] | None:
-        """Wait for a change, then take all that have come in the meantime."""
-        batch: list[Order] = []
+    def _write(self) -> None:
+        """Take a batch and write it, all but the commit."""
+        batch, self._waiting = self._waiting[:_MOST_PER_COMMIT], self._waiting[_MOST_PER_COMMIT:]
         try:
-            while len(batch) < _MOST_PER_COMMIT:
-                order = self._orders.get(block=not batch)
-                if order is None:
-                    if not batch:
-                        return None
-                    self._orders.put(None)
-                    break
-                batch.append(order)
-        except queue.Empty:
-            pass
-        return batch
+            outcomes = self._apply_all(batch)
+        except SqliteError as error:
+            self._give_up(batch, error)
+            return
+        committing = self._loop.run_in_executor(self._disk, self._commit)
+        committing.add_done_callback(lambda committed: self._finish(committed, outcomes))
 
-    def _write(self, batch: list[Order]) -> list[Outcome]:
-        outcomes: list[Outcome] = []
+    def _apply_all(self, batch: list[Order]) -> list[Outcome]:
+        self._begin()
         heads: dict[ProjectId, Head] = {}
         try:
-            self._writer.run("BEGIN IMMEDIATE")
-            for change, done in batch:
-                outcomes.append((change, done, self._apply(change, heads)))
-            for head in heads.values():
-                self._do(head.move())
-            self._commit()
-        except SqliteError as error:
-            self._roll_back()
-            broken = HandrailError(f"the database could not be written: {error}")
-            return [(change, done, broken) for change, done in batch]
+            outcomes = [Outcome(*order, self._apply(order.change, heads), None) for order in batch]
+        except (ChangeRefused, ConstraintError):
+            self._writer.run("ROLLBACK")
+            self._begin()
+            heads.clear()
+            outcomes = [self._apply_or_refuse(order, heads) for order in batch]
+        for head in heads.values():
+            self._do(head.move())
         return outcomes
 
-    def _apply(self, change: Change, heads: dict[ProjectId, Head]) -> Exception | None:
+    def _begin(self) -> None:
+        self._writer.run("BEGIN IMMEDIATE")
+        if (version := self._writer.data_version) != self._version:
+            self._version = version
+            self._recent.clear()
+
+    def _apply_or_refuse(self, order: Order, heads: dict[ProjectId, Head]) -> Outcome:
         """Store one change or, if it no longer applies, leave no trace of it."""
         self._writer.run("SAVEPOINT change")
         try:
-            for write in writes_for(change):
-                self._do(write)
-            if change.events or change.audit:
-                head = heads.get(change.project_id) or self._read_head(change.project_id)
-                after, writes = head.stamp(change)
-                for write in writes:
-                    self._do(write)
-                heads[change.project_id] = after
+            events = self._apply(order.change, heads)
         except (ChangeRefused, ConstraintError) as error:
             self._writer.run("ROLLBACK TO change")
             self._writer.run("RELEASE change")
-            return error if isinstance(error, ChangeRefused) else ChangeRefused(str(error))
+            refused = error if isinstance(error, ChangeRefused) else ChangeRefused(str(error))
+            return Outcome(*order, [], refused)
         self._writer.run("RELEASE change")
-        return None
+        return Outcome(*order, events, None)
+
+    def _apply(self, change: Change, heads: dict[ProjectId, Head]) -> list[Event]:
+        for write in writes_for(change):
+            self._do(write)
+        if not (change.events or change.audit):
+            return []
+        head = heads.get(change.project_id) or self._read_head(change.project_id)
+        after, events, writes = head.stamp(change)
+        for write in writes:
+            self._do(write)
+        heads[change.project_id] = after
+        return events
 
     def _do(self, write: Write) -> None:
         prepared = self._book.prepare(write.statement)
@@ -140,21 +179,39 @@ class SqliteStore(StoreReads):
         return Head(project_id, *found[0])
 
     def _commit(self) -> None:
+        """The one slow step, and the one that makes it true. Runs in the thread."""
         self._writer.run("COMMIT")
 
-    def _roll_back(self) -> None:
+    def _finish(self, committed: asyncio.Future[None], outcomes: list[Outcome]) -> None:
+        if (error := committed.exception()) is not None:
+            self._give_up([Order(outcome.change, outcome.done) for outcome in outcomes], error)
+            return
+        for change, done, events, refused in outcomes:
+            if refused is None:
+                self._recent.remember(change, events)
+                self._bus.ring(change.topics)
+            _conclude(done, refused)
+        self._write_on()
+
+    def _give_up(self, batch: list[Order], error: BaseException) -> None:
+        """Nothing of the batch was stored, and everybody in it is told so."""
         if self._writer.in_transaction:
             self._writer.run("ROLLBACK")
+        for _, done in batch:
+            _conclude(done, HandrailError(f"the database could not be written: {error}"))
+        self._write_on()
 
-    # And back on the loop.
+    def _write_on(self) -> None:
+        if self._waiting:
+            self._loop.call_soon(self._write)
+        else:
+            self._idle.set()
 
-    def _announce(self, outcomes: list[Outcome]) -> None:
-        for change, done, error in outcomes:
-            if error is None:
-                self._bus.ring(change.topics)
-            if done.done():
-                continue
-            if error is None:
-                done.set_result(None)
-            else:
-                done.set_exception(error)
+
+def _conclude(done: asyncio.Future[None], error: Exception | None) -> None:
+    if done.done():
+        return  # Its submitter was cancelled; what is stored is stored.
+    if error is None:
+        done.set_result(None)
+    else:
+        done.set_exception(error)

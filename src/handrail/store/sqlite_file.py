@@ -19,6 +19,8 @@ class SqliteFile:
         # Typed here as far as we use it: apsw's own hints need Python 3.12.
         self._connection = cast(Any, apsw.Connection(str(path)))
         self._connection.set_busy_timeout(_BUSY_MILLISECONDS)
+        # Plan a statement once, not anew for each value bound to it.
+        self._connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         self.run("PRAGMA journal_mode = WAL")
         # FULL: what somebody was told must still be there after a power cut.
         self.run("PRAGMA synchronous = FULL")
@@ -37,6 +39,11 @@ class SqliteFile:
     def changes(self) -> int:
         """How many rows the last statement touched."""
         return self._connection.changes()
+
+    @property
+    def data_version(self) -> int:
+        """Changes whenever somebody else has written to the file."""
+        return self.run("PRAGMA data_version")[0][0]
 
     @property
     def in_transaction(self) -> bool:

@@ -13,6 +13,7 @@ from sqlalchemy import (
     bindparam,
     delete,
     exists,
+    func,
     insert,
     or_,
     select,
@@ -165,21 +166,20 @@ LIST_OPEN = (
     .where(tool_executions.c.workspace_id == bindparam("workspace_id"), OPEN)
     .order_by(tool_executions.c.created_at)
 )
-_STANDING_SIGNAL = and_(
-    raw_params.c.execution_id == events.c.execution_id,
-    tool_executions.c.epoch == events.c.epoch,
-)
 READ_STREAM = (
     select(
         *events.columns,
         tool_executions.c.tool_name,
         tool_executions.c.digest,
         tool_executions.c.autonomy,
-        raw_params.c.params,
+        tool_executions.c.epoch,
+        tool_executions.c.status,
+        # Without a row of its own, nothing was masked and the record is raw.
+        func.coalesce(raw_params.c.params, tool_executions.c.tool_params),
     )
     .select_from(
         events.join(tool_executions, tool_executions.c.id == events.c.execution_id).outerjoin(
-            raw_params, _STANDING_SIGNAL
+            raw_params, raw_params.c.execution_id == events.c.execution_id
         )
     )
     .where(

@@ -1,7 +1,6 @@
 """A change as the writes that store it. Pure, and the same for every database."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple, assert_never
 
 from sqlalchemy.sql.elements import ClauseElement
@@ -9,11 +8,12 @@ from sqlalchemy.sql.elements import ClauseElement
 from handrail.core.access import Token
 from handrail.core.audit import chain
 from handrail.core.change import Add, Advance, Change, OpenCall, OpenSession, Reoffer, Row, Step
+from handrail.core.event import Event
 from handrail.core.execution import ToolExecution
 from handrail.core.ids import ProjectId
 from handrail.core.project import Client, Project, User, Workspace
 from handrail.store import statements
-from handrail.store.rows import audit_row, execution_row, moving_row, plain_row, to_micros
+from handrail.store.rows import audit_row, event_row, execution_row, moving_row, plain_row
 
 
 class Write(NamedTuple):
@@ -41,7 +41,7 @@ def _writes_for_step(step: Step) -> Iterator[Write]:
                 "expected_session": execution.session_id,
             }
             yield Write(statements.ADD_EXECUTION, execution_row(execution) | session)
-            if not execution.status.is_final:
+            if raw_params is not None and not execution.status.is_final:
                 raw = {"execution_id": execution.id, "params": raw_params}
                 yield Write(statements.ADD_RAW_PARAMS, raw)
         case Advance(before, after):
@@ -80,8 +80,7 @@ def _add(row: Row) -> ClauseElement:
             assert_never(row)
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """The end of a project's event sequence and audit chain, while a batch is written."""
 
     project_id: ProjectId
@@ -89,23 +88,13 @@ class Head:
     audit_seq: int
     audit_head: str
 
-    def stamp(self, change: Change) -> tuple["Head", list[Write]]:
+    def stamp(self, change: Change) -> tuple["Head", list[Event], list[Write]]:
         """Number the change's events, chain its audit lines; the head after them."""
-        writes: list[Write] = []
-        at, seq = to_micros(change.at), self.last_event
-        for event in change.events:
-            seq += 1
-            row = {
-                "project_id": self.project_id,
-                "seq": seq,
-                "at": at,
-                "kind": event.kind,
-                "execution_id": event.execution_id,
-                "status": event.status,
-                "client_id": event.client_id,
-                "epoch": event.epoch,
-            }
-            writes.append(Write(statements.ADD_EVENT, row))
+        events = [
+            Event(self.project_id, seq, change.at, *fresh)
+            for seq, fresh in enumerate(change.events, start=self.last_event + 1)
+        ]
+        writes = [Write(statements.ADD_EVENT, event_row(event)) for event in events]
         line, previous = self.audit_seq, self.audit_head
         for record in change.audit:
             line += 1
@@ -114,7 +103,8 @@ class Head:
             )
             previous = entry.hash
             writes.append(Write(statements.ADD_AUDIT, audit_row(entry)))
-        return Head(self.project_id, seq, line, previous), writes
+        head = Head(self.project_id, self.last_event + len(events), line, previous)
+        return head, events, writes
 
     def move(self) -> Write:
         values = {

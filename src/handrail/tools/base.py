@@ -9,7 +9,6 @@ from handrail.core.hands import Hands
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.tool import Effect, Site, ToolDefinition, ToolResult, ToolSpec
 from handrail.core.verdict import Plan
-from handrail.policy.redaction import mask
 from handrail.policy.security import Scene
 
 
@@ -52,10 +51,6 @@ class Tool(ABC, Generic[P]):
     def plan(self, params: P, scene: Scene) -> Plan:
         """What would really happen, for the digest and the card."""
         return Plan()
-
-    def masked(self, params: P) -> dict[str, Any]:
-        """The parameters as they may be kept and shown."""
-        return mask(params.model_dump(mode="json"))
 
     @abstractmethod
     def preview(self, params: P) -> str:

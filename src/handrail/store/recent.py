@@ -1,0 +1,99 @@
+"""The newest part of the truth, kept in memory by the store that has just written it.
+
+What the hot path reads is nearly always what this process stored a moment ago. Nothing is here
+before it is on disk, and everything is dropped when another process turns out to have written.
+"""
+
+from collections import deque
+from itertools import islice
+
+from handrail.core.audit import canonical
+from handrail.core.change import Advance, Change, OpenCall, Reoffer
+from handrail.core.event import Event
+from handrail.core.execution import ToolExecution
+from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
+from handrail.core.ports import StreamItem
+from handrail.core.project import Place
+
+_MOST_CALLS = 2_000
+_MOST_EVENTS = 2_000
+_MOST_PLACES = 500
+
+
+class Recent:
+    def __init__(self) -> None:
+        self._calls: dict[ExecutionId, ToolExecution] = {}
+        self._raw_params: dict[ExecutionId, str] = {}
+        self._tails: dict[ProjectId, deque[Event]] = {}
+        self._places: dict[tuple[ProjectId, SessionId], Place] = {}
+
+    def clear(self) -> None:
+        self._calls.clear()
+        self._raw_params.clear()
+        self._tails.clear()
+        self._places.clear()
+
+    def remember(self, change: Change, events: list[Event]) -> None:
+        """Take in a change that has just become durable."""
+        for step in change.steps:
+            match step:
+                case OpenCall(execution, raw_params):
+                    self._keep(execution)
+                    if raw_params is not None:
+                        self._raw_params[execution.id] = raw_params
+                case Advance(_, after) | Reoffer(_, after):
+                    self._keep(after)
+                    if after.status.is_final:
+                        self._raw_params.pop(after.id, None)
+                case _:
+                    self._places.clear()
+        if events:
+            tail = self._tails.setdefault(change.project_id, deque(maxlen=_MOST_EVENTS))
+            if tail and tail[-1].seq + 1 != events[0].seq:
+                tail.clear()
+            tail.extend(events)
+
+    def find_execution(self, execution_id: ExecutionId) -> ToolExecution | None:
+        return self._calls.get(execution_id)
+
+    def find_place(self, project_id: ProjectId, session_id: SessionId) -> Place | None:
+        return self._places.get((project_id, session_id))
+
+    def keep_place(self, place: Place) -> None:
+        if len(self._places) >= _MOST_PLACES:
+            self._places.clear()
+        self._places[place.project.id, place.session.id] = place
+
+    def read_stream(
+        self, project_id: ProjectId, after: int, client_id: ClientId | None, limit: int
+    ) -> list[StreamItem] | None:
+        """The events after a number, or None when memory does not reach back that far."""
+        tail = self._tails.get(project_id)
+        if not tail or after + 1 < tail[0].seq:
+            return None
+        items: list[StreamItem] = []
+        for event in islice(tail, after + 1 - tail[0].seq, None):
+            if client_id is not None and event.client_id not in (None, client_id):
+                continue
+            execution = self._calls.get(event.execution_id)
+            if execution is None:
+                return None
+            items.append(self._item(event, execution))
+            if len(items) == limit:
+                break
+        return items
+
+    def _item(self, event: Event, execution: ToolExecution) -> StreamItem:
+        raw_params: str | None = None
+        if execution.epoch == event.epoch and not execution.status.is_final:
+            raw_params = self._raw_params.get(execution.id) or canonical(execution.tool_params)
+        return StreamItem(
+            event, execution.tool_name, execution.digest, execution.autonomy, raw_params
+        )
+
+    def _keep(self, execution: ToolExecution) -> None:
+        self._calls[execution.id] = execution
+        if len(self._calls) > _MOST_CALLS:
+            oldest = next(iter(self._calls))
+            del self._calls[oldest]
+            self._raw_params.pop(oldest, None)
