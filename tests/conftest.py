@@ -104,7 +104,6 @@ async def household(store: SqliteStore, clock: FakeClock, tmp_path: Path) -> Hou
 
 @pytest.fixture
 def services(store: SqliteStore, bus: LocalBus, clock: FakeClock) -> Services:
-    registry = builtin_registry()
     dispatcher = Dispatcher(store, clock, bus)
-    executor = ToolExecutor(registry, default_rules(), store, bus, clock, dispatcher)
-    return Services(store, bus, clock, registry, executor, dispatcher)
+    executor = ToolExecutor(builtin_registry(), default_rules(), store, bus, clock, dispatcher)
+    return Services(store, bus, clock, executor, dispatcher)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from handrail.plane.executor import ToolExecutor
     from handrail.policy.security import SecurityPolicy
     from handrail.tools.base import Tool
-    from handrail.tools.judgement import judge
+    from handrail.tools.catalogue import judge
     from handrail.tools.registry import ToolRegistry
     from handrail.version import __version__
 
@@ -34,7 +34,7 @@ _HOMES = {
     "ToolResult": "handrail.core.tool",
     "Verdict": "handrail.core.verdict",
     "__version__": "handrail.version",
-    "judge": "handrail.tools.judgement",
+    "judge": "handrail.tools.catalogue",
 }
 
 __all__ = [

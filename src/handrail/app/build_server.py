@@ -1,7 +1,7 @@
 """build_server: everything that runs beside the plane."""
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from handrail.app.clock import SystemClock
 from handrail.app.home import Home
@@ -17,9 +17,12 @@ from handrail.tools.catalogue import builtin_registry
 
 @asynccontextmanager
 async def build_server(settings: Settings) -> AsyncGenerator[Services]:
-    """The services of a server, with its store open."""
-    bus, clock, registry = LocalBus(), SystemClock(), builtin_registry()
-    async with open_store(Home(settings.home), bus) as store:
+    """The services of a server, with its folder held and its store open."""
+    home, bus, clock = Home(settings.home), LocalBus(), SystemClock()
+    home.create()
+    async with AsyncExitStack() as stack:
+        stack.enter_context(home.held())
+        store = await stack.enter_async_context(open_store(home, bus))
         dispatcher = Dispatcher(store, clock, bus)
-        executor = ToolExecutor(registry, default_rules(), store, bus, clock, dispatcher)
-        yield Services(store, bus, clock, registry, executor, dispatcher)
+        executor = ToolExecutor(builtin_registry(), default_rules(), store, bus, clock, dispatcher)
+        yield Services(store, bus, clock, executor, dispatcher)

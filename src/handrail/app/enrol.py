@@ -3,6 +3,7 @@
 import getpass
 import secrets
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 from handrail.app.home import Credentials, Home
@@ -30,13 +31,13 @@ async def enrol(
     root = _usable(workspace, home)
     found = home.find_credentials(root)
     if found is not None and await store.find_token(hash_secret(found.client_token)) is not None:
-        credentials = Credentials(
-            server, found.project_id, str(root),
-            found.user_token, found.client_token, found.agent_token,
-        )  # fmt: skip
+        credentials = replace(found, server=server)
+        home.save_credentials(credentials)
     else:
-        credentials = await _introduce(store, clock, root, server)
-    home.save_credentials(credentials)
+        credentials, introduction = await _introduce(store, clock, root, server)
+        # Saved first: a crash in between leaves keys to nothing, never a project without keys.
+        home.save_credentials(credentials)
+        await store.submit(introduction)
     return credentials
 
 
@@ -51,7 +52,9 @@ def _usable(workspace: Path, home: Home) -> Path:
     return root
 
 
-async def _introduce(store: Store, clock: Clock, root: Path, server: str) -> Credentials:
+async def _introduce(
+    store: Store, clock: Clock, root: Path, server: str
+) -> tuple[Credentials, Change]:
     at = clock.now()
     name = getpass.getuser()
     user = await store.find_user(name)
@@ -85,8 +88,8 @@ async def _introduce(store: Store, clock: Clock, root: Path, server: str) -> Cre
         Add(token(Role.AGENT, agent, bound=True)),
     )
     line = AuditRecord("project.created", user.id, project.id, {"machine": machine})
-    await store.submit(Change(project.id, at, steps, audit=(line,)))
-    return Credentials(
+    credentials = Credentials(
         server, project.id, str(root),
         secret[Role.USER], secret[Role.CLIENT], secret[Role.AGENT],
     )  # fmt: skip
+    return credentials, Change(project.id, at, steps, audit=(line,))

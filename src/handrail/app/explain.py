@@ -5,7 +5,7 @@ from typing import Any
 
 from handrail.core.project import Autonomy
 from handrail.core.verdict import Verdict
-from handrail.tools.judgement import judge
+from handrail.tools.catalogue import judge
 
 
 def explain(tool: str, params: dict[str, Any], workspace: Path, autonomy: Autonomy) -> Verdict:

@@ -1,7 +1,10 @@
 """Handrail's own folder: the database, and this person's credentials, readable by no one else."""
 
+import fcntl
 import json
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -35,6 +38,23 @@ class Home:
             self._credentials_folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise SetupError(f"cannot make {self.path}: {error.strerror}") from error
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Be the one server of this folder, for as long as the context is open.
+
+        Raises:
+            SetupError: Another server has it. The system lets go of it when a process dies.
+        """
+        with (self.path / "server.lock").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise SetupError(
+                    f"another Handrail server is running on {self.path}; stop it, "
+                    "or give this one its own folder with --home"
+                ) from None
+            yield
 
     def find_credentials(self, workspace: Path) -> Credentials | None:
         try:

@@ -9,7 +9,7 @@ import uvloop
 
 from handrail.app.home import Home
 from handrail.app.logs import configure_logs
-from handrail.app.run import connect as run_client
+from handrail.app.run_client import connect as run_client
 from handrail.app.settings import load_settings
 from handrail.cli import options
 from handrail.cli.output import say, visible

@@ -7,7 +7,7 @@ import uvloop
 
 from handrail.app.home import Credentials
 from handrail.app.logs import configure_logs
-from handrail.app.run import serve as run_server
+from handrail.app.run_server import serve as run_server
 from handrail.app.settings import load_settings
 from handrail.cli import options
 from handrail.cli.output import say, visible

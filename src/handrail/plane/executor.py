@@ -27,7 +27,7 @@ from handrail.core.ids import ExecutionId, mint
 from handrail.core.ports import Bus, Clock, Store
 from handrail.core.project import Place, Session
 from handrail.core.risk import RiskLevel
-from handrail.core.tool import Effect, Site, ToolCall
+from handrail.core.tool import Effect, Site, ToolCall, ToolDefinition
 from handrail.core.verdict import Ruling, Verdict
 from handrail.plane.dispatch import Dispatcher
 from handrail.policy.redaction import mask
@@ -64,6 +64,11 @@ class ToolExecutor:
         """Let everyone in `settle` go with what there is: the server is about to end."""
         self.closing = True
         self._bus.ring((Topic.CLOSING,))
+
+    @property
+    def tools(self) -> list[ToolDefinition]:
+        """What an agent may ask for."""
+        return [tool.definition for tool in self._registry]
 
     async def execute_tool(self, call: ToolCall, asker: Principal) -> ToolExecution:
         """Propose a call and wait for its end, without blocking anybody else."""

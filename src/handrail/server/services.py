@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from handrail.core.ports import Bus, Clock, Store
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
-from handrail.tools.registry import ToolRegistry
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +12,5 @@ class Services:
     store: Store
     bus: Bus
     clock: Clock
-    registry: ToolRegistry
     executor: ToolExecutor
     dispatcher: Dispatcher

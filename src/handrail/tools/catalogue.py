@@ -1,10 +1,44 @@
-"""The one list to extend when Handrail itself gets a new tool."""
+"""The tools Handrail ships, and what it would say to a call of one."""
 
+from handrail.core.project import Autonomy
+from handrail.core.tool import JsonObject
+from handrail.core.verdict import Verdict
+from handrail.policy.rules import Rules, default_rules
+from handrail.policy.security import Scene
 from handrail.tools.builtin.read_file import ReadFile
+from handrail.tools.judgement import judge_call
 from handrail.tools.registry import ToolRegistry
 
+# The one list to extend when Handrail itself gets a new tool.
 BUILTIN = (ReadFile,)
 
 
 def builtin_registry() -> ToolRegistry:
     return ToolRegistry(tool() for tool in BUILTIN)
+
+
+def judge(
+    tool: str,
+    params: JsonObject,
+    *,
+    workspace: str,
+    autonomy: Autonomy | str = Autonomy.SUPERVISED,
+    isolated: bool = True,
+    policy: Rules | None = None,
+) -> Verdict:
+    """Judge a call by name. Pure: touches no file, no clock and no network.
+
+    Args:
+        tool: The tool's name, such as `read_file`.
+        params: Its parameters, as an agent would send them.
+        workspace: The absolute path of the folder the agent works in.
+        autonomy: `read_only`, `supervised` or `full`.
+        isolated: Whether commands would run in a proven box.
+        policy: Rules to use instead of the shipped ones.
+
+    Raises:
+        BadInput: No tool has that name, or the parameters do not fit it.
+    """
+    known, parsed = builtin_registry().parse(tool, params)
+    scene = Scene(workspace, Autonomy(autonomy), isolated, policy or default_rules())
+    return judge_call(known, parsed, scene)

@@ -30,11 +30,11 @@ def tools_router(services: Services, gate: Gate) -> APIRouter:
         await gate.admit(request, *anyone)
         views = [
             ToolView.of(
-                tool.definition,
+                tool,
                 requires_approval=tool.safety_level is not RiskLevel.LOW,
                 timeout_seconds=APPROVAL_SECONDS.get(tool.safety_level, 0),
             )
-            for tool in services.registry
+            for tool in services.executor.tools
         ]
         return ToolsResponse(tools=views, total_count=len(views))
 

@@ -1,16 +1,14 @@
-"""Running the parts: a server, a client, or both in one process."""
+"""Running a server, alone or with this machine's client in the same process."""
 
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from handrail.app.build_client import build_client
 from handrail.app.build_server import build_server
 from handrail.app.enrol import enrol
 from handrail.app.home import Credentials, Home
+from handrail.app.run_client import connect
 from handrail.app.settings import Settings
-from handrail.client.api import ApiError
-from handrail.core.errors import SetupError
 from handrail.server.app import create_app
 from handrail.server.serving import HandrailServer, bind
 
@@ -25,19 +23,6 @@ async def serve(
 async def up(settings: Settings, workspace: Path, on_ready: Callable[[Credentials], None]) -> None:
     """Run a server and this machine's client in one process."""
     await _run(settings, workspace, on_ready, with_client=True)
-
-
-async def connect(credentials: Credentials, announce: Callable[[bool], None]) -> None:
-    """Run this machine's client until it is told to stop.
-
-    Raises:
-        SetupError: The server does not know this client.
-    """
-    try:
-        async with build_client(credentials, announce) as client:
-            await client.run()
-    except* ApiError as errors:
-        raise SetupError(f"{credentials.server} turned us away: {errors.exceptions[0]}") from errors
 
 
 async def _run(

@@ -1,0 +1,123 @@
+"""Real processes: a server and clients by the `handrail` command, the asker is the test."""
+
+import asyncio
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handrail.app.home import Credentials, Home
+from handrail.client.api import HandrailApi, ServerUnreachable
+from handrail.core.execution import FINAL
+
+MORTAL = Path(__file__).with_name("mortal.py")
+FINAL_WORDS = {str(status) for status in FINAL}
+
+
+class Rig:
+    """One home, one workspace, one port, and the processes that were started on them."""
+
+    def __init__(self, folder: Path):
+        self.home = folder / "home"
+        self.workspace = folder / "workspace"
+        self.workspace.mkdir()
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self.port = probe.getsockname()[1]
+        self._processes: list[subprocess.Popen[str]] = []
+
+    def start_server(self, *, dies: str | None = None) -> subprocess.Popen[str]:
+        """Start a server and wait until it listens, or is dead."""
+        arguments = ["serve", "--workspace", str(self.workspace), "--port", str(self.port)]
+        return self._start(arguments, dies, until="Connect this machine")
+
+    def start_client(self, *, dies: str | None = None) -> subprocess.Popen[str]:
+        """Start a client and wait until it is connected, or is dead."""
+        return self._start(["connect", str(self.workspace)], dies, until="connected")
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of `handrail` to its end."""
+        command = [sys.executable, "-m", "handrail", *arguments]
+        return subprocess.run(
+            command, env=self._environment(None), capture_output=True, text=True, timeout=30
+        )
+
+    def kill(self, process: subprocess.Popen[str]) -> None:
+        process.send_signal(signal.SIGKILL)
+        process.wait(timeout=10)
+
+    @property
+    def credentials(self) -> Credentials:
+        found = Home(self.home).find_credentials(self.workspace)
+        assert found is not None, "the server has not introduced itself yet"
+        return found
+
+    async def ask(self, path: str, call_id: str, *, session_id: str = "journey") -> dict[str, Any]:
+        """Ask to read a file, and ask again with the same words until there is an end."""
+        known = self.credentials
+        async with (
+            asyncio.timeout(30),
+            HandrailApi(known.server, known.project_id, known.agent_token) as api,
+        ):
+            while True:
+                try:
+                    answer = await api.execute(
+                        "read_file",
+                        {"path": path},
+                        session_id=session_id,
+                        call_id=call_id,
+                        wait=10,
+                    )
+                except ServerUnreachable:
+                    await asyncio.sleep(0.05)
+                    continue
+                if answer["status"] in FINAL_WORDS:
+                    return answer
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """Look into the database from outside, past all of our own code."""
+        with sqlite3.connect(self.home / "handrail.db") as database:
+            return database.execute(statement).fetchall()
+
+    def stop(self) -> None:
+        for process in self._processes:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+
+    def _start(self, arguments: list[str], dies: str | None, until: str) -> subprocess.Popen[str]:
+        program = [sys.executable, "-m", "handrail"] if dies is None else [sys.executable, MORTAL]
+        process = subprocess.Popen(
+            [*program, *arguments],
+            env=self._environment(dies),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._processes.append(process)
+        assert process.stdout is not None
+        for line in process.stdout:
+            if until in line:
+                break
+        else:
+            process.wait(timeout=10)
+            assert dies is not None, f"{arguments} ended by itself"
+        return process
+
+    def _environment(self, dies: str | None) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if "HANDRAIL" not in name}
+        kept |= {"HANDRAIL_HOME": str(self.home), "PYTHONUNBUFFERED": "1"}
+        return kept if dies is None else {**kept, "HANDRAIL_DIES": dies}
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Generator[Rig]:
+    made = Rig(tmp_path)
+    yield made
+    made.stop()

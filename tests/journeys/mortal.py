@@ -1,0 +1,67 @@
+"""Runs the `handrail` command so that it dies by SIGKILL at a chosen moment.
+
+HANDRAIL_DIES is `before:commit:2`, `after:report:1` and so on: before or after the nth time that
+a batch is committed, a file is read or results are reported.
+"""
+
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+from handrail.cli.main import main
+from handrail.client.api import HandrailApi
+from handrail.executors.filesystem import FileSystemExecutor
+from handrail.store.sqlite import SqliteStore
+
+when, what, number = os.environ["HANDRAIL_DIES"].split(":")
+seen = 0
+
+
+def is_the_moment() -> bool:
+    global seen
+    seen += 1
+    return seen == int(number)
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def mortal(function: Callable[..., Any]) -> Callable[..., Any]:
+    def wrapped(*args: Any) -> Any:
+        now = is_the_moment()
+        if now and when == "before":
+            die()
+        result = function(*args)
+        if now and when == "after":
+            die()
+        return result
+
+    return wrapped
+
+
+def mortal_async(function: Callable[..., Any]) -> Callable[..., Any]:
+    async def wrapped(*args: Any, **options: Any) -> Any:
+        now = is_the_moment()
+        if now and when == "before":
+            die()
+        result = await function(*args, **options)
+        if now and when == "after":
+            die()
+        return result
+
+    return wrapped
+
+
+match what:
+    case "commit":
+        SqliteStore._commit = mortal(SqliteStore._commit)
+    case "read":
+        FileSystemExecutor.read = mortal_async(FileSystemExecutor.read)
+    case "report":
+        HandrailApi.send_results = mortal_async(HandrailApi.send_results)
+    case _:
+        raise SystemExit(f"what is {what!r}?")
+
+main()

@@ -1,0 +1,148 @@
+"""The house stays as it was drawn: who may import whom, no circles, no crowded rooms."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import handrail
+
+SOURCE = Path(handrail.__file__).parent
+
+# Each room may import itself and the rooms named here, nothing else of ours.
+MAY_IMPORT: dict[str, set[str]] = {
+    "core": set(),
+    "policy": {"core"},
+    "wire": {"core"},
+    "store": {"core"},
+    "bus": {"core"},
+    "tools": {"core", "policy"},
+    "executors": {"core", "policy"},
+    "plane": {"core", "policy", "tools"},
+    "client": {"core", "policy", "tools", "wire"},
+    "server": {"core", "wire", "policy", "plane"},
+    "testing": {"core"},
+    "app": {
+        "core", "policy", "wire", "store", "bus", "tools", "executors", "plane", "client", "server",
+    },
+    "cli": {"app", "client", "core", "wire"},
+}  # fmt: skip
+
+# Names at the top of the house that every room may see.
+LOBBY = {"version"}
+
+# Heavy packages, loaded by the one adapter that needs them, when it needs them.
+LAZY = {("store/migrate.py", "alembic")}
+
+MOST_LINES_PER_FILE = 350
+MOST_LINES_PER_FUNCTION = 60
+
+FILES = sorted(path for path in SOURCE.rglob("*.py") if "migrations" not in path.parts)
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports_of(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names)
+            case ast.ImportFrom(module=str(module), names=names):
+                # `from package import module` names a module as well.
+                yield from (
+                    f"{module}.{alias.name}"
+                    if (SOURCE.parent / module.replace(".", "/") / f"{alias.name}.py").exists()
+                    else module
+                    for alias in names
+                )
+            case _:
+                pass
+
+
+def own_imports(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {name for name in imports_of(tree) if name.split(".")[0] == "handrail"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_a_room_imports_only_the_rooms_below_it(path: Path) -> None:
+    room = room_of(path)
+    if room in {"__init__", "__main__", "version"}:
+        return
+    allowed = MAY_IMPORT[room] | {room} | LOBBY
+    found = {name.split(".")[1] for name in own_imports(path) if "." in name}
+    assert found <= allowed
+
+
+def test_every_room_stands_in_the_table() -> None:
+    rooms = {room_of(path) for path in FILES} - {"__init__", "__main__"} - LOBBY
+    assert rooms == set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if room_of(p) == "core"], ids=name_of)
+def test_the_core_needs_nothing_but_the_standard_library(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    foreign = {name.split(".")[0] for name in imports_of(tree)} - {"handrail"}
+    assert foreign <= sys.stdlib_module_names - {"asyncio", "logging", "socket", "sqlite3", "os"}
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if room_of(p) == "plane"], ids=name_of)
+def test_the_plane_knows_no_tool_by_name(path: Path) -> None:
+    known = {name for name in own_imports(path) if name.startswith("handrail.tools")}
+    allowed = {"handrail.tools.base", "handrail.tools.registry", "handrail.tools.judgement"}
+    assert known <= allowed
+
+
+def test_a_tool_touches_the_world_only_through_hands() -> None:
+    reach = {"os", "subprocess", "socket", "pathlib", "shutil", "asyncio", "aiohttp", "io"}
+    for path in (SOURCE / "tools").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        assert not {name.split(".")[0] for name in imports_of(tree)} & reach, name_of(path)
+
+
+def test_no_module_imports_itself_round_a_corner() -> None:
+    graph = {module_of(path): own_imports(path) for path in FILES if name_of(path) != "__init__.py"}
+    done: set[str] = set()
+
+    def visit(module: str, way: tuple[str, ...]) -> None:
+        assert module not in way, " → ".join((*way[way.index(module) :], module))
+        if module not in done:
+            for other in graph.get(module, ()):
+                visit(other, (*way, module))
+            done.add(module)
+
+    for module in graph:
+        visit(module, ())
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_no_import_hides_in_a_function(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = [
+        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    hidden = {name for function in functions for name in imports_of(function)}
+    assert {(name_of(path), name.split(".")[0]) for name in hidden} <= LAZY
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_no_room_is_crowded(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= MOST_LINES_PER_FILE
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert length <= MOST_LINES_PER_FUNCTION, node.name
