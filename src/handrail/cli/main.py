@@ -1,6 +1,7 @@
 """The entry point. Only the command that was asked for is loaded, so that help comes at once."""
 
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 
 import typer
@@ -23,10 +24,14 @@ COMMANDS = {
 
 def main() -> None:
     """Run the `handrail` command."""
+    troubles: list[BaseException] = []
     try:
         build_app(_first_word(sys.argv[1:]))()
-    except HandrailError as error:
-        typer.echo(f"handrail: {error.message}", err=True)
+    except* HandrailError as group:
+        troubles = list(_leaves(group))
+    for trouble in troubles:
+        typer.echo(f"handrail: {trouble}", err=True)
+    if troubles:
         sys.exit(1)
 
 
@@ -52,6 +57,14 @@ def build_app(wanted: str | None) -> typer.Typer:
 
 def _first_word(arguments: list[str]) -> str | None:
     return next((word for word in arguments if not word.startswith("-")), None)
+
+
+def _leaves(group: BaseExceptionGroup[HandrailError]) -> Iterator[HandrailError]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error
 
 
 def _not_loaded() -> None:

@@ -11,7 +11,6 @@ import structlog
 from handrail.client.api import ApiError, HandrailApi, ServerUnreachable, problem_detail
 from handrail.client.handler import ReportResult, ResultAck, Signal, ToolHandler
 from handrail.client.sse import ServerEvent, SseParser
-from handrail.core.errors import HandrailError
 
 _FIRST_PAUSE_SECONDS = 0.1
 _LONGEST_PAUSE_SECONDS = 5.0
@@ -142,7 +141,7 @@ class StreamingClient:
         try:
             await self._api.send_results([excuse])
         except ApiError as refused:
-            raise HandrailError(f"the server takes no report: {refused.message}") from refused
+            log.error("excuse.refused", execution=report["tool_id"], error=refused.message)
 
 
 class _Pauses:

@@ -1,0 +1,144 @@
+"""Every code block in the documents runs, in the order in which a reader would run it."""
+
+import os
+import re
+import shlex
+import socket
+import subprocess
+import sys
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted(
+    path
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    if "```" in path.read_text()
+)
+RUNNABLE = {"console", "python"}
+SHOWN_ONLY = {"mermaid", ""}
+
+
+@dataclass(frozen=True)
+class Block:
+    language: str
+    text: str
+
+
+def blocks_of(document: Path) -> list[Block]:
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", document.read_text(), re.M | re.S)
+    return [Block(language, text) for language, text in found]
+
+
+class Reader:
+    """Somebody who types what a document says, in a folder and a home of their own."""
+
+    def __init__(self, folder: Path):
+        self.workspace = folder / "project"
+        self.workspace.mkdir()
+        (self.workspace / "README.md").write_text("# A project\n")
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self.port = str(probe.getsockname()[1])
+        kept = {name: value for name, value in os.environ.items() if "HANDRAIL" not in name}
+        self._environment = {
+            **kept,
+            "HANDRAIL_HOME": str(folder / "home"),
+            "HANDRAIL_PORT": self.port,
+            "PYTHONUNBUFFERED": "1",
+            "COLUMNS": "200",
+        }
+        self._running: list[subprocess.Popen[str]] = []
+
+    def follow(self, block: Block) -> None:
+        if block.language == "python":
+            self._finish([sys.executable, "-c", block.text])
+            return
+        for command, shown in commands_of(block.text):
+            self._assert_shown(shown, self._type(command))
+
+    def leave(self) -> None:
+        for process in self._running:
+            process.terminate()
+            process.communicate(timeout=10)
+
+    def _type(self, command: str) -> str:
+        program, *arguments = shlex.split(command)
+        if program == "make":
+            return self._make(*arguments)
+        assert program in {"handrail", ".venv/bin/handrail"}, f"who runs {program!r}?"
+        if arguments[0] == "up":
+            return self._start(arguments)
+        return self._finish([sys.executable, "-m", "handrail", *arguments])
+
+    def _make(self, target: str) -> str:
+        recipe = re.search(rf"^{target}:.*\n\t(.*)$", (ROOT / "Makefile").read_text(), re.M)
+        assert recipe is not None, f"the Makefile has no {target!r}"
+        # What sets up is tested by whoever runs these tests; what it then starts is tested here.
+        if recipe[1].endswith("handrail up"):
+            return self._start(["up"])
+        return ""
+
+    def _start(self, arguments: list[str]) -> str:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "handrail", *arguments],
+            cwd=self.workspace,
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._running.append(process)
+        assert process.stdout is not None
+        seen: list[str] = []
+        for line in process.stdout:
+            seen.append(line)
+            if "Ctrl+C" in line:
+                break
+        return "".join(seen)
+
+    def _finish(self, command: list[str]) -> str:
+        done = subprocess.run(
+            command,
+            cwd=self.workspace,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def _assert_shown(self, shown: str, printed: str) -> None:
+        """What a document shows is what is printed; `…` stands for anything."""
+        wanted = re.escape(shown.strip().replace(":8000", f":{self.port}")).replace("…", ".*")
+        assert re.search(wanted, printed, re.S), f"{printed!r} does not look like {shown!r}"
+
+
+def commands_of(text: str) -> list[tuple[str, str]]:
+    """The commands of a console block, each with what is shown below it."""
+    parts = re.split(r"^\$ (.*)$", text, flags=re.M)
+    return list(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Generator[Reader]:
+    made = Reader(tmp_path)
+    yield made
+    made.leave()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_reader_can_do_what_a_document_says(document: Path, reader: Reader) -> None:
+    for block in blocks_of(document):
+        assert block.language in RUNNABLE | SHOWN_ONLY, block.language
+        if block.language in RUNNABLE:
+            reader.follow(block)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(document: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text())
+    assert [link for link in links if not (document.parent / link).exists()] == []
