@@ -1,6 +1,9 @@
 """What people see: tables and sentences in the terminal, JSON for programs."""
 
 import json
+import os
+import shutil
+import sys
 from typing import Any
 
 from rich.console import Console
@@ -20,6 +23,14 @@ _STATUS_STYLE = {
 
 def say(text: str = "") -> None:
     console.print(text)
+
+
+def program() -> str:
+    """How to call this command from here: by its name if that finds it, else by its path."""
+    found = shutil.which("handrail")
+    if found is not None and os.path.realpath(found) == os.path.realpath(sys.argv[0]):
+        return "handrail"
+    return sys.argv[0] if sys.argv[0].endswith("handrail") else "python -m handrail"
 
 
 def status(word: str) -> str:

@@ -10,7 +10,7 @@ from handrail.app.logs import configure_logs
 from handrail.app.run_server import serve as run_server
 from handrail.app.settings import load_settings
 from handrail.cli import options
-from handrail.cli.output import say, visible
+from handrail.cli.output import program, say, visible
 
 
 def register(app: typer.Typer) -> None:
@@ -33,4 +33,4 @@ def serve(
 
 def _greet(credentials: Credentials) -> None:
     say(f"[bold]Handrail[/] serves at [bold cyan]{credentials.server}[/]")
-    say(f"Connect this machine: [bold]handrail connect {visible(credentials.workspace)}[/]")
+    say(f"Connect this machine: [bold]{program()} connect {visible(credentials.workspace)}[/]")

@@ -8,7 +8,7 @@ import typer
 
 from handrail.cli import options
 from handrail.cli.ask import ask
-from handrail.cli.output import print_json, say, status, visible
+from handrail.cli.output import print_json, program, say, status, visible
 from handrail.client.api import HandrailApi
 from handrail.core.access import Role
 
@@ -41,7 +41,7 @@ def tour(
     if json:
         print_json(answers)
         return
-    say("\nEvery step of this is in the record: [bold]handrail audit show[/]")
+    say(f"\nEvery step of this is in the record: [bold]{program()} audit show[/]")
 
 
 def _scenes(workspace: Path) -> list[tuple[str, str]]:

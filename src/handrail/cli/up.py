@@ -11,7 +11,7 @@ from handrail.app.logs import configure_logs
 from handrail.app.run_server import up as run_up
 from handrail.app.settings import load_settings
 from handrail.cli import options
-from handrail.cli.output import say, visible
+from handrail.cli.output import program, say, visible
 
 
 def register(app: typer.Typer) -> None:
@@ -34,7 +34,7 @@ def up(
     configure_logs(verbose=verbose)
     settings = load_settings(home=home, port=port)
     uvloop.run(run_up(settings, workspace, _greet))
-    say("Handrail has stopped. Nothing is lost: `handrail up` goes on where it stood.")
+    say(f"Handrail has stopped. Nothing is lost: `{program()} up` goes on where it stood.")
 
 
 def _greet(credentials: Credentials) -> None:
@@ -42,5 +42,5 @@ def _greet(credentials: Credentials) -> None:
     say(f"  workspace  {visible(credentials.workspace)}")
     say(f"  project    {credentials.project_id}")
     say("\nIn another terminal, watch an agent's calls travel:")
-    say(f"  [bold]handrail tour --workspace {visible(credentials.workspace)}[/]")
+    say(f"  [bold]{program()} tour --workspace {visible(credentials.workspace)}[/]")
     say("\nStop with Ctrl+C.")
