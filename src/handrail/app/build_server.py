@@ -21,7 +21,7 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
     home, bus, clock = Home(settings.home), LocalBus(), SystemClock()
     home.create()
     async with AsyncExitStack() as stack:
-        stack.enter_context(home.held())
+        stack.enter_context(home.serving())
         store = await stack.enter_async_context(open_store(home, bus))
         dispatcher = Dispatcher(store, clock, bus)
         executor = ToolExecutor(builtin_registry(), default_rules(), store, bus, clock, dispatcher)

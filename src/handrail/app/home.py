@@ -40,20 +40,28 @@ class Home:
             raise SetupError(f"cannot make {self.path}: {error.strerror}") from error
 
     @contextmanager
-    def held(self) -> Generator[None]:
+    def serving(self) -> Generator[None]:
         """Be the one server of this folder, for as long as the context is open.
 
         Raises:
-            SetupError: Another server has it. The system lets go of it when a process dies.
+            SetupError: Another process is.
         """
-        with (self.path / "server.lock").open("a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise SetupError(
-                    f"another Handrail server is running on {self.path}; stop it, "
-                    "or give this one its own folder with --home"
-                ) from None
+        trouble = (
+            f"another Handrail server is running on {self.path}; stop it, "
+            "or give this one its own folder with --home"
+        )
+        with _held(self.path / "server.lock", trouble):
+            yield
+
+    @contextmanager
+    def acting_for(self, workspace: Path) -> Generator[None]:
+        """Be the one client of a workspace, for as long as the context is open.
+
+        Raises:
+            SetupError: Another process is.
+        """
+        lock = self._credentials_file(workspace).with_suffix(".lock")
+        with _held(lock, f"another Handrail client is running for {workspace}; one is enough"):
             yield
 
     def find_credentials(self, workspace: Path) -> Credentials | None:
@@ -96,3 +104,14 @@ class Home:
     def _credentials_file(self, workspace: Path) -> Path:
         key = sha256(os.fsencode(workspace)).hexdigest()[:16]
         return self._credentials_folder / f"{key}.json"
+
+
+@contextmanager
+def _held(file: Path, trouble: str) -> Generator[None]:
+    """Hold a lock that the system takes back when this process dies, however it dies."""
+    with file.open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise SetupError(trouble) from None
+        yield

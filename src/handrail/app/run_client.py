@@ -1,21 +1,23 @@
 """Running this machine's client."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 from handrail.app.build_client import build_client
-from handrail.app.home import Credentials
+from handrail.app.home import Credentials, Home
 from handrail.client.api import ApiError
 from handrail.core.errors import SetupError
 
 
-async def connect(credentials: Credentials, announce: Callable[[bool], None]) -> None:
+async def connect(home: Home, credentials: Credentials, announce: Callable[[bool], None]) -> None:
     """Run this machine's client until it is told to stop.
 
     Raises:
-        SetupError: The server does not know this client.
+        SetupError: The server does not know this client, or another one runs already.
     """
     try:
-        async with build_client(credentials, announce) as client:
-            await client.run()
+        with home.acting_for(Path(credentials.workspace)):
+            async with build_client(credentials, announce) as client:
+                await client.run()
     except* ApiError as errors:
         raise SetupError(f"{credentials.server} turned us away: {errors.exceptions[0]}") from errors

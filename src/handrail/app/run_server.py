@@ -42,6 +42,6 @@ async def _run(
         async with asyncio.TaskGroup() as group:
             serving = group.create_task(server.serve(sockets=[listening]))
             if with_client:
-                client = group.create_task(connect(credentials, lambda connected: None))
+                client = group.create_task(connect(home, credentials, lambda connected: None))
                 serving.add_done_callback(lambda _: client.cancel())
             on_ready(credentials)

@@ -32,13 +32,14 @@ def connect(
     back by itself when the line breaks.
     """
     configure_logs(verbose=verbose)
-    credentials = Home(load_settings(home=home).home).get_credentials(workspace)
+    own = Home(load_settings(home=home).home)
+    credentials = own.get_credentials(workspace)
 
     def announce(connected: bool) -> None:
         state = "[green]connected[/] to" if connected else "[yellow]lost[/], looking for"
         say(f"{state} {visible(credentials.server)}")
 
     try:
-        uvloop.run(run_client(credentials, announce))
+        uvloop.run(run_client(own, credentials, announce))
     except (KeyboardInterrupt, asyncio.CancelledError):
         say("Disconnected.")

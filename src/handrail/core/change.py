@@ -33,13 +33,15 @@ class OpenSession:
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A new call. Refused if its call id is taken, or its session unknown or stopped.
+    """A new call. Refused if its call id is taken, or its session is unknown or stopped.
 
     `raw_params` is None where masking has found nothing to mask: then the record itself is raw.
+    With `opened_by`, the session must also have been opened by that very agent.
     """
 
     execution: ToolExecution
     raw_params: str | None
+    opened_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

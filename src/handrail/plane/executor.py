@@ -88,14 +88,14 @@ class ToolExecutor:
         change = Change(
             project_id=call.project_id,
             at=execution.created_at,
-            steps=(*opening, _opening_of(execution, call, params_json)),
+            steps=(*opening, _opening_of(execution, call, params_json, asker)),
             events=(_news_of(execution),),
             audit=(_line_for(execution),),
         )
         try:
             await self._store.submit(change)
         except ChangeRefused:
-            return await self._asked_before(execution)
+            return await self._asked_before(execution, asker)
         if execution.error_type is ErrorType.DENIED:
             log.warning("call.denied", execution=execution.id, tool=execution.tool_name)
         return execution
@@ -122,8 +122,7 @@ class ToolExecutor:
         if place is None:
             place = await self._new_place(call, asker)
             return place, (OpenSession(place.session),)
-        if asker.role is Role.AGENT and place.session.opened_by != asker.subject:
-            raise Forbidden(f"session {call.session_id!r} belongs to somebody else")
+        _check_owner(place.session, asker)
         return place, ()
 
     async def _new_place(self, call: ToolCall, asker: Principal) -> Place:
@@ -208,8 +207,11 @@ class ToolExecutor:
             case Ruling.DENY:
                 return pending.fail(ErrorType.DENIED, "; ".join(verdict.reasons), at)
 
-    async def _asked_before(self, execution: ToolExecution) -> ToolExecution:
-        """Why the store would not take a call: it has it already, or its session has ended."""
+    async def _asked_before(self, execution: ToolExecution, asker: Principal) -> ToolExecution:
+        """Why the store would not take a call: it has it, or the session is closed to it."""
+        place = await self._store.find_place(execution.project_id, execution.session_id)
+        if place is not None:
+            _check_owner(place.session, asker)
         earlier = await self._store.find_call(
             execution.project_id, execution.session_id, execution.call_id
         )
@@ -222,9 +224,18 @@ class ToolExecutor:
         return earlier
 
 
-def _opening_of(execution: ToolExecution, call: ToolCall, params_json: str) -> OpenCall:
+def _check_owner(session: Session, asker: Principal) -> None:
+    """A session is its agent's own; the people of the project may use any."""
+    if asker.role is Role.AGENT and session.opened_by != asker.subject:
+        raise Forbidden(f"session {session.id!r} belongs to somebody else")
+
+
+def _opening_of(
+    execution: ToolExecution, call: ToolCall, params_json: str, asker: Principal
+) -> OpenCall:
     nothing_masked = execution.tool_params == call.tool_params
-    return OpenCall(execution, None if nothing_masked else params_json)
+    opened_by = asker.subject if asker.role is Role.AGENT else None
+    return OpenCall(execution, None if nothing_masked else params_json, opened_by)
 
 
 def _news_of(execution: ToolExecution) -> NewEvent:

@@ -40,8 +40,8 @@ class EventStream:
             seat = self._sit_down(stack)
             # Whatever is numbered up to here was told before, or is offered anew below.
             head = await store.last_event(self._project.id)
-            if self._cursor is None:
-                self._cursor = head
+            # Past the head stands only who listened to another life of this project.
+            self._cursor = head if self._cursor is None else min(self._cursor, head)
             yield f": handrail {WIRE_VERSION}\nretry: 1000\n\n".encode()
             if seat is not None:
                 await self._services.dispatcher.offer_open_calls(seat)

@@ -37,7 +37,7 @@ class Recent:
         """Take in a change that has just become durable."""
         for step in change.steps:
             match step:
-                case OpenCall(execution, raw_params):
+                case OpenCall(execution=execution, raw_params=raw_params):
                     self._keep(execution)
                     if raw_params is not None:
                         self._raw_params[execution.id] = raw_params

@@ -69,6 +69,10 @@ ADD_EXECUTION = insert(tool_executions).from_select(
                 sessions.c.project_id == bindparam("expected_project"),
                 sessions.c.id == bindparam("expected_session"),
                 sessions.c.stopped_at.is_(None),
+                or_(
+                    bindparam("expected_opener", type_=sessions.c.opened_by.type).is_(None),
+                    sessions.c.opened_by == bindparam("expected_opener"),
+                ),
             )
         )
     ),

@@ -35,10 +35,11 @@ def _writes_for_step(step: Step) -> Iterator[Write]:
             yield Write(_add(row), plain_row(row))
         case OpenSession(session):
             yield Write(statements.ADD_SESSION, plain_row(session), may_miss=True)
-        case OpenCall(execution, raw_params):
+        case OpenCall(execution, raw_params, opened_by):
             session = {
                 "expected_project": execution.project_id,
                 "expected_session": execution.session_id,
+                "expected_opener": opened_by,
             }
             yield Write(statements.ADD_EXECUTION, execution_row(execution) | session)
             if raw_params is not None and not execution.status.is_final:
