@@ -1,0 +1,246 @@
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from handrail.core.access import Role, new_secret
+from handrail.policy.redaction import MASK, mask, mask_text
+
+# Put together here, so that nobody's scanner takes this file for a leak.
+CHANCE = "aB3dE5gH7jK9mN1pQ3sT5vX7"
+PEM = "-----BEGIN {0}PRIVATE KEY-----\nMIIEow\nIBAAK\n-----END {0}PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "password",
+        "db_password",
+        "PASSWORD",
+        "passwd",
+        "passphrase",
+        "secret",
+        "client_secret",
+        "token",
+        "access_token",
+        "apiKey",
+        "api_key",
+        "api-key",
+        "access_key",
+        "private_key",
+        "credential",
+        "Authorization",
+        "authorisation",
+        "Cookie",
+        "Set-Cookie",
+        "session_key",
+    ],
+)
+def test_text_behind_a_secret_name_is_masked(key: str) -> None:
+    assert mask({key: "hunter2", "path": "a.txt"}) == {key: "[masked]", "path": "a.txt"}
+
+
+@pytest.mark.parametrize(
+    "key", ["path", "content", "pass", "author", "key", "keyboard", "session_id", "compass"]
+)
+def test_text_behind_an_ordinary_name_is_kept(key: str) -> None:
+    assert mask({key: "hunter2"}) == {key: "hunter2"}
+
+
+@pytest.mark.parametrize("value", [4096, 1.5, True, None], ids=repr)
+def test_values_that_are_no_text_are_kept(value: object) -> None:
+    assert mask({"max_tokens": value}) == {"max_tokens": value}
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        *(
+            prefix + CHANCE
+            for prefix in (
+                "sk-",
+                "sk_live_",
+                "pk_live_",
+                "rk_live_",
+                "ghp_",
+                "gho_",
+                "ghs_",
+                "ghu_",
+                "github_pat_",
+                "glpat-",
+                "xoxb-",
+                "xoxp-",
+                "hf_",
+                "npm_",
+                "pypi-",
+            )
+        ),
+        "AK" + "IA" + "ABCDEFGHIJKLMNOP",
+        "ey" + f"JhbGciOi{CHANCE}.{CHANCE}.{CHANCE}",
+    ],
+    ids=lambda token: token[:8],
+)
+@pytest.mark.parametrize("around", ["{}", "use {} today", "'{}'", "a={}&b", "({})", "x:\n{}\n"])
+def test_token_is_masked_wherever_it_stands(token: str, around: str) -> None:
+    assert mask_text(around.format(token)) == around.format("[masked]")
+
+
+@pytest.mark.parametrize("role", Role)
+def test_our_own_secrets_are_masked(role: Role) -> None:
+    assert mask_text(f"use {new_secret(role)} today") == "use [masked] today"
+
+
+@pytest.mark.parametrize("kind", ["", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED "])
+def test_private_key_block_is_masked_whole(kind: str) -> None:
+    assert mask_text(f"before\n{PEM.format(kind)}\nafter") == "before\n[masked]\nafter"
+
+
+def test_private_key_that_was_cut_off_is_masked_to_the_end() -> None:
+    assert mask_text("-----BEGIN PRIVATE KEY-----\nMIIEow\nIBA") == "[masked]"
+
+
+def test_two_private_keys_are_masked_apart() -> None:
+    text = f"{PEM.format('')}\nand\n{PEM.format('EC ')}"
+    assert mask_text(text) == "[masked]\nand\n[masked]"
+
+
+def test_public_key_block_is_kept() -> None:
+    text = "-----BEGIN PUBLIC KEY-----\nMIIBIj\n-----END PUBLIC KEY-----"
+    assert mask_text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("https://ada:hunter2@example.org/x", "https://[masked]@example.org/x"),
+        ("postgres://app:s3cr%40t@db:5432/app", "postgres://[masked]@db:5432/app"),
+        ("clone git+ssh://ada:pw@host/r.git now", "clone git+ssh://[masked]@host/r.git now"),
+    ],
+    ids=["https", "postgres", "within-a-sentence"],
+)
+def test_password_in_an_address_is_masked(text: str, masked: str) -> None:
+    assert mask_text(text) == masked
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("password=hunter2", "password=[masked]"),
+        ("PASSWORD = hunter2", "PASSWORD = [masked]"),
+        ("DB_PASSWORD=hunter2 make run", "DB_PASSWORD=[masked] make run"),
+        ("api-key: abc", "api-key: [masked]"),
+        ("x?token=abc&page=2", "x?token=[masked]&page=2"),
+        ("export AWS_SECRET_ACCESS_KEY=abc/def+1", "export AWS_SECRET_ACCESS_KEY=[masked]"),
+        ("--password=hunter2 --verbose", "--password=[masked] --verbose"),
+        ("a=1;secret=2;b=3", "a=1;secret=[masked];b=3"),
+    ],
+)
+def test_value_assigned_to_a_secret_name_is_masked(text: str, masked: str) -> None:
+    assert mask_text(text) == masked
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "Basic", "BASIC"])
+def test_credential_in_a_header_is_masked(scheme: str) -> None:
+    assert CHANCE not in mask_text(f"Authorization: {scheme} {CHANCE}")
+    assert mask_text(f"curl -H '{scheme} {CHANCE}'") == f"curl -H '{scheme} [masked]'"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "README.md",
+        "src/handrail/policy/redaction.py",
+        "src/token_store.py",
+        "docs/passwords.md",
+        "/home/ada/project/a-b_c.txt",
+        "C:/Users/ada/x",
+        "https://example.org/a?b=c#d",
+        "https://example.org:8080/x@y",
+        "ada@example.org",
+        "git@github.com:ada/repo.git",
+        "def add(a: int, b: int = 2) -> int:\n    return a + b\n",
+        "for (let i = 0; i < n; i++) { sum += x[i]; }",
+        'print("hello, world")',
+        "The secret of a good test is that it can fail.",
+        "Reset your password, then sign in.",
+        "task-list-with-many-words and risk_level_of_the_call",
+        "3f786850e387550fdab836ed7e6dc881de23001b",
+        "018f3c2a-7b1e-7cc2-9d3a-0242ac120002",
+        "data:image/png;base64,iVBORw0KGgo=",
+        "naïve 日本語 🛤",
+        "\ud800",
+        "a\nb\tc",
+    ],
+)
+def test_ordinary_text_is_kept(text: str) -> None:
+    assert mask_text(text) == text
+
+
+def test_masking_reaches_every_depth_and_keeps_the_structure() -> None:
+    value = {
+        "args": ["--token=abc", 1, None, ["password: x", {"api_key": "k", "n": 2.5}]],
+        "env": {"HOME": "/home/ada", "GH_TOKEN": "abc"},
+        "on": True,
+    }
+    assert mask(value) == {
+        "args": ["--token=[masked]", 1, None, ["password: [masked]", {"api_key": MASK, "n": 2.5}]],
+        "env": {"HOME": "/home/ada", "GH_TOKEN": MASK},
+        "on": True,
+    }
+
+
+def test_masking_leaves_its_input_alone() -> None:
+    value = {"token": "abc", "list": ["token=abc"]}
+    mask(value)
+    assert value == {"token": "abc", "list": ["token=abc"]}
+
+
+def test_tuple_becomes_a_list_as_it_would_in_json() -> None:
+    assert mask({"argv": ("a", "token=b")}) == {"argv": ["a", "token=[masked]"]}
+
+
+_WORDS = st.sampled_from(
+    [
+        "password",
+        "token=",
+        "secret: ",
+        "=",
+        ":",
+        " ",
+        "\n",
+        "abc",
+        "'",
+        "@",
+        "Bearer ",
+        "https://a:b@c",
+        "sk-" + CHANCE,
+        "AK" + "IA" + "ABCDEFGHIJKLMNOP",
+        "-----BEGIN PRIVATE KEY-----",
+        MASK,
+    ]
+)
+_TEXTS = st.text(max_size=30) | st.lists(_WORDS, max_size=8).map("".join)
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | _TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def shape(value: Any) -> Any:
+    """What is left of a value when all texts look the same."""
+    if isinstance(value, dict):
+        return {key: shape(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [shape(item) for item in value]
+    return "text" if isinstance(value, str) else value
+
+
+@settings(deadline=None)
+@given(_JSON)
+def test_masking_twice_is_masking_once_and_keeps_the_shape(value: Any) -> None:
+    once = mask(value)
+    assert mask(once) == once
+    assert shape(once) == shape(value)

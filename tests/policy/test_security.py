@@ -1,0 +1,104 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handrail.core.project import Autonomy
+from handrail.core.risk import Finding, RiskLevel
+from handrail.core.verdict import Plan, Ruling, Verdict
+from handrail.policy.assess import RiskAssessor
+from handrail.policy.rules import default_rules
+from handrail.policy.security import Scene, SecurityPolicy
+
+TABLE = [
+    ("LOW", "read_only", "ALLOW", 0),
+    ("LOW", "supervised", "ALLOW", 0),
+    ("LOW", "full", "ALLOW", 0),
+    ("MEDIUM", "read_only", "DENY", 0),
+    ("MEDIUM", "supervised", "ASK", 300),
+    ("MEDIUM", "full", "ALLOW", 0),
+    ("HIGH", "read_only", "DENY", 0),
+    ("HIGH", "supervised", "ASK", 600),
+    ("HIGH", "full", "ASK", 600),
+    ("CRITICAL", "read_only", "DENY", 0),
+    ("CRITICAL", "supervised", "ASK", 600),
+    ("CRITICAL", "full", "ASK", 600),
+    ("FORBIDDEN", "read_only", "DENY", 0),
+    ("FORBIDDEN", "supervised", "DENY", 0),
+    ("FORBIDDEN", "full", "DENY", 0),
+]
+FREEDOM = [Autonomy.READ_ONLY, Autonomy.SUPERVISED, Autonomy.FULL]
+PLAN = Plan(paths=("a.txt",))
+
+
+def rule(base: RiskLevel, findings: list[Finding], autonomy: Autonomy) -> Verdict:
+    return SecurityPolicy().rule(base, findings, autonomy=autonomy, plan=PLAN)
+
+
+def test_table_has_a_row_for_every_risk_and_autonomy() -> None:
+    assert {(row[0], row[1]) for row in TABLE} == {
+        (risk.name, autonomy.value) for risk in RiskLevel for autonomy in Autonomy
+    }
+
+
+@pytest.mark.parametrize(("risk", "autonomy", "ruling", "seconds"), TABLE)
+def test_base_risk_is_ruled_by_the_table(
+    risk: str, autonomy: str, ruling: str, seconds: int
+) -> None:
+    verdict = rule(RiskLevel[risk], [], Autonomy(autonomy))
+    assert verdict == Verdict(Ruling[ruling], RiskLevel[risk], (), seconds, PLAN)
+
+
+@pytest.mark.parametrize(("risk", "autonomy", "ruling", "seconds"), TABLE)
+def test_finding_is_ruled_by_the_same_table(
+    risk: str, autonomy: str, ruling: str, seconds: int
+) -> None:
+    finding = Finding("some.rule", "some reason", RiskLevel[risk])
+    verdict = rule(RiskLevel.LOW, [finding], Autonomy(autonomy))
+    assert verdict == Verdict(Ruling[ruling], RiskLevel[risk], (finding,), seconds, PLAN)
+
+
+def test_every_finding_is_kept_not_only_the_worst() -> None:
+    findings = [Finding(name, name, RiskLevel[name]) for name in ("HIGH", "LOW", "FORBIDDEN")]
+    verdict = rule(RiskLevel.MEDIUM, findings, Autonomy.FULL)
+    assert verdict.reasons == ("HIGH", "LOW", "FORBIDDEN")
+
+
+def test_other_assessor_can_be_given() -> None:
+    class Timid(RiskAssessor):
+        def assess_tool_risk(self, base: RiskLevel, findings: object) -> RiskLevel:
+            return RiskLevel.HIGH
+
+    verdict = SecurityPolicy(Timid()).rule(RiskLevel.LOW, [], autonomy=Autonomy.FULL, plan=PLAN)
+    assert (verdict.ruling, verdict.risk) == (Ruling.ASK, RiskLevel.HIGH)
+
+
+def test_scene_is_supervised_and_uses_the_shipped_rules_unless_told() -> None:
+    assert Scene("/w") == Scene("/w", Autonomy.SUPERVISED, True, default_rules())
+
+
+_RISKS = st.sampled_from(RiskLevel)
+_FINDINGS = st.builds(Finding, st.just("rule"), st.just("reason"), _RISKS)
+
+
+@given(_RISKS, st.lists(_FINDINGS, max_size=4), _FINDINGS, st.sampled_from(Autonomy))
+def test_further_finding_never_lowers_the_ruling(
+    base: RiskLevel, findings: list[Finding], further: Finding, autonomy: Autonomy
+) -> None:
+    before = rule(base, findings, autonomy)
+    after = rule(base, [*findings, further], autonomy)
+    assert after.ruling >= before.ruling
+    assert after.risk >= before.risk
+
+
+@given(_RISKS, st.lists(_FINDINGS, max_size=4))
+def test_less_autonomy_never_loosens_the_ruling(base: RiskLevel, findings: list[Finding]) -> None:
+    read_only, supervised, full = (rule(base, findings, autonomy).ruling for autonomy in FREEDOM)
+    assert read_only >= supervised >= full
+
+
+@given(_RISKS, st.lists(_FINDINGS, max_size=4), st.sampled_from(Autonomy))
+def test_there_is_time_to_answer_exactly_when_somebody_is_asked(
+    base: RiskLevel, findings: list[Finding], autonomy: Autonomy
+) -> None:
+    verdict = rule(base, findings, autonomy)
+    assert (verdict.timeout_seconds > 0) == (verdict.ruling is Ruling.ASK)

@@ -1,0 +1,224 @@
+"""Who may come in, where, and for what."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from handrail.core.access import Role
+from handrail.core.change import Add, Change
+from handrail.core.ids import ProjectId
+from handrail.store.sqlite import SqliteStore
+from handrail.testing import FakeClock
+from tests.conftest import Household, settle_in
+from tests.server.conftest import (
+    Answer,
+    Caller,
+    a_body,
+    a_result,
+    add_machine,
+    add_token,
+    ask_to_read,
+    base,
+)
+
+# Every route of the API and who may use it: user, client, agent.
+ROUTES: dict[str, tuple[int, int, int]] = {
+    "GET /tools/available": (200, 200, 200),
+    "GET /tools/executions": (200, 200, 200),
+    "GET /tools/{tool_id}": (200, 200, 200),
+    "POST /tools/execute": (200, 403, 200),
+    "POST /tools/{tool_id}/result": (403, 200, 403),
+    "POST /tools/results": (403, 200, 403),
+    "GET /chat/stream": (200, 200, 403),
+    "GET /clients": (200, 200, 403),
+    "GET /audit": (200, 200, 403),
+}
+ROLES = (Role.USER, Role.CLIENT, Role.AGENT)
+
+
+async def use(
+    caller: Caller, home: Household, route: str, token: str | None, tool_id: str = "exe_none"
+) -> Answer:
+    """A good request to a route."""
+    method, _, path = route.partition(" ")
+    bodies: dict[str, Any] = {
+        "/tools/execute": a_body(),
+        "/tools/{tool_id}/result": a_result(),
+        "/tools/results": {"results": [a_result(tool_id=tool_id)]},
+    }
+    options = {"json": bodies[path]} if method == "POST" else {}
+    address = base(home) + path.replace("{tool_id}", tool_id)
+    return await caller.ask(method, address, token, **options)
+
+
+async def use_all(caller: Caller, home: Household, token: str | None) -> dict[str, tuple[int, str]]:
+    return {route: (await use(caller, home, route, token)).problem for route in ROUTES}
+
+
+async def test_each_role_may_do_its_own_work_and_no_other(
+    caller: Caller, household: Household
+) -> None:
+    async with caller.listen(household, household.secrets[Role.CLIENT]):
+        tool_id = await ask_to_read(caller, household)
+
+    answers: dict[str, tuple[int, ...]] = {}
+    for route in ROUTES:
+        told = [
+            await use(caller, household, route, household.secrets[role], tool_id) for role in ROLES
+        ]
+        answers[route] = tuple(answer.status for answer in told)
+        forbidden = [answer.problem for answer in told if answer.status == 403]
+        assert set(forbidden) <= {(403, "urn:handrail:forbidden")}
+
+    assert answers == ROUTES
+
+
+async def test_the_table_of_roles_names_every_route_of_the_api(caller: Caller) -> None:
+    described = {
+        f"{method.upper()} {path.removeprefix('/my/projects/{project_id}')}"
+        for path, operations in caller.document["paths"].items()
+        for method in operations
+    }
+
+    assert described - {"GET /health"} == set(ROUTES)
+
+
+async def test_without_a_good_token_nothing_is_open(
+    caller: Caller, store: SqliteStore, household: Household, clock: FakeClock
+) -> None:
+    at = clock.now()
+    tokens = {
+        "none": None,
+        "unknown": "hr_user_" + "x" * 43,
+        "empty": "",
+        "revoked": await add_token(store, household, revoked_at=at),
+        "expired": await add_token(store, household, expires_at=at),
+        "a hash of one": "0" * 64,
+    }
+
+    for token in tokens.values():
+        assert await use_all(caller, household, token) == dict.fromkeys(
+            ROUTES, (401, "urn:handrail:unauthenticated")
+        )
+
+
+async def test_a_malformed_token_is_no_token(caller: Caller, household: Household) -> None:
+    secret, path = household.secrets[Role.USER], f"{base(household)}/tools/available"
+    headers = ["", "Bearer", "Bearer ", secret, f"Bearer{secret}", f"Bearer {secret}x"]
+    headers += [f"{scheme} {secret}" for scheme in ("Basic", "Token", "Bearer Bearer")]
+
+    for header in headers:
+        answer = await caller.ask("GET", path, headers={"authorization": header})
+        assert answer.problem == (401, "urn:handrail:unauthenticated")
+        assert answer.headers["www-authenticate"] == "Bearer"
+
+
+async def test_the_scheme_may_be_written_large_or_small(
+    caller: Caller, household: Household
+) -> None:
+    secret, path = household.secrets[Role.USER], f"{base(household)}/tools/available"
+
+    for scheme in ("Bearer", "bearer", "BEARER"):
+        answer = await caller.ask("GET", path, headers={"authorization": f"{scheme} {secret}"})
+        assert answer.status == 200
+
+
+async def test_a_token_is_good_until_the_moment_it_expires(
+    caller: Caller, store: SqliteStore, household: Household, clock: FakeClock
+) -> None:
+    expires_at = clock.now() + timedelta(seconds=60)
+    token = await add_token(store, household, expires_at=expires_at)
+    path = f"{base(household)}/tools/available"
+
+    clock.advance(59)
+    before = await caller.ask("GET", path, token)
+    clock.advance(1)
+    after = await caller.ask("GET", path, token)
+
+    assert (before.status, after.status) == (200, 401)
+
+
+async def test_a_token_in_the_address_is_no_token(caller: Caller, household: Household) -> None:
+    secret = household.secrets[Role.USER]
+
+    for name in ("token", "access_token", "authorization"):
+        answer = await caller.ask("GET", f"{base(household)}/audit?{name}={secret}")
+        assert answer.status == 401
+
+
+async def test_somebody_elses_project_looks_like_none_at_all(
+    caller: Caller, store: SqliteStore, household: Household, clock: FakeClock
+) -> None:
+    neighbour = await settle_in(store, clock, "ben", "/ben")
+    nowhere = replace(
+        household, project=replace(household.project, id=ProjectId("prj_" + "0" * 32))
+    )
+
+    for role in ROLES:
+        token = neighbour.secrets[role]
+        foreign = await use_all(caller, household, token)
+        assert foreign == dict.fromkeys(ROUTES, (404, "urn:handrail:not-found"))
+        assert await use_all(caller, nowhere, token) == foreign
+        theirs = await use(caller, household, "GET /audit", token)
+        none = await use(caller, nowhere, "GET /audit", token)
+        assert theirs.body["detail"].replace(household.project.id, "…") == none.body[
+            "detail"
+        ].replace(nowhere.project.id, "…")
+
+
+async def test_a_bound_token_opens_no_other_project_of_the_same_person(
+    caller: Caller, store: SqliteStore, household: Household
+) -> None:
+    second = replace(household.project, id=ProjectId("prj_second"), name="second")
+    await store.submit(Change(second.id, second.created_at, (Add(second),)))
+    path = "/my/projects/prj_second/tools/available"
+
+    answers = {
+        role: (await caller.ask("GET", path, household.secrets[role])).status for role in ROLES
+    }
+
+    assert answers == {Role.USER: 200, Role.CLIENT: 404, Role.AGENT: 404}
+
+
+async def test_an_agent_sees_only_its_own_calls(
+    caller: Caller, store: SqliteStore, household: Household
+) -> None:
+    tool_id = await ask_to_read(caller, household)
+    stranger = await add_token(store, household, subject="agt_stranger")
+    listing, one = f"{base(household)}/tools/executions", f"{base(household)}/tools/{tool_id}"
+
+    async def seen(token: str) -> tuple[list[str], int]:
+        listed = await caller.ask("GET", listing, token)
+        found = await caller.ask("GET", one, token)
+        return [call["tool_id"] for call in listed.body["executions"]], found.status
+
+    assert await seen(stranger) == ([], 404)
+    for role in ROLES:
+        assert await seen(household.secrets[role]) == ([tool_id], 200)
+
+
+async def test_an_agent_cannot_ask_in_another_agents_session(
+    caller: Caller, store: SqliteStore, household: Household
+) -> None:
+    await ask_to_read(caller, household)
+    stranger = await add_token(store, household, subject="agt_stranger")
+
+    answer = await caller.ask(
+        "POST", f"{base(household)}/tools/execute", stranger, json=a_body("call-2")
+    )
+
+    assert answer.problem == (403, "urn:handrail:forbidden")
+
+
+async def test_a_client_cannot_report_for_another(
+    caller: Caller, store: SqliteStore, household: Household
+) -> None:
+    _, other = await add_machine(store, household)
+    async with caller.listen(household, household.secrets[Role.CLIENT]):
+        tool_id = await ask_to_read(caller, household)
+
+        answer = await caller.ask(
+            "POST", f"{base(household)}/tools/{tool_id}/result", other, json=a_result()
+        )
+
+    assert answer.problem == (409, "urn:handrail:conflict")

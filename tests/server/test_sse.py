@@ -1,0 +1,286 @@
+"""Every event once, in order, to whom it concerns, from where they stood."""
+
+import asyncio
+from typing import Any
+
+from handrail.core.access import Role
+from handrail.core.digest import digest_call
+from handrail.core.verdict import Plan
+from handrail.server.services import Services
+from handrail.store.sqlite import SqliteStore
+from handrail.testing import FakeClock
+from tests.conftest import Household, settle_in
+from tests.server.conftest import (
+    Caller,
+    a_body,
+    a_result,
+    add_machine,
+    ask_to_read,
+    base,
+    report,
+    until,
+)
+
+
+async def read_again(
+    caller: Caller, home: Household, token: str, count: int, last_event_id: int
+) -> list[tuple[int, str, dict[str, Any]]]:
+    async with caller.listen(home, token, last_event_id) as stream:
+        return [await stream.event() for _ in range(count)]
+
+
+async def test_a_stream_begins_with_a_greeting_and_is_kept_by_nobody(
+    caller: Caller, household: Household
+) -> None:
+    async with caller.listen(household, household.secrets[Role.USER]) as stream:
+        headers = stream.response.headers
+
+    assert headers["content-type"].startswith("text/event-stream")
+    assert headers["cache-control"] == "no-store"
+
+
+async def test_a_live_signal_brings_the_client_all_it_needs(
+    caller: Caller, household: Household
+) -> None:
+    async with caller.listen(household, household.secrets[Role.CLIENT]) as stream:
+        answer = await caller.ask(
+            "POST",
+            f"{base(household)}/tools/execute",
+            household.secrets[Role.AGENT],
+            json=a_body(path="token=open-sesame"),
+        )
+        number, name, signal = await stream.event()
+
+    salt = household.project.digest_salt
+    plan = Plan(paths=("token=open-sesame",))
+    assert (number, name) == (1, "tool.execution_signal")
+    assert signal == {
+        "tool_id": answer.body["tool_id"],
+        "tool_name": "read_file",
+        "tool_params": {"path": "token=open-sesame"},
+        "digest": digest_call(salt, "read_file", '{"path":"token=open-sesame"}', plan),
+        "salt": salt,
+        "epoch": 1,
+        "replayed": False,
+        "execution_context": {
+            "approved": True,
+            "approved_by": "policy",
+            "scope": "once",
+            "autonomy": "supervised",
+        },
+        "timestamp": "2026-01-01T00:00:00Z",
+    }
+
+
+async def test_a_signal_reaches_one_client_and_the_person_hears_of_it(
+    caller: Caller, store: SqliteStore, household: Household
+) -> None:
+    _, token = await add_machine(store, household)
+    secrets = household.secrets
+    async with (
+        caller.listen(household, secrets[Role.CLIENT]) as here,
+        caller.listen(household, token) as there,
+        caller.listen(household, secrets[Role.USER]) as person,
+    ):
+        tool_id = await ask_to_read(caller, household)
+        assert await here.told(1) == [(1, "tool.execution_signal", tool_id)]
+        assert await person.event() == (
+            1,
+            "tool.status",
+            {
+                "tool_id": tool_id,
+                "tool_name": "read_file",
+                "status": "executing",
+                "timestamp": "2026-01-01T00:00:00Z",
+            },
+        )
+        await report(caller, household, tool_id)
+        assert await here.event() == (
+            2,
+            "tool.result_ack",
+            {
+                "tool_id": tool_id,
+                "status": "received",
+                "receipt_status": "processed",
+                "timestamp": "2026-01-01T00:00:00Z",
+            },
+        )
+        number, name, change = await person.event()
+        assert (number, name, change["status"]) == (2, "tool.status", "completed")
+        # The other machine was told nothing so far: the next it hears is a refusal, number 3.
+        refused = await caller.ask(
+            "POST",
+            f"{base(household)}/tools/execute",
+            secrets[Role.AGENT],
+            json=a_body("call-2", path=".env"),
+        )
+        for stream in (here, there, person):
+            number, name, change = await stream.event()
+            assert (number, name) == (3, "tool.status")
+            assert (change["tool_id"], change["status"]) == (refused.body["tool_id"], "failed")
+
+
+async def test_what_waited_is_offered_to_a_client_that_comes(
+    caller: Caller, household: Household
+) -> None:
+    waiting = [await ask_to_read(caller, household, f"call-{number}") for number in range(3)]
+
+    async with caller.listen(household, household.secrets[Role.CLIENT]) as stream:
+        signals = [await stream.event() for _ in waiting]
+
+    assert [(number, data["tool_id"]) for number, _, data in signals] == [
+        (number, tool_id) for number, tool_id in enumerate(waiting, start=4)
+    ]
+    assert [(data["replayed"], data["epoch"]) for _, _, data in signals] == [(False, 1)] * 3
+
+
+async def test_a_stream_goes_on_after_the_last_event_without_loss_or_repeat(
+    caller: Caller, household: Household
+) -> None:
+    token = household.secrets[Role.USER]
+    made = [await ask_to_read(caller, household, f"call-{number}") for number in range(6)]
+
+    for last in range(6):
+        told = await read_again(caller, household, token, 6 - last, last)
+        assert [(number, data["tool_id"]) for number, _, data in told] == [
+            (number, tool_id) for number, tool_id in enumerate(made, start=1) if number > last
+        ]
+    # Past the end there is nothing to repeat, only what comes.
+    async with caller.listen(household, token, 6) as stream:
+        later = await ask_to_read(caller, household, "call-later")
+        assert await stream.told(1) == [(7, "tool.status", later)]
+
+
+async def test_without_a_last_event_only_what_comes_is_told(
+    caller: Caller, household: Household
+) -> None:
+    await ask_to_read(caller, household, "call-1")
+
+    async with caller.listen(household, household.secrets[Role.USER]) as stream:
+        later = await ask_to_read(caller, household, "call-2")
+        assert await stream.told(1) == [(2, "tool.status", later)]
+
+
+async def test_a_long_gap_is_filled_in_one_go(caller: Caller, household: Household) -> None:
+    count = 40
+    async with caller.listen(household, household.secrets[Role.CLIENT]) as stream:
+        made = await asyncio.gather(
+            *(ask_to_read(caller, household, f"call-{number}") for number in range(count))
+        )
+        live = await stream.told(count)
+
+    told = await read_again(caller, household, household.secrets[Role.USER], count, 0)
+    assert [number for number, _, _ in live] == list(range(1, count + 1))
+    assert sorted(tool_id for _, _, tool_id in live) == sorted(made)
+    assert [(number, data["tool_id"]) for number, _, data in told] == [
+        (number, tool_id) for number, _, tool_id in live
+    ]
+
+
+async def test_a_signal_told_again_is_marked_and_carries_no_parameters(
+    caller: Caller, household: Household
+) -> None:
+    token = household.secrets[Role.CLIENT]
+    async with caller.listen(household, token) as stream:
+        tool_id = await ask_to_read(caller, household)
+        _, _, first = await stream.event()
+
+    (again, anew) = await read_again(caller, household, token, 2, 0)
+
+    assert (again[0], again[1]) == (1, "tool.execution_signal")
+    assert again[2] == first | {"replayed": True, "tool_params": None}
+    # What still stands is offered anew, so that nothing is lost either.
+    assert (anew[0], anew[1]) == (2, "tool.execution_signal")
+    assert anew[2] == first | {"epoch": 2}
+    assert first["tool_id"] == tool_id
+
+
+async def test_the_parameters_of_what_has_ended_are_never_told_again(
+    caller: Caller, household: Household
+) -> None:
+    token = household.secrets[Role.CLIENT]
+    async with caller.listen(household, token) as stream:
+        tool_id = await ask_to_read(caller, household)
+        await stream.event()
+        await report(caller, household, tool_id)
+        await stream.event()
+
+    told = await read_again(caller, household, token, 2, 0)
+
+    assert [name for _, name, _ in told] == ["tool.execution_signal", "tool.result_ack"]
+    assert (told[0][2]["replayed"], told[0][2]["tool_params"]) == (True, None)
+
+
+async def test_another_projects_events_are_never_told(
+    caller: Caller, store: SqliteStore, household: Household, clock: FakeClock
+) -> None:
+    neighbour = await settle_in(store, clock, "ben", "/ben")
+    async with (
+        caller.listen(household, household.secrets[Role.CLIENT]) as client,
+        caller.listen(household, household.secrets[Role.USER]) as person,
+        caller.listen(neighbour, neighbour.secrets[Role.CLIENT]) as elsewhere,
+    ):
+        foreign = [await ask_to_read(caller, neighbour, f"call-{n}") for n in range(3)]
+        mine = await ask_to_read(caller, household)
+
+        assert await client.told(1) == [(1, "tool.execution_signal", mine)]
+        assert await person.told(1) == [(1, "tool.status", mine)]
+        assert [tool_id for _, _, tool_id in await elsewhere.told(3)] == foreign
+
+
+async def test_a_second_stream_of_the_same_client_ends_the_first(
+    caller: Caller, services: Services, household: Household
+) -> None:
+    token = household.secrets[Role.CLIENT]
+    async with (
+        caller.listen(household, token) as first,
+        caller.listen(household, token) as second,
+    ):
+        assert await first.read() is None
+        tool_id = await ask_to_read(caller, household)
+        assert await second.told(1) == [(1, "tool.execution_signal", tool_id)]
+        assert services.dispatcher.connected == {household.client_id}
+
+
+async def test_several_streams_of_one_person_tell_the_same(
+    caller: Caller, household: Household
+) -> None:
+    token = household.secrets[Role.USER]
+    async with (
+        caller.listen(household, token) as one,
+        caller.listen(household, token) as other,
+    ):
+        tool_id = await ask_to_read(caller, household)
+
+        assert await one.told(1) == await other.told(1) == [(1, "tool.status", tool_id)]
+
+
+async def test_a_client_whose_line_breaks_is_no_longer_there(
+    caller: Caller, services: Services, household: Household
+) -> None:
+    async with caller.listen(household, household.secrets[Role.CLIENT]):
+        assert services.dispatcher.connected == {household.client_id}
+
+    async def gone() -> bool:
+        return not services.dispatcher.connected
+
+    await until(gone)
+
+
+async def test_a_vanished_clients_call_is_signalled_to_another(
+    caller: Caller, store: SqliteStore, household: Household
+) -> None:
+    _, token = await add_machine(store, household)
+    async with caller.listen(household, token) as there:
+        tool_id = await ask_to_read(caller, household)
+        assert await there.told(1) == [(1, "tool.execution_signal", tool_id)]
+    async with caller.listen(household, household.secrets[Role.CLIENT]) as here:
+        # Either on arrival or when calls are tended, once the server has noticed.
+        number, name, signal = await here.event()
+        assert (number, name, signal["tool_id"]) == (2, "tool.execution_signal", tool_id)
+        assert (signal["epoch"], signal["replayed"]) == (2, False)
+        late = await caller.ask(
+            "POST", f"{base(household)}/tools/{tool_id}/result", token, json=a_result(epoch=1)
+        )
+        assert late.status == 409
+        assert (await report(caller, household, tool_id, a_result(epoch=2))).status == 200

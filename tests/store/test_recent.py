@@ -1,0 +1,139 @@
+"""Memory gives the right answer or none at all."""
+
+from dataclasses import replace
+from itertools import count
+
+from handrail.core.change import Advance, Change, OpenSession
+from handrail.core.event import Event
+from handrail.core.execution import Status, ToolExecution
+from handrail.core.ids import SessionId
+from handrail.core.project import Place
+from handrail.store import recent
+from handrail.store.recent import Recent
+from tests.conftest import Household
+from tests.contracts.conftest import a_call, a_session, moving, opening, tell
+
+
+def remember(memory: Recent, change: Change, *seqs: int) -> None:
+    """Take in a change as if the store had given its events these numbers."""
+    events = [
+        Event(change.project_id, seq, change.at, *event)
+        for seq, event in zip(seqs, change.events, strict=True)
+    ]
+    memory.remember(change, events)
+
+
+def seqs_after(memory: Recent, home: Household, after: int) -> list[int] | None:
+    items = memory.read_stream(home.project.id, after, None, 1000)
+    return None if items is None else [item.event.seq for item in items]
+
+
+def test_an_empty_memory_knows_nothing(household: Household) -> None:
+    memory = Recent()
+
+    assert memory.find_execution(a_call(household).id) is None
+    assert memory.find_place(household.project.id, SessionId("session-1")) is None
+    assert memory.read_stream(household.project.id, 0, None, 10) is None
+
+
+def test_memory_says_how_far_back_it_reaches(household: Household) -> None:
+    memory = Recent()
+    for seq in (5, 6, 7):
+        remember(memory, opening(a_call(household, f"call-{seq}"), household), seq)
+
+    assert seqs_after(memory, household, 3) is None
+    assert seqs_after(memory, household, 4) == [5, 6, 7]
+    assert seqs_after(memory, household, 6) == [7]
+    assert seqs_after(memory, household, 7) == []
+
+
+def test_a_gap_makes_memory_forget_what_lies_before_it(household: Household) -> None:
+    memory = Recent()
+    for seq in (1, 2, 9):
+        remember(memory, opening(a_call(household, f"call-{seq}"), household), seq)
+
+    assert seqs_after(memory, household, 2) is None
+    assert seqs_after(memory, household, 8) == [9]
+
+
+def test_the_oldest_calls_make_room_and_are_then_looked_up_elsewhere(
+    household: Household,
+) -> None:
+    memory = Recent()
+    calls: list[ToolExecution] = []
+    for seq in range(1, recent._MOST_CALLS + 2):
+        calls.append(a_call(household, f"call-{seq}"))
+        remember(memory, opening(calls[-1], household), seq)
+
+    assert memory.find_execution(calls[0].id) is None
+    assert memory.find_execution(calls[1].id) == calls[1]
+    assert memory.find_execution(calls[-1].id) == calls[-1]
+    assert seqs_after(memory, household, 0) is None
+
+
+def test_an_event_of_a_forgotten_call_is_not_guessed_at(household: Household) -> None:
+    memory = Recent()
+    numbers = count(1)
+    old = a_call(household, "old")
+    remember(memory, opening(old, household), next(numbers))
+    silent = opening(a_call(household, "silent"), household)
+    for number in range(recent._MOST_CALLS):
+        call = a_call(household, f"call-{number}")
+        remember(memory, replace(opening(call, household), events=()))
+    remember(memory, replace(silent, events=(tell(old),)), next(numbers))
+
+    assert seqs_after(memory, household, 1) is None
+
+
+def test_the_end_of_a_call_takes_its_raw_parameters_along(household: Household) -> None:
+    memory = Recent()
+    call = a_call(household).assign(household.client_id, household.project.created_at)
+    remember(memory, opening(call, household, '{"raw":1}'), 1)
+    items = memory.read_stream(household.project.id, 0, None, 10)
+    assert items is not None
+    assert [item.raw_params for item in items] == ['{"raw":1}']
+
+    over = call.advance(Status.COMPLETED, household.project.created_at, result={})
+    remember(memory, moving(Advance(call, over)), 2)
+
+    items = memory.read_stream(household.project.id, 0, None, 10)
+    assert items is not None
+    assert [item.raw_params for item in items] == [None, None]
+    assert memory._raw_params == {}
+
+
+def test_places_are_forgotten_when_a_row_is_added(household: Household) -> None:
+    memory = Recent()
+    place = Place(household.project, household.workspace, a_session(household))
+    memory.keep_place(place)
+    assert memory.find_place(household.project.id, place.session.id) == place
+
+    session = OpenSession(a_session(household, "session-2"))
+    remember(memory, Change(household.project.id, place.session.created_at, (session,)))
+
+    assert memory.find_place(household.project.id, place.session.id) is None
+
+
+def test_the_number_of_places_is_bounded(household: Household) -> None:
+    memory = Recent()
+    sessions = [a_session(household, f"session-{n}") for n in range(3 * recent._MOST_PLACES)]
+    for session in sessions:
+        memory.keep_place(Place(household.project, household.workspace, session))
+
+    assert len(memory._places) <= recent._MOST_PLACES
+    last = memory.find_place(household.project.id, sessions[-1].id)
+    assert last == Place(household.project, household.workspace, sessions[-1])
+
+
+def test_nothing_is_known_after_forgetting(household: Household) -> None:
+    memory = Recent()
+    call = a_call(household)
+    remember(memory, opening(call, household, '{"raw":1}'), 1)
+    memory.keep_place(Place(household.project, household.workspace, a_session(household)))
+
+    memory.clear()
+
+    assert memory.find_execution(call.id) is None
+    assert memory.find_place(household.project.id, call.session_id) is None
+    assert memory.read_stream(household.project.id, 0, None, 10) is None
+    assert memory._raw_params == {}

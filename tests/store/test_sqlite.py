@@ -1,0 +1,105 @@
+"""What is particular to the store in one SQLite file."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from handrail.bus.local import LocalBus
+from handrail.core.change import Advance
+from handrail.core.errors import ChangeRefused, HandrailError
+from handrail.core.execution import Status
+from handrail.store.sqlite import SqliteStore
+from handrail.testing import FakeClock
+from tests.conftest import Household, settle_in
+from tests.contracts.conftest import a_call, moving, opening
+
+
+async def test_erased_parameters_are_gone_from_the_file(tmp_path: Path, clock: FakeClock) -> None:
+    store = SqliteStore(tmp_path / "own.db", LocalBus())
+    await store.open()
+    home = await settle_in(store, clock, "ada", "/ada")
+    call = a_call(home).assign(home.client_id, clock.now())
+    await store.submit(opening(call, home, '{"path":"token=open-sesame"}'))
+    written = b"".join(file.read_bytes() for file in tmp_path.glob("own.db*"))
+    assert b"open-sesame" in written
+
+    over = call.advance(Status.COMPLETED, clock.now(), result={})
+    await store.submit(moving(Advance(call, over)))
+    await store.close()
+
+    assert [file.name for file in tmp_path.iterdir()] == ["own.db"]
+    assert b"open-sesame" not in (tmp_path / "own.db").read_bytes()
+
+
+async def test_when_the_disk_is_full_everyone_is_told_and_the_store_goes_on(
+    store: SqliteStore, household: Household
+) -> None:
+    pages = store._writer.run("PRAGMA page_count")[0][0]
+    store._writer.run(f"PRAGMA max_page_count = {pages + 1}")
+    calls = [a_call(household, f"call-{number}", reasoning="x" * 9000) for number in range(3)]
+
+    async with asyncio.timeout(10):
+        outcomes = await asyncio.gather(
+            *(store.submit(opening(call, household)) for call in calls), return_exceptions=True
+        )
+
+    assert [type(outcome) for outcome in outcomes] == [HandrailError] * 3
+    assert "the database could not be written" in str(outcomes[0])
+    assert [await store.find_execution(call.id) for call in calls] == [None] * 3
+    assert await store.last_event(household.project.id) == 0
+    store._writer.run("PRAGMA max_page_count = 1000000")
+    async with asyncio.timeout(10):
+        await store.submit(opening(calls[0], household))
+    assert await store.find_execution(calls[0].id) == calls[0]
+
+
+async def test_closing_writes_what_still_waits(tmp_path: Path, clock: FakeClock) -> None:
+    store = SqliteStore(tmp_path / "own.db", LocalBus())
+    await store.open()
+    home = await settle_in(store, clock, "ada", "/ada")
+    calls = [a_call(home, f"call-{number}") for number in range(300)]
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        for call in calls:
+            group.create_task(store.submit(opening(call, home)))
+        await asyncio.sleep(0)
+        await store.close()
+
+    again = SqliteStore(tmp_path / "own.db", LocalBus())
+    await again.open()
+    assert [await again.find_execution(call.id) for call in calls] == calls
+    assert await again.last_event(home.project.id) == 300
+    await again.close()
+
+
+async def test_memory_is_dropped_when_somebody_else_has_written(
+    store: SqliteStore, tmp_path: Path, household: Household
+) -> None:
+    call = a_call(household)
+    await store.submit(opening(call, household))
+    other = SqliteStore(tmp_path / "handrail.db", LocalBus())
+    await other.open()
+    handed = call.assign(household.client_id, household.project.created_at)
+    await other.submit(moving(Advance(call, handed)))
+    await other.close()
+
+    await store.submit(opening(a_call(household, "call-2"), household))
+
+    assert await store.find_execution(call.id) == handed
+    stream = await store.read_stream(household.project.id, after=0, client_id=None, limit=10)
+    assert [item.event.seq for item in stream] == [1, 2, 3]
+
+
+async def test_a_change_that_builds_on_what_somebody_else_changed_is_refused(
+    store: SqliteStore, tmp_path: Path, household: Household
+) -> None:
+    call = a_call(household)
+    await store.submit(opening(call, household))
+    handed = call.assign(household.client_id, household.project.created_at)
+    other = SqliteStore(tmp_path / "handrail.db", LocalBus())
+    await other.open()
+    await other.submit(moving(Advance(call, handed)))
+    await other.close()
+
+    with pytest.raises(ChangeRefused):
+        await store.submit(moving(Advance(call, handed)))

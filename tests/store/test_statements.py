@@ -1,0 +1,83 @@
+"""Every statement is good SQL for every database, and finds its rows by an index."""
+
+import pytest
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects.postgresql import asyncpg
+from sqlalchemy.engine import Dialect
+from sqlalchemy.sql.elements import ClauseElement
+
+from handrail.store import statements
+from handrail.store.sqlite_file import SqliteFile
+from handrail.store.statements import StatementBook
+
+STATEMENTS = {
+    name: value
+    for name, value in vars(statements).items()
+    if isinstance(value, ClauseElement) and not name.startswith("_") and name.isupper()
+    if name != "OPEN"  # a piece of statements, borrowed from the schema
+}
+READS = [name for name in STATEMENTS if name.startswith(("FIND", "LIST", "READ"))]
+
+
+def dialects() -> dict[str, Dialect]:
+    return {"sqlite": sqlite.dialect(paramstyle="qmark"), "postgresql": asyncpg.dialect()}
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_every_statement_can_be_said_in_every_dialect(name: str, dialect: str) -> None:
+    prepared = StatementBook(dialects()[dialect]).prepare(STATEMENTS[name])
+
+    bound = set(STATEMENTS[name].compile(dialect=dialects()[dialect]).params or ())
+    assert set(prepared.order) == bound
+    assert bound  # None of them is said without values.
+    marks = {"sqlite": prepared.sql.count("?"), "postgresql": prepared.sql.count("$")}
+    assert marks[dialect] >= len(bound)
+    assert " :" not in prepared.sql
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_every_statement_fits_the_migrated_tables(name: str, database: SqliteFile) -> None:
+    prepared = StatementBook(dialects()["sqlite"]).prepare(STATEMENTS[name])
+    values = prepared.bind(dict.fromkeys(prepared.order, 1))
+
+    assert database.run(f"EXPLAIN {prepared.sql}", values) != []
+
+
+@pytest.mark.parametrize("name", READS)
+def test_no_read_walks_through_a_whole_table(name: str, database: SqliteFile) -> None:
+    prepared = StatementBook(dialects()["sqlite"]).prepare(STATEMENTS[name])
+    values = prepared.bind(dict.fromkeys(prepared.order, 1))
+
+    plan = [row[3] for row in database.run(f"EXPLAIN QUERY PLAN {prepared.sql}", values)]
+
+    assert [step for step in plan if step.startswith("SCAN")] == []
+
+
+def test_open_calls_are_found_by_their_own_small_index(database: SqliteFile) -> None:
+    prepared = StatementBook(dialects()["sqlite"]).prepare(statements.LIST_OPEN)
+
+    plan = database.run(f"EXPLAIN QUERY PLAN {prepared.sql}", prepared.bind({"workspace_id": "w"}))
+
+    assert "USING INDEX tool_executions_open" in plan[0][3]
+
+
+def test_a_statement_is_prepared_once() -> None:
+    book = StatementBook(dialects()["sqlite"])
+
+    assert book.prepare(statements.FIND_USER) is book.prepare(statements.FIND_USER)
+
+
+def test_values_are_bound_in_the_order_of_the_statement() -> None:
+    prepared = StatementBook(dialects()["sqlite"]).prepare(statements.FIND_CALL)
+
+    bound = prepared.bind({"call_id": "c", "session_id": "s", "project_id": "p"})
+
+    assert bound == ("p", "s", "c")
+
+
+def test_a_value_that_is_missing_is_not_bound_as_nothing() -> None:
+    prepared = StatementBook(dialects()["sqlite"]).prepare(statements.FIND_CALL)
+
+    with pytest.raises(KeyError):
+        prepared.bind({"call_id": "c", "session_id": "s"})

@@ -1,0 +1,119 @@
+"""An event says to each listener what is theirs to know, and no more."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pytest
+
+from handrail.core.event import Event, EventKind
+from handrail.core.execution import Status
+from handrail.core.ids import ClientId, ExecutionId, ProjectId
+from handrail.core.ports import StreamItem
+from handrail.core.project import Autonomy
+from handrail.wire.events import render
+
+HERE, THERE = ClientId("cli_here"), ClientId("cli_there")
+
+
+def an_item(kind: EventKind, raw_params: str | None = '{"path":"a"}') -> StreamItem:
+    client_id = None if kind is EventKind.STATUS else HERE
+    event = Event(
+        ProjectId("prj_1"),
+        7,
+        datetime(2026, 1, 2, 3, 4, 5, 678900, tzinfo=UTC),
+        kind,
+        ExecutionId("exe_1"),
+        Status.EXECUTING,
+        client_id,
+        2,
+    )
+    return StreamItem(event, "read_file", "judged", Autonomy.FULL, raw_params)
+
+
+def rendered(
+    item: StreamItem, listener: ClientId | None, *, replayed: bool = False
+) -> tuple[str, dict[str, Any]]:
+    """What a listener reads, after it went over the wire."""
+    name, payload = render(item, listener=listener, salt="salt", replayed=replayed)
+    return name, msgspec.json.decode(msgspec.json.encode(payload))
+
+
+STATUS_CHANGE = {
+    "tool_id": "exe_1",
+    "tool_name": "read_file",
+    "status": "executing",
+    "timestamp": "2026-01-02T03:04:05.678900Z",
+}
+SIGNAL = {
+    "tool_id": "exe_1",
+    "tool_name": "read_file",
+    "tool_params": {"path": "a"},
+    "digest": "judged",
+    "salt": "salt",
+    "epoch": 2,
+    "replayed": False,
+    "execution_context": {
+        "approved": True,
+        "approved_by": "policy",
+        "scope": "once",
+        "autonomy": "full",
+    },
+    "timestamp": "2026-01-02T03:04:05.678900Z",
+}
+
+
+def test_the_addressed_client_reads_a_whole_signal() -> None:
+    item = an_item(EventKind.EXECUTION_SIGNAL)
+
+    assert rendered(item, HERE) == ("tool.execution_signal", SIGNAL)
+
+
+@pytest.mark.parametrize(
+    ("raw_params", "replayed"),
+    [
+        pytest.param('{"path":"a"}', True, id="sent-again"),
+        pytest.param(None, False, id="ended-or-offered-anew"),
+        pytest.param(None, True, id="both"),
+    ],
+)
+def test_a_signal_that_no_longer_stands_says_so_and_carries_no_parameters(
+    raw_params: str | None, replayed: bool
+) -> None:
+    item = an_item(EventKind.EXECUTION_SIGNAL, raw_params)
+
+    assert rendered(item, HERE, replayed=replayed) == (
+        "tool.execution_signal",
+        SIGNAL | {"replayed": True, "tool_params": None},
+    )
+
+
+def test_the_addressed_client_reads_that_its_result_has_arrived() -> None:
+    assert rendered(an_item(EventKind.RESULT_ACK), HERE) == (
+        "tool.result_ack",
+        {
+            "tool_id": "exe_1",
+            "status": "received",
+            "receipt_status": "processed",
+            "timestamp": "2026-01-02T03:04:05.678900Z",
+        },
+    )
+
+
+@pytest.mark.parametrize("kind", list(EventKind))
+@pytest.mark.parametrize("listener", [None, THERE], ids=["a-person", "another-client"])
+def test_everyone_else_reads_of_a_change_of_status(
+    kind: EventKind, listener: ClientId | None
+) -> None:
+    assert rendered(an_item(kind), listener) == ("tool.status", STATUS_CHANGE)
+
+
+def test_a_status_is_a_status_to_the_client_too() -> None:
+    assert rendered(an_item(EventKind.STATUS), HERE) == ("tool.status", STATUS_CHANGE)
+
+
+def test_a_whole_second_is_written_without_a_fraction() -> None:
+    item = an_item(EventKind.STATUS)
+    item = item._replace(event=item.event._replace(at=datetime(2026, 1, 2, tzinfo=UTC)))
+
+    assert rendered(item, None)[1]["timestamp"] == "2026-01-02T00:00:00Z"
