@@ -314,6 +314,26 @@ async def test_who_opens_a_session_first_has_it(store: SqliteStore, household: H
     assert place.session == mine
 
 
+@pytest.mark.parametrize(
+    ("opener", "taken"), [(None, True), ("its own", True), ("agt_other", False)]
+)
+async def test_a_call_may_ask_for_the_session_to_be_its_agents_own(
+    store: SqliteStore, household: Household, opener: str | None, taken: bool
+) -> None:
+    at = household.project.created_at
+    call = a_call(household)
+    opened_by = household.agent.subject if opener == "its own" else opener
+    steps = (OpenSession(a_session(household)), OpenCall(call, None, opened_by))
+    change = Change(household.project.id, at, steps)
+
+    if taken:
+        await store.submit(change)
+    else:
+        await refused(store, change)
+
+    assert await store.find_execution(call.id) == (call if taken else None)
+
+
 def ended(call: ToolExecution, words: str) -> Advance:
     return Advance(call, call.advance(Status.COMPLETED, call.created_at, result={"content": words}))
 

@@ -38,6 +38,22 @@ def test_each_line_stands_on_the_hash_of_the_one_before() -> None:
     assert [line.previous for line in lines[1:]] == [line.hash for line in lines[:-1]]
 
 
+def test_hash_is_the_known_one() -> None:
+    # Worked out by hand with sha256sum: what was written years ago must still be proven.
+    assert five_lines()[0].hash == (
+        "75a93b5313b918cadcda3ff271c029cb70edb562b8ebb20838a9a7c898c27283"
+    )
+
+
+def test_hash_covers_the_line_before() -> None:
+    record = AuditRecord("call.proposed", "agt_1", "exe_1")
+    one, other = (
+        chain(record, project_id=PROJECT, seq=2, at=START, previous=previous)
+        for previous in ("a" * 64, "b" * 64)
+    )
+    assert one.hash != other.hash
+
+
 def test_whole_chain_has_no_break() -> None:
     assert find_break(five_lines()) is None
 

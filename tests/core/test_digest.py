@@ -55,10 +55,15 @@ def test_same_words_give_the_same_digest() -> None:
     assert digest_request("s", "t", "{}") == digest_request("s", "t", "{}")
 
 
-def test_digest_is_the_known_keyed_hash() -> None:
+def test_digests_are_the_known_keyed_hashes() -> None:
     # Worked out by hand with openssl: client and server may be of different versions.
-    assert digest_request("salt", "read_file", '{"path":"a"}') == (
+    params_json = '{"path":"a"}'
+    plan = Plan(paths=("a",), argv=(("ls", "-l"),), hosts=("example.org",))
+    assert digest_request("salt", "read_file", params_json) == (
         "e543a501a1ea5a6514dddcf584fc8a7bce23655b1ec619be28f28357494ac714"
+    )
+    assert digest_call("salt", "read_file", params_json, plan, {"sha256": "0"}) == (
+        "b05d714146bb1a93580bc548b114221f4d73c5af4a36983da23c430b3b9370fc"
     )
 
 

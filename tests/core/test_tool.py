@@ -32,6 +32,11 @@ def test_as_json_gives_a_fresh_object_each_time() -> None:
     assert result.as_json()["size"] == 5
 
 
+def test_sites_and_effects_keep_their_words() -> None:
+    assert [str(site) for site in Site] == ["client", "server"]
+    assert [str(effect) for effect in Effect] == ["read", "change"]
+
+
 def test_model_is_told_name_description_and_schema() -> None:
     definition = ToolDefinition("look", "Looks.", {"type": "object"}, RiskLevel.LOW)
     assert definition.spec == ToolSpec("look", "Looks.", {"type": "object"})

@@ -337,6 +337,24 @@ async def test_an_agent_cannot_enter_another_agents_session(
     assert len(await events_of(store, household)) == 1
 
 
+async def test_of_two_agents_that_open_the_same_session_at_once_one_has_it(
+    executor: ToolExecutor, store: SqliteStore, household: Household
+) -> None:
+    stranger = replace(household.agent, subject="agt_stranger")
+
+    outcomes = await asyncio.gather(
+        executor.propose(a_read(household, "call-1"), household.agent),
+        executor.propose(a_read(household, "call-2"), stranger),
+        return_exceptions=True,
+    )
+
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Forbidden", "ToolExecution"]
+    place = await store.find_place(household.project.id, SessionId("session-1"))
+    (taken,) = await store.list_open(household.workspace.id)
+    assert place is not None
+    assert place.session.opened_by == taken.agent_id
+
+
 async def test_a_person_may_ask_in_their_agents_session(
     executor: ToolExecutor, household: Household
 ) -> None:

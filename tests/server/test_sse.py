@@ -151,6 +151,16 @@ async def test_a_stream_goes_on_after_the_last_event_without_loss_or_repeat(
         assert await stream.told(1) == [(7, "tool.status", later)]
 
 
+async def test_a_number_that_lies_ahead_is_not_waited_for(
+    caller: Caller, household: Household
+) -> None:
+    await ask_to_read(caller, household, "call-1")
+
+    async with caller.listen(household, household.secrets[Role.USER], 999) as stream:
+        later = await ask_to_read(caller, household, "call-2")
+        assert await stream.told(1) == [(2, "tool.status", later)]
+
+
 async def test_without_a_last_event_only_what_comes_is_told(
     caller: Caller, household: Household
 ) -> None:

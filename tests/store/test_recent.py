@@ -3,7 +3,9 @@
 from dataclasses import replace
 from itertools import count
 
-from handrail.core.change import Advance, Change, OpenSession
+import pytest
+
+from handrail.core.change import Advance, Change, OpenSession, Reoffer
 from handrail.core.event import Event
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import SessionId
@@ -100,6 +102,42 @@ def test_the_end_of_a_call_takes_its_raw_parameters_along(household: Household) 
     assert items is not None
     assert [item.raw_params for item in items] == [None, None]
     assert memory._raw_params == {}
+
+
+def test_a_call_whose_opening_was_forgotten_is_not_taken_up_halfway(household: Household) -> None:
+    """Its raw parameters are not here, and the masked ones must not pass for them."""
+    memory = Recent()
+    call = a_call(household).assign(household.client_id, household.project.created_at)
+    remember(memory, opening(call, household, '{"raw":1}'), 1)
+    memory.clear()
+
+    anew = call.reoffer(household.client_id)
+    remember(memory, moving(Reoffer(call, anew)), 2)
+
+    assert memory.find_execution(call.id) is None
+    assert seqs_after(memory, household, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("result", "kept"),
+    [
+        ({"content": "x" * 16_000, "size": 1}, True),
+        ({"content": "x" * 16_001}, False),
+        ({"files": []}, False),
+    ],
+    ids=["short text", "long text", "nested"],
+)
+def test_a_heavy_result_is_left_on_disk(
+    household: Household, result: dict[str, object], *, kept: bool
+) -> None:
+    memory = Recent()
+    call = a_call(household).assign(household.client_id, household.project.created_at)
+    remember(memory, opening(call, household), 1)
+
+    over = call.advance(Status.COMPLETED, household.project.created_at, result=result)
+    remember(memory, moving(Advance(call, over)), 2)
+
+    assert memory.find_execution(call.id) == (over if kept else None)
 
 
 def test_places_are_forgotten_when_a_row_is_added(household: Household) -> None:

@@ -5,6 +5,7 @@ before it is on disk, and everything is dropped when another process turns out t
 """
 
 from collections import deque
+from collections.abc import Mapping
 from itertools import islice
 
 from handrail.core.audit import canonical
@@ -14,10 +15,12 @@ from handrail.core.execution import ToolExecution
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
 from handrail.core.ports import StreamItem
 from handrail.core.project import Place
+from handrail.core.tool import JsonObject
 
-_MOST_CALLS = 2_000
+_MOST_CALLS = 1_000
 _MOST_EVENTS = 2_000
 _MOST_PLACES = 500
+_MOST_RESULT_CHARS = 16_000
 
 
 class Recent:
@@ -42,7 +45,9 @@ class Recent:
                     if raw_params is not None:
                         self._raw_params[execution.id] = raw_params
                 case Advance(_, after) | Reoffer(_, after):
-                    self._keep(after)
+                    # From its opening on or not at all: else its raw parameters are not here.
+                    if after.id in self._calls:
+                        self._keep(after)
                     if after.status.is_final:
                         self._raw_params.pop(after.id, None)
                 case _:
@@ -92,8 +97,22 @@ class Recent:
         )
 
     def _keep(self, execution: ToolExecution) -> None:
+        if not _is_light(execution.result):
+            self._calls.pop(execution.id, None)
+            return
         self._calls[execution.id] = execution
         if len(self._calls) > _MOST_CALLS:
             oldest = next(iter(self._calls))
             del self._calls[oldest]
             self._raw_params.pop(oldest, None)
+
+
+def _is_light(result: JsonObject | None) -> bool:
+    """Whether a thousand like it may stay in memory: short texts, numbers, and nothing nested."""
+    chars = 0
+    for value in (result or {}).values():
+        if isinstance(value, str):
+            chars += len(value)
+        elif isinstance(value, Mapping | list):
+            return False
+    return chars <= _MOST_RESULT_CHARS

@@ -1,0 +1,215 @@
+"""Credentials are for their owner's eyes, and never half written."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from handrail.app.home import Credentials, Home
+from handrail.core.errors import SetupError
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    made = Home(tmp_path / "deep" / "home")
+    made.create()
+    return made
+
+
+def credentials(workspace: Path) -> Credentials:
+    return Credentials(
+        "http://127.0.0.1:8000", "prj_1", str(workspace), "hr_user_1", "hr_client_1", "hr_agent_1"
+    )
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def credentials_file(home: Home) -> Path:
+    (file,) = (home.path / "credentials").iterdir()
+    return file
+
+
+def test_what_is_saved_is_found(home: Home, workspace: Path) -> None:
+    home.save_credentials(credentials(workspace))
+
+    assert home.find_credentials(workspace) == credentials(workspace)
+
+
+def test_nobody_else_can_look_into_the_folder_or_the_file(home: Home, workspace: Path) -> None:
+    umask = os.umask(0)
+    try:
+        other = Home(home.path.with_name("other"))
+        other.create()
+        other.save_credentials(credentials(workspace))
+    finally:
+        os.umask(umask)
+
+    assert mode(other.path) == 0o700
+    assert mode(other.path / "credentials") == 0o700
+    assert mode(credentials_file(other)) == 0o600
+
+
+def test_creating_twice_changes_nothing(home: Home, workspace: Path) -> None:
+    home.save_credentials(credentials(workspace))
+
+    home.create()
+
+    assert home.find_credentials(workspace) == credentials(workspace)
+
+
+def test_saving_again_takes_the_place_of_the_old(home: Home, workspace: Path) -> None:
+    home.save_credentials(credentials(workspace))
+    newer = replace(credentials(workspace), server="http://127.0.0.1:9000")
+
+    home.save_credentials(newer)
+
+    assert home.find_credentials(workspace) == newer
+    assert credentials_file(home).suffix == ".json"
+
+
+def test_a_crash_while_saving_leaves_the_old_file_whole(
+    home: Home, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.save_credentials(credentials(workspace))
+
+    def pull_the_plug(descriptor: int) -> None:
+        raise OSError("no power")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", pull_the_plug)
+        with pytest.raises(OSError, match="no power"):
+            home.save_credentials(replace(credentials(workspace), user_token="hr_user_2"))
+
+    assert home.find_credentials(workspace) == credentials(workspace)
+    # And what was left lying aside is not in the way.
+    newer = replace(credentials(workspace), user_token="hr_user_3")
+    home.save_credentials(newer)
+    assert home.find_credentials(workspace) == newer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("{", id="half"),
+        pytest.param("[]", id="a-list"),
+        pytest.param("{}", id="without-fields"),
+        pytest.param('"text"', id="a-word"),
+        pytest.param("null", id="null"),
+        pytest.param(json.dumps({"server": "x", "colour": "red"}), id="other-fields"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_what_to_do(home: Home, workspace: Path, text: str) -> None:
+    home.save_credentials(credentials(workspace))
+    file = credentials_file(home)
+    file.write_text(text)
+
+    with pytest.raises(SetupError) as caught:
+        home.find_credentials(workspace)
+
+    assert caught.value.message == f"{file} cannot be read; remove it and start again"
+
+
+def test_a_folder_below_a_workspace_belongs_to_it(home: Home, workspace: Path) -> None:
+    deep = workspace / "src" / "deep"
+    deep.mkdir(parents=True)
+    home.save_credentials(credentials(workspace))
+
+    assert home.get_credentials(deep) == credentials(workspace)
+    assert home.get_credentials(workspace) == credentials(workspace)
+    assert home.find_credentials(deep) is None
+
+
+def test_the_nearest_workspace_counts(home: Home, workspace: Path) -> None:
+    inner = workspace / "inner"
+    (inner / "src").mkdir(parents=True)
+    home.save_credentials(credentials(workspace))
+    home.save_credentials(credentials(inner))
+
+    assert home.get_credentials(inner / "src") == credentials(inner)
+
+
+def test_a_link_to_a_workspace_is_the_workspace(home: Home, workspace: Path) -> None:
+    link = workspace.with_name("link")
+    link.symlink_to(workspace)
+    home.save_credentials(credentials(workspace))
+
+    assert home.get_credentials(link) == credentials(workspace)
+
+
+def test_a_folder_that_is_not_known_says_how_to_make_it_known(home: Home, workspace: Path) -> None:
+    with pytest.raises(SetupError) as caught:
+        home.get_credentials(workspace)
+
+    assert caught.value.message == (
+        f"{workspace} is not known to Handrail yet; start it there with `handrail up`, "
+        "or name another folder with --workspace"
+    )
+
+
+def test_a_folder_that_cannot_be_made_is_said_to_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+
+    for path in (tmp_path / "file", tmp_path / "file" / "home"):
+        with pytest.raises(SetupError, match="cannot make"):
+            Home(path).create()
+
+
+def test_the_database_lies_in_the_folder(home: Home) -> None:
+    assert home.database == home.path / "handrail.db"
+
+
+# Alone
+
+
+def test_a_folder_has_one_server_at_a_time(home: Home) -> None:
+    with home.serving(), pytest.raises(SetupError) as caught, home.serving():
+        pass
+    with home.serving():
+        pass
+
+    assert caught.value.message == (
+        f"another Handrail server is running on {home.path}; stop it, "
+        "or give this one its own folder with --home"
+    )
+
+
+def test_a_workspace_has_one_client_at_a_time(home: Home, workspace: Path) -> None:
+    with (
+        home.acting_for(workspace),
+        home.acting_for(workspace / "other"),
+        pytest.raises(SetupError) as caught,
+        home.acting_for(workspace),
+    ):
+        pass
+    with home.acting_for(workspace):
+        pass
+
+    assert caught.value.message == (
+        f"another Handrail client is running for {workspace}; one is enough"
+    )
+
+
+def test_a_process_that_was_killed_holds_nothing(home: Home) -> None:
+    program = (
+        "import sys, time; from pathlib import Path; from handrail.app.home import Home\n"
+        "with Home(Path(sys.argv[1])).serving(): print('held', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(home.path)], stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(SetupError), home.serving():
+            pass
+        holder.kill()
+
+    with home.serving():
+        pass

@@ -1,0 +1,55 @@
+"""A client serves one workspace, alone, for as long as the server knows it."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from handrail.app.home import Home
+from handrail.app.run_client import connect
+from handrail.app.run_server import serve
+from handrail.app.settings import Settings
+from handrail.core.errors import SetupError
+from tests.app.conftest import read, running
+
+
+async def test_a_client_that_comes_executes_what_waited(
+    settings: Settings, workspace: Path
+) -> None:
+    lines: list[bool] = []
+    async with running(serve, settings, workspace) as known:
+        before = await read(known, "call-1", wait=0)
+        client = asyncio.create_task(connect(Home(settings.home), known, lines.append))
+        after = await read(known, "call-1", wait=10)
+        client.cancel()
+        await asyncio.gather(client, return_exceptions=True)
+
+    assert (before["status"], after["status"]) == ("approved", "completed")
+    assert lines == [True]
+
+
+async def test_a_client_that_is_turned_away_says_by_whom(
+    settings: Settings, workspace: Path
+) -> None:
+    async with running(serve, settings, workspace) as known:
+        stranger = replace(known, client_token="hr_client_x")
+        with pytest.raises(SetupError) as caught:
+            async with asyncio.timeout(10):
+                await connect(Home(settings.home), stranger, lambda up: None)
+
+    assert caught.value.message == (
+        f"{known.server} turned us away: this token is unknown, revoked or expired"
+    )
+
+
+async def test_a_second_client_for_the_same_folder_is_refused(
+    settings: Settings, workspace: Path
+) -> None:
+    home = Home(settings.home)
+    async with running(serve, settings, workspace) as known:
+        with (
+            home.acting_for(workspace),
+            pytest.raises(SetupError, match="another Handrail client is running"),
+        ):
+            await connect(home, known, lambda up: None)

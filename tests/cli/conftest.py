@@ -1,0 +1,82 @@
+"""The `handrail` command as a process of its own, with a home of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+
+class Shell:
+    """One home and one workspace; commands are run in the workspace."""
+
+    def __init__(self, folder: Path):
+        self.home = folder / "home"
+        self.workspace = folder / "workspace"
+        self.workspace.mkdir()
+        kept = {name: value for name, value in os.environ.items() if "HANDRAIL" not in name}
+        self.environment = kept | {
+            "HANDRAIL_HOME": str(self.home),
+            "PYTHONUNBUFFERED": "1",
+            "COLUMNS": "200",  # Lines are compared, so none shall be folded.
+            "TERM": "dumb",
+        }
+        self._started: list[subprocess.Popen[str]] = []
+
+    def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end."""
+        return subprocess.run(
+            [sys.executable, "-m", "handrail", *words],
+            cwd=self.workspace,
+            env=self.environment | environment,
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
+
+    def start(self, *words: str, until: str) -> tuple[subprocess.Popen[str], list[str]]:
+        """Start a command that stays, and read what it says until it says this."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "handrail", *words],
+            cwd=self.workspace,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._started.append(process)
+        assert process.stdout is not None
+        said: list[str] = []
+        for line in process.stdout:
+            said.append(line.rstrip("\n"))
+            if until in line:
+                return process, said
+        raise AssertionError(f"{words} ended by itself: {process.communicate()}")
+
+    def refused(self, *words: str, **environment: str) -> str:
+        """Run a command that must fail, with one clear line and nothing else; gives the line."""
+        ended = self.run(*words, **environment)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        (line,) = ended.stderr.splitlines()
+        assert line.startswith("handrail: ")
+        return line.removeprefix("handrail: ")
+
+    def stop_all(self) -> None:
+        for process in self._started:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Generator[Shell]:
+    made = Shell(tmp_path)
+    yield made
+    made.stop_all()
+
+
+def ended_well(process: subprocess.CompletedProcess[str]) -> str:
+    assert (process.returncode, process.stderr) == (0, "")
+    return process.stdout

@@ -1,0 +1,80 @@
+"""Help comes at once, is whole, and says the same as the commands themselves."""
+
+import json
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from handrail.cli.main import COMMANDS, build_app
+from tests.cli.conftest import Shell, ended_well
+
+
+def own_words(name: str) -> str:
+    """The first line a command, or a group of commands, says about itself."""
+    app = typer.Typer()
+    import_module(COMMANDS[name][0]).register(app)
+    if app.registered_groups:
+        (group,) = app.registered_groups
+        assert (group.name, group.typer_instance is None) == (name, False)
+        return str(group.typer_instance.info.help) if group.typer_instance else ""
+    (command,) = app.registered_commands
+    assert command.name == name
+    assert command.callback is not None
+    return (command.callback.__doc__ or "").splitlines()[0]
+
+
+def test_help_lists_every_command_with_its_sentence(shell: Shell) -> None:
+    said = ended_well(shell.run("--help"))
+
+    listed = [line.strip("│ ").split(maxsplit=1) for line in said.splitlines()]
+    for name, (_, sentence) in COMMANDS.items():
+        assert [name, sentence] in listed
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_says_of_a_command_what_it_says_of_itself(name: str) -> None:
+    assert own_words(name) == COMMANDS[name][1]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str) -> None:
+    answer = CliRunner().invoke(build_app(name), [name, "--help"], env={"COLUMNS": "200"})
+
+    assert answer.exit_code == 0
+    assert COMMANDS[name][1] in answer.output
+
+
+def test_help_loads_nothing_that_takes_long(shell: Shell) -> None:
+    program = (
+        "import sys, json, contextlib, io\n"
+        "from handrail.cli.main import main\n"
+        "sys.argv = ['handrail', '--help']\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main()\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        env=shell.environment,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+
+    heavy = {"aiohttp", "alembic", "apsw", "fastapi", "pydantic", "sqlalchemy", "uvicorn"}
+    loaded = set(json.loads(ended.stdout))
+    assert "handrail.cli.main" in loaded
+    assert heavy & loaded == set()
+
+
+@pytest.mark.parametrize("words", [["bogus"], ["--bogus"], ["explain"], ["version", "--bogus"]])
+def test_a_mistyped_command_is_told_without_a_traceback(shell: Shell, words: list[str]) -> None:
+    ended = shell.run(*words)
+
+    assert ended.returncode == 2
+    assert "Traceback" not in ended.stderr
+    assert "--help" in ended.stderr

@@ -1,0 +1,17 @@
+"""`handrail version` says what is installed."""
+
+import json
+import platform
+
+from handrail.version import __version__
+from tests.cli.conftest import Shell, ended_well
+
+
+def test_the_version_is_told_to_people_and_to_programs(shell: Shell) -> None:
+    python = platform.python_version()
+
+    assert ended_well(shell.run("version")) == f"handrail {__version__} (Python {python})\n"
+    assert json.loads(ended_well(shell.run("version", "--json"))) == {
+        "handrail": __version__,
+        "python": python,
+    }
