@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -36,6 +38,11 @@ class Shell:
             timeout=30,
         )
 
+    def run_all(self, *lines: str) -> list[subprocess.CompletedProcess[str]]:
+        """Run several commands side by side."""
+        with ThreadPoolExecutor(len(lines)) as pool:
+            return list(pool.map(lambda line: self.run(*line.split()), lines))
+
     def start(self, *words: str, until: str) -> tuple[subprocess.Popen[str], list[str]]:
         """Start a command that stays, and read what it says until it says this."""
         process = subprocess.Popen(
@@ -55,13 +62,13 @@ class Shell:
                 return process, said
         raise AssertionError(f"{words} ended by itself: {process.communicate()}")
 
-    def refused(self, *words: str, **environment: str) -> str:
-        """Run a command that must fail, with one clear line and nothing else; gives the line."""
-        ended = self.run(*words, **environment)
-        assert (ended.returncode, ended.stdout) == (1, "")
-        (line,) = ended.stderr.splitlines()
-        assert line.startswith("handrail: ")
-        return line.removeprefix("handrail: ")
+    def start_up(self) -> tuple[subprocess.Popen[str], list[str]]:
+        """Start `handrail up` on a free port, and wait until it answers."""
+        process, said = self.start("up", "--port", "0", until="Stop with Ctrl+C")
+        address = said[0].rpartition(" ")[2]
+        with urlopen(f"{address}/health", timeout=30) as answer:
+            assert answer.status == 200
+        return process, said
 
     def stop_all(self) -> None:
         for process in self._started:
@@ -75,6 +82,14 @@ def shell(tmp_path: Path) -> Generator[Shell]:
     made = Shell(tmp_path)
     yield made
     made.stop_all()
+
+
+def refused(process: subprocess.CompletedProcess[str]) -> str:
+    """A command that must have failed with one clear line; gives the line."""
+    assert process.returncode == 1
+    (line,) = process.stderr.splitlines()
+    assert line.startswith("handrail: ")
+    return line.removeprefix("handrail: ")
 
 
 def ended_well(process: subprocess.CompletedProcess[str]) -> str:

@@ -2,28 +2,29 @@
 
 import socket
 
-import pytest
-
 from handrail.app.home import Credentials, Home
-from tests.cli.conftest import Shell
-
-ASKING = ["executions", "tools", "tour"]
+from tests.cli.conftest import Shell, refused
 
 
-@pytest.mark.parametrize("command", [*ASKING, "connect", "audit verify", "audit show"])
-def test_a_folder_that_is_not_known_is_said_to_be(shell: Shell, command: str) -> None:
-    assert shell.refused(*command.split()) == (
+def test_a_folder_that_is_not_known_is_said_to_be(shell: Shell) -> None:
+    commands = ("executions", "tools", "tour", "connect", "audit verify", "audit show")
+
+    answers = [refused(ended) for ended in shell.run_all(*commands)]
+
+    assert answers == [
         f"{shell.workspace} is not known to Handrail yet; start it there with `handrail up`, "
         "or name another folder with --workspace"
-    )
+    ] * len(commands)
+    assert not shell.home.exists()
 
 
-@pytest.mark.parametrize("command", ASKING)
-def test_a_server_that_does_not_run_is_said_not_to(shell: Shell, command: str) -> None:
+def test_a_server_that_does_not_run_is_said_not_to(shell: Shell) -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         server = f"http://127.0.0.1:{probe.getsockname()[1]}"
     home = Home(shell.home)
     home.create()
     home.save_credentials(Credentials(server, "prj_1", str(shell.workspace), "u", "c", "a"))
 
-    assert shell.refused(command) == (f"no server answers at {server}; start it with `handrail up`")
+    answers = [refused(ended) for ended in shell.run_all("executions", "tools", "tour")]
+
+    assert answers == [f"no server answers at {server}; start it with `handrail up`"] * 3

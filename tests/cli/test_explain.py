@@ -7,49 +7,46 @@ import pytest
 
 from handrail.cli.explain import read_params
 from handrail.core.errors import BadInput
-from tests.cli.conftest import Shell, ended_well
+from tests.cli.conftest import Shell, ended_well, refused
 
 
-def test_what_would_be_allowed_is_said_to_be(shell: Shell) -> None:
-    said = ended_well(shell.run("explain", "read_file", "path=README.md"))
+def test_what_would_happen_is_said_with_the_reasons_and_their_rules(shell: Shell) -> None:
+    allowed, denied, program = map(
+        ended_well,
+        shell.run_all(
+            "explain read_file path=README.md",
+            "explain read_file path=.env",
+            "explain read_file path=../x --json",
+        ),
+    )
 
-    assert said.splitlines() == ["allow  risk LOW", "  nothing speaks against it"]
-
-
-def test_what_would_be_refused_is_said_with_the_reason_and_the_rule(shell: Shell) -> None:
-    said = ended_well(shell.run("explain", "read_file", "path=.env"))
-
-    assert said.splitlines() == [
+    assert allowed.splitlines() == ["allow  risk LOW", "  nothing speaks against it"]
+    assert denied.splitlines() == [
         "deny  risk FORBIDDEN",
         "  '.env' is refused: environment files hold secrets  (path.dotenv)",
     ]
-
-
-def test_a_program_can_read_the_answer(shell: Shell) -> None:
-    said = ended_well(shell.run("explain", "read_file", "path=../x", "--json"))
-
-    assert json.loads(said) == {
+    assert json.loads(program) == {
         "ruling": "deny",
         "risk": "FORBIDDEN",
         "reasons": ["'../x' climbs out of the workspace"],
         "rules": ["path.boundary"],
         "timeout_seconds": 0,
     }
+    # Nothing was run, and nothing is left behind.
+    assert not shell.home.exists()
+    assert list(shell.workspace.iterdir()) == []
 
 
 def test_what_cannot_be_explained_is_said_in_one_line(shell: Shell) -> None:
-    assert shell.refused("explain", "read_file", "README.md") == "'README.md' is not NAME=VALUE"
-    assert shell.refused("explain", "launch", "path=x") == (
-        "no tool is named 'launch'; there are: read_file"
+    lines = shell.run_all(
+        "explain read_file README.md", "explain launch path=x", "explain read_file limit=1"
     )
-    assert shell.refused("explain", "read_file", "limit=1") == "path: field required"
 
-
-def test_explaining_leaves_nothing_behind(shell: Shell) -> None:
-    ended_well(shell.run("explain", "read_file", "path=README.md"))
-
-    assert not shell.home.exists()
-    assert list(shell.workspace.iterdir()) == []
+    assert [refused(line) for line in lines] == [
+        "'README.md' is not NAME=VALUE",
+        "no tool is named 'launch'; there are: read_file",
+        "path: field required",
+    ]
 
 
 @pytest.mark.parametrize(

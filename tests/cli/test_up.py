@@ -6,14 +6,34 @@ import signal
 import socket
 import sqlite3
 import subprocess
+from collections.abc import Generator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Shell, ended_well
+from tests.cli.conftest import Shell, ended_well, refused
 
-READY = "Stop with Ctrl+C"
+
+@dataclass(frozen=True)
+class Journey:
+    """What was said on the way, by whom."""
+
+    workspace: Path
+    greeting: list[str]
+    tour: Any
+    tour_for_people: str
+    executions: Any
+    tools: Any
+    second_server: str
+    terminated: tuple[int, str, str]
+    proof: Any
+    record: Any
+    greeting_again: list[str]
+    interrupted: tuple[int, str, str]
+    broken_for_people: subprocess.CompletedProcess[str]
+    broken: subprocess.CompletedProcess[str]
 
 
 def end(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, str, str]:
@@ -23,108 +43,142 @@ def end(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, st
     return process.returncode, said, complained
 
 
-def test_a_first_journey(shell: Shell) -> None:
+def tamper(database: Path) -> None:
+    opened = sqlite3.connect(database)
+    with opened:
+        opened.execute("DROP TRIGGER audit_no_update")
+        opened.execute("UPDATE audit SET actor = 'somebody else' WHERE seq = 2")
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def journey(tmp_path_factory: pytest.TempPathFactory) -> Generator[Journey]:
+    """Made once, because every step is a process."""
+    shell = Shell(tmp_path_factory.mktemp("journey"))
     (shell.workspace / "README.md").write_text("# Hello\n\nworld\n")
 
-    def told(*words: str) -> Any:
-        return json.loads(ended_well(shell.run(*words, "--json")))
+    def read(process: subprocess.CompletedProcess[str]) -> Any:
+        return json.loads(ended_well(process))
 
-    process, said = shell.start("up", "--port", "0", until=READY)
-    tour = told("tour")
-    calls = told("executions")
-    tools = told("tools")
-    people = ended_well(shell.run("tour"))
-    code, farewell, complaints = end(process, signal.SIGTERM)
-    # The record can be read and proven while no server runs.
-    whole = told("audit", "verify")
-    record = told("audit", "show")
+    try:
+        process, greeting = shell.start_up()
+        tour = read(shell.run("tour", "--json"))
+        executions, tools, second_server = shell.run_all(
+            "executions --json", "tools --json", "up --port 0"
+        )
+        tour_for_people = ended_well(shell.run("tour"))
+        terminated = end(process, signal.SIGTERM)
+        proof, record = shell.run_all("audit verify --json", "audit show --json")
+        process, greeting_again = shell.start_up()
+        interrupted = end(process, signal.SIGINT)
+        tamper(shell.home / "handrail.db")
+        broken_for_people, broken = shell.run_all("audit verify", "audit verify --json")
+        yield Journey(
+            workspace=shell.workspace,
+            greeting=greeting,
+            tour=tour,
+            tour_for_people=tour_for_people,
+            executions=read(executions),
+            tools=read(tools),
+            second_server=refused(second_server),
+            terminated=terminated,
+            proof=read(proof),
+            record=read(record),
+            greeting_again=greeting_again,
+            interrupted=interrupted,
+            broken_for_people=broken_for_people,
+            broken=broken,
+        )
+    finally:
+        shell.stop_all()
 
-    assert re.fullmatch(r"Handrail is running at http://127\.0\.0\.1:\d+", said[0])
-    assert f"  workspace  {shell.workspace}" in said
-    assert [(call["status"], call["error_type"], call["risk_level"]) for call in tour] == [
+
+def test_it_says_where_it_runs_and_for_which_folder(journey: Journey) -> None:
+    assert re.fullmatch(r"Handrail is running at http://127\.0\.0\.1:\d+", journey.greeting[0])
+    assert f"  workspace  {journey.workspace}" in journey.greeting
+
+
+def test_the_tour_reads_a_file_and_is_refused_two(journey: Journey) -> None:
+    assert [(call["status"], call["error_type"], call["risk_level"]) for call in journey.tour] == [
         ("completed", None, "LOW"),
         ("failed", "denied", "FORBIDDEN"),
         ("failed", "denied", "FORBIDDEN"),
     ]
-    assert tour[0]["result"]["content"] == "# Hello\n\nworld\n"
-    assert calls["executions"] == tour[::-1]
-    assert [tool["name"] for tool in tools["tools"]] == ["read_file"]
-    assert "the agent gets   completed: # Hello" in people
-    assert "the agent gets   failed: '.env' is refused" in people
-    assert (code, "Handrail has stopped" in farewell) == (0, True)
-    assert "Traceback" not in complaints
-    assert (whole["whole"], whole["broken"]) == (True, None)
-    assert whole["lines"] == len(record) == 1 + 2 * 4  # Two tours: three calls, one of them ended.
-    assert [line["action"] for line in record[:5]] == [
+    assert journey.tour[0]["result"]["content"] == "# Hello\n\nworld\n"
+
+
+def test_the_tour_tells_people_the_same(journey: Journey) -> None:
+    assert "the agent gets   completed: # Hello" in journey.tour_for_people
+    assert "the agent gets   failed: '.env' is refused" in journey.tour_for_people
+
+
+def test_every_call_of_the_tour_is_listed(journey: Journey) -> None:
+    assert journey.executions["executions"] == journey.tour[::-1]
+    assert [tool["name"] for tool in journey.tools["tools"]] == ["read_file"]
+
+
+def test_the_record_is_whole_and_can_be_proven_while_no_server_runs(journey: Journey) -> None:
+    # Two tours: each proposes three calls, and one of them has an end of its own.
+    assert journey.proof == {"whole": True, "lines": 1 + 2 * 4, "broken": None}
+    assert [line["action"] for line in journey.record] == [
         "project.created",
-        "call.proposed",
-        "call.ended",
-        "call.proposed",
-        "call.proposed",
+        *["call.proposed", "call.ended", "call.proposed", "call.proposed"] * 2,
     ]
 
 
-def test_a_record_that_was_touched_is_found_out(shell: Shell) -> None:
-    process, _ = shell.start("up", "--port", "0", until=READY)
-    ended_well(shell.run("tour", "--json"))
-    end(process, signal.SIGTERM)
-    with sqlite3.connect(shell.home / "handrail.db") as database:
-        database.execute("DROP TRIGGER audit_no_update")
-        database.execute("UPDATE audit SET actor = 'somebody else' WHERE seq = 2")
-    database.close()
-
-    people = shell.run("audit", "verify")
-    program = shell.run("audit", "verify", "--json")
-
-    assert (people.returncode, people.stdout) == (1, "broken: line 2 does not match its hash\n")
-    assert program.returncode == 1
-    assert json.loads(program.stdout)["broken"] == "line 2 does not match its hash"
+def test_a_record_that_was_touched_is_found_out(journey: Journey) -> None:
+    assert (journey.broken_for_people.returncode, journey.broken_for_people.stdout) == (
+        1,
+        "broken: line 2 does not match its hash\n",
+    )
+    assert journey.broken.returncode == 1
+    assert json.loads(journey.broken.stdout) == {
+        "whole": False,
+        "lines": 9,
+        "broken": "line 2 does not match its hash",
+    }
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
-def test_a_signal_ends_it_well(shell: Shell, number: signal.Signals) -> None:
-    process, _ = shell.start("up", "--port", "0", until=READY)
-
-    code, said, complaints = end(process, number)
-
-    assert code == 0
-    assert "Handrail has stopped" in said
-    assert complaints == ""
+def test_a_second_one_on_the_same_home_is_refused(journey: Journey) -> None:
+    assert journey.second_server.startswith("another Handrail server is running on")
 
 
-def test_started_again_it_knows_the_folder(shell: Shell) -> None:
-    projects: list[str] = []
-    for _ in range(2):
-        process, said = shell.start("up", "--port", "0", until=READY)
-        end(process, signal.SIGTERM)
-        projects += [line for line in said if line.startswith("  project")]
+def test_it_ends_well_when_it_is_told_to(journey: Journey) -> None:
+    for code, said, _ in (journey.terminated, journey.interrupted):
+        assert code == 0
+        assert "Handrail has stopped" in said
 
-    assert projects == [projects[0]] * 2
+
+def test_it_complains_of_what_was_blocked_and_of_nothing_else(journey: Journey) -> None:
+    complaints = [json.loads(line) for line in journey.terminated[2].splitlines()]
+
+    assert [(line["level"], line["event"]) for line in complaints] == [
+        ("warning", "call.denied")
+    ] * 4
+    assert journey.interrupted[2] == ""
+
+
+def test_started_again_it_knows_the_folder(journey: Journey) -> None:
+    def project(greeting: list[str]) -> list[str]:
+        return [line for line in greeting if line.startswith("  project")]
+
+    assert project(journey.greeting_again) == project(journey.greeting) != []
 
 
 def test_a_port_that_is_in_use_is_said_to_be(shell: Shell) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
 
-        line = shell.refused("up", "--port", port)
+        line = refused(shell.run("up", "--port", port))
 
     assert line == (
         f"port {port} is in use; stop what listens there, or choose another with --port"
     )
 
 
-def test_a_second_one_on_the_same_home_is_refused(shell: Shell) -> None:
-    shell.start("up", "--port", "0", until=READY)
-
-    assert "another Handrail server is running" in shell.refused("up", "--port", "0")
-
-
 def test_what_cannot_work_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
+    home_inside = shell.run("up", str(tmp_path), "--port", "0")
+    too_open = shell.run("up", HANDRAIL_HOST="0.0.0.0")
 
-    assert "is not a folder" in shell.refused("up", str(tmp_path / "none"), "--port", "0")
-    assert "is not a folder" in shell.refused("up", str(tmp_path / "file"), "--port", "0")
-    assert "holds Handrail's own folder" in shell.refused("up", str(tmp_path), "--port", "0")
-    assert "cannot make" in shell.refused("up", "--home", str(tmp_path / "file"), "--port", "0")
-    assert "can be reached from other machines" in shell.refused("up", HANDRAIL_HOST="0.0.0.0")
-    assert "it must be a number up to 65535" in shell.refused("up", HANDRAIL_PORT="http")
+    assert "holds Handrail's own folder" in refused(home_inside)
+    assert "can be reached from other machines" in refused(too_open)

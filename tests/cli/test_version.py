@@ -10,8 +10,10 @@ from tests.cli.conftest import Shell, ended_well
 def test_the_version_is_told_to_people_and_to_programs(shell: Shell) -> None:
     python = platform.python_version()
 
-    assert ended_well(shell.run("version")) == f"handrail {__version__} (Python {python})\n"
-    assert json.loads(ended_well(shell.run("version", "--json"))) == {
+    people, program = map(ended_well, shell.run_all("version", "version --json"))
+
+    assert people == f"handrail {__version__} (Python {python})\n"
+    assert json.loads(program) == {
         "handrail": __version__,
         "python": python,
     }

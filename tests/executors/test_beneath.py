@@ -1,6 +1,10 @@
+import ctypes
 import errno
 import os
+import platform
 import socket
+import struct
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -330,6 +334,38 @@ def test_closed_root_opens_nothing(way: Opener, root: Path) -> None:
     assert error_of(way, fd, "dir/f") == "EBADF"
 
 
+def test_kernel_is_asked_wherever_it_can_answer() -> None:
+    known = sys.platform == "linux" and platform.machine() in {"x86_64", "aarch64"}
+    how = struct.pack("QQQ", os.O_RDONLY, 0, 0)
+    fd = ctypes.CDLL(None).syscall(437, -100, b"/", how, len(how)) if known else -1
+    if fd >= 0:
+        os.close(fd)
+    assert has_openat2() is (fd >= 0)
+
+
+@pytest.mark.parametrize("number", [errno.EAGAIN, errno.EINTR], ids=["changed", "interrupted"])
+@pytest.mark.parametrize(
+    ("troubles", "tries"), [(2, 3), (10**6, 64)], ids=["for-a-moment", "for-ever"]
+)
+def test_kernel_is_asked_again_but_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch, number: int, troubles: int, tries: int
+) -> None:
+    asked: list[object] = []
+
+    class Restless:
+        def syscall(self, *args: object) -> int:
+            asked.append(args)
+            ctypes.set_errno(number)
+            return -1 if len(asked) <= troubles else 123
+
+    monkeypatch.setattr(beneath, "_libc", Restless)
+    try:
+        outcome = beneath._by_kernel(0, "dir/f", READ)
+    except OSError as error:
+        outcome = errno.errorcode[error.errno or 0]
+    assert (outcome, len(asked)) == (123 if troubles == 2 else "EAGAIN", tries)
+
+
 def test_kernel_is_preferred(root_fd: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beneath, "has_openat2", lambda: True)
     monkeypatch.setattr(beneath, "_by_kernel", lambda *_: 123)
@@ -357,6 +393,35 @@ def test_walk_looks_again_when_the_path_changed_meanwhile(
     monkeypatch.setattr(beneath, "_walk", restless)
     assert walk_beneath(root_fd, "dir/f", READ) == 123
     assert tries == ["dir/f"] * 3
+
+
+def test_walk_opens_a_file_that_was_a_link_a_moment_ago(
+    root: Path, root_fd: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = root / "out-file"
+    read_link = os.readlink
+
+    def swap_and_read(name: bytes, *, dir_fd: int) -> bytes:
+        link.unlink()
+        link.write_bytes(b"a file now")
+        return read_link(name, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "readlink", swap_and_read)
+    assert content(walk_beneath(root_fd, "out-file", READ)) == b"a file now"
+
+
+def test_walk_misses_a_link_that_was_removed_a_moment_ago(
+    root: Path, root_fd: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = root / "in-file"
+    read_link = os.readlink
+
+    def remove_and_read(name: bytes, *, dir_fd: int) -> bytes:
+        link.unlink()
+        return read_link(name, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "readlink", remove_and_read)
+    assert error_of(walk_beneath, root_fd, "in-file") == "ENOENT"
 
 
 def test_walk_gives_up_on_a_path_that_keeps_changing(

@@ -1,5 +1,6 @@
 import os
 import stat
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -64,6 +65,30 @@ async def refusal(
 async def test_file_is_read_whole(executor: FileSystemExecutor, root: Path, data: bytes) -> None:
     (root / "a").write_bytes(data)
     assert await executor.read("a", max_bytes=LIMIT) == FileContent(data, len(data))
+
+
+@pytest.mark.parametrize(
+    ("size", "on_the_loop"), [(256_000, True), (256_001, False)], ids=["small", "large"]
+)
+async def test_only_a_large_file_is_read_in_a_thread(
+    executor: FileSystemExecutor,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    size: int,
+    on_the_loop: bool,
+) -> None:
+    (root / "a").write_bytes(b"x" * size)
+    readers: set[threading.Thread] = set()
+    read = os.read
+
+    def read_and_tell(fd: int, count: int) -> bytes:
+        readers.add(threading.current_thread())
+        return read(fd, count)
+
+    monkeypatch.setattr(os, "read", read_and_tell)
+    await executor.read("a", max_bytes=LIMIT)
+    assert (threading.main_thread() in readers) is on_the_loop
+    assert len(readers) == 1
 
 
 async def test_name_that_is_no_text_is_read(executor: FileSystemExecutor, root: Path) -> None:
@@ -311,6 +336,14 @@ async def test_closed_executor_reads_nothing(root: Path) -> None:
     executor.close()
     executor.close()
     assert (await refusal(executor, "dir/f"))[0] is FileOperationError
+
+
+@needs_proc
+def test_closing_lets_go_of_the_root(root: Path) -> None:
+    before = os.listdir("/proc/self/fd")
+    with FileSystemExecutor(root):
+        assert os.listdir("/proc/self/fd") != before
+    assert os.listdir("/proc/self/fd") == before
 
 
 @needs_proc

@@ -404,6 +404,22 @@ async def test_another_result_after_the_end_is_a_conflict(
     assert await find(store, handed) == first
 
 
+async def test_another_failure_after_the_end_is_a_conflict(
+    services: Services, dispatcher: Dispatcher, household: Household
+) -> None:
+    handed = await handed_out(services, household)
+
+    def failure(error: str) -> Report:
+        return Report(execution_id=handed.id, status=Status.FAILED, epoch=1, error=error)
+
+    first = await dispatcher.accept(failure("no"), household.client, household.project.id)
+    again = await dispatcher.accept(failure("no"), household.client, household.project.id)
+
+    assert again == first
+    with pytest.raises(Conflict, match="has ended already, as failed"):
+        await dispatcher.accept(failure("never"), household.client, household.project.id)
+
+
 async def test_a_result_under_an_older_epoch_is_a_conflict(
     services: Services, dispatcher: Dispatcher, store: SqliteStore, household: Household
 ) -> None:

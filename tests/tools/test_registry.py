@@ -1,8 +1,9 @@
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from handrail.core.errors import BadInput, SetupError
+from handrail.tools.base import ToolParams
 from handrail.tools.builtin.read_file import ReadFile, ReadFileParams
 from handrail.tools.catalogue import builtin_registry
 from handrail.tools.registry import ToolRegistry
@@ -14,9 +15,13 @@ def test_good_parameters_are_read() -> None:
     assert params == ReadFileParams(path="a.txt", limit=3)
 
 
+class Other(ReadFile):
+    name: ClassVar[str] = "other"
+
+
 def test_unknown_tool_is_named_with_those_there_are() -> None:
-    registry = ToolRegistry([ReadFile()])
-    with pytest.raises(BadInput, match=r"^no tool is named 'fly'; there are: read_file$"):
+    registry = ToolRegistry([ReadFile(), Other()])
+    with pytest.raises(BadInput, match=r"^no tool is named 'fly'; there are: read_file, other$"):
         registry.parse("fly", {})
 
 
@@ -68,6 +73,32 @@ def test_message_names_the_field_that_is_wrong(params: dict[str, Any], field: st
     assert ";" not in caught.value.message
 
 
+def test_message_is_plain_words() -> None:
+    with pytest.raises(BadInput, match=r"^path: field required$"):
+        builtin_registry().parse("read_file", {})
+
+
+def test_parameters_that_are_no_object_are_refused() -> None:
+    nonsense: Any = ["path"]
+    with pytest.raises(BadInput, match=r"^parameters: \S"):
+        builtin_registry().parse("read_file", nonsense)
+
+
+def test_message_names_a_field_within_a_field() -> None:
+    class Place(ToolParams):
+        lines: list[int]
+
+    class PlaceParams(ToolParams):
+        place: Place
+
+    class Jump(ReadFile):
+        name: ClassVar[str] = "jump"
+        params: Any = PlaceParams
+
+    with pytest.raises(BadInput, match=r"^place\.lines\.1: \S"):
+        ToolRegistry([Jump()]).parse("jump", {"place": {"lines": [1, "two"]}})
+
+
 def test_message_names_every_field_that_is_wrong() -> None:
     with pytest.raises(BadInput) as caught:
         builtin_registry().parse("read_file", {"offset": -1, "colour": "red"})
@@ -91,9 +122,6 @@ def test_second_tool_of_the_same_name_is_refused() -> None:
 
 
 def test_tools_come_in_the_order_they_were_registered() -> None:
-    class Other(ReadFile):
-        name = "other"
-
     first, second = Other(), ReadFile()
     registry = ToolRegistry([first])
     registry.register(second)

@@ -308,6 +308,10 @@ def test_preview_says_what_will_happen() -> None:
     assert ReadFile().preview(ReadFileParams(path="src/a.py")) == "Read src/a.py"
 
 
+def test_model_is_told_how_much_is_shown_at_once() -> None:
+    assert "At most 2,000 lines or 256 kB are shown at once" in ReadFile().description
+
+
 def test_reading_is_low_and_changes_nothing_and_happens_on_the_client() -> None:
     definition = ReadFile().definition
     assert (definition.name, definition.safety_level, definition.effect, definition.site) == (
