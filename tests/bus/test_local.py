@@ -100,3 +100,9 @@ async def test_leaving_by_an_error_removes_the_bell_too(bus: LocalBus) -> None:
     except RuntimeError:
         pass
     assert bus._bells == {}
+
+
+def test_a_topic_named_twice_is_left_once(bus: LocalBus) -> None:
+    with bus.listen("a", "a"):
+        assert list(bus._bells) == ["a"]
+    assert bus._bells == {}

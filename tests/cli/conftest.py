@@ -14,7 +14,7 @@ import pytest
 class Shell:
     """One home and one workspace; commands are run in the workspace."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, bytecode: Path):
         self.home = folder / "home"
         self.workspace = folder / "workspace"
         self.workspace.mkdir()
@@ -25,6 +25,10 @@ class Shell:
             "COLUMNS": "200",  # Lines are compared, so none shall be folded.
             "TERM": "dumb",
         }
+        if sys.dont_write_bytecode:
+            # Every process would compile everything anew; they share what the first has made.
+            self.environment |= {"PYTHONPYCACHEPREFIX": str(bytecode)}
+            self.environment.pop("PYTHONDONTWRITEBYTECODE", None)
         self._started: list[subprocess.Popen[str]] = []
 
     def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -77,9 +81,14 @@ class Shell:
             process.communicate()
 
 
+@pytest.fixture(scope="session")
+def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("bytecode")
+
+
 @pytest.fixture
-def shell(tmp_path: Path) -> Generator[Shell]:
-    made = Shell(tmp_path)
+def shell(tmp_path: Path, bytecode: Path) -> Generator[Shell]:
+    made = Shell(tmp_path, bytecode)
     yield made
     made.stop_all()
 

@@ -439,6 +439,22 @@ async def test_raw_parameters_live_until_the_end_of_the_call(
     assert await told() == [None, None, None, None]
 
 
+async def test_a_store_that_did_not_see_the_opening_tells_the_real_parameters(
+    store: SqliteStore, household: Household, open_store: OpenStore
+) -> None:
+    call = a_call(household, tool_params={"path": "token=[masked]"})
+    await store.submit(opening(call, household, SECRET))
+    later = await open_store(LocalBus())
+
+    handed = call.assign(household.client_id, household.project.created_at)
+    await later.submit(moving(Advance(call, handed), EventKind.EXECUTION_SIGNAL))
+
+    items = await later.read_stream(
+        household.project.id, after=1, client_id=household.client_id, limit=9
+    )
+    assert [item.raw_params for item in items] == [SECRET]
+
+
 async def test_without_masking_the_record_itself_is_raw(
     store: SqliteStore, household: Household, open_store: OpenStore
 ) -> None:

@@ -432,3 +432,64 @@ def test_walk_gives_up_on_a_path_that_keeps_changing(
 
     monkeypatch.setattr(beneath, "_walk", restless)
     assert error_of(walk_beneath, root_fd, "dir/f") == "EAGAIN"
+
+
+@pytest.mark.parametrize("path", ["", "dir/f/", "dir/f/.", "link/", "slashed"])
+def test_walk_refuses_what_the_kernel_refuses(tmp_path: Path, path: str) -> None:
+    (tmp_path / "dir").mkdir()
+    (tmp_path / "dir" / "f").write_bytes(b"x")
+    (tmp_path / "link").symlink_to("dir/f")
+    (tmp_path / "slashed").symlink_to("dir/f/")
+    root = os.open(tmp_path, os.O_RDONLY)
+    try:
+        with pytest.raises(OSError) as caught:
+            walk_beneath(root, path, os.O_RDONLY)
+    finally:
+        os.close(root)
+    assert caught.value.errno in (errno.ENOENT, errno.ENOTDIR)
+
+
+def test_walk_leaves_the_last_link_alone_when_told_to(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"x")
+    (tmp_path / "link").symlink_to("f")
+    root = os.open(tmp_path, os.O_RDONLY)
+    try:
+        with pytest.raises(OSError) as caught:
+            walk_beneath(root, "link", os.O_RDONLY | os.O_NOFOLLOW)
+    finally:
+        os.close(root)
+    assert caught.value.errno == errno.ELOOP
+
+
+def test_walk_opens_through_a_folder_that_was_a_link_a_moment_ago(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dir").mkdir()
+    (tmp_path / "dir" / "f").write_bytes(b"x")
+    link = tmp_path / "link"
+    link.symlink_to("..")
+    read_link = os.readlink
+
+    def swap_and_read(name: bytes, *, dir_fd: int) -> bytes:
+        link.unlink()
+        (tmp_path / "dir").rename(link)
+        return read_link(name, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "readlink", swap_and_read)
+    root = os.open(tmp_path, os.O_RDONLY)
+    try:
+        fd = walk_beneath(root, "link/f", os.O_RDONLY)
+        assert os.read(fd, 10) == b"x"
+        os.close(fd)
+    finally:
+        os.close(root)
+
+
+def test_a_name_no_file_can_have_is_an_error_of_the_system(tmp_path: Path) -> None:
+    root = os.open(tmp_path, os.O_RDONLY)
+    try:
+        with pytest.raises(OSError) as caught:
+            open_beneath(root, "\ud800", os.O_RDONLY)
+    finally:
+        os.close(root)
+    assert caught.value.errno == errno.EINVAL

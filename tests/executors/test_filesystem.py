@@ -1,3 +1,5 @@
+import asyncio
+import errno
 import os
 import stat
 import threading
@@ -9,7 +11,7 @@ import pytest
 from handrail.core.errors import FileOperationError, PathValidationError, ToolError
 from handrail.core.hands import FileContent, Files
 from handrail.executors import beneath, filesystem
-from handrail.executors.beneath import has_openat2, walk_beneath
+from handrail.executors.beneath import has_openat2, open_beneath, walk_beneath
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.policy.rules import Rules
 from handrail.testing import FakeFiles
@@ -214,7 +216,7 @@ async def test_link_that_leads_outside_is_refused(
     (root / link).symlink_to(target)
     assert await refusal(executor, path) == (
         PathValidationError,
-        f"{path} leads out of the workspace through a link",
+        f"{path} goes through a link that leads out of the workspace, or is absolute",
     )
 
 
@@ -378,3 +380,61 @@ async def test_stand_in_behaves_like_the_real_one(tmp_path: Path, make: FilesMak
     assert await refusal(files, "b") == (FileOperationError, "b does not exist")
     if isinstance(files, FileSystemExecutor):
         files.close()
+
+
+async def test_a_file_stays_open_until_the_thread_has_read_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "big").write_bytes(b"x" * 300_000)
+    begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+    outcome: list[int] = []
+
+    def read_slowly(fd: int, max_bytes: int) -> bytes:
+        begun.set()
+        go_on.wait(5)
+        try:
+            outcome.append(os.fstat(fd).st_size)
+        finally:
+            ended.set()
+        return b""
+
+    monkeypatch.setattr(filesystem, "_read_all", read_slowly)
+    with FileSystemExecutor(tmp_path) as executor:
+        async with asyncio.timeout(5):
+            reading = asyncio.create_task(executor.read("big", max_bytes=10**6))
+            await asyncio.to_thread(begun.wait, 5)
+            reading.cancel()
+            await asyncio.wait([reading])
+            go_on.set()
+            await asyncio.to_thread(ended.wait, 5)
+    assert outcome == [300_000]
+
+
+async def test_a_link_lends_no_name_where_the_system_does_not_say_where_it_leads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".env").write_bytes(b"KEY=1")
+    (tmp_path / "notes.txt").symlink_to(".env")
+
+    def silent(*_: object, **__: object) -> str:
+        raise PermissionError(errno.EACCES, "no /proc")
+
+    monkeypatch.setattr(os, "readlink", silent)
+    with FileSystemExecutor(tmp_path) as executor, pytest.raises(PathValidationError):
+        await executor.read("notes.txt", max_bytes=100)
+
+
+async def test_a_link_lends_no_name_to_a_file_removed_while_it_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".env").write_bytes(b"KEY=1")
+    (tmp_path / "notes.txt").symlink_to(".env")
+
+    def open_and_remove(root_fd: int, path: str, flags: int) -> int:
+        fd = open_beneath(root_fd, path, flags)
+        (tmp_path / ".env").unlink()
+        return fd
+
+    monkeypatch.setattr(filesystem, "open_beneath", open_and_remove)
+    with FileSystemExecutor(tmp_path) as executor, pytest.raises(PathValidationError):
+        await executor.read("notes.txt", max_bytes=100)

@@ -177,6 +177,7 @@ async def test_a_refusal_is_logged_as_a_warning_without_its_parameters(
         pytest.param({"path": 3}, "path", id="wrong-type"),
         pytest.param({"path": "a", "colour": "red"}, "colour", id="extra"),
         pytest.param({"path": "a", "limit": 0}, "limit", id="out-of-range"),
+        pytest.param({"path": "a", "encoding": "klingon"}, "encoding", id="impossible"),
     ],
 )
 async def test_bad_parameters_are_recorded_as_failed_and_name_the_field(

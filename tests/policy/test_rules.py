@@ -206,3 +206,18 @@ def test_no_disguise_gets_past_the_shipped_rules(rule: str, disguise: str) -> No
     disguised = put_on[disguise]
     assert disguised != rule
     assert any(one.covers(disguised) for one in default_rules().paths)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[path]\nname = 'x'",
+        "path = 'x'",
+        "[[path]]\nname='x'\naccess='any'\nreason='r'\npatterns=[1]\nmatch=['a']\nnot_match=['b']",
+        "[[path]]\nname='x'\naccess='any'\nreason='r'\npatterns='ab'\nmatch=['a']\nnot_match=['c']",
+    ],
+    ids=["one table", "text", "number as pattern", "text as patterns"],
+)
+def test_a_file_of_another_shape_is_refused(text: str) -> None:
+    with pytest.raises(RuleError, match=r"^mine\.toml: "):
+        Rules.parse(text, source="mine.toml")

@@ -140,15 +140,17 @@ async def test_a_stream_goes_on_after_the_last_event_without_loss_or_repeat(
     token = household.secrets[Role.USER]
     made = [await ask_to_read(caller, household, f"call-{number}") for number in range(6)]
 
-    for last in range(6):
-        told = await read_again(caller, household, token, 6 - last, last)
-        assert [(number, data["tool_id"]) for number, _, data in told] == [
-            (number, tool_id) for number, tool_id in enumerate(made, start=1) if number > last
+    for last in range(7):
+        async with caller.listen(household, token, last) as stream:
+            told = await stream.told(len(made) - last)
+            # Nothing is repeated: the next event is the next that happens.
+            made.append(await ask_to_read(caller, household, f"later-{last}"))
+            told += await stream.told(1)
+        assert told == [
+            (number, "tool.status", tool_id)
+            for number, tool_id in enumerate(made, start=1)
+            if number > last
         ]
-    # Past the end there is nothing to repeat, only what comes.
-    async with caller.listen(household, token, 6) as stream:
-        later = await ask_to_read(caller, household, "call-later")
-        assert await stream.told(1) == [(7, "tool.status", later)]
 
 
 async def test_a_number_that_lies_ahead_is_not_waited_for(
@@ -281,16 +283,20 @@ async def test_a_vanished_clients_call_is_signalled_to_another(
     caller: Caller, store: SqliteStore, household: Household
 ) -> None:
     _, token = await add_machine(store, household)
-    async with caller.listen(household, token) as there:
+    async with (
+        caller.listen(household, token) as there,
+        caller.listen(household, household.secrets[Role.CLIENT]) as here,
+    ):
         tool_id = await ask_to_read(caller, household)
         assert await there.told(1) == [(1, "tool.execution_signal", tool_id)]
-    async with caller.listen(household, household.secrets[Role.CLIENT]) as here:
-        # Either on arrival or when calls are tended, once the server has noticed.
+        there.response.close()
+
         number, name, signal = await here.event()
-        assert (number, name, signal["tool_id"]) == (2, "tool.execution_signal", tool_id)
-        assert (signal["epoch"], signal["replayed"]) == (2, False)
         late = await caller.ask(
             "POST", f"{base(household)}/tools/{tool_id}/result", token, json=a_result(epoch=1)
         )
-        assert late.status == 409
-        assert (await report(caller, household, tool_id, a_result(epoch=2))).status == 200
+        timely = await report(caller, household, tool_id, a_result(epoch=2))
+
+    assert (number, name, signal["tool_id"]) == (2, "tool.execution_signal", tool_id)
+    assert (signal["epoch"], signal["replayed"]) == (2, False)
+    assert (late.status, timely.status) == (409, 200)

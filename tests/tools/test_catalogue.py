@@ -69,3 +69,8 @@ def test_parameters_that_do_not_fit_are_bad_input() -> None:
 def test_same_words_get_the_same_verdict() -> None:
     first = judge("read_file", {"path": "a/../b"}, workspace=NOWHERE)
     assert judge("read_file", {"path": "a/../b"}, workspace=NOWHERE) == first
+
+
+def test_an_autonomy_that_is_none_is_bad_input() -> None:
+    with pytest.raises(BadInput, match="reckless"):
+        judge("read_file", {"path": "a"}, workspace="/w", autonomy="reckless")

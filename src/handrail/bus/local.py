@@ -41,7 +41,7 @@ class LocalBus:
         try:
             yield bell
         finally:
-            for topic in topics:
+            for topic in set(topics):
                 self._bells[topic].discard(bell)
                 if not self._bells[topic]:
                     del self._bells[topic]

@@ -1,7 +1,7 @@
 """HandrailApi: the REST surface, typed and with errors in words."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import aiohttp
 import msgspec
@@ -75,7 +75,7 @@ class HandrailApi:
         return await self._request("GET", path, params=query)
 
     async def post(self, path: str, body: object) -> Any:
-        return await self._request("POST", path, data=msgspec.json.encode(body))
+        return await self._request("POST", path, data=_encode(body))
 
     def stream(self, last_event_id: int | None) -> "aiohttp.client._RequestContextManager":  # pyright: ignore[reportPrivateUsage]
         """Open the event stream; the answer is to be read in pieces."""
@@ -99,6 +99,24 @@ class HandrailApi:
                 return msgspec.json.decode(body)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise ServerUnreachable(f"{self.server} does not answer: {error}") from error
+
+
+def _encode(body: object) -> bytes:
+    try:
+        return msgspec.json.encode(body)
+    except UnicodeEncodeError:
+        # A name that is not UTF-8 came from the disk; its bytes are shown as escapes instead.
+        return msgspec.json.encode(_speakable(body))
+
+
+def _speakable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: _speakable(item) for key, item in cast(dict[str, Any], value).items()}
+    if isinstance(value, list):
+        return [_speakable(item) for item in cast(list[Any], value)]
+    return value
 
 
 def problem_detail(body: bytes, status: int) -> str:

@@ -2,8 +2,10 @@
 
 import asyncio
 import errno
+import fcntl
 import os
 import stat
+import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -46,10 +48,12 @@ class FileSystemExecutor:
         fd = self._open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
         try:
             size = self._check_regular(fd, path, max_bytes)
-            if size <= _INLINE_BYTES:
-                data = _read_all(fd, max_bytes)
-            else:
-                data = await asyncio.to_thread(_read_all, fd, max_bytes)
+            # A copy for the thread, which may still be reading when we are cancelled.
+            data = (
+                _read_all(fd, max_bytes)
+                if size <= _INLINE_BYTES
+                else await _read_in_thread(os.dup(fd), max_bytes)
+            )
         finally:
             os.close(fd)
         if len(data) > max_bytes:
@@ -77,16 +81,33 @@ class FileSystemExecutor:
 
     def _check_true_name(self, fd: int, path: str) -> None:
         """A link inside the workspace may not lend a harmless name to a sensitive file."""
-        try:
-            true_path = os.readlink(f"/proc/self/fd/{fd}")
-        except OSError:
-            return
+        true_path = _true_path(fd)
         if true_path == f"{self.root}/{path}":
             return
+        if true_path is None or true_path.endswith(" (deleted)"):
+            raise PathValidationError(f"it cannot be told where {path} leads")
         relative = os.path.relpath(true_path, self.root)
         for rule in self._rules.paths:
             if rule.access is Access.ANY and rule.covers(relative):
                 raise PathValidationError(f"{path} leads to {relative}: {rule.reason}")
+
+
+def _true_path(fd: int) -> str | None:
+    """The name of an open file as the system knows it, or None where it does not say."""
+    try:
+        if sys.platform == "darwin":
+            found = fcntl.fcntl(fd, fcntl.F_GETPATH, b"\0" * 1024)
+            return os.fsdecode(found.rstrip(b"\0"))
+        return os.readlink(f"/proc/self/fd/{fd}")
+    except OSError:
+        return None
+
+
+async def _read_in_thread(fd: int, max_bytes: int) -> bytes:
+    """Read elsewhere. Shielded, so that the descriptor is closed when the reading has ended."""
+    reading = asyncio.get_running_loop().run_in_executor(None, _read_all, fd, max_bytes)
+    reading.add_done_callback(lambda _: os.close(fd))
+    return await asyncio.shield(reading)
 
 
 def _read_all(fd: int, max_bytes: int) -> bytes:
@@ -104,7 +125,9 @@ def _explain(error: OSError, path: str) -> PathValidationError | FileOperationEr
         case errno.ENOENT:
             return FileOperationError(f"{path} does not exist")
         case errno.EXDEV:
-            return PathValidationError(f"{path} leads out of the workspace through a link")
+            return PathValidationError(
+                f"{path} goes through a link that leads out of the workspace, or is absolute"
+            )
         case errno.ELOOP:
             return PathValidationError(f"{path} goes through too many links, or a forbidden one")
         case errno.ENOTDIR:

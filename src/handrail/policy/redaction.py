@@ -1,4 +1,7 @@
-"""Secrets are masked before anything is kept or shown."""
+"""Secrets are masked before anything is kept or shown.
+
+Every pattern is anchored or bounded: text of any length is masked in time that grows with it.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,31 +9,53 @@ from typing import Any, cast
 
 MASK = "[masked]"
 
-_SECRET_NAME = re.compile(
-    r"pass(word|wd|phrase)|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential"
-    r"|authori[sz]ation|cookie|session[_-]?key",
+_NAMES = (
+    r"pass(?:word|wd|phrase)|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential"
+    r"|authori[sz]ation|cookie|session[_-]?key"
+)
+_SECRET_NAME = re.compile(_NAMES, re.IGNORECASE)
+_SECRET_FLAG = re.compile(rf"--?[\w-]{{0,40}}(?:{_NAMES})[\w-]{{0,40}}", re.IGNORECASE)
+# Numbers are secrets behind these names, and counts behind others (`max_tokens`).
+_SECRET_NUMBER = re.compile(r"pass(?:word|wd|phrase|code)|secret|credential|\bpin\b", re.IGNORECASE)
+
+_SHAPES = (
+    # keys in armour
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?"
+    r"(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    # tokens that say whose they are
+    r"(?<![A-Za-z0-9_-])(?:"
+    r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{20,}"
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|sk-[A-Za-z0-9_-]{16,}|[sprk]k_(?:live|test)_\w{10,}"
+    r"|hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{20,}|pypi-(?=[A-Za-z0-9]{20})[A-Za-z0-9_-]{20,}"
+    r"|A[KS]IA[0-9A-Z]{16}(?![0-9A-Za-z])|AIza[0-9A-Za-z_-]{35,}|hr_(?:user|client|agent)_[A-Za-z0-9_-]{20,}"
+    r"|eyJ[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,8000}\.[A-Za-z0-9_-]{0,4000}"
+    r")",
+    # user and password in an address
+    r"(?<=://)[^/\s:@]{0,200}:[^/\s]{1,200}(?=@)",
+    r"(?i:(?<=bearer )|(?<=basic ))[A-Za-z0-9+/=._~-]{4,4000}",
+)
+_SHAPE = re.compile("|".join(_SHAPES), re.DOTALL)
+_HEADER = re.compile(
+    r"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key)(\s{0,3}:\s{0,3})[^\r\n'\"]{1,4000}"
+)
+_TYPE_WORD = r"(?:str|string|int|bytes|bool|float|number|any|none|null|list|dict|optional)\b"
+_ASSIGNMENT = re.compile(
+    rf"(?P<name>(?:{_NAMES})[\w-]{{0,40}}[\"']?\s{{0,3}}(?:=|:(?!\s{{0,3}}{_TYPE_WORD}))\s{{0,3}})"
+    r"(?:\"[^\"\n]{0,4000}\"|'[^'\n]{0,4000}'|[^\s,;&'\"]{1,4000})",
     re.IGNORECASE,
 )
-_SECRET_SHAPE = re.compile(
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\Z)"
-    r"|\b(sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abprs]|hf|npm|pypi|hr_user|hr_client|hr_agent)"
-    r"[-_][A-Za-z0-9_-]{12,}"
-    r"|\bAKIA[0-9A-Z]{16}\b"
-    r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"
-    r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"
-    r"|(?i:(?<=bearer )|(?<=basic ))[A-Za-z0-9+/=._~-]{8,}",
-    re.DOTALL,
-)
-_ASSIGNMENT = re.compile(
-    rf"(?P<name>[\w-]*(?:{_SECRET_NAME.pattern})[\w-]*)(?P<sep>\s*[=:]\s*)(?P<value>[^\s,;&'\"]+)",
+_FLAG_AND_VALUE = re.compile(
+    rf"(?P<name>(?<![\w-])--[\w-]{{0,40}}(?:{_NAMES})[\w-]{{0,40}}\s{{1,3}})[^\s-]\S{{0,4000}}",
     re.IGNORECASE,
 )
 
 
 def mask_text(text: str) -> str:
     """Cover what has the shape of a secret, or stands behind the name of one."""
-    text = _SECRET_SHAPE.sub(MASK, text)
-    return _ASSIGNMENT.sub(lambda found: f"{found['name']}{found['sep']}{MASK}", text)
+    text = _SHAPE.sub(MASK, text)
+    text = _HEADER.sub(rf"\1\2{MASK}", text)
+    text = _ASSIGNMENT.sub(rf"\g<name>{MASK}", text)
+    return _FLAG_AND_VALUE.sub(rf"\g<name>{MASK}", text)
 
 
 def mask(value: Any) -> Any:
@@ -41,9 +66,23 @@ def mask(value: Any) -> Any:
         items = cast(Mapping[str, Any], value).items()
         return {key: MASK if _is_secret(key, item) else mask(item) for key, item in items}
     if isinstance(value, list | tuple):
-        return [mask(item) for item in cast(Sequence[Any], value)]
+        return _mask_list(cast(Sequence[Any], value))
     return value
 
 
+def _mask_list(items: Sequence[Any]) -> list[Any]:
+    """Item by item; what follows a flag such as `--password` is covered whole."""
+    masked: list[Any] = []
+    after_flag = False
+    for item in items:
+        masked.append(MASK if after_flag and isinstance(item, str) else mask(item))
+        after_flag = isinstance(item, str) and _SECRET_FLAG.fullmatch(item) is not None
+    return masked
+
+
 def _is_secret(name: str, value: object) -> bool:
-    return isinstance(value, str) and bool(_SECRET_NAME.search(name))
+    if value is None or isinstance(value, bool):
+        return False
+    if isinstance(value, int | float):
+        return _SECRET_NUMBER.search(name) is not None
+    return _SECRET_NAME.search(name) is not None

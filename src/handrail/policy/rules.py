@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from handrail.core.errors import RuleError
 
@@ -49,7 +49,10 @@ class Rules:
         unknown = sorted(set(document) - {"path"})
         if unknown:
             raise RuleError(f"{source}: unknown section {unknown[0]!r}; known: path")
-        return cls(paths=tuple(_path_rule(row, source) for row in document.get("path", [])))
+        rows = _rows(document.get("path", []))
+        if rows is None:
+            raise RuleError(f"{source}: path rules are written as [[path]]")
+        return cls(paths=tuple(_path_rule(row, source) for row in rows))
 
 
 @cache
@@ -73,6 +76,9 @@ def _path_rule(row: Mapping[str, Any], source: str) -> PathRule:
     where = f"{source}: path rule {row.get('name', '?')!r}"
     if unknown := sorted(set(row) - known):
         raise RuleError(f"{where}: unknown key {unknown[0]!r}")
+    for key in ("patterns", "except", "match", "not_match"):
+        if not _is_list_of_text(row.get(key, [])):
+            raise RuleError(f"{where}: {key} is a list of texts")
     try:
         rule = PathRule(
             name=row["name"],
@@ -86,6 +92,19 @@ def _path_rule(row: Mapping[str, Any], source: str) -> PathRule:
         raise RuleError(f"{where}: {error}") from error
     _hold_against_examples(rule, row, where)
     return rule
+
+
+def _rows(value: object) -> list[Mapping[str, Any]] | None:
+    if not isinstance(value, list):
+        return None
+    rows = cast(list[object], value)
+    return cast(list[Mapping[str, Any]], rows) if all(isinstance(r, dict) for r in rows) else None
+
+
+def _is_list_of_text(value: object) -> bool:
+    if not isinstance(value, list):
+        return False
+    return all(isinstance(item, str) for item in cast(list[object], value))
 
 
 def _hold_against_examples(rule: PathRule, row: Mapping[str, Any], where: str) -> None:
@@ -106,6 +125,6 @@ def _matcher(patterns: list[str], exceptions: list[str]) -> re.Pattern[str]:
 
 
 def _glob(pattern: str) -> str:
-    """A glob as a regular expression in which `*` and `?` never cross a slash."""
-    escaped = re.escape(fold(pattern))
+    """A glob as a regular expression: `*` and `?` never cross a slash, `**/` does."""
+    escaped = re.escape(fold(pattern)).replace(r"\*\*/", "(?:[^/]+/)*")
     return escaped.replace(r"\*", "[^/]*").replace(r"\?", "[^/]")

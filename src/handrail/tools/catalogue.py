@@ -1,5 +1,6 @@
 """The tools Handrail ships, and what it would say to a call of one."""
 
+from handrail.core.errors import BadInput
 from handrail.core.project import Autonomy
 from handrail.core.tool import JsonObject
 from handrail.core.verdict import Verdict
@@ -37,8 +38,12 @@ def judge(
         policy: Rules to use instead of the shipped ones.
 
     Raises:
-        BadInput: No tool has that name, or the parameters do not fit it.
+        BadInput: No tool has that name, the parameters do not fit it, or the autonomy is none.
     """
     known, parsed = builtin_registry().parse(tool, params)
-    scene = Scene(workspace, Autonomy(autonomy), isolated, policy or default_rules())
+    try:
+        freedom = Autonomy(autonomy)
+    except ValueError:
+        raise BadInput(f"autonomy is one of {', '.join(Autonomy)}, not {autonomy!r}") from None
+    scene = Scene(workspace, freedom, isolated, policy or default_rules())
     return judge_call(known, parsed, scene)

@@ -172,3 +172,8 @@ def test_what_may_be_written_may_be_read(path: str) -> None:
     validator = PathValidator(ROOT)
     if not validator.validate_path(path, writing=True):
         assert validator.validate_path(path) == []
+
+
+def test_a_surrogate_that_stands_for_no_byte_is_refused() -> None:
+    findings = PathValidator("/home/ada/project").validate_path("\ud800")
+    assert [finding.rule for finding in findings] == ["path.spelling"]

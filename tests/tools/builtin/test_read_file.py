@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handrail.core.errors import ErrorType, FileOperationError
+from handrail.core.errors import BadInput, ErrorType, FileOperationError
 from handrail.core.hands import FileContent, Hands
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site, ToolResult
@@ -13,6 +13,7 @@ from handrail.core.verdict import Plan
 from handrail.policy.security import Scene
 from handrail.testing import FakeHands
 from handrail.tools.builtin.read_file import ReadFile, ReadFileParams
+from handrail.tools.catalogue import builtin_registry
 
 SCENE = Scene("/home/ada/project")
 NUMBERED = "".join(f"line {n}\n" for n in range(1, 11))
@@ -339,3 +340,12 @@ async def test_no_content_breaks_the_tool(
     assert result.success == (result.error is None)
     if result.success and result.fields["encoding"] != "base64":
         assert result.fields["content"] in data.decode(encoding)
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["nonsense", "", "hex", "base64", "zlib", "rot13", "undefined", "utf-7", "unicode_escape"],
+)
+def test_an_encoding_that_is_none_of_files_is_refused(encoding: str) -> None:
+    with pytest.raises(BadInput, match=r"^encoding: "):
+        builtin_registry().parse("read_file", {"path": "a", "encoding": encoding})

@@ -68,6 +68,8 @@ class PathValidator:
             return [forbidden(rule, f"the path is longer than {MAX_PATH_CHARS} characters")]
         if not path.isprintable() and any(unicodedata.category(c) in _UNSEEN for c in path):
             return [forbidden(rule, f"{path!r} holds control or invisible characters")]
+        if not _can_be_a_name(path):
+            return [forbidden(rule, f"{path!r} holds characters that no file name can hold")]
         if "\\" in path:
             return [forbidden(rule, f"{path!r} holds a backslash; use forward slashes")]
         if path.startswith("~"):
@@ -80,3 +82,12 @@ class PathValidator:
             for rule in self.rules.paths
             if (writing or rule.access is Access.ANY) and rule.covers(path)
         ]
+
+
+def _can_be_a_name(path: str) -> bool:
+    """Names that are not UTF-8 come as single surrogates; other surrogates name nothing."""
+    try:
+        path.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -23,6 +23,9 @@ MEDIA_BYTES = 4_000_000
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
+# Encodings of names and of source literals, not of files.
+_NOT_FILES = {"idna", "punycode", "undefined", "utf-7", "unicode-escape", "raw-unicode-escape"}
+
 # Binary files that models can look at, by how they begin.
 _MEDIA = {
     b"%PDF-": "application/pdf",
@@ -35,10 +38,12 @@ _MEDIA = {
 
 def _text_encoding(name: str) -> str:
     try:
-        b"".decode(name)
-    except LookupError:
-        raise ValueError(f"{name!r} is not a text encoding") from None
-    return codecs.lookup(name).name
+        codec = codecs.lookup(name)
+    except (LookupError, ValueError):
+        codec = None
+    if codec is None or not getattr(codec, "_is_text_encoding", False) or codec.name in _NOT_FILES:
+        raise ValueError(f"{name!r} is not a text encoding")
+    return codec.name
 
 
 class ReadFileParams(ToolParams):
