@@ -213,3 +213,17 @@ def test_a_process_that_was_killed_holds_nothing(home: Home) -> None:
 
     with home.serving():
         pass
+
+
+def test_credentials_that_are_not_text_are_told_in_words(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.create()
+    home._credentials_file(tmp_path).write_bytes(b"\xff\xfe")
+    with pytest.raises(SetupError, match="remove it"):
+        home.find_credentials(tmp_path)
+
+
+def test_a_home_that_is_a_file_is_told_in_words(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SetupError, match="cannot be read"):
+        Home(tmp_path / "file").get_credentials(tmp_path)

@@ -1,10 +1,14 @@
 """A server runs with or without a client of its own, and ends when told to."""
 
+import gc
 from pathlib import Path
+
+import pytest
 
 from handrail.app.home import Home
 from handrail.app.run_server import serve, up
 from handrail.app.settings import Settings
+from handrail.core.errors import SetupError
 from tests.app.conftest import read, running
 
 
@@ -38,3 +42,9 @@ async def test_what_waited_is_executed_after_a_new_start(
 
     assert (before["status"], after["status"]) == ("approved", "completed")
     assert after["tool_id"] == before["tool_id"]
+
+
+async def test_the_port_is_free_again_when_starting_fails(tmp_path: Path) -> None:
+    with pytest.raises(SetupError):
+        await serve(Settings(tmp_path / "home", port=0), tmp_path / "none", lambda known: None)
+    gc.collect()  # A socket left open would warn, and warnings are errors.

@@ -55,3 +55,8 @@ def test_json_stays_json(capsys: pytest.CaptureFixture[str]) -> None:
     print_json(value)
 
     assert json.loads(capsys.readouterr().out) == value
+
+
+def test_json_is_printed_to_the_letter(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"a": ":heart: [bold]x[/]"})
+    assert json.loads(capsys.readouterr().out) == {"a": ":heart: [bold]x[/]"}

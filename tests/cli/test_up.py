@@ -182,3 +182,28 @@ def test_what_cannot_work_is_refused_in_one_line(shell: Shell, tmp_path: Path) -
 
     assert "holds Handrail's own folder" in refused(home_inside)
     assert "can be reached from other machines" in refused(too_open)
+
+
+def test_a_database_that_is_none_is_told_in_one_line(shell: Shell) -> None:
+    shell.home.mkdir()
+    (shell.home / "handrail.db").write_bytes(b"garbage" * 100)
+    refused(shell.run("up", "--port", "0"))
+
+
+def test_a_tour_of_nowhere_is_told_in_one_line(shell: Shell) -> None:
+    refused(shell.run("tour", "--workspace", "/nonexistent"))
+
+
+def test_when_it_says_ready_it_can_be_stopped(shell: Shell) -> None:
+    process, _ = shell.start("up", "--port", "0", until="Stop with Ctrl+C")
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=10)
+    assert process.returncode == 0
+
+
+def test_the_command_it_prints_can_be_copied_whole(shell: Shell) -> None:
+    deep = shell.workspace / ("d" * 60) / ("e" * 60)
+    deep.mkdir(parents=True)
+    shell.environment["COLUMNS"] = "80"
+    _, said = shell.start("up", str(deep), "--port", "0", until="Stop with Ctrl+C")
+    assert any(f"--workspace {deep}" in line for line in said)

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from handrail.client import api as api_module
 from handrail.client.api import ApiError, HandrailApi, ServerUnreachable, problem_detail
 from handrail.core.access import Role
 from handrail.core.errors import HandrailError
@@ -132,3 +133,16 @@ def test_a_problem_is_put_into_a_sentence(body: bytes, expected: str) -> None:
 async def test_a_closed_api_says_how_to_open_it() -> None:
     with pytest.raises(HandrailError, match="async with"):
         await HandrailApi("http://127.0.0.1:1", "prj_1", "hr_user_x").get("/tools/available")
+
+
+async def test_an_answer_that_is_not_json_is_told_in_words() -> None:
+    answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>"
+    async with foreign_server(answer) as server, HandrailApi(server, "p", "t") as api:
+        with pytest.raises(ServerUnreachable, match="does not speak like Handrail"):
+            await api.get("/x")
+
+
+async def test_a_text_that_is_not_utf_8_is_sent_with_escapes() -> None:
+    assert api_module._encode({"error": "caf\udce9", "more": ["\ud800"]}) == (
+        b'{"error":"caf\\\\udce9","more":["\\\\ud800"]}'
+    )

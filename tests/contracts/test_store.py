@@ -13,7 +13,7 @@ from handrail.bus.local import LocalBus
 from handrail.core.access import Role, hash_secret
 from handrail.core.audit import AuditEntry, AuditRecord, find_break
 from handrail.core.change import Add, Advance, Change, OpenCall, OpenSession, Reoffer
-from handrail.core.errors import ChangeRefused, ErrorType
+from handrail.core.errors import ChangeRefused, ErrorType, HandrailError
 from handrail.core.event import Event, EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId, WorkspaceId, mint
@@ -824,3 +824,30 @@ async def test_a_refused_change_rings_for_nobody(
         await refused(store, opening(a_call(household), household))
 
         assert not await bell.wait(0.001)
+
+
+async def test_a_change_that_cannot_be_written_fails_alone_and_holds_nobody_up(
+    store: SqliteStore, household: Household
+) -> None:
+    poison = opening(a_call(household, "poison", reasoning="\ud800"), household)
+    sound = opening(a_call(household, "sound"), household)
+
+    async with asyncio.timeout(5):
+        outcomes = await asyncio.gather(
+            store.submit(poison), store.submit(sound), return_exceptions=True
+        )
+        await store.submit(opening(a_call(household, "later"), household))
+
+    assert [type(outcome) for outcome in outcomes] == [HandrailError, type(None)]
+
+
+async def test_memory_and_disk_tell_of_an_event_in_the_same_words(
+    open_store: OpenStore, store: SqliteStore, household: Household
+) -> None:
+    await store.submit(opening(a_call(household), household))
+    other = await open_store(LocalBus())
+
+    remembered = await store.read_stream(household.project.id, after=0, client_id=None, limit=9)
+    read = await other.read_stream(household.project.id, after=0, client_id=None, limit=9)
+
+    assert remembered == read

@@ -512,3 +512,20 @@ async def test_an_unknown_execution_cannot_be_waited_for(executor: ToolExecutor)
 
 def test_the_tools_an_agent_may_ask_for_are_named(executor: ToolExecutor) -> None:
     assert [tool.name for tool in executor.tools] == ["read_file"]
+
+
+async def test_no_secret_reaches_the_record_or_the_audit_by_a_side_door(
+    services: Services, store: SqliteStore, household: Household
+) -> None:
+    secret = "sk-abcdefghijklmnop1234"
+    refused = await services.executor.propose(
+        a_read(household, path=f"../{secret}", call_id="1"), household.agent
+    )
+    unknown = await services.executor.propose(
+        a_read(household, tool_name=secret, reasoning=f"my key is {secret}", call_id="2"),
+        household.agent,
+    )
+    lines = await store.read_audit(household.project.id, after=0, limit=9)
+
+    assert secret not in f"{refused} {unknown} {lines}"
+    assert store._recent._raw_params == {}

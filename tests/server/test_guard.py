@@ -107,3 +107,11 @@ async def test_further_names_can_be_allowed(services: Services) -> None:
         assert await knock(address, "handrail.example") == (200, "")
         assert await knock(address, "127.0.0.1:PORT") == (200, "")
         assert await knock(address, "other.example") == FOREIGN
+
+
+async def test_an_origin_that_is_none_is_refused(caller: Caller) -> None:
+    assert await knock(caller.address, "127.0.0.1:PORT", "http://[") == FOREIGN
+
+
+async def test_a_name_behind_an_address_is_another_name(caller: Caller) -> None:
+    assert await knock(caller.address, "[::1].evil.example") == FOREIGN

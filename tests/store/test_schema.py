@@ -1,10 +1,12 @@
 """What the tables refuse, whoever holds the pen."""
 
 from itertools import product
+from pathlib import Path
 
 import pytest
 
 from handrail.core.execution import TRANSITIONS, Status
+from handrail.store.migrate import migrate_sqlite
 from handrail.store.schema import tool_executions
 from handrail.store.sqlite_file import ConstraintError, SqliteFile
 
@@ -103,3 +105,16 @@ def test_an_audit_line_can_be_neither_changed_nor_removed(
         database.run(statement)
 
     assert database.run("SELECT * FROM audit") == before
+
+
+@pytest.mark.parametrize("verb", ["INSERT", "INSERT OR REPLACE"])
+def test_an_audit_line_cannot_be_replaced(tmp_path: Path, verb: str) -> None:
+    migrate_sqlite(tmp_path / "x.db")
+    file = SqliteFile(tmp_path / "x.db")
+    row = "INTO audit VALUES ('prj', 1, 1, 'did', '{}', 'it', '{{}}', 'a', 'b')"
+    file.run("INSERT " + row.format("ada"))
+    with pytest.raises(ConstraintError):
+        file.run(f"{verb} " + row.format("eve"))
+    actors = file.run("SELECT actor FROM audit")
+    file.close()
+    assert actors == [("ada",)]

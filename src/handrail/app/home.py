@@ -65,14 +65,14 @@ class Home:
             yield
 
     def find_credentials(self, workspace: Path) -> Credentials | None:
+        file = self._credentials_file(workspace)
         try:
-            text = self._credentials_file(workspace).read_text(encoding="utf-8")
+            return Credentials(**json.loads(file.read_bytes()))
         except FileNotFoundError:
             return None
-        try:
-            return Credentials(**json.loads(text))
+        except OSError as error:
+            raise SetupError(f"{file} cannot be read: {error.strerror}") from error
         except (ValueError, TypeError) as error:
-            file = self._credentials_file(workspace)
             raise SetupError(f"{file} cannot be read; remove it and start again") from error
 
     def get_credentials(self, workspace: Path) -> Credentials:

@@ -32,16 +32,16 @@ async def _run(
     *,
     with_client: bool,
 ) -> None:
-    listening = bind(settings.host, settings.port)
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    address = f"http://{host}:{listening.getsockname()[1]}"
-    async with build_server(settings) as services:
-        home = Home(settings.home)
-        credentials = await enrol(services.store, services.clock, home, workspace, address)
-        server = HandrailServer(create_app(services), services.executor)
-        async with asyncio.TaskGroup() as group:
-            serving = group.create_task(server.serve(sockets=[listening]))
-            if with_client:
-                client = group.create_task(connect(home, credentials, lambda connected: None))
-                serving.add_done_callback(lambda _: client.cancel())
-            on_ready(credentials)
+    with bind(settings.host, settings.port) as listening:
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        address = f"http://{host}:{listening.getsockname()[1]}"
+        async with build_server(settings) as services:
+            home = Home(settings.home)
+            known = await enrol(services.store, services.clock, home, workspace, address)
+            app = create_app(services)
+            server = HandrailServer(app, services.executor, lambda: on_ready(known))
+            async with asyncio.TaskGroup() as group:
+                serving = group.create_task(server.serve(sockets=[listening]))
+                if with_client:
+                    client = group.create_task(connect(home, known, lambda connected: None))
+                    serving.add_done_callback(lambda _: client.cancel())

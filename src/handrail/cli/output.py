@@ -6,11 +6,12 @@ import shutil
 import sys
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-console = Console(highlight=False)
+console = Console(highlight=False, emoji=False)
 
 _STATUS_STYLE = {
     "completed": "green",
@@ -22,7 +23,7 @@ _STATUS_STYLE = {
 
 
 def say(text: str = "") -> None:
-    console.print(text)
+    console.print(text, soft_wrap=True)
 
 
 def program() -> str:
@@ -44,7 +45,7 @@ def visible(text: object) -> str:
 
 
 def print_json(value: Any) -> None:
-    console.print(json.dumps(value, indent=2, default=str), markup=False, soft_wrap=True)
+    typer.echo(json.dumps(value, indent=2, default=str))
 
 
 def table(*columns: str) -> Table:

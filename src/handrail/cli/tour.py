@@ -11,6 +11,7 @@ from handrail.cli.ask import ask
 from handrail.cli.output import print_json, program, say, status, visible
 from handrail.client.api import HandrailApi
 from handrail.core.access import Role
+from handrail.core.errors import SetupError
 
 _WAIT_SECONDS = 20.0
 
@@ -27,6 +28,8 @@ def tour(
     The tour plays the agent: it asks the running server for real calls in your workspace, and
     only for such as change nothing.
     """
+    if not workspace.is_dir():
+        raise SetupError(f"{workspace} is not a folder")
     calls = _scenes(workspace.resolve())
     session = f"tour-{secrets.token_hex(4)}"
     answers: list[dict[str, Any]] = []

@@ -97,6 +97,8 @@ class HandrailApi:
                 if response.status >= 400:
                     raise ApiError(response.status, problem_detail(body, response.status))
                 return msgspec.json.decode(body)
+        except msgspec.DecodeError as error:
+            raise ServerUnreachable(f"{self.server} does not speak like Handrail") from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise ServerUnreachable(f"{self.server} does not answer: {error}") from error
 

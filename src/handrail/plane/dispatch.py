@@ -7,7 +7,7 @@ may have it. Every handing-out has an epoch; a report under an older epoch is tu
 import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -22,6 +22,7 @@ from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, WorkspaceId
 from handrail.core.ports import Bus, Clock, Store
 from handrail.core.tool import Effect, JsonObject
+from handrail.policy.redaction import mask_text
 
 _TEND_SECONDS = 1.0
 
@@ -120,6 +121,8 @@ class Dispatcher:
             NotFound: There is no such call in this project.
             Conflict: The call has ended otherwise, or is in other hands by now.
         """
+        if report.error is not None:
+            report = replace(report, error=mask_text(report.error))
         execution = await self._store.find_execution(report.execution_id)
         if execution is None or execution.project_id != project_id:
             raise NotFound(f"there is no execution {report.execution_id}")

@@ -30,7 +30,7 @@ from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site, ToolCall, ToolDefinition
 from handrail.core.verdict import Ruling, Verdict
 from handrail.plane.dispatch import Dispatcher
-from handrail.policy.redaction import mask
+from handrail.policy.redaction import mask, mask_text
 from handrail.policy.rules import Rules
 from handrail.policy.security import Scene
 from handrail.tools.judgement import judge_call
@@ -155,7 +155,7 @@ class ToolExecutor:
         try:
             tool, params = self._registry.parse(call.tool_name, call.tool_params)
         except BadInput as error:
-            return pending.fail(ErrorType.VALIDATION, error.message, pending.created_at)
+            return pending.fail(ErrorType.VALIDATION, mask_text(error.message), pending.created_at)
         scene = Scene(place.workspace.root, place.project.autonomy, rules=self._rules)
         verdict = judge_call(tool, params, scene)
         judged = pending._replace(
@@ -164,7 +164,7 @@ class ToolExecutor:
             site=tool.site,
             effect=tool.effect,
             risk_level=verdict.risk,
-            reasons=verdict.reasons,
+            reasons=tuple(map(mask_text, verdict.reasons)),
             requires_approval=verdict.ruling is Ruling.ASK,
         )
         return self._rule(judged, verdict)
@@ -182,7 +182,7 @@ class ToolExecutor:
             session_id=call.session_id,
             call_id=call.call_id,
             agent_id=asker.subject,
-            tool_name=call.tool_name,
+            tool_name=mask_text(call.tool_name),
             tool_params=mask(call.tool_params),
             request_digest=request_digest,
             digest=request_digest,
@@ -193,7 +193,7 @@ class ToolExecutor:
             reasons=(),
             requires_approval=False,
             status=Status.PENDING,
-            reasoning=call.reasoning,
+            reasoning=None if call.reasoning is None else mask_text(call.reasoning),
             created_at=at,
         )
 
@@ -205,7 +205,7 @@ class ToolExecutor:
             case Ruling.ASK:
                 return pending.fail(ErrorType.DENIED, "nobody can be asked for approval yet", at)
             case Ruling.DENY:
-                return pending.fail(ErrorType.DENIED, "; ".join(verdict.reasons), at)
+                return pending.fail(ErrorType.DENIED, "; ".join(pending.reasons), at)
 
     async def _asked_before(self, execution: ToolExecution, asker: Principal) -> ToolExecution:
         """Why the store would not take a call: it has it, or the session is closed to it."""

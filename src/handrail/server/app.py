@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 
 from handrail.server.auth import Gate
-from handrail.server.direct import DirectRoute
+from handrail.server.direct import DirectRoute, problem_responses
 from handrail.server.errors import HANDLERS
 from handrail.server.guard import HostGuard
 from handrail.server.routes.calls import BASE, CallRoutes
@@ -59,6 +59,7 @@ def _api(services: Services, gate: Gate, direct: tuple[DirectRoute, ...]) -> Fas
     def openapi() -> dict[str, Any]:
         document = describe()
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        _tell_of_problems(document)
         for route in direct:
             path = document["paths"].setdefault(route.path, {})
             path[route.method.lower()] = route.describe(schemas)
@@ -66,3 +67,15 @@ def _api(services: Services, gate: Gate, direct: tuple[DirectRoute, ...]) -> Fas
 
     api.openapi = openapi
     return api
+
+
+def _tell_of_problems(document: dict[str, Any]) -> None:
+    """FastAPI promises a 422 that we never send, and nothing of what the gate may say."""
+    schemas = document["components"]["schemas"]
+    for unsent in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unsent, None)
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            operation["responses"].pop("422", None)
+            if path.startswith(BASE):
+                operation["responses"] |= problem_responses(schemas)

@@ -35,8 +35,9 @@ class Gate:
         principal = await self._identify(connection)
         project = await self._open(principal, ProjectId(connection.path_params["project_id"]))
         if principal.role not in roles:
-            allowed = " or ".join(f"a {role}'s" for role in roles)
-            raise Forbidden(f"an {principal.role}'s token cannot do this; use {allowed} token")
+            allowed = " or ".join(f"{_with_article(role)}'s" for role in roles)
+            own = _with_article(principal.role)
+            raise Forbidden(f"{own}'s token cannot do this; use {allowed} token")
         return Entry(principal, project)
 
     async def _identify(self, connection: HTTPConnection) -> Principal:
@@ -54,3 +55,7 @@ class Gate:
         if project is None or not mine or principal.project_id not in (None, project_id):
             raise NotFound(f"there is no project {project_id!r} for you")
         return project
+
+
+def _with_article(role: Role) -> str:
+    return f"an {role}" if role is Role.AGENT else f"a {role}"

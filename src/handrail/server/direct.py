@@ -6,7 +6,7 @@ stays true for them as well.
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from pydantic import BaseModel
@@ -14,10 +14,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from handrail.core.errors import TooLarge
+from handrail.core.errors import BadInput, TooLarge
 from handrail.wire.payloads import Problem
 
 _encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
+
+M = TypeVar("M", bound=BaseModel)
+
+
+USUAL_PROBLEMS = (400, 401, 403, 404)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +34,7 @@ class DirectRoute:
     summary: str
     answer: type[BaseModel] | None = None
     body: type[BaseModel] | None = None
-    problems: tuple[int, ...] = (400, 401, 403, 404)
+    problems: tuple[int, ...] = USUAL_PROBLEMS
     parameters: tuple[dict[str, Any], ...] = field(default=())
 
     def route(self) -> Route:
@@ -40,13 +46,12 @@ class DirectRoute:
             ok = _content("application/json", _reference(self.answer, schemas))
         else:
             ok = _content("text/event-stream", {"type": "string"})
-        trouble = _content("application/problem+json", _reference(Problem, schemas))
         operation: dict[str, Any] = {
             "summary": self.summary,
             "parameters": [*_path_parameters(self.path), *self.parameters],
             "responses": {
                 "200": {"description": "OK", **ok},
-                **{str(code): {"description": "Problem", **trouble} for code in self.problems},
+                **problem_responses(schemas, self.problems),
             },
         }
         if self.body is not None:
@@ -55,12 +60,29 @@ class DirectRoute:
         return operation
 
 
+def problem_responses(
+    schemas: dict[str, Any], codes: tuple[int, ...] = USUAL_PROBLEMS
+) -> dict[str, Any]:
+    """What may go wrong, as OpenAPI."""
+    problem = _content("application/problem+json", _reference(Problem, schemas))
+    return {str(code): {"description": "Problem", **problem} for code in codes}
+
+
 def json_response(value: object, status: int = 200) -> Response:
     return Response(_encode(value), status, media_type="application/json")
 
 
-async def read_body(request: Request, max_bytes: int) -> bytes:
-    """The body, unless it is more than we take: then nobody keeps it in memory."""
+async def read_body(request: Request, model: type[M], max_bytes: int) -> M:
+    """The body as its model. Strict JSON: a number that is none (NaN) is not let in."""
+    try:
+        value = _decode(await _take(request, max_bytes))
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadInput(f"this is not valid JSON: {error}") from error
+    return model.model_validate(value)
+
+
+async def _take(request: Request, max_bytes: int) -> bytes:
+    """All of the body, unless it is more than we take: then nobody keeps it in memory."""
     announced = request.headers.get("content-length", "")
     if announced.isdigit() and int(announced) > max_bytes:
         raise TooLarge(f"the body is {int(announced):,} bytes; at most {max_bytes:,} are taken")

@@ -61,7 +61,10 @@ async def on_http_error(request: Request, error: Exception) -> Response:
 
 async def on_any_error(request: Request, error: Exception) -> Response:
     """A defect of ours: the log has the whole story, the caller a clean sentence."""
-    log.error("request.failed", path=request.url.path, exc_info=error)
+    # The API sits inside the application, and both hear of it.
+    if not getattr(error, "__notes__", None):
+        log.error("request.failed", path=request.url.path, exc_info=error)
+        error.add_note(f"while answering {request.url.path}")
     return problem(
         500, "internal", "Handrail failed", "Something broke; the server's log says what"
     )

@@ -1,5 +1,6 @@
 """Keeps web pages out: a browser on this machine must not lend its reach to strangers."""
 
+import re
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -8,6 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from handrail.server.errors import problem
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(?::\d{1,5})?")
 
 
 class HostGuard:
@@ -26,15 +28,16 @@ class HostGuard:
 
     def _find_trouble(self, headers: Headers) -> str | None:
         host = headers.get("host", "")
-        if _without_port(host).lower() not in self._hosts:
+        if (name := _HOST.fullmatch(host.lower())) is None or name[1] not in self._hosts:
             return f"this server is not called {host!r}"
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _place_of(origin) != host.lower():
             return f"pages of {origin!r} may not talk to this server"
         return None
 
 
-def _without_port(host: str) -> str:
-    if host.startswith("["):
-        return host.partition("]")[0] + "]"
-    return host.partition(":")[0]
+def _place_of(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None

@@ -5,7 +5,7 @@ import errno
 import ipaddress
 import signal
 import socket
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -21,7 +21,12 @@ _GRACE_SECONDS = 1
 class HandrailServer(uvicorn.Server):
     """Lets open streams and waiting askers go when asked to stop, so that stopping is quick."""
 
-    def __init__(self, app: Starlette, executor: ToolExecutor):
+    def __init__(
+        self,
+        app: Starlette,
+        executor: ToolExecutor,
+        on_ready: Callable[[], None] = lambda: None,
+    ):
         super().__init__(
             uvicorn.Config(
                 app,
@@ -33,6 +38,12 @@ class HandrailServer(uvicorn.Server):
             )
         )
         self._executor = executor
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_ready()
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:

@@ -8,8 +8,8 @@ import io
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from handrail.core.errors import StoreTooNew
-from handrail.store.sqlite_file import SqliteFile
+from handrail.core.errors import SetupError, StoreTooNew
+from handrail.store.sqlite_file import SqliteError, SqliteFile
 
 # The newest step in migrations/versions; a test holds it to the folder.
 HEAD = "0001"
@@ -20,8 +20,12 @@ def migrate_sqlite(path: Path) -> None:
 
     Raises:
         StoreTooNew: A newer Handrail has written it.
+        SetupError: It is no database, or cannot be opened.
     """
-    database = SqliteFile(path)
+    try:
+        database = SqliteFile(path)
+    except SqliteError as error:
+        raise SetupError(f"{path} cannot be opened as a database: {error}") from error
     try:
         version = _version(database)
         if version == HEAD:

@@ -42,7 +42,7 @@ class Recent:
             match step:
                 case OpenCall(execution=execution, raw_params=raw_params):
                     self._keep(execution)
-                    if raw_params is not None:
+                    if raw_params is not None and not execution.status.is_final:
                         self._raw_params[execution.id] = raw_params
                 case Advance(_, after) | Reoffer(_, after):
                     # From its opening on or not at all: else its raw parameters are not here.
@@ -78,14 +78,14 @@ class Recent:
             return None
         items: list[StreamItem] = []
         for event in islice(tail, after + 1 - tail[0].seq, None):
+            if len(items) == limit:
+                break
             if client_id is not None and event.client_id not in (None, client_id):
                 continue
             execution = self._calls.get(event.execution_id)
             if execution is None:
                 return None
             items.append(self._item(event, execution))
-            if len(items) == limit:
-                break
         return items
 
     def _item(self, event: Event, execution: ToolExecution) -> StreamItem:

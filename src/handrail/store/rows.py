@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from handrail.core.access import Role, Token
-from handrail.core.audit import AuditEntry
+from handrail.core.audit import AuditEntry, canonical
 from handrail.core.errors import ErrorType
 from handrail.core.event import Event, EventKind
 from handrail.core.execution import Status, ToolExecution
@@ -41,7 +41,7 @@ def plain_row(value: User | Project | Workspace | Client | Session | Token) -> d
 
 def execution_row(execution: ToolExecution) -> dict[str, Any]:
     row = execution._asdict()
-    row["tool_params"] = json.dumps(execution.tool_params)
+    row["tool_params"] = canonical(execution.tool_params)
     row["reasons"] = json.dumps(execution.reasons)
     row["risk_level"] = execution.risk_level.name
     row["created_at"] = to_micros(execution.created_at)

@@ -21,7 +21,7 @@ from handrail.store.migrate import migrate_sqlite
 from handrail.store.reads import StoreReads
 from handrail.store.recent import Recent
 from handrail.store.rows import Row
-from handrail.store.sqlite_file import ConstraintError, SqliteError, SqliteFile
+from handrail.store.sqlite_file import ConstraintError, SqliteFile
 from handrail.store.statements import StatementBook
 from handrail.store.steps import Head, Write, writes_for
 
@@ -39,7 +39,7 @@ class Outcome(NamedTuple):
     change: Change
     done: asyncio.Future[None]
     events: list[Event]
-    refused: ChangeRefused | None
+    refused: HandrailError | None
 
 
 class SqliteStore(StoreReads):
@@ -114,7 +114,7 @@ class SqliteStore(StoreReads):
         batch, self._waiting = self._waiting[:_MOST_PER_COMMIT], self._waiting[_MOST_PER_COMMIT:]
         try:
             outcomes = self._apply_all(batch)
-        except SqliteError as error:
+        except Exception as error:  # Whatever it is, nobody may be left waiting.
             self._give_up(batch, error)
             return
         committing = self._loop.run_in_executor(self._disk, self._commit)
@@ -125,8 +125,8 @@ class SqliteStore(StoreReads):
         heads: dict[ProjectId, Head] = {}
         try:
             outcomes = [Outcome(*order, self._apply(order.change, heads), None) for order in batch]
-        except (ChangeRefused, ConstraintError):
-            self._writer.run("ROLLBACK")
+        except Exception:  # One of them is at fault; the second round finds out which.
+            self._roll_back()
             self._begin()
             heads.clear()
             outcomes = [self._apply_or_refuse(order, heads) for order in batch]
@@ -145,11 +145,10 @@ class SqliteStore(StoreReads):
         self._writer.run("SAVEPOINT change")
         try:
             events = self._apply(order.change, heads)
-        except (ChangeRefused, ConstraintError) as error:
+        except Exception as error:
             self._writer.run("ROLLBACK TO change")
             self._writer.run("RELEASE change")
-            refused = error if isinstance(error, ChangeRefused) else ChangeRefused(str(error))
-            return Outcome(*order, [], refused)
+            return Outcome(*order, [], _in_our_words(error))
         self._writer.run("RELEASE change")
         return Outcome(*order, events, None)
 
@@ -195,17 +194,30 @@ class SqliteStore(StoreReads):
 
     def _give_up(self, batch: list[Order], error: BaseException) -> None:
         """Nothing of the batch was stored, and everybody in it is told so."""
-        if self._writer.in_transaction:
-            self._writer.run("ROLLBACK")
+        self._roll_back()
         for _, done in batch:
             _conclude(done, HandrailError(f"the database could not be written: {error}"))
         self._write_on()
+
+    def _roll_back(self) -> None:
+        if self._writer.in_transaction:
+            self._writer.run("ROLLBACK")
 
     def _write_on(self) -> None:
         if self._waiting:
             self._loop.call_soon(self._write)
         else:
             self._idle.set()
+
+
+def _in_our_words(error: Exception) -> HandrailError:
+    match error:
+        case ChangeRefused():
+            return error
+        case ConstraintError():
+            return ChangeRefused(str(error))
+        case _:
+            return HandrailError(f"the database could not be written: {error}")
 
 
 def _conclude(done: asyncio.Future[None], error: Exception | None) -> None:

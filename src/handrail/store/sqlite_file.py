@@ -1,5 +1,6 @@
 """One connection to one SQLite file, set up the way Handrail wants it."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -21,13 +22,24 @@ class SqliteFile:
         self._connection.set_busy_timeout(_BUSY_MILLISECONDS)
         # Plan a statement once, not anew for each value bound to it.
         self._connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-        self.run("PRAGMA journal_mode = WAL")
+        self._log_ahead()
         # FULL: what somebody was told must still be there after a power cut.
         self.run("PRAGMA synchronous = FULL")
         # Erased parameters are overwritten, not just forgotten.
         self.run("PRAGMA secure_delete = ON")
         if read_only:
             self.run("PRAGMA query_only = ON")
+
+    def _log_ahead(self) -> None:
+        """Switch to the write-ahead log. SQLite does not wait its turn for this, so we do."""
+        for pause_seconds in (0.01, 0.05, 0.2, 1.0):
+            try:
+                self.run("PRAGMA journal_mode = WAL")
+            except apsw.BusyError:
+                time.sleep(pause_seconds)
+            else:
+                return
+        self.run("PRAGMA journal_mode = WAL")
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         return self._connection.execute(sql, values).fetchall()

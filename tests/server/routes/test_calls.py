@@ -388,3 +388,45 @@ async def test_a_last_event_id_that_is_no_number_is_a_400(
         )
         assert answer.problem == (400, "urn:handrail:bad-input")
         assert "Last-Event-ID" in answer.body["detail"]
+
+
+async def test_a_number_that_is_none_is_refused_and_spoils_nothing(
+    caller: Caller, household: Household
+) -> None:
+    body = a_body() | {"tool_params": {"path": "a", "x": float("nan")}}
+    asked = await caller.ask(
+        "POST",
+        f"{base(household)}/tools/execute",
+        household.secrets[Role.AGENT],
+        data=json.dumps(body).encode(),
+    )
+    listed = await caller.ask(
+        "GET", f"{base(household)}/tools/executions", household.secrets[Role.USER]
+    )
+
+    assert asked.status == 400
+    assert listed.status == 200
+
+
+async def test_a_result_with_a_number_out_of_range_is_refused(
+    caller: Caller, household: Household
+) -> None:
+    async with caller.listen(household, household.secrets[Role.CLIENT]):
+        tool_id = await ask_to_read(caller, household)
+    answer = await caller.ask(
+        "POST",
+        f"{base(household)}/tools/{tool_id}/result",
+        household.secrets[Role.CLIENT],
+        data=b'{"status":"completed","result":{"a":1e999}}',
+    )
+    assert answer.status == 400
+
+
+async def test_a_refusal_by_role_says_which_token_would_do(
+    caller: Caller, household: Household
+) -> None:
+    answer = await caller.ask(
+        "POST", f"{base(household)}/tools/execute", household.secrets[Role.CLIENT], json={}
+    )
+    expected = "a client's token cannot do this; use an agent's or a user's token"
+    assert answer.body["detail"] == expected

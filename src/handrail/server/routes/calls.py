@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from handrail.core.access import Role
-from handrail.core.errors import BadInput, Conflict, NotFound
+from handrail.core.errors import BadInput, Conflict, ErrorType, NotFound
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import CallId, ExecutionId, SessionId
 from handrail.core.tool import ToolCall
@@ -79,7 +79,7 @@ class CallRoutes:
 
     async def execute(self, request: Request) -> Response:
         entry = await self._gate.admit(request, Role.AGENT, Role.USER)
-        body = ExecuteRequest.model_validate_json(await read_body(request, _MAX_CALL_BYTES))
+        body = await read_body(request, ExecuteRequest, _MAX_CALL_BYTES)
         call = ToolCall(
             entry.project.id,
             SessionId(body.session_id),
@@ -96,13 +96,13 @@ class CallRoutes:
 
     async def result(self, request: Request) -> Response:
         entry = await self._gate.admit(request, Role.CLIENT)
-        body = ResultRequest.model_validate_json(await read_body(request, _MAX_RESULT_BYTES))
+        body = await read_body(request, ResultRequest, _MAX_RESULT_BYTES)
         ended = await self._accept(entry, request.path_params["tool_id"], body)
         return json_response(_receipt(ended.id, ended.status, "Tool result processed"))
 
     async def results(self, request: Request) -> Response:
         entry = await self._gate.admit(request, Role.CLIENT)
-        body = ResultsRequest.model_validate_json(await read_body(request, _MAX_RESULT_BYTES))
+        body = await read_body(request, ResultsRequest, _MAX_RESULT_BYTES)
         # Side by side, so that they share a commit.
         receipts = await asyncio.gather(*(self._receive(entry, one) for one in body.results))
         return json_response({"results": receipts})
@@ -121,13 +121,14 @@ class CallRoutes:
         return _receipt(ended.id, ended.status, "Tool result processed")
 
     async def _accept(self, entry: Entry, tool_id: str, body: ResultRequest) -> ToolExecution:
+        failed = body.status == "failed"
         report = Report(
             execution_id=ExecutionId(tool_id),
-            status=Status.COMPLETED if body.status == "completed" else Status.FAILED,
+            status=Status.FAILED if failed else Status.COMPLETED,
             epoch=body.epoch,
             result=body.result,
             error=body.error,
-            error_type=body.error_type,
+            error_type=body.error_type or (ErrorType.EXECUTION if failed else None),
             execution_time_ms=body.execution_time_ms,
         )
         return await self._services.dispatcher.accept(report, entry.principal, entry.project.id)

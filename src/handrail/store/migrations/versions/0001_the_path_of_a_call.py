@@ -167,6 +167,16 @@ def _guards() -> None:
         f" WHEN OLD.status || '>' || NEW.status NOT IN ({roads})"
         " BEGIN SELECT RAISE(ABORT, 'illegal transition'); END"
     )
+    # INSERT OR REPLACE deletes without a word; so what is there cannot be inserted again.
+    for table, key in (
+        ("audit", "project_id = NEW.project_id AND seq = NEW.seq"),
+        ("tool_executions", "id = NEW.id"),
+    ):
+        op.execute(
+            f"CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table}"
+            f" WHEN EXISTS (SELECT 1 FROM {table} WHERE {key})"
+            f" BEGIN SELECT RAISE(ABORT, '{table}: it is there already'); END"
+        )
     for verb in ("UPDATE", "DELETE"):
         op.execute(
             f"CREATE TRIGGER audit_no_{verb.lower()} BEFORE {verb} ON audit"
