@@ -42,7 +42,8 @@ class Reader:
         (self.workspace / "README.md").write_text("# A project\n")
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port = str(probe.getsockname()[1])
-        kept = {name: value for name, value in os.environ.items() if "HANDRAIL" not in name}
+        unwanted = ("HANDRAIL", "PYTHONDONTWRITEBYTECODE")
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
         self._environment = {
             **kept,
             "HANDRAIL_HOME": str(folder / "home"),

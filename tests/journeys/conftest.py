@@ -111,7 +111,9 @@ class Rig:
         return process
 
     def _environment(self, dies: str | None) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if "HANDRAIL" not in name}
+        # Without compiled bytecode each of the many processes here would take seconds to start.
+        unwanted = ("HANDRAIL", "PYTHONDONTWRITEBYTECODE")
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
         kept |= {"HANDRAIL_HOME": str(self.home), "PYTHONUNBUFFERED": "1"}
         return kept if dies is None else {**kept, "HANDRAIL_DIES": dies}
 
