@@ -15,9 +15,13 @@ async def connect(home: Home, credentials: Credentials, announce: Callable[[bool
     Raises:
         SetupError: The server does not know this client, or another one runs already.
     """
+    refusals: tuple[BaseException, ...] = ()
     try:
         with home.acting_for(Path(credentials.workspace)):
             async with build_client(credentials, announce) as client:
                 await client.run()
     except* ApiError as errors:
-        raise SetupError(f"{credentials.server} turned us away: {errors.exceptions[0]}") from errors
+        refusals = errors.exceptions
+    # Not from inside `except*`: some versions of Python would wrap it in a group.
+    for refusal in refusals:
+        raise SetupError(f"{credentials.server} turned us away: {refusal}") from refusal
