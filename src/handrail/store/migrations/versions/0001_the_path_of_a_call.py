@@ -27,13 +27,14 @@ def _number(name: str, *, nullable: bool = False) -> sa.Column[int]:
 
 
 def upgrade() -> None:
-    _people_and_places()
+    _people()
+    _places()
     _calls()
     _records()
     _guards()
 
 
-def _people_and_places() -> None:
+def _people() -> None:
     op.create_table(
         "users",
         sa.Column("id", sa.Text, primary_key=True),
@@ -53,6 +54,9 @@ def _people_and_places() -> None:
         sa.Column("audit_head", sa.Text, nullable=False, server_default="0" * 64),
     )
     op.create_index("projects_by_user", "projects", ["user_id"])
+
+
+def _places() -> None:
     op.create_table(
         "workspaces",
         sa.Column("id", sa.Text, primary_key=True),
