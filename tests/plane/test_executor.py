@@ -17,6 +17,7 @@ from handrail.core.errors import (
     ErrorType,
     Forbidden,
     NotFound,
+    TooLarge,
 )
 from handrail.core.event import Event, EventKind
 from handrail.core.execution import Status, ToolExecution
@@ -529,3 +530,12 @@ async def test_no_secret_reaches_the_record_or_the_audit_by_a_side_door(
 
     assert secret not in f"{refused} {unknown} {lines}"
     assert store._recent._raw_params == {}
+
+
+async def test_parameters_past_a_megabyte_are_not_taken(
+    services: Services, store: SqliteStore, household: Household
+) -> None:
+    with pytest.raises(TooLarge, match="1,000,000"):
+        await services.executor.propose(a_read(household, path="x" * 1_000_000), household.agent)
+    found = await store.list_executions(household.project.id, status=None, agent_id=None, limit=9)
+    assert found == []

@@ -4,11 +4,12 @@ import inspect
 from io import BytesIO
 
 import pytest
+from starlette.requests import Request
 from structlog.testing import capture_logs
 
 from handrail.core import errors
 from handrail.core.access import Role
-from handrail.server.errors import status_of
+from handrail.server.errors import on_handrail_error
 from handrail.store.sqlite import SqliteStore
 from tests.conftest import Household
 from tests.server.conftest import Caller, a_body, a_result, ask_to_read, base, report
@@ -37,8 +38,11 @@ from tests.server.conftest import Caller, a_body, a_result, ask_to_read, base, r
         (errors.HandrailError, 500),
     ],
 )
-def test_every_error_has_its_status(kind: type[errors.HandrailError], status: int) -> None:
-    assert status_of(kind("words")) == status
+async def test_every_error_has_its_status(kind: type[errors.HandrailError], status: int) -> None:
+    request = Request({"type": "http", "path": "/", "headers": [], "query_string": b""})
+    with capture_logs():
+        answer = await on_handrail_error(request, kind("words"))
+    assert answer.status_code == status
 
 
 def test_no_error_was_forgotten() -> None:

@@ -2,9 +2,9 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
-from handrail.core.execution import Status
+from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ClientId, ExecutionId, ProjectId
 
 
@@ -28,6 +28,11 @@ class NewEvent(NamedTuple):
     status: Status
     client_id: ClientId | None = None
     epoch: int = 0
+
+    @classmethod
+    def about(cls, execution: ToolExecution, kind: EventKind) -> Self:
+        """What has just happened to a call, told to the client that has it."""
+        return cls(kind, execution.id, execution.status, execution.client_id, execution.epoch)
 
 
 class Event(NamedTuple):

@@ -7,7 +7,6 @@ import os
 import stat
 import sys
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from handrail.core.errors import FileOperationError, PathValidationError
@@ -35,12 +34,7 @@ class FileSystemExecutor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         self.close()
 
     async def read(self, path: str, *, max_bytes: int) -> FileContent:

@@ -155,9 +155,7 @@ class Dispatcher:
         else:
             after = before.reoffer(client_id)
             step = Reoffer(before, after)
-        signal = NewEvent(
-            EventKind.EXECUTION_SIGNAL, after.id, after.status, client_id, after.epoch
-        )
+        signal = NewEvent.about(after, EventKind.EXECUTION_SIGNAL)
         line = AuditRecord(
             "call.offered", "handrail", after.id, {"client": client_id, "epoch": after.epoch}
         )
@@ -177,7 +175,7 @@ class Dispatcher:
         )
 
     def _conclusion(self, before: ToolExecution, after: ToolExecution, by: Principal) -> Change:
-        ack = NewEvent(EventKind.RESULT_ACK, after.id, after.status, after.client_id, after.epoch)
+        ack = NewEvent.about(after, EventKind.RESULT_ACK)
         details = {
             "status": after.status,
             "error_type": after.error_type,

@@ -20,6 +20,7 @@ from handrail.core.errors import (
     ErrorType,
     Forbidden,
     NotFound,
+    TooLarge,
 )
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
@@ -33,6 +34,7 @@ from handrail.plane.dispatch import Dispatcher
 from handrail.policy.redaction import mask, mask_text
 from handrail.policy.rules import Rules
 from handrail.policy.security import Scene
+from handrail.policy.validators.sizes import SizeLimiter
 from handrail.tools.judgement import judge_call
 from handrail.tools.registry import ToolRegistry
 
@@ -81,15 +83,18 @@ class ToolExecutor:
         Raises:
             ConflictingCall: The call id was used before with another body.
             Forbidden: The session belongs to another agent.
+            TooLarge: The parameters are more than Handrail takes.
         """
-        place, opening = await self._enter(call, asker)
         params_json = canonical(call.tool_params)
+        for finding in SizeLimiter().check_params(len(params_json)):
+            raise TooLarge(finding.reason)
+        place, opening = await self._enter(call, asker)
         execution = self._judge(call, params_json, place, asker)
         change = Change(
             project_id=call.project_id,
             at=execution.created_at,
             steps=(*opening, _opening_of(execution, call, params_json, asker)),
-            events=(_news_of(execution),),
+            events=(NewEvent.about(execution, _kind_of_news(execution)),),
             audit=(_line_for(execution),),
         )
         try:
@@ -238,9 +243,8 @@ def _opening_of(
     return OpenCall(execution, None if nothing_masked else params_json, opened_by)
 
 
-def _news_of(execution: ToolExecution) -> NewEvent:
-    kind = EventKind.STATUS if execution.client_id is None else EventKind.EXECUTION_SIGNAL
-    return NewEvent(kind, execution.id, execution.status, execution.client_id, execution.epoch)
+def _kind_of_news(execution: ToolExecution) -> EventKind:
+    return EventKind.STATUS if execution.client_id is None else EventKind.EXECUTION_SIGNAL
 
 
 def _line_for(execution: ToolExecution) -> AuditRecord:
