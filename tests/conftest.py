@@ -8,19 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from handrail.app.build_server import build_services
 from handrail.bus.local import LocalBus
 from handrail.core.access import Principal, Role, Token, hash_secret, new_secret
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Add, Change
 from handrail.core.ids import ClientId, ProjectId, TokenId, UserId, WorkspaceId, mint
 from handrail.core.project import Autonomy, Client, Project, User, Workspace
-from handrail.plane.dispatch import Dispatcher
-from handrail.plane.executor import ToolExecutor
-from handrail.policy.rules import default_rules
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
-from handrail.tools.catalogue import builtin_registry
 
 
 @pytest.fixture
@@ -104,6 +101,4 @@ async def household(store: SqliteStore, clock: FakeClock, tmp_path: Path) -> Hou
 
 @pytest.fixture
 def services(store: SqliteStore, bus: LocalBus, clock: FakeClock) -> Services:
-    dispatcher = Dispatcher(store, clock, bus)
-    executor = ToolExecutor(builtin_registry(), default_rules(), store, bus, clock, dispatcher)
-    return Services(store, bus, clock, executor, dispatcher)
+    return build_services(store, bus, clock)

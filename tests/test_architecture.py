@@ -18,6 +18,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "wire": {"core"},
     "store": {"core"},
     "bus": {"core"},
+    "channels": {"core"},
     "tools": {"core", "policy"},
     "executors": {"core", "policy"},
     "plane": {"core", "policy", "tools"},
@@ -25,7 +26,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "server": {"core", "wire", "policy", "plane"},
     "testing": {"core"},
     "app": {
-        "core", "policy", "wire", "store", "bus", "tools", "executors", "plane", "client", "server",
+        "core", "policy", "wire", "store", "bus", "channels", "tools", "executors", "plane",
+        "client", "server",
     },
     "cli": {"app", "client", "core", "wire"},
 }  # fmt: skip

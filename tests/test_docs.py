@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.terminal import Terminal
+
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted(
     path
@@ -72,7 +74,26 @@ class Reader:
         assert program in {"handrail", ".venv/bin/handrail"}, f"who runs {program!r}?"
         if arguments[0] == "up":
             return self._start(arguments)
+        if arguments == ["tour"]:
+            return self._decide_on_the_tour()
         return self._finish([sys.executable, "-m", "handrail", *arguments])
+
+    def _decide_on_the_tour(self) -> str:
+        """The tour asks the reader twice: they approve the write and refuse the command."""
+        command = [sys.executable, "-m", "handrail", "tour"]
+        with Terminal(command, cwd=self.workspace, env=self._environment) as terminal:
+            terminal.expect("Write 4 lines")
+            terminal.expect("decide")
+            terminal.type("a")
+            terminal.expect("type 'approve'")
+            terminal.type("approve\n")
+            terminal.expect("Run npm install express")
+            terminal.expect("decide")
+            terminal.type("r")
+            terminal.expect("why not?")
+            terminal.type("not today\n")
+            assert terminal.wait() == 0
+            return terminal.shown
 
     def _make(self, target: str) -> str:
         recipe = re.search(rf"^{target}:.*\n\t(.*)$", (ROOT / "Makefile").read_text(), re.M)

@@ -1,15 +1,17 @@
-"""Stand-ins for time and for the machine, for our own tests and for those of plug-ins.
+"""Stand-ins for time, the machine and the person, for our own tests and for those of plug-ins.
 
 clock = FakeClock()
 hands = FakeHands({"README.md": b"hello"})
 result = await ReadFile().execute(params, scene, hands)
+person = ScriptedPerson(Choice(approved=True))
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from handrail.core.errors import FileOperationError
-from handrail.core.hands import FileContent, Hands
+from handrail.core.card import Card, Choice
+from handrail.core.errors import CommandExecutionError, FileOperationError, StaleFileError
+from handrail.core.hands import CommandOutcome, Ending, FileContent, FileState, Hands
 
 
 class FakeClock:
@@ -39,9 +41,58 @@ class FakeFiles:
             raise FileOperationError(f"{path} is larger than {max_bytes:,} bytes")
         return FileContent(data, len(data))
 
+    async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
+        return await self.read(path, max_bytes=max_bytes) if path in self.files else None
+
+    async def write(self, path: str, data: bytes, *, expected: FileState | None) -> None:
+        found = self.files.get(path)
+        state = FileState(exists=False) if found is None else FileContent(found, 0).state
+        if expected is not None and (expected.exists, expected.sha256) != (
+            state.exists,
+            state.sha256,
+        ):
+            raise StaleFileError(f"{path} is not what it was")
+        self.files[path] = data
+
+
+class FakeCommands:
+    """Programs that exist only as what they say, by their name."""
+
+    def __init__(self, says: Mapping[str, bytes]):
+        self.says = dict(says)
+        self.ran: list[tuple[str, ...]] = []
+
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float) -> CommandOutcome:
+        if argv[0] not in self.says:
+            raise CommandExecutionError(f"{argv[0]} is not installed here")
+        self.ran.append(tuple(argv))
+        return CommandOutcome(self.says[argv[0]], b"", Ending.EXITED, 0, 0.0)
+
 
 class FakeHands(Hands):
     """Hands that touch nothing real."""
 
-    def __init__(self, files: Mapping[str, bytes] | None = None):
-        super().__init__(files=FakeFiles(files or {}))
+    def __init__(
+        self,
+        files: Mapping[str, bytes] | None = None,
+        commands: Mapping[str, bytes] | None = None,
+    ):
+        super().__init__(files=FakeFiles(files or {}), commands=FakeCommands(commands or {}))
+
+
+class ScriptedPerson:
+    """Somebody who answers card after card from a script, and then leaves them to others."""
+
+    name = "script"
+
+    def __init__(self, *choices: Choice | None):
+        self._choices = list(choices)
+        self.cards: list[Card] = []
+        self.told: list[str] = []
+
+    async def ask(self, card: Card) -> Choice | None:
+        self.cards.append(card)
+        return self._choices.pop(0) if self._choices else None
+
+    def tell(self, words: str) -> None:
+        self.told.append(words)

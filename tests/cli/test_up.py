@@ -62,13 +62,13 @@ def journey(tmp_path_factory: pytest.TempPathFactory, bytecode: Path) -> Generat
 
     try:
         process, greeting = shell.start_up()
-        tour = read(shell.run("tour", "--json"))
+        tour = read(shell.run("tour", "--auto", "--json"))
         executions, tools, second_server = shell.run_all(
             "executions --json", "tools --json", "up --port 0"
         )
-        tour_for_people = ended_well(shell.run("tour"))
+        tour_for_people = ended_well(shell.run("tour", "--auto"))
         terminated = end(process, signal.SIGTERM)
-        proof, record = shell.run_all("audit verify --json", "audit show --json")
+        proof, record = shell.run_all("audit verify --json", "audit show --json --limit 100")
         process, greeting_again = shell.start_up()
         interrupted = end(process, signal.SIGINT)
         tamper(shell.home / "handrail.db")
@@ -98,32 +98,44 @@ def test_it_says_where_it_runs_and_for_which_folder(journey: Journey) -> None:
     assert f"  workspace  {journey.workspace}" in journey.greeting
 
 
-def test_the_tour_reads_a_file_and_is_refused_two(journey: Journey) -> None:
+def test_the_tour_reads_writes_is_refused_a_command_and_forbidden_another(
+    journey: Journey,
+) -> None:
     assert [(call["status"], call["error_type"], call["risk_level"]) for call in journey.tour] == [
         ("completed", None, "LOW"),
-        ("failed", "denied", "FORBIDDEN"),
+        ("completed", None, "HIGH"),
+        ("rejected", None, "HIGH"),
         ("failed", "denied", "FORBIDDEN"),
     ]
     assert journey.tour[0]["result"]["content"] == "# Hello\n\nworld\n"
+    assert journey.tour[3]["error"].startswith("Command not allowed: rm")
+    written = json.loads((journey.workspace / "handrail-tour/config.json").read_text())
+    assert written["greeting"] == "hello"
 
 
 def test_the_tour_tells_people_the_same(journey: Journey) -> None:
     assert "the agent gets   completed: # Hello" in journey.tour_for_people
-    assert "the agent gets   failed: '.env' is refused" in journey.tour_for_people
+    assert "the person says  approved" in journey.tour_for_people
+    assert "refused this call: this project needs no web framework" in journey.tour_for_people
+    assert "the agent gets   failed: Command not allowed: rm" in journey.tour_for_people
 
 
 def test_every_call_of_the_tour_is_listed(journey: Journey) -> None:
     assert journey.executions["executions"] == journey.tour[::-1]
-    assert [tool["name"] for tool in journey.tools["tools"]] == ["read_file"]
+    assert [tool["name"] for tool in journey.tools["tools"]] == [
+        "read_file",
+        "write_file",
+        "execute_command",
+    ]
 
 
 def test_the_record_is_whole_and_can_be_proven_while_no_server_runs(journey: Journey) -> None:
-    # Two tours: each proposes three calls, and one of them has an end of its own.
-    assert journey.proof == {"whole": True, "lines": 1 + 2 * 4, "broken": None}
-    assert [line["action"] for line in journey.record] == [
-        "project.created",
-        *["call.proposed", "call.ended", "call.proposed", "call.proposed"] * 2,
-    ]
+    a_read = ["call.proposed", "call.ended"]
+    a_write = ["call.proposed", "call.surveyed", "approval.approved", "call.claimed", "call.ended"]
+    a_refusal = ["call.proposed", "call.surveyed", "approval.rejected"]
+    a_tour = [*a_read, *a_write, *a_refusal, "call.proposed"]
+    assert journey.proof == {"whole": True, "lines": 1 + 2 * len(a_tour), "broken": None}
+    assert [line["action"] for line in journey.record] == ["project.created", *a_tour * 2]
 
 
 def test_a_record_that_was_touched_is_found_out(journey: Journey) -> None:
@@ -134,7 +146,7 @@ def test_a_record_that_was_touched_is_found_out(journey: Journey) -> None:
     assert journey.broken.returncode == 1
     assert json.loads(journey.broken.stdout) == {
         "whole": False,
-        "lines": 9,
+        "lines": 23,
         "broken": "line 2 does not match its hash",
     }
 
@@ -154,7 +166,7 @@ def test_it_complains_of_what_was_blocked_and_of_nothing_else(journey: Journey) 
 
     assert [(line["level"], line["event"]) for line in complaints] == [
         ("warning", "call.denied")
-    ] * 4
+    ] * 2
     assert journey.interrupted[2] == ""
 
 

@@ -1,24 +1,42 @@
-"""Signals as a server would send them, and a machine that can be made to wait."""
+"""Signals as a server would send them, and a machine and a person that can be made to wait."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
 
-from handrail.client.handler import Signal
+from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import Scope as AsgiScope
+
+from handrail.client.api import HandrailApi
+from handrail.client.asking import Asking
+from handrail.client.handler import Signal, ToolHandler
+from handrail.client.review import Reviewer
+from handrail.client.streaming import StreamingClient
+from handrail.core.access import Role
 from handrail.core.audit import canonical
+from handrail.core.card import WHOLE_SESSION, Card, Choice, Offer
 from handrail.core.digest import digest_call
 from handrail.core.errors import FileOperationError
-from handrail.core.hands import FileContent
+from handrail.core.grant import Scope
+from handrail.core.hands import Commands, FileContent, Files, FileState, Hands
+from handrail.core.ports import Channel
+from handrail.core.project import Autonomy
 from handrail.core.verdict import Plan
+from handrail.policy.security import Scene
+from handrail.testing import FakeClock, FakeCommands, FakeFiles
+from handrail.tools.catalogue import builtin_registry
+from tests.conftest import Household
 
 SALT = "salt"
 
 
-class SlowFiles:
+class SlowFiles(FakeFiles):
     """Files that take until `let_go` is set to be read; counts reads, and how many at once."""
 
     def __init__(self, files: Mapping[str, bytes], *, slow: bool = True):
-        self.files = files
+        super().__init__(files)
         self.let_go = asyncio.Event()
         if not slow:
             self.let_go.set()
@@ -50,6 +68,8 @@ def a_signal(tool_id: str = "exe_1", path: str = "README.md", **fields: Any) -> 
         "digest": digest,
         "salt": SALT,
         "epoch": 1,
+        "status": "executing",
+        "risk_level": "LOW",
         **fields,
     }
     return Signal(**values)
@@ -63,3 +83,170 @@ async def until(reached: Callable[[], Awaitable[bool] | bool]) -> None:
             if answer if isinstance(answer, bool) else await answer:
                 return
             await asyncio.sleep(0.002)
+
+
+def state_of(found: bytes | None) -> FileState:
+    """What a survey sees of a file with that content, or of none."""
+    return FileState(exists=False) if found is None else FileContent(found, len(found)).state
+
+
+def a_change(
+    tool_id: str = "exe_1",
+    path: str = "notes.md",
+    content: str = "new\n",
+    *,
+    found: bytes | None = b"old\n",
+    **fields: Any,
+) -> Signal:
+    """A good signal to write a file that was seen to hold `found`, to be claimed first."""
+    params: dict[str, Any] = {"path": path, "content": content}
+    surveyed = fields.get("surveyed", True)
+    facts = state_of(found).as_facts() if surveyed else None
+    digest = digest_call(SALT, "write_file", canonical(params), Plan(paths=(path,)), facts)
+    values: dict[str, Any] = {
+        "tool_name": "write_file",
+        "tool_params": params,
+        "digest": digest,
+        "status": "approved",
+        "risk_level": "MEDIUM",
+        "surveyed": surveyed,
+        **fields,
+    }
+    return a_signal(tool_id, path, **values)
+
+
+def a_card(approval_id: str = "apr_1", **fields: Any) -> Card:
+    """A question about a write."""
+    values: dict[str, Any] = {
+        "approval_id": approval_id,
+        "tool_id": "exe_1",
+        "tool_name": "write_file",
+        "tool_params": {"path": "notes.md", "content": "new\n"},
+        "description": "Write 1 line to notes.md",
+        "risk_level": "MEDIUM",
+        "reasons": ("write_file changes something",),
+        "reasoning": "to remember",
+        "notes": (),
+        "evidence": "-old\n+new\n",
+        "offers": (
+            Offer(Scope.ONCE, "this call, once"),
+            Offer(Scope.CLASS, "writes to *.md, for the rest of this session"),
+            Offer(Scope.SESSION, "everything in this session", WHOLE_SESSION),
+        ),
+        "needs_second_step": False,
+        "agent_id": "agt_1",
+        "session_id": "session-1",
+        "timeout_seconds": 300,
+        "expires_at": datetime(2026, 1, 1, 0, 5, tzinfo=UTC),
+        "digest": "judged",
+        "status": "pending",
+        **fields,
+    }
+    return Card(**values)
+
+
+class PatientPerson:
+    """Somebody who looks at every card until they are made to `choose`."""
+
+    name = "desk"
+
+    def __init__(self) -> None:
+        self.cards: list[Card] = []
+        self.told: list[str] = []
+        self.taken_away: list[str] = []
+        self._thinking: dict[str, asyncio.Future[Choice | None]] = {}
+
+    @property
+    def looking_at(self) -> list[str]:
+        return list(self._thinking)
+
+    async def ask(self, card: Card) -> Choice | None:
+        self.cards.append(card)
+        self._thinking[card.approval_id] = asyncio.get_running_loop().create_future()
+        try:
+            return await self._thinking[card.approval_id]
+        except asyncio.CancelledError:
+            self.taken_away.append(card.approval_id)
+            raise
+        finally:
+            del self._thinking[card.approval_id]
+
+    def tell(self, words: str) -> None:
+        self.told.append(words)
+
+    async def sees_a_card(self, count: int = 1) -> Card:
+        """Wait until so many cards have been shown; gives the last."""
+        await until(lambda: len(self.cards) >= count)
+        return self.cards[count - 1]
+
+    def choose(self, card: Card, choice: Choice | None) -> None:
+        self._thinking[card.approval_id].set_result(choice)
+
+
+class LosesAnswers:
+    """A server whose first answers to requests of a certain kind never arrive."""
+
+    def __init__(self, app: ASGIApp, path_end: str, count: int = 1):
+        self._app = app
+        self._path_end = path_end
+        self._left = count
+        self.requests = 0
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not scope["path"].endswith(self._path_end):
+            await self._app(scope, receive, send)
+            return
+        self.requests += 1
+        if self._left == 0:
+            await self._app(scope, receive, send)
+            return
+        self._left -= 1
+
+        async def send_in_part(message: Message) -> None:
+            # Begun and never ended: the server hangs up.
+            if message["type"] == "http.response.start":
+                await send(message)
+
+        await self._app(scope, receive, send_in_part)
+
+
+@asynccontextmanager
+async def a_client(
+    server: str,
+    home: Household,
+    files: Files,
+    person: Channel | None = None,
+    *,
+    token: str | None = None,
+    commands: Commands | None = None,
+    scene: Scene | None = None,
+    announce: Callable[[bool], None] = lambda up: None,
+) -> AsyncGenerator[ToolHandler]:
+    """The household's client, which runs for as long as the context is open."""
+    hands = Hands(files, commands or FakeCommands({}))
+    scene = scene or Scene(home.workspace.root, Autonomy.FULL, isolated=False)
+    reviewer = Reviewer(builtin_registry(), scene, hands)
+    secret = token or home.secrets[Role.CLIENT]
+    async with HandrailApi(server, home.project.id, secret) as api:
+        asking = Asking(api, person)
+        handlers: list[ToolHandler] = []
+
+        def handler(line: StreamingClient) -> ToolHandler:
+            handlers.append(ToolHandler(reviewer, FakeClock(), line, asking))
+            return handlers[0]
+
+        up = asyncio.Event()
+
+        def tell(connected: bool) -> None:
+            announce(connected)
+            if connected:
+                up.set()
+
+        running = asyncio.create_task(StreamingClient(api, handler, asking, tell).run())
+        try:
+            async with asyncio.timeout(10):
+                await up.wait()
+            yield handlers[0]
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)

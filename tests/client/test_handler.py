@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 import pytest
 from structlog.testing import capture_logs
 
+from handrail.client.api import HandrailApi
+from handrail.client.asking import Asking
 from handrail.client.handler import (
     MOST_AT_ONCE,
     PastExecution,
@@ -17,15 +19,16 @@ from handrail.client.handler import (
     Signal,
     ToolHandler,
 )
+from handrail.client.review import Reviewer
 from handrail.core.audit import canonical
 from handrail.core.digest import digest_call
 from handrail.core.hands import Hands
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
-from handrail.core.tool import ToolResult
+from handrail.core.tool import Effect, JsonObject, ToolResult
 from handrail.core.verdict import Plan
 from handrail.policy.security import Scene
-from handrail.testing import FakeClock, FakeHands
+from handrail.testing import FakeClock, FakeCommands, FakeHands
 from handrail.tools.base import Tool, ToolParams
 from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.registry import ToolRegistry
@@ -41,12 +44,35 @@ class BrokenTool(Tool[NoParams]):
     description: ClassVar[str] = "Breaks."
     params = NoParams
     safety_level: ClassVar[RiskLevel] = RiskLevel.LOW
+    effect: ClassVar[Effect] = Effect.READ
 
     def preview(self, params: NoParams) -> str:
         return "Break"
 
-    async def execute(self, params: NoParams, scene: Scene, hands: Hands) -> ToolResult:
+    async def execute(
+        self, params: NoParams, scene: Scene, hands: Hands, facts: JsonObject | None = None
+    ) -> ToolResult:
         raise ZeroDivisionError("a secret of the inside")
+
+
+class FakeLine:
+    """A server that takes down what it is told, and lets a client begin unless it is `closed`."""
+
+    def __init__(self) -> None:
+        self.reports: list[ReportResult] = []
+        self.claims: list[tuple[str, int]] = []
+        self.facts: dict[str, dict[str, Any]] = {}
+        self.closed = False
+
+    def send_tool_result(self, report: ReportResult) -> None:
+        self.reports.append(report)
+
+    async def claim_tool_execution(self, tool_id: str, epoch: int) -> bool:
+        self.claims.append((tool_id, epoch))
+        return not self.closed
+
+    async def send_facts(self, approval_id: str, facts: dict[str, Any]) -> None:
+        self.facts[approval_id] = facts
 
 
 @dataclass
@@ -54,11 +80,15 @@ class Machine:
     """A handler and what it has reported so far."""
 
     handler: ToolHandler
-    reports: list[ReportResult]
+    line: "FakeLine"
 
     async def signal(self, *signals: Signal) -> None:
         async with asyncio.timeout(10):
             await asyncio.gather(*map(self.handler.handle_tool_execution_signal, signals))
+
+    @property
+    def reports(self) -> list[ReportResult]:
+        return self.line.reports
 
     @property
     def told(self) -> list[tuple[str, str, int]]:
@@ -71,10 +101,11 @@ MakeMachine = Callable[[Hands], Machine]
 @pytest.fixture
 def make(clock: FakeClock) -> MakeMachine:
     def build(hands: Hands) -> Machine:
-        reports: list[ReportResult] = []
+        line = FakeLine()
         registry = ToolRegistry([ReadFile(), BrokenTool()])
-        scene = Scene("/workspace", Autonomy.FULL)
-        return Machine(ToolHandler(registry, scene, hands, clock, reports.append), reports)
+        reviewer = Reviewer(registry, Scene("/workspace", Autonomy.FULL), hands)
+        asking = Asking(HandrailApi("http://nowhere", "prj", "token"), None)
+        return Machine(ToolHandler(reviewer, clock, line, asking), line)
 
     return build
 
@@ -143,7 +174,7 @@ async def test_a_call_offered_anew_while_it_runs_is_executed_once_and_reported_a
     make: MakeMachine,
 ) -> None:
     files = SlowFiles({"README.md": b"hello"})
-    machine = make(Hands(files=files))
+    machine = make(Hands(files, FakeCommands({})))
     async with asyncio.TaskGroup() as group:
         group.create_task(machine.signal(a_signal(epoch=1)))
         await until(lambda: files.at_once == 1)
@@ -159,7 +190,7 @@ async def test_a_call_offered_anew_while_it_runs_is_executed_once_and_reported_a
 
 async def test_a_call_offered_anew_while_it_queues_is_executed_once(make: MakeMachine) -> None:
     files = SlowFiles({"README.md": b"hello"})
-    machine = make(Hands(files=files))
+    machine = make(Hands(files, FakeCommands({})))
     async with asyncio.TaskGroup() as group:
         for number in range(MOST_AT_ONCE):
             group.create_task(machine.signal(a_signal(f"exe_{number}")))
@@ -180,7 +211,7 @@ async def test_a_call_offered_anew_before_the_ack_is_reported_again_and_not_exec
     make: MakeMachine,
 ) -> None:
     files = SlowFiles({"README.md": b"hello"}, slow=False)
-    machine = make(Hands(files=files))
+    machine = make(Hands(files, FakeCommands({})))
     await machine.signal(a_signal(epoch=1))
 
     await machine.signal(a_signal(epoch=2))
@@ -231,7 +262,7 @@ async def test_what_is_not_what_was_judged_is_not_done(
     make: MakeMachine, fields: dict[str, Any]
 ) -> None:
     files = SlowFiles({"README.md": b"hello"}, slow=False)
-    machine = make(Hands(files=files))
+    machine = make(Hands(files, FakeCommands({})))
 
     await machine.signal(a_signal(**fields))
 
@@ -244,7 +275,7 @@ async def test_what_this_machines_own_rules_refuse_is_not_done(
     make: MakeMachine, path: str
 ) -> None:
     files = SlowFiles({path: b"secret"}, slow=False)
-    machine = make(Hands(files=files))
+    machine = make(Hands(files, FakeCommands({})))
 
     # A server that has gone astray approves anything and digests it well.
     for plan in (Plan(), Plan(paths=(path,))):
@@ -302,7 +333,7 @@ async def test_what_the_machine_cannot_do_fails_with_its_reason(machine: Machine
 
 async def test_at_most_three_are_executed_at_once(make: MakeMachine) -> None:
     files = SlowFiles({"README.md": b"hello"})
-    machine = make(Hands(files=files))
+    machine = make(Hands(files, FakeCommands({})))
     signals: Sequence[Signal] = [a_signal(f"exe_{number}") for number in range(10)]
     async with asyncio.TaskGroup() as group:
         group.create_task(machine.signal(*signals))
@@ -319,7 +350,7 @@ async def test_at_most_three_are_executed_at_once(make: MakeMachine) -> None:
 
 async def test_a_failure_makes_room_for_the_next(make: MakeMachine) -> None:
     files = SlowFiles({}, slow=False)
-    machine = make(Hands(files=files))
+    machine = make(Hands(files, FakeCommands({})))
 
     for number in range(3 * MOST_AT_ONCE):
         await machine.signal(a_signal(f"exe_{number}"))

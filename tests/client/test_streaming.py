@@ -11,21 +11,21 @@ import msgspec
 import pytest
 from aiohttp import web
 
+from handrail.app.build_server import build_services
 from handrail.bus.local import LocalBus
 from handrail.client.api import ApiError, HandrailApi
-from handrail.client.handler import ReportResult, ToolHandler
+from handrail.client.asking import Asking
+from handrail.client.handler import ToolHandler
+from handrail.client.review import Reviewer
 from handrail.client.streaming import StreamingClient
 from handrail.core.access import Role
 from handrail.core.hands import Files, Hands
 from handrail.core.project import Autonomy
-from handrail.plane.dispatch import Dispatcher
-from handrail.plane.executor import ToolExecutor
-from handrail.policy.rules import default_rules
 from handrail.policy.security import Scene
 from handrail.server.services import Services
 from handrail.server.serving import bind
 from handrail.store.sqlite import SqliteStore
-from handrail.testing import FakeClock
+from handrail.testing import FakeClock, FakeCommands, ScriptedPerson
 from handrail.tools.catalogue import builtin_registry
 from tests.client.conftest import SlowFiles, a_signal, until
 from tests.conftest import Household
@@ -34,9 +34,7 @@ from tests.server.conftest import serving
 
 def fresh(store: SqliteStore, bus: LocalBus, clock: FakeClock) -> Services:
     """Services as a server that was just started has them."""
-    dispatcher = Dispatcher(store, clock, bus)
-    executor = ToolExecutor(builtin_registry(), default_rules(), store, bus, clock, dispatcher)
-    return Services(store, bus, clock, executor, dispatcher)
+    return build_services(store, bus, clock)
 
 
 @asynccontextmanager
@@ -48,15 +46,19 @@ async def connected(
     *,
     workspace: str = "/workspace",
     announce: Callable[[bool], None] = lambda up: None,
+    person: ScriptedPerson | None = None,
 ) -> AsyncGenerator[asyncio.Task[None]]:
     """A client that runs for as long as the context is open."""
 
-    def handler(report: Callable[[ReportResult], None]) -> ToolHandler:
-        scene = Scene(workspace, Autonomy.FULL)
-        return ToolHandler(builtin_registry(), scene, Hands(files=files), FakeClock(), report)
-
+    scene = Scene(workspace, Autonomy.FULL)
+    reviewer = Reviewer(builtin_registry(), scene, Hands(files, FakeCommands({})))
     async with HandrailApi(server, project_id, token) as api:
-        running = asyncio.create_task(StreamingClient(api, handler, announce).run())
+        asking = Asking(api, person)
+
+        def handler(line: StreamingClient) -> ToolHandler:
+            return ToolHandler(reviewer, FakeClock(), line, asking)
+
+        running = asyncio.create_task(StreamingClient(api, handler, asking, announce).run())
         try:
             yield running
         finally:

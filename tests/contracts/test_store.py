@@ -498,7 +498,7 @@ async def test_a_call_comes_back_as_it_was_stored_at_every_step(
         effect=Effect.CHANGE,
         requires_approval=True,
     )
-    handed = call.assign(household.client_id, soon)
+    handed = call.advance(Status.EXECUTING, soon, client_id=household.client_id, epoch=1)
     anew = handed.reoffer(ClientId("cli_other"))
     done = anew.advance(
         Status.FAILED,
@@ -689,7 +689,8 @@ async def test_a_stream_shows_what_is_for_everyone_and_a_clients_own(
 
     def item(seq: int, event: NewEvent) -> tuple[Any, ...]:
         stamped = Event(household.project.id, seq, call.created_at, *event)
-        return (stamped, "read_file", "judged", call.autonomy, dict(call.tool_params))
+        told_of = call if event.execution_id == call.id else other
+        return (stamped, told_of, dict(call.tool_params))
 
     every = [item(seq, event) for seq, event in enumerate(news, start=1)]
     expected: dict[ClientId | None, list[tuple[Any, ...]]] = {

@@ -1,16 +1,23 @@
 import asyncio
 import errno
 import os
+import socket
 import stat
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from handrail.core.errors import FileOperationError, PathValidationError, ToolError
-from handrail.core.hands import FileContent, Files
-from handrail.executors import beneath, filesystem
+from handrail.core.errors import (
+    FileOperationError,
+    PathValidationError,
+    StaleFileError,
+    ToolError,
+)
+from handrail.core.hands import FileContent, Files, FileState
+from handrail.executors import beneath, filesystem, place
 from handrail.executors.beneath import has_openat2, open_beneath, walk_beneath
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.policy.rules import Rules
@@ -47,6 +54,7 @@ def executor(
     request: pytest.FixtureRequest, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[FileSystemExecutor]:
     monkeypatch.setattr(filesystem, "open_beneath", request.param)
+    monkeypatch.setattr(place, "open_beneath", request.param)
     with FileSystemExecutor(root) as made:
         yield made
 
@@ -438,3 +446,410 @@ async def test_a_link_lends_no_name_to_a_file_removed_while_it_was_opened(
     monkeypatch.setattr(filesystem, "open_beneath", open_and_remove)
     with FileSystemExecutor(tmp_path) as executor, pytest.raises(PathValidationError):
         await executor.read("notes.txt", max_bytes=100)
+
+
+ABSENT = FileState(exists=False)
+
+
+async def refused_write(files: Files, path: str) -> tuple[type[ToolError], str]:
+    """What is said to a write, which must be what is said to a look before it."""
+    with pytest.raises(ToolError) as foreseen:
+        await files.find(path, max_bytes=LIMIT)
+    with pytest.raises(ToolError) as caught:
+        await files.write(path, b"planted", expected=None)
+    assert caught.value.message == foreseen.value.message
+    assert type(caught.value) is type(foreseen.value)
+    return type(caught.value), caught.value.message
+
+
+async def test_mode_of_a_file_is_told(executor: FileSystemExecutor, root: Path) -> None:
+    for mode in (0o600, 0o755, 0o4755, 0o2644):
+        (root / "dir" / "f").chmod(mode)
+        expected = FileContent(b"inside", 6, mode)
+        assert await executor.read("dir/f", max_bytes=LIMIT) == expected
+        assert await executor.find("dir/f", max_bytes=LIMIT) == expected
+
+
+async def test_what_would_be_displaced_is_found(executor: FileSystemExecutor, root: Path) -> None:
+    (root / "big").write_bytes(b"x" * 300_000)
+    found = await executor.find("big", max_bytes=LIMIT)
+    assert found is not None
+    assert (len(found.data), found.size) == (300_000, 300_000)
+    assert await executor.find("nothing", max_bytes=LIMIT) is None
+    assert await executor.find("no/such/folder/nothing", max_bytes=LIMIT) is None
+    assert not (root / "no").exists()
+
+
+async def test_file_too_large_to_be_shown_is_not_found_but_refused(
+    executor: FileSystemExecutor,
+) -> None:
+    with pytest.raises(FileOperationError, match=r"^dir/f is 6 bytes; at most 5 can be read$"):
+        await executor.find("dir/f", max_bytes=5)
+
+
+async def test_file_is_written_and_found_again(executor: FileSystemExecutor, root: Path) -> None:
+    await executor.write("dir/new", b"one", expected=ABSENT)
+    found = await executor.find("dir/new", max_bytes=LIMIT)
+    assert found is not None
+    await executor.write("dir/new", b"two", expected=found.state)
+    assert (root / "dir" / "new").read_bytes() == b"two"
+    with pytest.raises(StaleFileError):
+        await executor.write("dir/new", b"three", expected=found.state)
+    assert sorted(path.name for path in (root / "dir").iterdir()) == ["f", "new"]
+
+
+async def test_missing_folders_are_made(executor: FileSystemExecutor, root: Path) -> None:
+    await executor.write("one/two/three/f", b"deep", expected=ABSENT)
+    assert (root / "one" / "two" / "three" / "f").read_bytes() == b"deep"
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE((root / "one").stat().st_mode) == 0o777 & ~mask
+
+
+async def test_folder_made_by_another_in_the_same_moment_is_taken(
+    executor: FileSystemExecutor, root: Path
+) -> None:
+    await asyncio.gather(
+        *(executor.write(f"new/deep/{n}", b"x", expected=ABSENT) for n in range(20))
+    )
+    assert len(list((root / "new" / "deep").iterdir())) == 20
+
+
+async def test_link_put_in_place_of_a_folder_just_made_is_not_followed(
+    executor: FileSystemExecutor, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def swapped(name: str, *, dir_fd: int) -> None:
+        os.symlink("../outside", name, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "mkdir", swapped)
+    with pytest.raises(ToolError):
+        await executor.write("made/new", b"planted", expected=ABSENT)
+    assert [found.name for found in (root.parent / "outside").iterdir()] == ["f"]
+
+
+async def test_no_folder_is_made_for_a_file_that_is_gone(
+    executor: FileSystemExecutor, root: Path
+) -> None:
+    expected = FileContent(b"old", 3).state
+    with pytest.raises(StaleFileError, match=r"^gone/f is gone$"):
+        await executor.write("gone/f", b"new", expected=expected)
+    assert not (root / "gone").exists()
+
+
+async def test_linked_folder_that_stays_inside_is_written_into(
+    executor: FileSystemExecutor, root: Path
+) -> None:
+    (root / "link").symlink_to("dir")
+    await executor.write("link/new.py", b"x", expected=ABSENT)
+    await executor.write("link/deep/new.py", b"y", expected=ABSENT)
+    assert (root / "dir" / "new.py").read_bytes() == b"x"
+    assert (root / "dir" / "deep" / "new.py").read_bytes() == b"y"
+
+
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        ("../outside", "link/f"),
+        ("../outside", "link/new"),
+        ("../outside", "link/new/deep"),
+        ("/tmp", "link/handrail-test-new"),
+        ("dir/../../outside", "link/f"),
+    ],
+)
+async def test_nothing_is_written_through_a_link_that_leads_outside(
+    executor: FileSystemExecutor, root: Path, target: str, path: str
+) -> None:
+    (root / "link").symlink_to(target)
+    assert await refused_write(executor, path) == (
+        PathValidationError,
+        f"{path} goes through a link that leads out of the workspace, or is absolute",
+    )
+    assert [found.name for found in (root.parent / "outside").iterdir()] == ["f"]
+    assert (root.parent / "outside" / "f").read_bytes() == b"stolen"
+
+
+@pytest.mark.parametrize("target", ["dir/f", "../outside/f", "/etc/passwd", "nothing", "link"])
+async def test_link_itself_is_not_written(
+    executor: FileSystemExecutor, root: Path, target: str
+) -> None:
+    (root / "link").symlink_to(target)
+    assert await refused_write(executor, "link") == (
+        PathValidationError,
+        "link is a link; write to the file that it leads to",
+    )
+    assert (root / "link").is_symlink()
+    assert not (root / "nothing").exists()
+
+
+async def test_nothing_is_made_behind_a_link_that_leads_nowhere(
+    executor: FileSystemExecutor, root: Path
+) -> None:
+    (root / "link").symlink_to("nothing")
+    assert await refused_write(executor, "link/new") == (
+        PathValidationError,
+        "link/new goes through a link that leads nowhere",
+    )
+    assert not (root / "nothing").exists()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../outside/f", "/etc/passwd", "dir/../../outside/f", "..", ".", "dir/..", "", "dir/", "a\0b",
+     "\ud800", "nothing/../../outside/f"],
+    ids=ascii,
+)  # fmt: skip
+async def test_path_that_was_never_judged_is_not_written(
+    executor: FileSystemExecutor, root: Path, path: str
+) -> None:
+    assert await refused_write(executor, path) == (
+        PathValidationError,
+        f"{path!r} does not name a file below the workspace",
+    )
+    assert (root.parent / "outside" / "f").read_bytes() == b"stolen"
+
+
+async def test_other_things_than_files_are_not_written(
+    executor: FileSystemExecutor, root: Path
+) -> None:
+    os.mkfifo(root / "pipe")
+    (root / "hard").hardlink_to(root / "dir" / "f")
+    assert await refused_write(executor, "pipe") == (
+        PathValidationError,
+        "pipe is not a regular file",
+    )
+    assert await refused_write(executor, "hard") == (
+        PathValidationError,
+        "hard has a second name, which may lie elsewhere",
+    )
+    assert await refused_write(executor, "dir") == (FileOperationError, "dir is a directory")
+    assert await refused_write(executor, "dir/f/x") == (
+        FileOperationError,
+        "a part of dir/f/x is not a directory",
+    )
+    assert (root / "dir" / "f").read_bytes() == b"inside"
+
+
+async def test_socket_is_not_written(
+    executor: FileSystemExecutor, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind("talk")
+        assert await refused_write(executor, "talk") == (
+            PathValidationError,
+            "talk is not a regular file",
+        )
+
+
+async def test_device_is_not_written(executor: FileSystemExecutor, root: Path) -> None:
+    try:
+        os.mknod(root / "zero", 0o666 | stat.S_IFCHR, os.makedev(1, 5))
+        os.close(os.open(root / "zero", os.O_RDONLY))
+    except PermissionError:
+        pytest.skip("this user or file system may not have devices")
+    assert await refused_write(executor, "zero") == (
+        PathValidationError,
+        "zero is not a regular file",
+    )
+
+
+@needs_proc
+@pytest.mark.parametrize(
+    ("folder", "name", "reason"),
+    [
+        (
+            ".git",
+            "config.md",
+            "the inside of .git is git's own; hooks and config there run programs",
+        ),
+        (".ssh", "notes.md", "this file or folder holds credentials"),
+        (".handrail", "x.md", "Handrail's own files are not an agent's to see or change"),
+    ],
+)
+async def test_linked_folder_lends_no_harmless_name_for_writing(
+    executor: FileSystemExecutor, root: Path, folder: str, name: str, reason: str
+) -> None:
+    (root / folder / "deep").mkdir(parents=True)
+    (root / "docs").symlink_to(folder)
+    for path in (name, f"deep/{name}", f"new/{name}"):
+        assert await refused_write(executor, f"docs/{path}") == (
+            PathValidationError,
+            f"docs/{path} leads to {folder}/{path}: {reason}",
+        )
+    assert [found.name for found in (root / folder).iterdir()] == ["deep"]
+
+
+@needs_proc
+async def test_linked_folder_lends_no_harmless_kind(
+    executor: FileSystemExecutor, root: Path
+) -> None:
+    (root / ".github" / "workflows").mkdir(parents=True)
+    (root / "docs").symlink_to(".github/workflows")
+    assert await refused_write(executor, "docs/notes.yml") == (
+        PathValidationError,
+        "docs/notes.yml leads to .github/workflows/notes.yml; write it by that name",
+    )
+
+
+@contextmanager
+def somebody_else() -> Generator[None]:
+    """Act as somebody who is not root, to whom everything is allowed."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(12345)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+async def test_what_may_not_be_written_is_refused_though_a_rename_would_succeed(
+    executor: FileSystemExecutor, root: Path
+) -> None:
+    (root / "dir").chmod(0o777)
+    (root / "dir" / "f").chmod(0o444)
+    (root / "closed").mkdir()
+    (root / "closed" / "f").write_bytes(b"old")
+    (root / "closed" / "f").chmod(0o666)
+    (root / "closed").chmod(0o555)
+    with somebody_else():
+        assert await refused_write(executor, "dir/f") == (
+            FileOperationError,
+            "no permission to write dir/f",
+        )
+        for path in ("closed/f", "closed/new", "closed/deep/new"):
+            assert await refused_write(executor, path) == (
+                FileOperationError,
+                f"no permission to write into the folder of {path}",
+            )
+    assert (root / "dir" / "f").read_bytes() == b"inside"
+
+
+async def test_file_of_another_owner_that_may_be_written_is_written(
+    executor: FileSystemExecutor, root: Path
+) -> None:
+    (root / "dir").chmod(0o777)
+    (root / "dir" / "f").chmod(0o666)
+    with somebody_else():
+        await executor.write("dir/f", b"new", expected=None)
+    assert (root / "dir" / "f").read_bytes() == b"new"
+    assert stat.S_IMODE((root / "dir" / "f").stat().st_mode) == 0o666
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        (errno.ENOSPC, "there is no space left to write new"),
+        (errno.EDQUOT, "there is no space left to write new"),
+        (errno.EROFS, "new lies on a file system that can only be read"),
+        (errno.EACCES, "no permission to write new"),
+        (errno.EIO, "new: Input/output error"),
+    ],
+    ids=["full", "quota", "read-only", "no-permission", "broken"],
+)
+async def test_failing_disk_is_told_in_words(
+    executor: FileSystemExecutor,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    message: str,
+) -> None:
+    def fail(*_: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "write", fail)
+    with pytest.raises(FileOperationError) as caught:
+        await executor.write("new", b"x", expected=None)
+    monkeypatch.undo()
+    assert caught.value.message == message
+    assert sorted(path.name for path in root.iterdir()) == [".env", "dir"]
+
+
+async def test_name_too_long_is_told_in_words(executor: FileSystemExecutor) -> None:
+    name = "x" * 256
+    assert await refused_write(executor, name) == (
+        FileOperationError,
+        f"{name} has a name that is too long",
+    )
+
+
+async def test_other_folder_put_in_place_of_the_root_is_not_written(
+    executor: FileSystemExecutor, root: Path
+) -> None:
+    root.rename(root.with_name("moved"))
+    root.mkdir()
+    await executor.write("dir/new.py", b"x", expected=ABSENT)
+    assert list(root.iterdir()) == []
+    assert (root.with_name("moved") / "dir" / "new.py").read_bytes() == b"x"
+
+
+async def test_closed_executor_writes_nothing(root: Path) -> None:
+    executor = FileSystemExecutor(root)
+    executor.close()
+    assert (await refused_write(executor, "new"))[0] is FileOperationError
+
+
+async def test_write_that_is_called_off_is_at_its_end_when_that_is_told(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    real = os.write
+
+    def write_slowly(fd: int, data: memoryview) -> int:
+        begun.set()
+        go_on.wait(5)
+        return real(fd, data)
+
+    monkeypatch.setattr(os, "write", write_slowly)
+    with FileSystemExecutor(root) as executor:
+        writing = asyncio.create_task(executor.write("new", b"whole", expected=ABSENT))
+        await asyncio.to_thread(begun.wait, 5)
+        writing.cancel()
+        await asyncio.sleep(0.05)
+        assert not writing.done()
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await writing
+    assert (root / "new").read_bytes() == b"whole"
+
+
+@needs_proc
+async def test_no_descriptor_is_left_open_by_writing(
+    executor: FileSystemExecutor, root: Path
+) -> None:
+    os.mkfifo(root / "pipe")
+    (root / "out").symlink_to("../outside")
+    (root / "docs").symlink_to(".env")
+    await executor.write("warm", b"up", expected=None)
+    before = os.listdir("/proc/self/fd")
+    for path in ("dir/f", "new/deep/f", "dir", "pipe", "out/f", "docs", "dir/f/x", "..", "x" * 300):
+        for expected in (None, ABSENT):
+            try:
+                await executor.find(path, max_bytes=LIMIT)
+                await executor.write(path, b"x", expected=expected)
+            except ToolError:
+                continue
+    assert os.listdir("/proc/self/fd") == before
+
+
+@pytest.mark.parametrize(
+    "make", [lambda _: FakeFiles({"a": b"hello"}), FileSystemExecutor], ids=["fake", "real"]
+)
+async def test_stand_in_is_written_like_the_real_one(tmp_path: Path, make: FilesMaker) -> None:
+    (tmp_path / "a").write_bytes(b"hello")
+    (tmp_path / "a").chmod(0o644)
+    files = make(tmp_path)
+    assert await files.find("a", max_bytes=5) == FileContent(b"hello", 5)
+    assert await files.find("b", max_bytes=5) is None
+    await files.write("b", b"new", expected=ABSENT)
+    with pytest.raises(StaleFileError):
+        await files.write("b", b"newer", expected=ABSENT)
+    await files.write("a", b"bye", expected=FileContent(b"hello", 5).state)
+    with pytest.raises(StaleFileError):
+        await files.write("a", b"bye", expected=FileContent(b"hello", 5).state)
+    await files.write("b", b"newest", expected=None)
+    assert (await files.read("a", max_bytes=9)).data == b"bye"
+    assert (await files.read("b", max_bytes=9)).data == b"newest"
+    if isinstance(files, FileSystemExecutor):
+        files.close()

@@ -1,21 +1,25 @@
 """Real processes: a server and clients by the `handrail` command, the asker is the test."""
 
 import asyncio
+import json
 import os
 import signal
 import socket
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from handrail.app.home import Credentials, Home
-from handrail.client.api import HandrailApi, ServerUnreachable
+from handrail.client.api import ApiError, HandrailApi, ServerUnreachable
+from handrail.core.card import Card, Choice
 from handrail.core.execution import FINAL
+
+T = TypeVar("T")
 
 MORTAL = Path(__file__).with_name("mortal.py")
 FINAL_WORDS = {str(status) for status in FINAL}
@@ -30,6 +34,7 @@ class Rig:
         self.workspace.mkdir()
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port = probe.getsockname()[1]
+        self.environment: dict[str, str] = {}
         self._processes: list[subprocess.Popen[str]] = []
 
     def start_server(self, *, dies: str | None = None) -> subprocess.Popen[str]:
@@ -58,20 +63,33 @@ class Rig:
         assert found is not None, "the server has not introduced itself yet"
         return found
 
-    async def ask(self, path: str, call_id: str, *, session_id: str = "journey") -> dict[str, Any]:
+    async def ask(self, path: str, call_id: str) -> dict[str, Any]:
         """Ask to read a file, and ask again with the same words until there is an end."""
+        return await self.call("read_file", {"path": path}, call_id)
+
+    async def call(
+        self,
+        tool_name: str,
+        params: dict[str, Any],
+        call_id: str = "call-1",
+        *,
+        session_id: str = "journey",
+        reasoning: str | None = None,
+    ) -> dict[str, Any]:
+        """Ask for a call, and ask again with the same words until there is an end."""
         known = self.credentials
         async with (
-            asyncio.timeout(30),
+            asyncio.timeout(40),
             HandrailApi(known.server, known.project_id, known.agent_token) as api,
         ):
             while True:
                 try:
                     answer = await api.execute(
-                        "read_file",
-                        {"path": path},
+                        tool_name,
+                        params,
                         session_id=session_id,
                         call_id=call_id,
+                        reasoning=reasoning,
                         wait=10,
                     )
                 except ServerUnreachable:
@@ -80,10 +98,55 @@ class Rig:
                 if answer["status"] in FINAL_WORDS:
                     return answer
 
+    async def question(self) -> Card:
+        """The next question that waits for a person."""
+        async with asyncio.timeout(40):
+            while True:
+                cards = await self.as_person(lambda api: api.pending_approvals())
+                if cards:
+                    return cards[0]
+                await asyncio.sleep(0.05)
+
+    async def answer(self, choice: Choice) -> Card:
+        """Wait for a question and answer it; gives the card that was answered."""
+        card = await self.question()
+        try:
+            await self.as_person(lambda api: api.decide(card, choice, channel="journey"))
+        except ApiError as error:
+            # Said before a crash, and said again: the first answer counts.
+            if error.status != 409:
+                raise
+        return card
+
+    async def as_person(self, use: Callable[[HandrailApi], Awaitable[T]]) -> T:
+        """Ask as the user, and ask again until the server answers."""
+        known = self.credentials
+        async with (
+            asyncio.timeout(40),
+            HandrailApi(known.server, known.project_id, known.user_token) as api,
+        ):
+            while True:
+                try:
+                    return await use(api)
+                except ServerUnreachable:
+                    await asyncio.sleep(0.05)
+
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         """Look into the database from outside, past all of our own code."""
         with sqlite3.connect(self.home / "handrail.db") as database:
             return database.execute(statement).fetchall()
+
+    def assert_told_once_and_provable(self, calls: int) -> None:
+        """Every call is there once, its events have no gap, and the record is whole."""
+        assert self.rows("SELECT count(*), count(DISTINCT call_id) FROM tool_executions") == [
+            (calls, calls)
+        ]
+        assert self.rows("SELECT count(*), max(seq), min(seq) FROM events") == self.rows(
+            "SELECT last_event, last_event, 1 FROM projects"
+        )
+        assert self.rows("SELECT count(*) FROM raw_params") == [(0,)]
+        verdict = self.run("audit", "verify", "--json", "--workspace", str(self.workspace))
+        assert json.loads(verdict.stdout)["whole"] is True
 
     def stop(self) -> None:
         for process in self._processes:
@@ -114,7 +177,7 @@ class Rig:
         # Without compiled bytecode each of the many processes here would take seconds to start.
         unwanted = ("HANDRAIL", "PYTHONDONTWRITEBYTECODE")
         kept = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
-        kept |= {"HANDRAIL_HOME": str(self.home), "PYTHONUNBUFFERED": "1"}
+        kept |= {"HANDRAIL_HOME": str(self.home), "PYTHONUNBUFFERED": "1", **self.environment}
         return kept if dies is None else {**kept, "HANDRAIL_DIES": dies}
 
 

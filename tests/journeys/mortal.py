@@ -1,7 +1,7 @@
 """Runs the `handrail` command so that it dies by SIGKILL at a chosen moment.
 
 HANDRAIL_DIES is `before:commit:2`, `after:report:1` and so on: before or after the nth time that
-a batch is committed, a file is read or results are reported.
+a batch is committed, a file is read or written, a call is claimed, or facts or results are sent.
 """
 
 import os
@@ -59,6 +59,12 @@ match what:
         SqliteStore._commit = mortal(SqliteStore._commit)
     case "read":
         FileSystemExecutor.read = mortal_async(FileSystemExecutor.read)
+    case "write":
+        FileSystemExecutor.write = mortal_async(FileSystemExecutor.write)
+    case "facts":
+        HandrailApi.send_facts = mortal_async(HandrailApi.send_facts)
+    case "claim":
+        HandrailApi.claim = mortal_async(HandrailApi.claim)
     case "report":
         HandrailApi.send_results = mortal_async(HandrailApi.send_results)
     case _:

@@ -11,19 +11,6 @@ from tests.journeys.conftest import Rig
 COMMITS = (1, 2, 3)
 
 
-def assert_told_once_and_provable(rig: Rig, calls: int) -> None:
-    """Every call is there once, its events have no gap, and the record is whole."""
-    assert rig.rows("SELECT count(*), count(DISTINCT call_id) FROM tool_executions") == [
-        (calls, calls)
-    ]
-    assert rig.rows("SELECT count(*), max(seq), min(seq) FROM events") == rig.rows(
-        "SELECT last_event, last_event, 1 FROM projects"
-    )
-    assert rig.rows("SELECT count(*) FROM raw_params") == [(0,)]
-    verdict = rig.run("audit", "verify", "--json", "--workspace", str(rig.workspace))
-    assert json.loads(verdict.stdout)["whole"] is True
-
-
 @pytest.mark.behaviour("read.travels")
 async def test_an_agent_reads_a_file_on_another_process_machine(rig: Rig) -> None:
     (rig.workspace / "README.md").write_text("hello from the workspace\n")
@@ -42,7 +29,7 @@ async def test_an_agent_reads_a_file_on_another_process_machine(rig: Rig) -> Non
         "output": "hello from the workspace\n",
     }
     assert answer["risk_level"] == "LOW"
-    assert_told_once_and_provable(rig, calls=1)
+    rig.assert_told_once_and_provable(calls=1)
 
 
 @pytest.mark.behaviour("read.refused-outside")
@@ -70,7 +57,7 @@ async def test_a_call_waits_until_a_client_comes(rig: Rig) -> None:
         await asyncio.to_thread(rig.start_client)
 
     assert asking.result()["result"]["content"] == "better late"
-    assert_told_once_and_provable(rig, calls=1)
+    rig.assert_told_once_and_provable(calls=1)
 
 
 @pytest.mark.slow
@@ -97,7 +84,7 @@ async def test_the_server_may_die_at_any_commit(rig: Rig, when: str, commit: int
         answer = asking.result()
 
     assert answer["result"]["content"] == "still here"
-    assert_told_once_and_provable(rig, calls=1)
+    rig.assert_told_once_and_provable(calls=1)
 
 
 @pytest.mark.slow
@@ -119,7 +106,7 @@ async def test_the_client_may_die_at_any_step(rig: Rig, moment: str) -> None:
         group.create_task(go_on_after_its_death())
 
     assert asking.result()["result"]["content"] == "still here"
-    assert_told_once_and_provable(rig, calls=1)
+    rig.assert_told_once_and_provable(calls=1)
 
 
 @pytest.mark.slow
@@ -146,4 +133,4 @@ async def test_killing_both_under_load_loses_nothing_and_doubles_nothing(rig: Ri
 
     contents = [task.result()["result"]["content"] for task in asking]
     assert contents == [f"file {number}" for number in range(40)]
-    assert_told_once_and_provable(rig, calls=40)
+    rig.assert_told_once_and_provable(calls=40)

@@ -120,13 +120,15 @@ def test_a_client_of_another_workspace_is_given_nothing(
         assert dispatcher.assign(approved, clock.now()) == approved
 
 
-def test_what_changes_something_is_not_handed_out_unasked(
+def test_what_changes_something_is_offered_and_waits_to_be_claimed(
     dispatcher: Dispatcher, household: Household, clock: FakeClock
 ) -> None:
     approved = a_call(household, effect=Effect.CHANGE)
 
     with seated(dispatcher, household.client):
-        assert dispatcher.assign(approved, clock.now()) == approved
+        assert dispatcher.assign(approved, clock.now()) == approved._replace(
+            client_id=household.client_id, epoch=1
+        )
 
 
 # Offering
@@ -251,13 +253,13 @@ async def test_with_nobody_there_a_read_stays_where_it_is(
     assert await find(store, handed) == handed
 
 
-async def test_a_change_is_not_handed_to_another_client(
+async def test_a_change_that_was_claimed_is_not_handed_to_another_client(
     dispatcher: Dispatcher, store: SqliteStore, household: Household
 ) -> None:
     other = await add_client(store, household)
-    begun = a_call(household, effect=Effect.CHANGE).assign(
-        household.client_id, household.project.created_at
-    )
+    at = household.project.created_at
+    offered = a_call(household, effect=Effect.CHANGE).assign(household.client_id, at)
+    begun = offered.advance(Status.EXECUTING, at)
     await store.submit(opening(begun, household))
 
     with seated(dispatcher, other) as seat:
@@ -286,6 +288,81 @@ async def test_two_clients_that_come_at_once_share_no_call(
     assert sorted(event.execution_id for event in signals) == sorted(call.id for call in waiting)
 
 
+async def test_a_change_that_nobody_claimed_is_offered_to_another_client(
+    dispatcher: Dispatcher, store: SqliteStore, household: Household
+) -> None:
+    other = await add_client(store, household)
+    at = household.project.created_at
+    offered = a_call(household, effect=Effect.CHANGE).assign(household.client_id, at)
+    await store.submit(opening(offered, household))
+
+    with seated(dispatcher, other):
+        await dispatcher.hand_over(household.workspace.id)
+
+    assert await find(store, offered) == offered._replace(client_id=other.subject, epoch=2)
+
+
+# Claiming
+
+
+async def test_a_claim_begins_the_call_and_asking_again_is_harmless(
+    dispatcher: Dispatcher, store: SqliteStore, household: Household
+) -> None:
+    at = household.project.created_at
+    offered = a_call(household, effect=Effect.CHANGE).assign(household.client_id, at)
+    await store.submit(opening(offered, household))
+
+    claims = [
+        await dispatcher.claim(offered.id, 1, household.client, household.project.id)
+        for _ in range(2)
+    ]
+
+    begun = offered._replace(status=Status.EXECUTING, started_at=at)
+    assert claims == [begun, begun]
+    assert await find(store, offered) == begun
+
+
+@pytest.mark.parametrize("epoch", [0, 2])
+async def test_a_claim_under_another_epoch_is_turned_away(
+    dispatcher: Dispatcher, store: SqliteStore, household: Household, epoch: int
+) -> None:
+    at = household.project.created_at
+    offered = a_call(household, effect=Effect.CHANGE).assign(household.client_id, at)
+    await store.submit(opening(offered, household))
+
+    with pytest.raises(Conflict, match="is not offered to this client under epoch"):
+        await dispatcher.claim(offered.id, epoch, household.client, household.project.id)
+
+    assert await find(store, offered) == offered
+
+
+async def test_of_two_clients_only_the_one_it_was_offered_to_may_claim(
+    dispatcher: Dispatcher, store: SqliteStore, household: Household
+) -> None:
+    other = await add_client(store, household)
+    at = household.project.created_at
+    offered = a_call(household, effect=Effect.CHANGE).assign(household.client_id, at)
+    await store.submit(opening(offered, household))
+
+    with pytest.raises(Conflict):
+        await dispatcher.claim(offered.id, 1, other, household.project.id)
+    claimed = await dispatcher.claim(offered.id, 1, household.client, household.project.id)
+
+    assert claimed.status is Status.EXECUTING
+
+
+async def test_a_call_that_has_ended_cannot_be_claimed(
+    dispatcher: Dispatcher, store: SqliteStore, household: Household
+) -> None:
+    at = household.project.created_at
+    offered = a_call(household, effect=Effect.CHANGE).assign(household.client_id, at)
+    ended = offered.fail(ErrorType.CANCELLED, "no longer wanted", at)
+    await store.submit(opening(ended, household))
+
+    with pytest.raises(Conflict):
+        await dispatcher.claim(offered.id, 1, household.client, household.project.id)
+
+
 async def test_calls_are_tended_while_the_server_runs(
     services: Services, dispatcher: Dispatcher, store: SqliteStore, household: Household
 ) -> None:
@@ -293,7 +370,7 @@ async def test_calls_are_tended_while_the_server_runs(
     handed = await handed_out(services, household)
 
     with seated(dispatcher, other):
-        tending = asyncio.create_task(dispatcher.tend_forever())
+        tending = asyncio.create_task(services.sweeper.sweep_forever())
         async with asyncio.timeout(10):
             while (await find(store, handed)).client_id != other.subject:
                 await asyncio.sleep(0.02)

@@ -21,6 +21,7 @@ from handrail.core.errors import (
 )
 from handrail.core.event import Event, EventKind
 from handrail.core.execution import Status, ToolExecution
+from handrail.core.grant import Scope
 from handrail.core.ids import CallId, ExecutionId, ProjectId, SessionId, mint
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
@@ -66,6 +67,8 @@ def approved(home: Household, execution_id: ExecutionId, path: str) -> ToolExecu
         created_at=at,
         reasoning="to know",
         approved_at=at,
+        approved_by="policy",
+        scope=Scope.ONCE,
     )
 
 

@@ -3,7 +3,9 @@ from itertools import product
 import pytest
 
 from handrail.core.errors import RuleError
-from handrail.policy.rules import Access, PathRule, Rules, default_rules, fold
+from handrail.policy.globs import fold
+from handrail.policy.path_rules import Access, PathRule
+from handrail.policy.rules import Rules, default_rules
 
 GOOD = {
     "name": '"diary"',
@@ -60,7 +62,10 @@ def test_good_rule_is_read() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[[paths]]\nname = 'x'", "mine.toml: unknown section 'paths'; known: path"),
+        (
+            "[[paths]]\nname = 'x'",
+            "mine.toml: unknown section 'paths'; known: path, write, command",
+        ),
         (rule_text(colour='"red"'), "mine.toml: path rule 'diary': unknown key 'colour'"),
         (rule_text(name=None), "mine.toml: path rule '?': 'name' is missing"),
         (rule_text(access=None), "mine.toml: path rule 'diary': 'access' is missing"),

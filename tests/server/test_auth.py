@@ -27,9 +27,18 @@ ROUTES: dict[str, tuple[int, int, int]] = {
     "GET /tools/executions": (200, 200, 200),
     "GET /tools/{tool_id}": (200, 200, 200),
     "POST /tools/execute": (200, 403, 200),
+    "POST /tools/{tool_id}/claim": (403, 200, 403),
     "POST /tools/{tool_id}/result": (403, 200, 403),
     "POST /tools/results": (403, 200, 403),
     "GET /chat/stream": (200, 200, 403),
+    "GET /approvals": (200, 200, 403),
+    # There is no such thing, which only those are told who may ask.
+    "GET /approvals/{approval_id}": (404, 404, 403),
+    "POST /approvals/{approval_id}/approve": (404, 404, 403),
+    "POST /approvals/{approval_id}/reject": (404, 404, 403),
+    "POST /approvals/{approval_id}/facts": (403, 404, 403),
+    "GET /grants": (200, 200, 403),
+    "DELETE /grants/{grant_id}": (404, 404, 403),
     "GET /clients": (200, 200, 403),
     "GET /audit": (200, 200, 403),
 }
@@ -43,7 +52,11 @@ async def use(
     method, _, path = route.partition(" ")
     bodies: dict[str, Any] = {
         "/tools/execute": a_body(),
+        "/tools/{tool_id}/claim": {"epoch": 1},
         "/tools/{tool_id}/result": a_result(),
+        "/approvals/{approval_id}/approve": {"decision": "approved"},
+        "/approvals/{approval_id}/reject": {"reason": "not now"},
+        "/approvals/{approval_id}/facts": {"facts": {}},
         "/tools/results": {"results": [a_result(tool_id=tool_id)]},
     }
     options = {"json": bodies[path]} if method == "POST" else {}

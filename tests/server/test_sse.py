@@ -61,6 +61,9 @@ async def test_a_live_signal_brings_the_client_all_it_needs(
         "digest": digest_call(salt, "read_file", '{"path":"token=open-sesame"}', plan),
         "salt": salt,
         "epoch": 1,
+        "status": "executing",
+        "risk_level": "LOW",
+        "surveyed": False,
         "replayed": False,
         "execution_context": {
             "approved": True,

@@ -12,7 +12,7 @@ from sqlalchemy import Table
 from handrail.core.access import Token
 from handrail.core.audit import AuditEntry
 from handrail.core.event import Event, NewEvent
-from handrail.core.execution import ToolExecution
+from handrail.core.execution import Status, ToolExecution
 from handrail.core.ports import StreamItem
 from handrail.core.project import Client, Project, Session, User, Workspace
 from handrail.store import rows, schema, statements
@@ -114,11 +114,13 @@ def test_the_same_moment_in_another_zone_is_the_same_number() -> None:
     ],
 )
 def test_only_a_signal_that_stands_carries_parameters(
-    epoch: int, status: str, expected: str | None
+    household: Household, epoch: int, status: str, expected: str | None
 ) -> None:
     event = ("prj", 1, 0, "tool.execution_signal", "exe", "executing", "cli", 1)
 
-    item = rows.read_stream_item((*event, "read_file", "judged", "full", epoch, status, "{}"))
+    call = a_call(household)._replace(epoch=epoch, status=Status(status))
+    columns = rows.execution_row(call)
+    item = rows.read_stream_item((*event, *(columns[name] for name in call._fields), "{}"))
 
     assert isinstance(item, StreamItem)
     assert item.raw_params == expected

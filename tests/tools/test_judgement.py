@@ -5,7 +5,7 @@ import pytest
 from handrail.core.hands import Hands
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
-from handrail.core.tool import ToolResult
+from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan, Ruling, Verdict
 from handrail.policy.security import Scene
 from handrail.tools.base import Tool, ToolParams
@@ -32,7 +32,9 @@ class Shout(Tool[WordParams]):
     def preview(self, params: WordParams) -> str:
         return f"Shout {params.word}"
 
-    async def execute(self, params: WordParams, scene: Scene, hands: Hands) -> ToolResult:
+    async def execute(
+        self, params: WordParams, scene: Scene, hands: Hands, facts: JsonObject | None = None
+    ) -> ToolResult:
         raise AssertionError("judging must not execute")
 
 
@@ -49,7 +51,8 @@ def test_tool_that_says_nothing_of_its_safety_counts_as_medium(
 ) -> None:
     verdict = judge_call(Shout(), WordParams(), Scene(NOWHERE, autonomy))
     plan = Plan(argv=(("shout", "calm"),))
-    assert verdict == Verdict(ruling, RiskLevel.MEDIUM, (), seconds, plan)
+    reason = Finding("tool.shout", "shout changes something", RiskLevel.MEDIUM)
+    assert verdict == Verdict(ruling, RiskLevel.MEDIUM, (reason,), seconds, plan)
 
 
 def test_findings_of_the_tool_raise_its_risk() -> None:
@@ -62,6 +65,21 @@ def test_findings_of_the_tool_raise_its_risk() -> None:
     )
 
 
-def test_call_that_raises_concern_is_not_planned() -> None:
-    verdict = judge_call(Shout(), WordParams(word="LOUD"), Scene(NOWHERE))
-    assert verdict.plan == Plan()
+def test_what_is_risky_is_planned_and_what_is_forbidden_is_not() -> None:
+    risky = judge_call(Shout(), WordParams(word="LOUD"), Scene(NOWHERE))
+    seen = [Finding("shout.night", "people sleep", RiskLevel.FORBIDDEN)]
+    forbidden = judge_call(Shout(), WordParams(word="LOUD"), Scene(NOWHERE), seen)
+
+    assert risky.plan == Plan(argv=(("shout", "LOUD"),))
+    assert forbidden.plan == Plan()
+
+
+def test_what_the_machine_shows_makes_a_verdict_stricter_and_never_milder() -> None:
+    scene = Scene(NOWHERE, Autonomy.FULL)
+    calm, loud = WordParams(), WordParams(word="LOUD")
+    mild = [Finding("shout.soft", "soft", RiskLevel.LOW)]
+    grave = [Finding("shout.night", "people sleep", RiskLevel.CRITICAL)]
+
+    assert judge_call(Shout(), calm, scene, mild).risk is RiskLevel.MEDIUM
+    assert judge_call(Shout(), loud, scene, mild).risk is RiskLevel.HIGH
+    assert judge_call(Shout(), loud, scene, grave).risk is RiskLevel.CRITICAL

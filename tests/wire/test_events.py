@@ -7,13 +7,46 @@ import msgspec
 import pytest
 
 from handrail.core.event import Event, EventKind
-from handrail.core.execution import Status
-from handrail.core.ids import ClientId, ExecutionId, ProjectId
+from handrail.core.execution import Status, ToolExecution
+from handrail.core.ids import (
+    CallId,
+    ClientId,
+    ExecutionId,
+    ProjectId,
+    SessionId,
+    UserId,
+    WorkspaceId,
+)
 from handrail.core.ports import StreamItem
 from handrail.core.project import Autonomy
+from handrail.core.risk import RiskLevel
+from handrail.core.tool import Effect, Site
 from handrail.wire.events import render
 
 HERE, THERE = ClientId("cli_here"), ClientId("cli_there")
+
+
+CALL = ToolExecution(
+    id=ExecutionId("exe_1"),
+    user_id=UserId("usr_1"),
+    project_id=ProjectId("prj_1"),
+    workspace_id=WorkspaceId("wsp_1"),
+    session_id=SessionId("session-1"),
+    call_id=CallId("call-1"),
+    agent_id="agt_1",
+    tool_name="read_file",
+    tool_params={"path": "a"},
+    request_digest="asked",
+    digest="judged",
+    site=Site.CLIENT,
+    effect=Effect.READ,
+    autonomy=Autonomy.FULL,
+    risk_level=RiskLevel.LOW,
+    reasons=(),
+    requires_approval=False,
+    status=Status.EXECUTING,
+    created_at=datetime(2026, 1, 1, tzinfo=UTC),
+)
 
 
 def an_item(kind: EventKind, raw_params: str | None = '{"path":"a"}') -> StreamItem:
@@ -28,7 +61,7 @@ def an_item(kind: EventKind, raw_params: str | None = '{"path":"a"}') -> StreamI
         client_id,
         2,
     )
-    return StreamItem(event, "read_file", "judged", Autonomy.FULL, raw_params)
+    return StreamItem(event, CALL, raw_params)
 
 
 def rendered(
@@ -52,6 +85,9 @@ SIGNAL = {
     "digest": "judged",
     "salt": "salt",
     "epoch": 2,
+    "status": "executing",
+    "risk_level": "LOW",
+    "surveyed": False,
     "replayed": False,
     "execution_context": {
         "approved": True,

@@ -184,6 +184,8 @@ def test_a_call_is_shown_in_words_a_program_can_rely_on(household: Household) ->
         "risk_level": "LOW",
         "reasons": [],
         "requires_approval": False,
+        "approved_by": None,
+        "scope": None,
         "session_id": "session-1",
         "call_id": "call-1",
         "agent_id": household.agent.subject,

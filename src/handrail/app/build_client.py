@@ -6,10 +6,14 @@ from contextlib import asynccontextmanager
 from handrail.app.clock import SystemClock
 from handrail.app.home import Credentials
 from handrail.client.api import HandrailApi
-from handrail.client.handler import ReportResult, ToolHandler
+from handrail.client.asking import Asking
+from handrail.client.handler import ToolHandler
+from handrail.client.review import Reviewer
 from handrail.client.streaming import StreamingClient
 from handrail.core.hands import Hands
+from handrail.core.ports import Channel
 from handrail.core.project import Autonomy
+from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.policy.security import Scene
 from handrail.tools.catalogue import builtin_registry
@@ -17,17 +21,23 @@ from handrail.tools.catalogue import builtin_registry
 
 @asynccontextmanager
 async def build_client(
-    credentials: Credentials, announce: Callable[[bool], None] = lambda connected: None
+    credentials: Credentials,
+    announce: Callable[[bool], None] = lambda connected: None,
+    channel: Channel | None = None,
 ) -> AsyncGenerator[StreamingClient]:
-    """A client for one workspace, ready to run."""
+    """A client for one workspace, ready to run; it asks by `channel`, if it has one."""
     with FileSystemExecutor(credentials.workspace) as files:
         # The server has asked where asking was due; here only what is refused always is refused.
-        scene = Scene(workspace=files.root, autonomy=Autonomy.FULL)
-
-        def handler(report: Callable[[ReportResult], None]) -> ToolHandler:
-            return ToolHandler(builtin_registry(), scene, Hands(files=files), SystemClock(), report)
+        scene = Scene(workspace=files.root, autonomy=Autonomy.FULL, isolated=False)
+        hands = Hands(files=files, commands=CommandExecutor(files.root))
+        reviewer = Reviewer(builtin_registry(), scene, hands)
 
         async with HandrailApi(
             credentials.server, credentials.project_id, credentials.client_token
         ) as api:
-            yield StreamingClient(api, handler, announce)
+            asking = Asking(api, channel)
+
+            def handler(line: StreamingClient) -> ToolHandler:
+                return ToolHandler(reviewer, SystemClock(), line, asking)
+
+            yield StreamingClient(api, handler, asking, announce)

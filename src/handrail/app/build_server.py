@@ -8,8 +8,14 @@ from handrail.app.home import Home
 from handrail.app.settings import Settings
 from handrail.app.storage import open_store
 from handrail.bus.local import LocalBus
+from handrail.core.ports import Bus, Clock, Store
+from handrail.plane.approvals import ApprovalManager
+from handrail.plane.assessment import Assessor
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
+from handrail.plane.grants import GrantBook
+from handrail.plane.survey import Surveyor
+from handrail.plane.sweeper import Sweeper
 from handrail.policy.rules import default_rules
 from handrail.server.services import Services
 from handrail.tools.catalogue import builtin_registry
@@ -23,6 +29,25 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
     async with AsyncExitStack() as stack:
         stack.enter_context(home.serving())
         store = await stack.enter_async_context(open_store(home, bus))
-        dispatcher = Dispatcher(store, clock, bus)
-        executor = ToolExecutor(builtin_registry(), default_rules(), store, bus, clock, dispatcher)
-        yield Services(store, bus, clock, executor, dispatcher)
+        yield build_services(store, bus, clock, settings.approval_timeout_seconds)
+
+
+def build_services(
+    store: Store, bus: Bus, clock: Clock, approval_timeout_seconds: int | None = None
+) -> Services:
+    """The plane over a store, a bell and a clock."""
+    registry, rules = builtin_registry(), default_rules()
+    assessor = Assessor(registry, rules)
+    dispatcher = Dispatcher(store, clock, bus)
+    grants = GrantBook(store, clock)
+    approvals = ApprovalManager(store, bus, clock, dispatcher, grants, approval_timeout_seconds)
+    surveyor = Surveyor(store, clock, assessor, approvals)
+    executor = ToolExecutor(registry, assessor, store, bus, clock, dispatcher, approvals)
+    sweeper = Sweeper(
+        (
+            dispatcher.hand_over_forsaken,
+            surveyor.ask_without_facts,
+            approvals.expire_overdue,
+        )
+    )
+    return Services(store, bus, clock, executor, dispatcher, approvals, grants, surveyor, sweeper)

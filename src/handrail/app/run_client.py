@@ -7,10 +7,16 @@ from handrail.app.build_client import build_client
 from handrail.app.home import Credentials, Home
 from handrail.client.api import ApiError
 from handrail.core.errors import SetupError
+from handrail.core.ports import Channel
 
 
-async def connect(home: Home, credentials: Credentials, announce: Callable[[bool], None]) -> None:
-    """Run this machine's client until it is told to stop.
+async def connect(
+    home: Home,
+    credentials: Credentials,
+    announce: Callable[[bool], None],
+    channel: Channel | None = None,
+) -> None:
+    """Run this machine's client until it is told to stop; it asks its person by `channel`.
 
     Raises:
         SetupError: The server does not know this client, or another one runs already.
@@ -18,7 +24,7 @@ async def connect(home: Home, credentials: Credentials, announce: Callable[[bool
     refusals: tuple[BaseException, ...] = ()
     try:
         with home.acting_for(Path(credentials.workspace)):
-            async with build_client(credentials, announce) as client:
+            async with build_client(credentials, announce, channel) as client:
                 await client.run()
     except* ApiError as errors:
         refusals = errors.exceptions

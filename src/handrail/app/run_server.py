@@ -1,7 +1,7 @@
 """Running a server, alone or with this machine's client in the same process."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 from handrail.app.build_server import build_server
@@ -9,6 +9,7 @@ from handrail.app.enrol import enrol
 from handrail.app.home import Credentials, Home
 from handrail.app.run_client import connect
 from handrail.app.settings import Settings
+from handrail.core.ports import Channel
 from handrail.server.app import create_app
 from handrail.server.serving import HandrailServer, bind
 
@@ -17,20 +18,28 @@ async def serve(
     settings: Settings, workspace: Path, on_ready: Callable[[Credentials], None]
 ) -> None:
     """Run a server until it is told to stop; `workspace` is made known to it first."""
-    await _run(settings, workspace, on_ready, with_client=False)
+    await _run(settings, workspace, on_ready, None)
 
 
-async def up(settings: Settings, workspace: Path, on_ready: Callable[[Credentials], None]) -> None:
-    """Run a server and this machine's client in one process."""
-    await _run(settings, workspace, on_ready, with_client=True)
+async def up(
+    settings: Settings,
+    workspace: Path,
+    on_ready: Callable[[Credentials], None],
+    channel: Channel | None = None,
+) -> None:
+    """Run a server and this machine's client in one process; it asks its person by `channel`."""
+
+    async def client(home: Home, known: Credentials) -> None:
+        await connect(home, known, lambda connected: None, channel)
+
+    await _run(settings, workspace, on_ready, client)
 
 
 async def _run(
     settings: Settings,
     workspace: Path,
     on_ready: Callable[[Credentials], None],
-    *,
-    with_client: bool,
+    client: Callable[[Home, Credentials], Coroutine[None, None, None]] | None,
 ) -> None:
     with bind(settings.host, settings.port) as listening:
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
@@ -42,6 +51,6 @@ async def _run(
             server = HandrailServer(app, services.executor, lambda: on_ready(known))
             async with asyncio.TaskGroup() as group:
                 serving = group.create_task(server.serve(sockets=[listening]))
-                if with_client:
-                    client = group.create_task(connect(home, known, lambda connected: None))
-                    serving.add_done_callback(lambda _: client.cancel())
+                if client is not None:
+                    connected = group.create_task(client(home, known))
+                    serving.add_done_callback(lambda _: connected.cancel())

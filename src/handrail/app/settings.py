@@ -8,6 +8,7 @@ from handrail.core.errors import SetupError
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
+LONGEST_APPROVAL_SECONDS = 7 * 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,7 @@ class Settings:
     home: Path
     host: str = DEFAULT_HOST
     port: int = DEFAULT_PORT
+    approval_timeout_seconds: int | None = None
 
 
 def load_settings(
@@ -24,6 +26,7 @@ def load_settings(
         home=(home or Path(os.environ.get("HANDRAIL_HOME", "~/.handrail"))).expanduser().absolute(),
         host=host or os.environ.get("HANDRAIL_HOST", DEFAULT_HOST),
         port=_port() if port is None else port,
+        approval_timeout_seconds=_approval_timeout(),
     )
 
 
@@ -31,4 +34,15 @@ def _port() -> int:
     text = os.environ.get("HANDRAIL_PORT", str(DEFAULT_PORT))
     if not text.isdecimal() or int(text) > 65535:
         raise SetupError(f"HANDRAIL_PORT is {text!r}; it must be a number up to 65535")
+    return int(text)
+
+
+def _approval_timeout() -> int | None:
+    text = os.environ.get("APPROVAL_TIMEOUT_SECONDS")
+    if text is None:
+        return None
+    if not text.isdecimal() or not 1 <= int(text) <= LONGEST_APPROVAL_SECONDS:
+        raise SetupError(
+            f"APPROVAL_TIMEOUT_SECONDS is {text!r}; it must be a number of seconds up to a week"
+        )
     return int(text)

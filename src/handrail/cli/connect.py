@@ -11,6 +11,7 @@ from handrail.app.home import Home
 from handrail.app.logs import configure_logs
 from handrail.app.run_client import connect as run_client
 from handrail.app.settings import load_settings
+from handrail.app.terminal import find_terminal
 from handrail.cli import options
 from handrail.cli.output import say, visible
 
@@ -40,6 +41,6 @@ def connect(
         say(f"{state} {visible(credentials.server)}")
 
     try:
-        uvloop.run(run_client(own, credentials, announce))
+        uvloop.run(run_client(own, credentials, announce, find_terminal()))
     except (KeyboardInterrupt, asyncio.CancelledError):
         say("Disconnected.")

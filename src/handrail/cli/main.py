@@ -13,7 +13,12 @@ COMMANDS = {
     "up": ("handrail.cli.up", "Start the server and this machine's client, in one."),
     "serve": ("handrail.cli.serve", "Start the server alone."),
     "connect": ("handrail.cli.connect", "Start this machine's client alone."),
-    "tour": ("handrail.cli.tour", "Watch an agent's calls travel, one after another."),
+    "tour": ("handrail.cli.tour", "Watch an agent's calls travel, and decide about them."),
+    "approvals": ("handrail.cli.approvals", "See what waits for your answer, and give it."),
+    "grants": (
+        "handrail.cli.grants",
+        "List the standing answers you have given, or take one back.",
+    ),
     "explain": ("handrail.cli.explain", "Say what would happen to a call, without running it."),
     "executions": ("handrail.cli.executions", "List the latest calls and what became of them."),
     "tools": ("handrail.cli.tools", "List the tools an agent may ask for."),

@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from handrail.core.visible import visible as make_visible
+
 console = Console(highlight=False, emoji=False)
 
 _STATUS_STYLE = {
@@ -40,8 +42,7 @@ def status(word: str) -> str:
 
 def visible(text: object) -> str:
     """Text from elsewhere, unable to move the cursor, change colours or hide anything."""
-    shown = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in str(text))
-    return escape(shown)
+    return escape(make_visible(str(text)))
 
 
 def print_json(value: Any) -> None:

@@ -1,19 +1,20 @@
 """handrail tour."""
 
-import secrets
+import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+from handrail.app.home import Home
+from handrail.app.settings import load_settings
+from handrail.app.terminal import find_terminal
+from handrail.app.tour import Chapter, Tour, chapters
 from handrail.cli import options
-from handrail.cli.ask import ask
 from handrail.cli.output import print_json, program, say, status, visible
-from handrail.client.api import HandrailApi
-from handrail.core.access import Role
+from handrail.client.api import HandrailApi, ServerUnreachable
+from handrail.core.card import Card
 from handrail.core.errors import SetupError
-
-_WAIT_SECONDS = 20.0
 
 
 def register(app: typer.Typer) -> None:
@@ -21,68 +22,95 @@ def register(app: typer.Typer) -> None:
 
 
 def tour(
-    workspace: options.Workspace = Path(), home: options.Home = None, json: options.Json = False
+    workspace: options.Workspace = Path(),
+    auto: Annotated[
+        bool, typer.Option("--auto", help="Let the tour decide as well, without asking you.")
+    ] = False,
+    home: options.Home = None,
+    json: options.Json = False,
 ) -> None:
-    """Watch an agent's calls travel, one after another.
+    """Watch an agent's calls travel, and decide about them.
 
-    The tour plays the agent: it asks the running server for real calls in your workspace, and
-    only for such as change nothing.
+    The tour plays the agent: it asks the running server for real calls in your workspace. One
+    writes a small file into the folder `handrail-tour`; you are asked before.
     """
     if not workspace.is_dir():
         raise SetupError(f"{workspace} is not a folder")
-    calls = _scenes(workspace.resolve())
-    session = f"tour-{secrets.token_hex(4)}"
-    answers: list[dict[str, Any]] = []
-    for number, (story, path) in enumerate(calls, start=1):
-        if not json:
-            say(f"\n[bold]{number}. {story}[/]")
-            say(f"   the agent asks   read_file path={visible(path)}")
-        answer = _ask(workspace, home, session, number, path)
-        answers.append(answer)
-        if not json:
-            _show(answer)
+    answers = asyncio.run(_play(workspace, home, auto=auto, quiet=json))
     if json:
         print_json(answers)
         return
     say(f"\nEvery step of this is in the record: [bold]{program()} audit show[/]")
+    if (workspace / "handrail-tour").is_dir():
+        say("The tour leaves a folder that you can remove: [bold]handrail-tour[/]")
 
 
-def _scenes(workspace: Path) -> list[tuple[str, str]]:
-    files = sorted(
-        path.name for path in workspace.iterdir() if path.is_file() and path.name[0] != "."
-    )
-    name = "README.md" if "README.md" in files else next(iter(files), "README.md")
-    return [
-        ("An agent reads a file of your workspace", name),
-        ("An agent tries to look outside", "../../etc/passwd"),
-        ("An agent is curious about your secrets", ".env"),
-    ]
+async def _play(
+    workspace: Path, home: Path | None, *, auto: bool, quiet: bool
+) -> list[dict[str, Any]]:
+    known = Home(load_settings(home=home).home).get_credentials(workspace)
+    channel = None if quiet or auto else find_terminal()
 
+    def on_question(card: Card) -> None:
+        if channel is None and not auto:
+            words = f"it waits for you: {program()} approvals approve {card.approval_id[-8:]}"
+            typer.echo(f"   {words}", err=quiet)
 
-def _ask(
-    workspace: Path, home: Path | None, session: str, number: int, path: str
-) -> dict[str, Any]:
-    async def question(api: HandrailApi) -> dict[str, Any]:
-        return await api.execute(
-            "read_file",
-            {"path": path, "limit": 20},
-            session_id=session,
-            call_id=f"call-{number}",
-            reasoning="The tour shows what Handrail does.",
-            wait=_WAIT_SECONDS,
+    def on_silence() -> None:
+        if not quiet:
+            say("   [yellow]the server is gone[/]; the call lies in its store, so we wait")
+
+    async with (
+        HandrailApi(known.server, known.project_id, known.agent_token) as agent,
+        HandrailApi(known.server, known.project_id, known.user_token) as person,
+    ):
+        await _check_server(person)
+        guide = Tour(
+            agent, person, channel, auto=auto, on_question=on_question, on_silence=on_silence
         )
+        answers: list[dict[str, Any]] = []
+        for number, chapter in enumerate(chapters(Path(known.workspace)), start=1):
+            if not quiet:
+                _announce(number, chapter)
+            answers.append(await guide.play(number, chapter))
+            if not quiet:
+                _show(answers[-1])
+        return answers
 
-    return ask(workspace, home, question, role=Role.AGENT)
+
+async def _check_server(person: HandrailApi) -> None:
+    try:
+        await person.get("/tools/available")
+    except ServerUnreachable as error:
+        raise SetupError(
+            f"no server answers at {person.server}; start it with `handrail up`"
+        ) from error
+
+
+def _announce(number: int, chapter: Chapter) -> None:
+    say(f"\n[bold]{number}. {chapter.story}[/]")
+    words = ", ".join(f"{name}={_short(value)}" for name, value in chapter.tool_params.items())
+    say(f"   the agent asks   {chapter.tool_name} {visible(words)}")
 
 
 def _show(answer: dict[str, Any]) -> None:
     say(f"   Handrail judges  risk {answer['risk_level']}")
-    if answer["status"] == "completed":
-        content = str(answer["result"]["content"])
-        first = content.strip().splitlines()[0] if content.strip() else "(an empty file)"
-        say("   this machine     read it in the workspace, and nowhere else")
-        say(f"   the agent gets   {status('completed')}: {visible(first[:70])}")
-    elif answer["error"] is not None:
-        say(f"   the agent gets   {status(answer['status'])}: {visible(answer['error'])}")
-    else:
-        say(f"   it waits         {status(answer['status'])}: is a client connected?")
+    for reason in answer["reasons"]:
+        say(f"                    {visible(reason)}")
+    if answer["approval_id"] is not None:
+        decision = "approved" if answer["approved_by"] is not None else answer["status"]
+        say(f"   the person says  {status(decision)}")
+    outcome = answer["error"] or _first_line(answer["result"]["output"])
+    say(f"   the agent gets   {status(answer['status'])}: {visible(_short(outcome))}")
+
+
+def _first_line(text: str) -> str:
+    return text.strip().split("\n")[0] or "(nothing)"
+
+
+def _short(value: object) -> str:
+    """A value in one line."""
+    text = str(value)
+    if "\n" in text:
+        return f"[{text.count(chr(10))} lines]"
+    return text if len(text) <= 70 else f"{text[:69]}…"

@@ -10,6 +10,7 @@ from handrail.app.home import Credentials
 from handrail.app.logs import configure_logs
 from handrail.app.run_server import up as run_up
 from handrail.app.settings import load_settings
+from handrail.app.terminal import find_terminal
 from handrail.cli import options
 from handrail.cli.output import program, say, visible
 
@@ -33,7 +34,7 @@ def up(
     """
     configure_logs(verbose=verbose)
     settings = load_settings(home=home, port=port)
-    uvloop.run(run_up(settings, workspace, _greet))
+    uvloop.run(run_up(settings, workspace, _greet, find_terminal()))
     say(f"Handrail has stopped. Nothing is lost: `{program()} up` goes on where it stood.")
 
 

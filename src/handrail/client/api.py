@@ -6,6 +6,7 @@ from typing import Any, Self, cast
 import aiohttp
 import msgspec
 
+from handrail.core.card import Card, Choice
 from handrail.core.errors import HandrailError
 
 _CONNECT_SECONDS = 10.0
@@ -70,6 +71,55 @@ class HandrailApi:
     async def send_results(self, results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         answer = await self.post("/tools/results", {"results": list(results)})
         return answer["results"]
+
+    async def claim(self, tool_id: str, epoch: int) -> None:
+        await self.post(f"/tools/{tool_id}/claim", {"epoch": epoch})
+
+    async def send_facts(self, approval_id: str, facts: dict[str, Any]) -> None:
+        await self.post(f"/approvals/{approval_id}/facts", facts)
+
+    async def pending_approvals(self) -> list[Card]:
+        """The open questions of the project, most urgent first."""
+        answer = await self.get("/approvals", status="pending", limit=1000)
+        cards = msgspec.convert(answer["approvals"], list[Card])
+        return sorted(cards, key=lambda card: card.expires_at)
+
+    async def approve(
+        self,
+        approval_id: str,
+        *,
+        scope: str = "once",
+        uses: int | None = None,
+        expires_in_seconds: int | None = None,
+        digest: str | None = None,
+        channel: str = "api",
+    ) -> dict[str, Any]:
+        body = {
+            "decision": "approved",
+            "scope": scope,
+            "uses": uses,
+            "expires_in_seconds": expires_in_seconds,
+            "digest": digest,
+            "channel": channel,
+        }
+        return await self.post(f"/approvals/{approval_id}/approve", body)
+
+    async def reject(
+        self, approval_id: str, *, reason: str | None = None, channel: str = "api"
+    ) -> dict[str, Any]:
+        body = {"reason": reason, "channel": channel}
+        return await self.post(f"/approvals/{approval_id}/reject", body)
+
+    async def decide(self, card: Card, choice: Choice, *, channel: str) -> dict[str, Any]:
+        """A person's choice on a card, bound to what the card showed."""
+        if not choice.approved:
+            return await self.reject(card.approval_id, reason=choice.reason, channel=channel)
+        return await self.approve(
+            card.approval_id, scope=choice.scope, digest=card.digest, channel=channel
+        )
+
+    async def delete(self, path: str) -> Any:
+        return await self._request("DELETE", path)
 
     async def get(self, path: str, **query: Any) -> Any:
         return await self._request("GET", path, params=query)

@@ -1,29 +1,31 @@
-"""StreamingClient: keeps the line to the server open, whatever happens to it."""
+"""StreamingClient: carries events to the ToolHandler, and its reports and answers back."""
 
 import asyncio
-import random
 from collections.abc import Callable
+from typing import Any
 
-import aiohttp
 import msgspec
 import structlog
 
-from handrail.client.api import ApiError, HandrailApi, ServerUnreachable, problem_detail
-from handrail.client.handler import ReportResult, ResultAck, Signal, ToolHandler
-from handrail.client.sse import ServerEvent, SseParser
+from handrail.client.api import ApiError, HandrailApi, ServerUnreachable
+from handrail.client.asking import Asking, read_card, read_resolved
+from handrail.client.handler import ReportResult, ResultAck, Signal, SurveyRequest, ToolHandler
+from handrail.client.listening import Listener, Pauses
+from handrail.client.sse import ServerEvent
+from handrail.core.card import Card, Choice
+from handrail.core.grant import Scope
 
-_FIRST_PAUSE_SECONDS = 0.1
-_LONGEST_PAUSE_SECONDS = 5.0
 _MOST_PER_POST = 100
 
 log = structlog.get_logger(__name__)
 
 _read_signal = msgspec.json.Decoder(Signal).decode
+_read_survey = msgspec.json.Decoder(SurveyRequest).decode
 _read_ack = msgspec.json.Decoder(ResultAck).decode
 
 
 class StreamingClient:
-    """Listens, hands events to the ToolHandler and carries its reports back.
+    """This machine's line to the server.
 
     `announce` is called with True when the line is up and False when it is down.
     """
@@ -31,20 +33,50 @@ class StreamingClient:
     def __init__(
         self,
         api: HandrailApi,
-        make_handler: Callable[[Callable[[ReportResult], None]], ToolHandler],
+        make_handler: Callable[["StreamingClient"], ToolHandler],
+        asking: Asking,
         announce: Callable[[bool], None] = lambda connected: None,
     ):
         self._api = api
+        self._asking = asking
         self._announce = announce
-        self._handler = make_handler(self.send_tool_result)
+        self._handler = make_handler(self)
         self._outbox: list[ReportResult] = []
         self._outgoing = asyncio.Event()
-        self._last_event_id: int | None = None
 
     def send_tool_result(self, report: ReportResult) -> None:
         """Put a report into the outbox; it is sent, and sent again, until the server has it."""
         self._outbox.append(report)
         self._outgoing.set()
+
+    async def claim_tool_execution(self, tool_id: str, epoch: int) -> bool:
+        """Ask until there is an answer: a claim that may have arrived must not be forgotten."""
+        pauses = Pauses()
+        while True:
+            try:
+                await self._api.claim(tool_id, epoch)
+            except ServerUnreachable:
+                await pauses.sleep()
+            except ApiError as error:
+                log.info("claim.refused", execution=tool_id, why=error.message)
+                return False
+            else:
+                return True
+
+    async def send_facts(self, approval_id: str, facts: dict[str, Any]) -> None:
+        """Tell what was seen; if that cannot be told, the question is put without it."""
+        try:
+            await self._api.send_facts(approval_id, facts)
+        except (ApiError, ServerUnreachable) as error:
+            log.info("facts.not_taken", approval=approval_id, why=error.message)
+
+    async def approve_tool_execution(self, card: Card, scope: Scope = Scope.ONCE) -> None:
+        """Say yes in the name of the person at this machine."""
+        await self._asking.decide(card, Choice(approved=True, scope=scope))
+
+    async def reject_tool_execution(self, card: Card, reason: str | None = None) -> None:
+        """Say no in their name; the reason reaches the agent."""
+        await self._asking.decide(card, Choice(approved=False, reason=reason))
 
     async def run(self) -> None:
         """Serve until cancelled, or until the server says that this token is not good.
@@ -54,52 +86,42 @@ class StreamingClient:
         """
         async with asyncio.TaskGroup() as group:
             group.create_task(self._send_forever())
-            await self._listen_forever(group)
+            listener = Listener(
+                self._api,
+                lambda event: self._route(event, group),
+                lambda connected: self._on_line(connected, group),
+            )
+            await listener.run()
 
-    async def _listen_forever(self, group: asyncio.TaskGroup) -> None:
-        pauses = _Pauses()
-        while True:
-            try:
-                await self._listen(group, pauses)
-            except (aiohttp.ClientError, TimeoutError, OSError, ServerUnreachable) as error:
-                log.info("stream.lost", error=str(error) or type(error).__name__)
-            except ApiError as error:
-                if error.status in (401, 403, 404):
-                    raise
-                log.warning("stream.refused", status=error.status, error=error.message)
-            self._announce(False)
-            await pauses.sleep()
-
-    async def _listen(self, group: asyncio.TaskGroup, pauses: "_Pauses") -> None:
-        async with self._api.stream(self._last_event_id) as response:
-            if response.status != 200:
-                raise ApiError(
-                    response.status, problem_detail(await response.read(), response.status)
-                )
-            parser = SseParser()
-            pauses.reset()
-            self._announce(True)
-            async for piece in response.content.iter_any():
-                for event in parser.feed(piece):
-                    self._route(event, group)
+    def _on_line(self, connected: bool, group: asyncio.TaskGroup) -> None:
+        self._announce(connected)
+        if connected:
+            group.create_task(self._asking.catch_up())
 
     def _route(self, event: ServerEvent, group: asyncio.TaskGroup) -> None:
-        if event.id is not None:
-            self._last_event_id = event.id
+        handler = self._handler
         try:
             match event.name:
                 case "tool.execution_signal":
                     signal = _read_signal(event.data)
-                    group.create_task(self._handler.handle_tool_execution_signal(signal))
+                    group.create_task(handler.handle_tool_execution_signal(signal))
+                case "tool.survey_request":
+                    request = _read_survey(event.data)
+                    group.create_task(handler.handle_tool_survey_request(request))
+                case "tool.approval_request":
+                    card = read_card(event.data)
+                    group.create_task(handler.handle_tool_approval_request(card))
+                case "approval.resolved":
+                    handler.handle_approval_resolved(read_resolved(event.data))
                 case "tool.result_ack":
-                    self._handler.handle_tool_result_ack(_read_ack(event.data))
+                    handler.handle_tool_result_ack(_read_ack(event.data))
                 case _:
                     pass
         except msgspec.DecodeError as error:
             log.warning("event.unreadable", name=event.name, id=event.id, error=str(error))
 
     async def _send_forever(self) -> None:
-        pauses = _Pauses()
+        pauses = Pauses()
         while True:
             await self._outgoing.wait()
             self._outgoing.clear()
@@ -142,17 +164,3 @@ class StreamingClient:
             await self._api.send_results([excuse])
         except ApiError as refused:
             log.error("excuse.refused", execution=report["tool_id"], error=refused.message)
-
-
-class _Pauses:
-    """Longer and longer waits, with some chance in them so that clients do not march in step."""
-
-    def __init__(self) -> None:
-        self._next = _FIRST_PAUSE_SECONDS
-
-    def reset(self) -> None:
-        self._next = _FIRST_PAUSE_SECONDS
-
-    async def sleep(self) -> None:
-        await asyncio.sleep(self._next * random.uniform(0.5, 1.0))  # noqa: S311  no secret
-        self._next = min(self._next * 2, _LONGEST_PAUSE_SECONDS)

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from handrail.core.access import Token
+from handrail.core.approval import Approval
 from handrail.core.audit import AuditRecord
 from handrail.core.event import NewEvent, Topic
 from handrail.core.execution import ToolExecution
+from handrail.core.grant import Grant
 from handrail.core.ids import ProjectId
 from handrail.core.project import Client, Project, Session, User, Workspace
 
-Row = User | Project | Workspace | Client | Token
+Row = User | Project | Workspace | Client | Token | Approval | Grant
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,39 @@ class Reoffer:
     after: ToolExecution
 
 
-Step = Add | OpenSession | OpenCall | Advance | Reoffer
+@dataclass(frozen=True, slots=True)
+class Rejudge:
+    """A step along a road that takes a new judgement along: risk, reasons and digest.
+
+    Refused unless status and epoch are still those of `before`.
+    """
+
+    before: ToolExecution
+    after: ToolExecution
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """The answer to a question. Refused unless it is still open: the first answer wins."""
+
+    approval: Approval
+
+
+@dataclass(frozen=True, slots=True)
+class UseGrant:
+    """One call passes on a grant. Refused unless the grant is live and has a use left."""
+
+    grant: Grant
+
+
+@dataclass(frozen=True, slots=True)
+class RevokeGrant:
+    """The grant covers nothing from now on. Refused if that was so already."""
+
+    grant: Grant
+
+
+Step = Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | Resolve | UseGrant | RevokeGrant
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ HandrailError
 └── ToolError             a tool could not do its work; becomes a failed result
     ├── PathValidationError
     ├── FileOperationError
+    │   └── StaleFileError
     ├── CommandExecutionError
     └── ApprovalDeniedError
 
@@ -110,6 +111,12 @@ class PathValidationError(ToolError):
 
 class FileOperationError(ToolError):
     """The file system said no."""
+
+
+class StaleFileError(FileOperationError):
+    """The file is no longer what was looked at and approved; it was left as it is."""
+
+    error_type = ErrorType.STALE
 
 
 class CommandExecutionError(ToolError):

@@ -14,6 +14,9 @@ class EventKind(StrEnum):
     EXECUTION_SIGNAL = "tool.execution_signal"
     RESULT_ACK = "tool.result_ack"
     STATUS = "tool.status"
+    SURVEY_REQUEST = "tool.survey_request"
+    APPROVAL_REQUEST = "tool.approval_request"
+    APPROVAL_RESOLVED = "approval.resolved"
 
 
 class NewEvent(NamedTuple):
@@ -33,6 +36,11 @@ class NewEvent(NamedTuple):
     def about(cls, execution: ToolExecution, kind: EventKind) -> Self:
         """What has just happened to a call, told to the client that has it."""
         return cls(kind, execution.id, execution.status, execution.client_id, execution.epoch)
+
+    @classmethod
+    def for_everyone(cls, execution: ToolExecution, kind: EventKind) -> Self:
+        """What has just happened to a call, told to all who may see it."""
+        return cls(kind, execution.id, execution.status)
 
 
 class Event(NamedTuple):

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
 from handrail.core.errors import ErrorType, IllegalTransition
+from handrail.core.grant import Scope
 from handrail.core.ids import (
     ApprovalId,
     CallId,
@@ -64,6 +65,7 @@ class ToolExecution(NamedTuple):
 
     `tool_params` is the masked form; the raw one lies apart and is erased at the end. `epoch`
     counts how often the call was handed to a client: an answer under an older epoch is late.
+    `approved_by` is a person's name, a grant, or `policy` where nobody had to be asked.
 
     A named tuple and not a dataclass, because every call becomes another value several times
     and this way costs a quarter. The fields stand in the order of the table's columns.
@@ -99,6 +101,9 @@ class ToolExecution(NamedTuple):
     approved_at: datetime | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
+    surveyed: bool = False
+    approved_by: str | None = None
+    scope: Scope | None = None
 
     def advance(self, status: Status, at: datetime, **fields: Any) -> Self:
         """Take one step along a road; the moment of arrival is written down on the way."""
@@ -111,9 +116,14 @@ class ToolExecution(NamedTuple):
     def fail(self, error_type: ErrorType, error: str, at: datetime) -> Self:
         return self.advance(Status.FAILED, at, error=error, error_type=error_type)
 
+    def approve(self, by: str, scope: Scope, at: datetime) -> Self:
+        return self.advance(Status.APPROVED, at, approved_by=by, scope=scope)
+
     def assign(self, client_id: ClientId, at: datetime) -> Self:
-        """Hand an approved read to a client: being handed it is the claim."""
-        return self.advance(Status.EXECUTING, at, client_id=client_id, epoch=self.epoch + 1)
+        """Hand an approved call to a client. For a read that is the claim; others are claimed."""
+        if self.effect is Effect.READ:
+            return self.advance(Status.EXECUTING, at, client_id=client_id, epoch=self.epoch + 1)
+        return self.reoffer(client_id)
 
     def reoffer(self, client_id: ClientId) -> Self:
         """Hand the call out anew: what was handed out before is void."""

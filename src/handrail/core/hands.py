@@ -1,15 +1,45 @@
 """All that a tool may touch. What a tool was not handed, it cannot do."""
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
+
+from handrail.core.tool import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """The bytes of one file, read in one piece, and its whole size."""
+    """The bytes of one file, read in one piece, its whole size and its permission bits."""
 
     data: bytes
     size: int
+    mode: int = 0o644
+
+    @property
+    def state(self) -> "FileState":
+        return FileState(exists=True, sha256=hashlib.sha256(self.data).hexdigest(), mode=self.mode)
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """Enough of a file, or of its absence, to know it again."""
+
+    exists: bool
+    sha256: str = ""
+    mode: int = 0
+
+    def as_facts(self) -> JsonObject:
+        if not self.exists:
+            return {"exists": False}
+        return {"exists": True, "sha256": self.sha256, "mode": f"{self.mode:04o}"}
+
+    @classmethod
+    def from_facts(cls, facts: JsonObject) -> "FileState":
+        if not facts["exists"]:
+            return cls(exists=False)
+        return cls(exists=True, sha256=facts["sha256"], mode=int(facts["mode"], 8))
 
 
 class Files(Protocol):
@@ -17,7 +47,53 @@ class Files(Protocol):
 
     async def read(self, path: str, *, max_bytes: int) -> FileContent: ...
 
+    async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
+        """What a write to `path` would displace; None where nothing is there yet.
+
+        Raises:
+            PathValidationError: A write there would be refused: it leads outside, to a link, to
+                something that is no regular file, or to a file with a second name.
+            FileOperationError: A write there would fail: no permission, or it is a folder.
+        """
+        ...
+
+    async def write(self, path: str, data: bytes, *, expected: FileState | None) -> None:
+        """Put `data` there whole or not at all, making folders that are missing.
+
+        Raises:
+            StaleFileError: What is there is not what was `expected`; nothing was changed.
+        """
+        ...
+
+
+class Ending(StrEnum):
+    """How a command came to its end."""
+
+    EXITED = "exited"
+    KILLED = "killed"
+    TIMED_OUT = "timed_out"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandOutcome:
+    """What a command said and how it ended; `…_lost` counts bytes that were not kept."""
+
+    stdout: bytes
+    stderr: bytes
+    ending: Ending
+    exit_code: int | None
+    seconds: float
+    stdout_lost: int = 0
+    stderr_lost: int = 0
+
+
+class Commands(Protocol):
+    """Programs, started with the workspace as their folder and an environment from nothing."""
+
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float) -> CommandOutcome: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Hands:
     files: Files
+    commands: Commands

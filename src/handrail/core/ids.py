@@ -12,6 +12,7 @@ AgentId = NewType("AgentId", str)
 TokenId = NewType("TokenId", str)
 ExecutionId = NewType("ExecutionId", str)
 ApprovalId = NewType("ApprovalId", str)
+GrantId = NewType("GrantId", str)
 
 # Chosen by whoever asks, unique within a project and within a session.
 SessionId = NewType("SessionId", str)

@@ -6,20 +6,25 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from handrail.core.access import Token
+from handrail.core.approval import Approval, ApprovalStatus
 from handrail.core.audit import AuditEntry
+from handrail.core.card import Card, Choice
 from handrail.core.change import Change
 from handrail.core.event import Event
 from handrail.core.execution import Status, ToolExecution
+from handrail.core.grant import Grant
 from handrail.core.ids import (
+    ApprovalId,
     CallId,
     ClientId,
     ExecutionId,
+    GrantId,
     ProjectId,
     SessionId,
     UserId,
     WorkspaceId,
 )
-from handrail.core.project import Autonomy, Client, Place, Project, User, Workspace
+from handrail.core.project import Client, Place, Project, User, Workspace
 
 
 class Clock(Protocol):
@@ -42,17 +47,33 @@ class Bus(Protocol):
         ...
 
 
+class Channel(Protocol):
+    """A way to reach a person."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def ask(self, card: Card) -> Choice | None:
+        """Show a card and wait for the choice; None leaves it to others.
+
+        Cancelled when the question is answered elsewhere, or its time has passed.
+        """
+        ...
+
+    def tell(self, words: str) -> None:
+        """Say something that needs no answer."""
+        ...
+
+
 class StreamItem(NamedTuple):
-    """An event with what is needed to put it into words.
+    """An event with the call it tells of, as that is now but without its result.
 
     `raw_params` is there only for a signal that still stands: the call has not ended and has
     not been offered anew since.
     """
 
     event: Event
-    tool_name: str
-    digest: str
-    autonomy: Autonomy
+    execution: ToolExecution
     raw_params: str | None
 
 
@@ -64,6 +85,8 @@ class Store(Protocol):
         ...
 
     async def find_user(self, name: str) -> User | None: ...
+
+    async def get_user(self, user_id: UserId) -> User: ...
 
     async def find_token(self, secret_hash: str) -> Token | None: ...
 
@@ -90,6 +113,36 @@ class Store(Protocol):
     async def list_open(self, workspace_id: WorkspaceId) -> list[ToolExecution]:
         """The calls of a workspace that are APPROVED or EXECUTING, oldest first."""
         ...
+
+    async def find_execution_of(self, approval_id: ApprovalId) -> ToolExecution | None:
+        """The call a question is about, also while it is still being put together."""
+        ...
+
+    async def list_unsurveyed(self, asked_before: datetime) -> list[ToolExecution]:
+        """The calls, of all projects, that are PENDING since before a moment."""
+        ...
+
+    async def read_raw_params(self, execution: ToolExecution) -> str:
+        """The parameters as they were sent, while the call has not ended."""
+        ...
+
+    async def find_approval(self, approval_id: ApprovalId) -> Approval | None: ...
+
+    async def list_approvals(
+        self, project_id: ProjectId, *, status: ApprovalStatus | None, limit: int
+    ) -> list[Approval]:
+        """Questions of a project, newest first."""
+        ...
+
+    async def list_overdue(self, now: datetime) -> list[Approval]:
+        """The open questions, of all projects, whose time has passed."""
+        ...
+
+    async def find_grant(self, grant_id: GrantId) -> Grant | None: ...
+
+    async def list_grants(
+        self, project_id: ProjectId, *, session_id: SessionId | None
+    ) -> list[Grant]: ...
 
     async def last_event(self, project_id: ProjectId) -> int: ...
 

@@ -1,7 +1,6 @@
 """FileSystemExecutor: files below one workspace root, and nothing else."""
 
 import asyncio
-import errno
 import fcntl
 import os
 import stat
@@ -9,10 +8,16 @@ import sys
 from pathlib import Path
 from typing import Self
 
-from handrail.core.errors import FileOperationError, PathValidationError
-from handrail.core.hands import FileContent
+from handrail.core.errors import FileOperationError, PathValidationError, StaleFileError
+from handrail.core.hands import FileContent, FileState
+from handrail.core.risk import worst
+from handrail.executors.atomic import put
 from handrail.executors.beneath import open_beneath
-from handrail.policy.rules import Access, Rules, default_rules
+from handrail.executors.explain import explain
+from handrail.executors.place import Place
+from handrail.policy.path_rules import Access
+from handrail.policy.rules import Rules, default_rules
+from handrail.policy.write_rules import judge_write
 
 # Up to here a read is quicker than asking a thread to do it.
 _INLINE_BYTES = 256_000
@@ -41,49 +46,115 @@ class FileSystemExecutor:
         # O_NONBLOCK: opening a pipe must not wait for somebody to write into it.
         fd = self._open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
         try:
-            size = self._check_regular(fd, path, max_bytes)
-            # A copy for the thread, which may still be reading when we are cancelled.
-            data = (
-                _read_all(fd, max_bytes)
-                if size <= _INLINE_BYTES
-                else await _read_in_thread(os.dup(fd), max_bytes)
-            )
+            self._check_regular(fd, path)
+            self._check_true_name(fd, path)
+            return await _content(fd, path, max_bytes)
         finally:
             os.close(fd)
-        if len(data) > max_bytes:
-            raise FileOperationError(f"{path} grew past {max_bytes:,} bytes while it was read")
-        return FileContent(data, len(data))
+
+    async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
+        try:
+            with Place(self._root_fd, path) as place:
+                self._check_place(place)
+                fd = place.open_file()
+        except OSError as error:
+            raise explain(error, path, "write") from error
+        if fd is None:
+            return None
+        try:
+            return await _content(fd, path, max_bytes)
+        finally:
+            os.close(fd)
+
+    async def write(self, path: str, data: bytes, *, expected: FileState | None) -> None:
+        # A copy for the thread, which may still be writing when we are closed.
+        try:
+            root_fd = os.dup(self._root_fd)
+        except OSError as error:
+            raise explain(error, path, "write") from error
+        # In a thread, however little it is: waiting for a disk can take long.
+        loop = asyncio.get_running_loop()
+        writing = loop.run_in_executor(None, self._write, root_fd, path, data, expected)
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            # A thread ends what it has begun; whoever called it off can rely on the end.
+            await asyncio.wait([writing])
+            raise
+
+    def _write(self, root_fd: int, path: str, data: bytes, expected: FileState | None) -> None:
+        try:
+            with Place(root_fd, path) as place:
+                self._check_place(place)
+                if place.missing and expected is not None and expected.exists:
+                    raise StaleFileError(f"{path} is gone")
+                place.make_folders()
+                put(place, data, expected)
+        except OSError as error:
+            raise explain(error, path, "write") from error
+        finally:
+            os.close(root_fd)
 
     def _open(self, path: str, flags: int) -> int:
         try:
             return open_beneath(self._root_fd, path, flags)
         except OSError as error:
-            raise _explain(error, path) from error
+            raise explain(error, path, "read") from error
 
-    def _check_regular(self, fd: int, path: str, max_bytes: int) -> int:
-        found = os.fstat(fd)
-        if stat.S_ISDIR(found.st_mode):
+    def _check_regular(self, fd: int, path: str) -> None:
+        mode = os.fstat(fd).st_mode
+        if stat.S_ISDIR(mode):
             raise FileOperationError(f"{path} is a directory; list_directory shows what is in it")
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(mode):
             raise PathValidationError(f"{path} is not a regular file")
-        if found.st_size > max_bytes:
-            raise FileOperationError(
-                f"{path} is {found.st_size:,} bytes; at most {max_bytes:,} can be read"
-            )
-        self._check_true_name(fd, path)
-        return found.st_size
 
     def _check_true_name(self, fd: int, path: str) -> None:
         """A link inside the workspace may not lend a harmless name to a sensitive file."""
-        true_path = _true_path(fd)
-        if true_path == f"{self.root}/{path}":
+        if (true_name := self._true_name(fd, path)) is not None:
+            self._check_rules(path, true_name, writing=False)
+
+    def _check_place(self, place: Place) -> None:
+        """Nor to a sensitive folder, or to a kind of file that matters more."""
+        place.check_writable()
+        true_name = self._true_name(place.folder_fd, place.path, place.rest)
+        if true_name is None:
             return
-        if true_path is None or true_path.endswith(" (deleted)"):
-            raise PathValidationError(f"it cannot be told where {path} leads")
-        relative = os.path.relpath(true_path, self.root)
+        self._check_rules(place.path, true_name, writing=True)
+        kinds = self._rules.writes
+        if worst(judge_write(true_name, kinds)) > worst(judge_write(place.path, kinds)):
+            raise PathValidationError(f"{place.path} leads to {true_name}; write it by that name")
+
+    def _check_rules(self, path: str, true_name: str, *, writing: bool) -> None:
         for rule in self._rules.paths:
-            if rule.access is Access.ANY and rule.covers(relative):
-                raise PathValidationError(f"{path} leads to {relative}: {rule.reason}")
+            if (writing or rule.access is Access.ANY) and rule.covers(true_name):
+                raise PathValidationError(f"{path} leads to {true_name}: {rule.reason}")
+
+    def _true_name(self, fd: int, path: str, rest: str = "") -> str | None:
+        """Where `rest` below an open file really lies, or None if that is what `path` says."""
+        way = _true_path(fd)
+        true_path = f"{way}/{rest}" if rest else way
+        if true_path == f"{self.root}/{path}":
+            return None
+        if way is None or way.endswith(" (deleted)"):
+            raise PathValidationError(f"it cannot be told where {path} leads")
+        return os.path.relpath(f"{way}/{rest}", self.root)
+
+
+async def _content(fd: int, path: str, max_bytes: int) -> FileContent:
+    found = os.fstat(fd)
+    if found.st_size > max_bytes:
+        raise FileOperationError(
+            f"{path} is {found.st_size:,} bytes; at most {max_bytes:,} can be read"
+        )
+    # A copy for the thread, which may still be reading when we are cancelled.
+    data = (
+        _read_all(fd, max_bytes)
+        if found.st_size <= _INLINE_BYTES
+        else await _read_in_thread(os.dup(fd), max_bytes)
+    )
+    if len(data) > max_bytes:
+        raise FileOperationError(f"{path} grew past {max_bytes:,} bytes while it was read")
+    return FileContent(data, len(data), stat.S_IMODE(found.st_mode))
 
 
 def _true_path(fd: int) -> str | None:
@@ -112,21 +183,3 @@ def _read_all(fd: int, max_bytes: int) -> bytes:
         pieces.append(piece)
         left -= len(piece)
     return b"".join(pieces)
-
-
-def _explain(error: OSError, path: str) -> PathValidationError | FileOperationError:
-    match error.errno:
-        case errno.ENOENT:
-            return FileOperationError(f"{path} does not exist")
-        case errno.EXDEV:
-            return PathValidationError(
-                f"{path} goes through a link that leads out of the workspace, or is absolute"
-            )
-        case errno.ELOOP:
-            return PathValidationError(f"{path} goes through too many links, or a forbidden one")
-        case errno.ENOTDIR:
-            return FileOperationError(f"a part of {path} is not a directory")
-        case errno.EACCES | errno.EPERM:
-            return FileOperationError(f"no permission to read {path}")
-        case _:
-            return FileOperationError(f"{path}: {error.strerror or error}")

@@ -1,32 +1,26 @@
 """Dispatcher: hands approved calls to the clients that are connected, and takes their reports.
 
 A read is handed out at once: being handed it is the claim, and if its client vanishes another
-may have it. Every handing-out has an epoch; a report under an older epoch is turned away.
+may have it. Whatever changes something is offered, and begun only by whoever has claimed it.
+Every handing-out has an epoch; a report under an older epoch is turned away.
 """
 
-import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-import structlog
-
 from handrail.core.access import Principal
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Advance, Change, Reoffer
-from handrail.core.errors import ChangeRefused, Conflict, ErrorType, HandrailError, NotFound
+from handrail.core.errors import ChangeRefused, Conflict, ErrorType, NotFound
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, WorkspaceId
 from handrail.core.ports import Bus, Clock, Store
 from handrail.core.tool import Effect, JsonObject
 from handrail.policy.redaction import mask_text
-
-_TEND_SECONDS = 1.0
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +71,15 @@ class Dispatcher:
                 del self._seats[client_id]
 
     def assign(self, approved: ToolExecution, at: datetime) -> ToolExecution:
-        """Hand an approved read to a connected client; without one it waits as it is."""
-        client_id = self._find_client(approved.workspace_id)
-        if client_id is None or approved.effect is not Effect.READ:
-            return approved
-        return approved.assign(client_id, at)
+        """Hand an approved call to a connected client; without one it waits as it is."""
+        client_id = self.find_client(approved.workspace_id)
+        return approved if client_id is None else approved.assign(client_id, at)
+
+    def find_client(self, workspace_id: WorkspaceId) -> ClientId | None:
+        """A connected client of a workspace."""
+        here = (seat for seat in self._seats.values() if seat.workspace_id == workspace_id)
+        seat = next(here, None)
+        return None if seat is None else seat.client_id
 
     async def offer_open_calls(self, seat: Seat) -> None:
         """Tell a client that has just come everything that waits for it, or for anyone.
@@ -93,24 +91,44 @@ class Dispatcher:
             if execution.client_id == seat.client_id or self._is_forsaken(execution):
                 await self._offer(execution, seat.client_id)
 
-    async def tend_forever(self) -> None:
+    async def hand_over_forsaken(self) -> None:
         """See to it that no call waits for a client that has left while another is there."""
-        while True:
-            await asyncio.sleep(_TEND_SECONDS)
-            for workspace_id in {seat.workspace_id for seat in self._seats.values()}:
-                try:
-                    await self.hand_over(workspace_id)
-                except HandrailError as error:
-                    log.error("dispatch.tend_failed", workspace=workspace_id, error=error.message)
+        for workspace_id in {seat.workspace_id for seat in self._seats.values()}:
+            await self.hand_over(workspace_id)
 
     async def hand_over(self, workspace_id: WorkspaceId) -> None:
-        """Give the reads of clients that have left to one that is there."""
-        client_id = self._find_client(workspace_id)
+        """Give what clients that have left may no longer do to one that is there."""
+        client_id = self.find_client(workspace_id)
         if client_id is None:
             return
         for execution in await self._store.list_open(workspace_id):
             if self._is_forsaken(execution):
                 await self._offer(execution, client_id)
+
+    async def claim(
+        self, execution_id: ExecutionId, epoch: int, client: Principal, project_id: ProjectId
+    ) -> ToolExecution:
+        """Give a client the right to begin. Only one ever gets it, and asking again is harmless.
+
+        Raises:
+            NotFound: There is no such call in this project.
+            Conflict: It is in other hands, was offered anew, or has ended.
+        """
+        approved = await self._get(execution_id, project_id)
+        if (approved.client_id, approved.epoch) != (client.subject, epoch):
+            raise Conflict(f"{approved.id} is not offered to this client under epoch {epoch}")
+        if approved.status is Status.EXECUTING:
+            return approved
+        at = self._clock.now()
+        claimed = approved.advance(Status.EXECUTING, at)
+        line = AuditRecord("call.claimed", client.subject, claimed.id, {"epoch": epoch})
+        news = NewEvent.for_everyone(claimed, EventKind.STATUS)
+        change = Change(project_id, at, (Advance(approved, claimed),), (news,), (line,))
+        try:
+            await self._store.submit(change)
+        except ChangeRefused:
+            return await self.claim(execution_id, epoch, client, project_id)
+        return claimed
 
     async def accept(
         self, report: Report, client: Principal, project_id: ProjectId
@@ -123,9 +141,7 @@ class Dispatcher:
         """
         if report.error is not None:
             report = replace(report, error=mask_text(report.error))
-        execution = await self._store.find_execution(report.execution_id)
-        if execution is None or execution.project_id != project_id:
-            raise NotFound(f"there is no execution {report.execution_id}")
+        execution = await self._get(report.execution_id, project_id)
         if execution.client_id != client.subject:
             raise Conflict(f"{execution.id} was not handed to this client")
         if execution.status.is_final:
@@ -139,17 +155,20 @@ class Dispatcher:
             return await self.accept(report, client, project_id)
         return ended
 
-    def _find_client(self, workspace_id: WorkspaceId) -> ClientId | None:
-        here = (seat for seat in self._seats.values() if seat.workspace_id == workspace_id)
-        seat = next(here, None)
-        return None if seat is None else seat.client_id
+    async def _get(self, execution_id: ExecutionId, project_id: ProjectId) -> ToolExecution:
+        execution = await self._store.find_execution(execution_id)
+        if execution is None or execution.project_id != project_id:
+            raise NotFound(f"there is no execution {execution_id}")
+        return execution
 
     def _is_forsaken(self, execution: ToolExecution) -> bool:
-        return execution.effect is Effect.READ and execution.client_id not in self._seats
+        """Whether its client has left, and doing it elsewhere cannot do it twice."""
+        untouched = execution.status is Status.APPROVED or execution.effect is Effect.READ
+        return untouched and execution.client_id not in self._seats
 
     async def _offer(self, before: ToolExecution, client_id: ClientId) -> None:
         at = self._clock.now()
-        if before.status is Status.APPROVED:
+        if before.status is Status.APPROVED and before.effect is Effect.READ:
             after = before.assign(client_id, at)
             step: Advance | Reoffer = Advance(before, after)
         else:

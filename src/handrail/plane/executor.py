@@ -11,7 +11,7 @@ import structlog
 from handrail.core.access import Principal, Role
 from handrail.core.audit import AuditRecord, canonical
 from handrail.core.change import Change, OpenCall, OpenSession, Step
-from handrail.core.digest import digest_call, digest_request
+from handrail.core.digest import digest_request
 from handrail.core.errors import (
     BadInput,
     ChangeRefused,
@@ -24,18 +24,17 @@ from handrail.core.errors import (
 )
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.ids import ExecutionId, mint
+from handrail.core.ids import ApprovalId, ClientId, ExecutionId, mint
 from handrail.core.ports import Bus, Clock, Store
 from handrail.core.project import Place, Session
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site, ToolCall, ToolDefinition
-from handrail.core.verdict import Ruling, Verdict
+from handrail.core.verdict import Ruling
+from handrail.plane.approvals import ApprovalManager, Move
+from handrail.plane.assessment import Assessment, Assessor
 from handrail.plane.dispatch import Dispatcher
 from handrail.policy.redaction import mask, mask_text
-from handrail.policy.rules import Rules
-from handrail.policy.security import Scene
 from handrail.policy.validators.sizes import SizeLimiter
-from handrail.tools.judgement import judge_call
 from handrail.tools.registry import ToolRegistry
 
 # A ring can be lost; then this is how late we notice.
@@ -48,18 +47,20 @@ class ToolExecutor:
     def __init__(
         self,
         registry: ToolRegistry,
-        rules: Rules,
+        assessor: Assessor,
         store: Store,
         bus: Bus,
         clock: Clock,
         dispatcher: Dispatcher,
+        approvals: ApprovalManager,
     ):
         self._registry = registry
-        self._rules = rules
+        self._assessor = assessor
         self._store = store
         self._bus = bus
         self._clock = clock
         self._dispatcher = dispatcher
+        self._approvals = approvals
         self.closing = False
 
     def release_waiters(self) -> None:
@@ -89,18 +90,21 @@ class ToolExecutor:
         for finding in SizeLimiter().check_params(len(params_json)):
             raise TooLarge(finding.reason)
         place, opening = await self._enter(call, asker)
-        execution = self._judge(call, params_json, place, asker)
+        move = await self._judge(call, params_json, place, asker)
+        execution = move.after
         change = Change(
             project_id=call.project_id,
             at=execution.created_at,
-            steps=(*opening, _opening_of(execution, call, params_json, asker)),
-            events=(NewEvent.about(execution, _kind_of_news(execution)),),
+            steps=(*opening, _opening_of(execution, call, params_json, asker), *move.steps),
+            events=move.events,
             audit=(_line_for(execution),),
         )
         try:
             await self._store.submit(change)
         except ChangeRefused:
-            return await self._asked_before(execution, asker)
+            earlier = await self._asked_before(execution, asker)
+            # Nobody has asked before: then the grant it was to pass on was used up meanwhile.
+            return earlier or await self.propose(call, asker)
         if execution.error_type is ErrorType.DENIED:
             log.warning("call.denied", execution=execution.id, tool=execution.tool_name)
         return execution
@@ -150,29 +154,22 @@ class ToolExecutor:
         )
         return Place(project, workspaces[0], session)
 
-    def _judge(
+    async def _judge(
         self, call: ToolCall, params_json: str, place: Place, asker: Principal
-    ) -> ToolExecution:
-        """The call after judgement: approved, handed out, or failed with the reason."""
-        salt = place.project.digest_salt
-        request_digest = digest_request(salt, call.tool_name, params_json)
+    ) -> Move:
+        """The call after judgement: handed out, put to a person, or failed with the reason."""
+        request_digest = digest_request(place.project.digest_salt, call.tool_name, params_json)
         pending = self._pending(call, request_digest, place, asker)
         try:
-            tool, params = self._registry.parse(call.tool_name, call.tool_params)
+            assessment = self._assessor.assess(call.tool_name, call.tool_params, params_json, place)
         except BadInput as error:
-            return pending.fail(ErrorType.VALIDATION, mask_text(error.message), pending.created_at)
-        scene = Scene(place.workspace.root, place.project.autonomy, rules=self._rules)
-        verdict = judge_call(tool, params, scene)
-        judged = pending._replace(
-            tool_name=tool.name,
-            digest=digest_call(salt, tool.name, params_json, verdict.plan),
-            site=tool.site,
-            effect=tool.effect,
-            risk_level=verdict.risk,
-            reasons=tuple(map(mask_text, verdict.reasons)),
-            requires_approval=verdict.ruling is Ruling.ASK,
-        )
-        return self._rule(judged, verdict)
+            error_text = mask_text(error.message)
+            failed = pending.fail(ErrorType.VALIDATION, error_text, pending.created_at)
+            return Move(failed, (), (NewEvent.for_everyone(failed, EventKind.STATUS),))
+        client_id = self._dispatcher.find_client(pending.workspace_id)
+        if client_id is not None and _is_worth_a_look(assessment):
+            return _look_first(assessment.judge(pending), client_id)
+        return await self._approvals.rule(pending, assessment)
 
     def _pending(
         self, call: ToolCall, request_digest: str, place: Place, asker: Principal
@@ -202,17 +199,9 @@ class ToolExecutor:
             created_at=at,
         )
 
-    def _rule(self, pending: ToolExecution, verdict: Verdict) -> ToolExecution:
-        at = pending.created_at
-        match verdict.ruling:
-            case Ruling.ALLOW:
-                return self._dispatcher.assign(pending.advance(Status.APPROVED, at), at)
-            case Ruling.ASK:
-                return pending.fail(ErrorType.DENIED, "nobody can be asked for approval yet", at)
-            case Ruling.DENY:
-                return pending.fail(ErrorType.DENIED, "; ".join(pending.reasons), at)
-
-    async def _asked_before(self, execution: ToolExecution, asker: Principal) -> ToolExecution:
+    async def _asked_before(
+        self, execution: ToolExecution, asker: Principal
+    ) -> ToolExecution | None:
         """Why the store would not take a call: it has it, or the session is closed to it."""
         place = await self._store.find_place(execution.project_id, execution.session_id)
         if place is not None:
@@ -220,8 +209,10 @@ class ToolExecutor:
         earlier = await self._store.find_call(
             execution.project_id, execution.session_id, execution.call_id
         )
-        if earlier is None:
+        if earlier is None and (place is None or place.session.stopped_at is not None):
             raise Conflict(f"session {execution.session_id!r} has been stopped")
+        if earlier is None:
+            return None
         if earlier.request_digest != execution.request_digest:
             raise ConflictingCall(
                 f"call {execution.call_id!r} was asked before with other words; use a new call_id"
@@ -243,8 +234,18 @@ def _opening_of(
     return OpenCall(execution, None if nothing_masked else params_json, opened_by)
 
 
-def _kind_of_news(execution: ToolExecution) -> EventKind:
-    return EventKind.STATUS if execution.client_id is None else EventKind.EXECUTION_SIGNAL
+def _is_worth_a_look(assessment: Assessment) -> bool:
+    """Whether the machine that is to do it is heard first: it may know more than the words say."""
+    verdict = assessment.verdict
+    undecided = verdict.risk > RiskLevel.LOW and verdict.ruling is not Ruling.DENY
+    return undecided and assessment.tool.site is Site.CLIENT
+
+
+def _look_first(judged: ToolExecution, client_id: ClientId) -> Move:
+    """Have a client look at the machine; the answer comes under the id of the question to be."""
+    question = ApprovalId(mint("apr", judged.created_at))
+    looking = judged._replace(client_id=client_id, approval_id=question)
+    return Move(looking, (), (NewEvent.about(looking, EventKind.SURVEY_REQUEST),))
 
 
 def _line_for(execution: ToolExecution) -> AuditRecord:
@@ -256,6 +257,8 @@ def _line_for(execution: ToolExecution) -> AuditRecord:
         "reasons": execution.reasons,
         "status": execution.status,
         "error": execution.error,
+        "approval": execution.approval_id,
+        "approved_by": execution.approved_by,
         "digest": execution.digest,
         "client": execution.client_id,
     }

@@ -11,10 +11,12 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 
 from handrail.server.auth import Gate
-from handrail.server.direct import DirectRoute, problem_responses
+from handrail.server.direct import USUAL_PROBLEMS, DirectRoute, problem_responses
 from handrail.server.errors import HANDLERS
 from handrail.server.guard import HostGuard
+from handrail.server.routes.approvals import approvals_router
 from handrail.server.routes.calls import BASE, CallRoutes
+from handrail.server.routes.grants import grants_router
 from handrail.server.routes.health import health_router
 from handrail.server.routes.records import records_router
 from handrail.server.routes.tools import tools_router
@@ -30,16 +32,16 @@ def create_app(services: Services, *, hosts: frozenset[str] = frozenset()) -> St
         routes=[*(route.route() for route in direct), Mount("/", _api(services, gate, direct))],
         middleware=[Middleware(HostGuard, hosts=hosts)],
         exception_handlers=HANDLERS,  # pyright: ignore[reportArgumentType]
-        lifespan=lambda _: _tended(services),
+        lifespan=lambda _: _swept(services),
     )
 
 
 @asynccontextmanager
-async def _tended(services: Services) -> AsyncGenerator[None]:
+async def _swept(services: Services) -> AsyncGenerator[None]:
     async with asyncio.TaskGroup() as group:
-        tending = group.create_task(services.dispatcher.tend_forever())
+        sweeping = group.create_task(services.sweeper.sweep_forever())
         yield
-        tending.cancel()
+        sweeping.cancel()
 
 
 def _api(services: Services, gate: Gate, direct: tuple[DirectRoute, ...]) -> FastAPI:
@@ -53,6 +55,8 @@ def _api(services: Services, gate: Gate, direct: tuple[DirectRoute, ...]) -> Fas
     )
     api.include_router(health_router(services))
     api.include_router(tools_router(services, gate), prefix=BASE)
+    api.include_router(approvals_router(services, gate), prefix=BASE)
+    api.include_router(grants_router(services, gate), prefix=BASE)
     api.include_router(records_router(services, gate), prefix=BASE)
     describe = api.openapi
 
@@ -75,7 +79,8 @@ def _tell_of_problems(document: dict[str, Any]) -> None:
     for unsent in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unsent, None)
     for path, operations in document["paths"].items():
-        for operation in operations.values():
+        for method, operation in operations.items():
             operation["responses"].pop("422", None)
             if path.startswith(BASE):
-                operation["responses"] |= problem_responses(schemas)
+                codes = USUAL_PROBLEMS if method == "get" else (*USUAL_PROBLEMS, 409)
+                operation["responses"] |= problem_responses(schemas, codes)

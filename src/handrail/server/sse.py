@@ -6,6 +6,7 @@ from contextlib import ExitStack
 import msgspec
 
 from handrail.core.access import Role
+from handrail.core.approval import Approval
 from handrail.core.event import Topic
 from handrail.core.ids import ClientId
 from handrail.core.ports import StreamItem
@@ -13,7 +14,7 @@ from handrail.plane.dispatch import Seat
 from handrail.server.auth import Entry
 from handrail.server.services import Services
 from handrail.wire import WIRE_VERSION
-from handrail.wire.events import render
+from handrail.wire.events import ABOUT_APPROVALS, render
 
 _PING_SECONDS = 15.0
 _MOST_PER_FLUSH = 500
@@ -54,7 +55,7 @@ class EventStream:
                 )
                 if items:
                     self._cursor = items[-1].event.seq
-                    yield b"".join([self._frame(item, head) for item in items])
+                    yield b"".join([await self._frame(item, head) for item in items])
                 elif not await bell.wait(_PING_SECONDS):
                     yield b": ping\n\n"
 
@@ -68,12 +69,16 @@ class EventStream:
             return None
         return stack.enter_context(self._services.dispatcher.seat(self._client_id, workspace_id))
 
-    def _frame(self, item: StreamItem, head: int) -> bytes:
+    async def _frame(self, item: StreamItem, head: int) -> bytes:
+        approval: Approval | None = None
+        if item.event.kind in ABOUT_APPROVALS and item.execution.approval_id is not None:
+            approval = await self._services.store.find_approval(item.execution.approval_id)
         name, payload = render(
             item,
             listener=self._client_id,
             salt=self._project.digest_salt,
             replayed=item.event.seq <= head,
+            approval=approval,
         )
         return b"id: %d\nevent: %b\ndata: %b\n\n" % (
             item.event.seq,

@@ -1,13 +1,8 @@
 """Everything that can be asked of a store, over the one method that databases differ in."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any
-
-from sqlalchemy.sql.elements import ClauseElement
-
 from handrail.core.access import Token
 from handrail.core.audit import AuditEntry
+from handrail.core.errors import NotFound
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import (
     CallId,
@@ -21,12 +16,15 @@ from handrail.core.ids import (
 from handrail.core.ports import StreamItem
 from handrail.core.project import Client, Place, Project, User, Workspace
 from handrail.store import rows, statements
+from handrail.store.approval_reads import ApprovalReads
 
 
-class StoreReads(ABC):
-    @abstractmethod
-    async def _fetch(self, statement: ClauseElement, **values: Any) -> Sequence[rows.Row]:
-        """Run one query and return all its rows."""
+class StoreReads(ApprovalReads):
+    async def get_user(self, user_id: UserId) -> User:
+        found = await self._fetch(statements.GET_USER, user_id=user_id)
+        if not found:
+            raise NotFound(f"there is no user {user_id}")
+        return rows.read_user(found[0])
 
     async def find_user(self, name: str) -> User | None:
         found = await self._fetch(statements.FIND_USER, name=name)

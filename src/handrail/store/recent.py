@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from itertools import islice
 
 from handrail.core.audit import canonical
-from handrail.core.change import Advance, Change, OpenCall, Reoffer
+from handrail.core.change import Add, Advance, Change, OpenCall, OpenSession, Rejudge, Reoffer
 from handrail.core.event import Event
 from handrail.core.execution import ToolExecution
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
@@ -20,7 +20,7 @@ from handrail.core.tool import JsonObject
 _MOST_CALLS = 1_000
 _MOST_EVENTS = 2_000
 _MOST_PLACES = 500
-_MOST_RESULT_CHARS = 16_000
+_MOST_CHARS = 16_000
 
 
 class Recent:
@@ -41,17 +41,19 @@ class Recent:
         for step in change.steps:
             match step:
                 case OpenCall(execution=execution, raw_params=raw_params):
-                    self._keep(execution)
                     if raw_params is not None and not execution.status.is_final:
                         self._raw_params[execution.id] = raw_params
-                case Advance(_, after) | Reoffer(_, after):
+                    self._keep(execution)
+                case Advance(_, after) | Reoffer(_, after) | Rejudge(_, after):
                     # From its opening on or not at all: else its raw parameters are not here.
                     if after.id in self._calls:
                         self._keep(after)
                     if after.status.is_final:
                         self._raw_params.pop(after.id, None)
-                case _:
+                case Add() | OpenSession():
                     self._places.clear()
+                case _:
+                    pass
         if events:
             tail = self._tails.setdefault(change.project_id, deque(maxlen=_MOST_EVENTS))
             if tail and tail[-1].seq + 1 != events[0].seq:
@@ -92,13 +94,12 @@ class Recent:
         raw_params: str | None = None
         if execution.epoch == event.epoch and not execution.status.is_final:
             raw_params = self._raw_params.get(execution.id) or canonical(execution.tool_params)
-        return StreamItem(
-            event, execution.tool_name, execution.digest, execution.autonomy, raw_params
-        )
+        return StreamItem(event, execution._replace(result=None), raw_params)
 
     def _keep(self, execution: ToolExecution) -> None:
-        if not _is_light(execution.result):
+        if not (_is_light(execution.tool_params) and _is_light(execution.result)):
             self._calls.pop(execution.id, None)
+            self._raw_params.pop(execution.id, None)
             return
         self._calls[execution.id] = execution
         if len(self._calls) > _MOST_CALLS:
@@ -107,12 +108,12 @@ class Recent:
             self._raw_params.pop(oldest, None)
 
 
-def _is_light(result: JsonObject | None) -> bool:
+def _is_light(values: JsonObject | None) -> bool:
     """Whether a thousand like it may stay in memory: short texts, numbers, and nothing nested."""
     chars = 0
-    for value in (result or {}).values():
+    for value in (values or {}).values():
         if isinstance(value, str):
             chars += len(value)
         elif isinstance(value, Mapping | list):
             return False
-    return chars <= _MOST_RESULT_CHARS
+    return chars <= _MOST_CHARS

@@ -13,6 +13,7 @@ from handrail.core.audit import AuditEntry, canonical
 from handrail.core.errors import ErrorType
 from handrail.core.event import Event, EventKind
 from handrail.core.execution import Status, ToolExecution
+from handrail.core.grant import Scope
 from handrail.core.ports import StreamItem
 from handrail.core.project import Autonomy, Client, Place, Project, Session, User, Workspace
 from handrail.core.risk import RiskLevel
@@ -42,10 +43,9 @@ def plain_row(value: User | Project | Workspace | Client | Session | Token) -> d
 def execution_row(execution: ToolExecution) -> dict[str, Any]:
     row = execution._asdict()
     row["tool_params"] = canonical(execution.tool_params)
-    row["reasons"] = json.dumps(execution.reasons)
-    row["risk_level"] = execution.risk_level.name
     row["created_at"] = to_micros(execution.created_at)
     row.update(moving_row(execution))
+    row.update(judged_row(execution))
     return row
 
 
@@ -54,15 +54,28 @@ def moving_row(execution: ToolExecution) -> dict[str, Any]:
     return {
         "status": execution.status,
         "approval_id": execution.approval_id,
+        "approved_by": execution.approved_by,
+        "scope": execution.scope,
         "client_id": execution.client_id,
         "epoch": execution.epoch,
         "result": None if execution.result is None else json.dumps(execution.result),
         "error": execution.error,
         "error_type": execution.error_type,
         "execution_time_ms": execution.execution_time_ms,
-        "approved_at": _micros_or_none(execution.approved_at),
-        "started_at": _micros_or_none(execution.started_at),
-        "completed_at": _micros_or_none(execution.completed_at),
+        "approved_at": micros_or_none(execution.approved_at),
+        "started_at": micros_or_none(execution.started_at),
+        "completed_at": micros_or_none(execution.completed_at),
+    }
+
+
+def judged_row(execution: ToolExecution) -> dict[str, Any]:
+    """The columns that a new judgement changes."""
+    return {
+        "digest": execution.digest,
+        "risk_level": execution.risk_level.name,
+        "reasons": json.dumps(execution.reasons),
+        "requires_approval": execution.requires_approval,
+        "surveyed": execution.surveyed,
     }
 
 
@@ -115,14 +128,16 @@ def read_execution(row: Row) -> ToolExecution:
     values["autonomy"] = Autonomy(values["autonomy"])
     values["risk_level"] = RiskLevel[values["risk_level"]]
     values["requires_approval"] = bool(values["requires_approval"])
+    values["surveyed"] = bool(values["surveyed"])
     values["status"] = Status(values["status"])
+    if values["scope"] is not None:
+        values["scope"] = Scope(values["scope"])
     values["created_at"] = from_micros(values["created_at"])
     values["result"] = None if values["result"] is None else _decode(values["result"])
     if values["error_type"] is not None:
         values["error_type"] = ErrorType(values["error_type"])
     for name in ("approved_at", "started_at", "completed_at"):
-        if values[name] is not None:
-            values[name] = from_micros(values[name])
+        values[name] = moment_or_none(values[name])
     return ToolExecution(**values)
 
 
@@ -133,10 +148,10 @@ def read_event(row: Row) -> Event:
 
 
 def read_stream_item(row: Row) -> StreamItem:
-    *event_row, tool_name, digest, autonomy, epoch, status, params = row
-    event = read_event(event_row)
-    stands = epoch == event.epoch and not Status(status).is_final
-    return StreamItem(event, tool_name, digest, Autonomy(autonomy), params if stands else None)
+    event = read_event(row[: len(Event._fields)])
+    execution = read_execution(row[len(Event._fields) : -1])
+    stands = execution.epoch == event.epoch and not execution.status.is_final
+    return StreamItem(event, execution, row[-1] if stands else None)
 
 
 def read_audit_entry(row: Row) -> AuditEntry:
@@ -153,5 +168,9 @@ def _named(kind: type[Any], row: Row) -> dict[str, Any]:
     }
 
 
-def _micros_or_none(at: datetime | None) -> int | None:
+def moment_or_none(value: int | None) -> datetime | None:
+    return None if value is None else from_micros(value)
+
+
+def micros_or_none(at: datetime | None) -> int | None:
     return None if at is None else to_micros(at)

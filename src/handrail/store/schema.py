@@ -18,6 +18,7 @@ metadata = MetaData()
 
 # One spelling for the partial index and for the query that must be seen to fit it.
 OPEN = text("status IN ('approved', 'executing')")
+PENDING = text("status = 'pending'")
 
 
 def _moment(name: str, *, nullable: bool = False) -> Column[int]:
@@ -135,6 +136,9 @@ tool_executions = Table(
     _moment("approved_at", nullable=True),
     _moment("started_at", nullable=True),
     _moment("completed_at", nullable=True),
+    Column("surveyed", Boolean, nullable=False, server_default=text("0")),
+    _text("approved_by", nullable=True),
+    _text("scope", nullable=True),
     UniqueConstraint("project_id", "session_id", "call_id"),
     Index("tool_executions_by_time", "project_id", "created_at"),
     Index(
@@ -142,6 +146,18 @@ tool_executions = Table(
         "workspace_id",
         sqlite_where=OPEN,
         postgresql_where=OPEN,
+    ),
+    Index(
+        "tool_executions_unsurveyed",
+        "created_at",
+        sqlite_where=PENDING,
+        postgresql_where=PENDING,
+    ),
+    Index(
+        "tool_executions_by_approval",
+        "approval_id",
+        sqlite_where=text("approval_id IS NOT NULL"),
+        postgresql_where=text("approval_id IS NOT NULL"),
     ),
 )
 
@@ -151,6 +167,64 @@ raw_params = Table(
     metadata,
     Column("execution_id", Text, primary_key=True),
     _text("params"),
+)
+
+tool_approvals = Table(
+    "tool_approvals",
+    metadata,
+    Column("request_id", Text, primary_key=True),
+    _text("project_id"),
+    _text("user_id"),
+    _text("execution_id"),
+    _text("session_id"),
+    _text("agent_id"),
+    _text("tool_name"),
+    _text("tool_input"),  # masked and shortened
+    _text("reasoning", nullable=True),
+    _text("description"),
+    _text("risk_level"),
+    _text("reasons"),
+    _text("digest"),
+    Column("surveyed", Boolean, nullable=False),
+    _text("evidence"),
+    _text("class_key", nullable=True),
+    _text("class_words", nullable=True),
+    Column("timeout_seconds", Integer, nullable=False),
+    _moment("created_at"),
+    _moment("expires_at"),
+    _text("status"),
+    _text("responded_by", nullable=True),
+    _text("channel", nullable=True),
+    _moment("responded_at", nullable=True),
+    _text("scope", nullable=True),
+    _text("response", nullable=True),
+    _text("grant_id", nullable=True),
+    _text("metadata", nullable=True),
+    Index("tool_approvals_by_time", "project_id", "created_at"),
+    Index(
+        "tool_approvals_unanswered",
+        "expires_at",
+        sqlite_where=PENDING,
+        postgresql_where=PENDING,
+    ),
+)
+
+grants = Table(
+    "grants",
+    metadata,
+    Column("id", Text, primary_key=True),
+    _text("project_id"),
+    _text("session_id"),
+    _text("class_key", nullable=True),
+    _text("words"),
+    _text("max_risk"),
+    Column("uses_left", Integer),
+    _moment("expires_at", nullable=True),
+    _text("approval_id"),
+    _text("granted_by"),
+    _moment("created_at"),
+    _moment("revoked_at", nullable=True),
+    Index("grants_by_session", "project_id", "session_id"),
 )
 
 events = Table(

@@ -45,7 +45,8 @@ class SqliteFile:
         return self._connection.execute(sql, values).fetchall()
 
     def run_script(self, sql: str) -> None:
-        self._connection.execute(sql)
+        """Run statement after statement; each goes on only when its rows are taken."""
+        self._connection.execute(sql).fetchall()
 
     @property
     def changes(self) -> int:

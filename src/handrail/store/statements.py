@@ -15,6 +15,7 @@ from sqlalchemy import (
     exists,
     func,
     insert,
+    null,
     or_,
     select,
     update,
@@ -39,13 +40,13 @@ from handrail.store.schema import (
 )
 
 
-def _everything(table: Table) -> dict[str, Any]:
+def everything(table: Table) -> dict[str, Any]:
     return {column.name: bindparam(column.name, type_=column.type) for column in table.columns}
 
 
 # Both databases spell "unless it is there already" the same way.
-ADD_SESSION = upsert(sessions).values(_everything(sessions)).on_conflict_do_nothing()
-ADD_USER = insert(users).values(_everything(users))
+ADD_SESSION = upsert(sessions).values(everything(sessions)).on_conflict_do_nothing()
+ADD_USER = insert(users).values(everything(users))
 ADD_PROJECT = insert(projects).values(
     {
         column.name: bindparam(column.name, type_=column.type)
@@ -53,17 +54,17 @@ ADD_PROJECT = insert(projects).values(
         if column.server_default is None
     }
 )
-ADD_WORKSPACE = insert(workspaces).values(_everything(workspaces))
-ADD_CLIENT = insert(clients).values(_everything(clients))
-ADD_TOKEN = insert(tokens).values(_everything(tokens))
-ADD_EVENT = insert(events).values(_everything(events))
-ADD_AUDIT = insert(audit).values(_everything(audit))
-ADD_RAW_PARAMS = insert(raw_params).values(_everything(raw_params))
+ADD_WORKSPACE = insert(workspaces).values(everything(workspaces))
+ADD_CLIENT = insert(clients).values(everything(clients))
+ADD_TOKEN = insert(tokens).values(everything(tokens))
+ADD_EVENT = insert(events).values(everything(events))
+ADD_AUDIT = insert(audit).values(everything(audit))
+ADD_RAW_PARAMS = insert(raw_params).values(everything(raw_params))
 
 # A call enters only through a session that is known and has not been stopped.
 ADD_EXECUTION = insert(tool_executions).from_select(
     [column.name for column in tool_executions.columns],
-    select(*_everything(tool_executions).values()).where(
+    select(*everything(tool_executions).values()).where(
         exists().where(
             and_(
                 sessions.c.project_id == bindparam("expected_project"),
@@ -84,11 +85,17 @@ _AS_SEEN = and_(
     tool_executions.c.epoch == bindparam("expected_epoch"),
 )
 _MOVING = (
-    "status", "approval_id", "client_id", "epoch", "result", "error", "error_type",
-    "execution_time_ms", "approved_at", "started_at", "completed_at",
+    "status", "approval_id", "approved_by", "scope", "client_id", "epoch", "result", "error",
+    "error_type", "execution_time_ms", "approved_at", "started_at", "completed_at",
 )  # fmt: skip
+_JUDGED = ("digest", "risk_level", "reasons", "requires_approval", "surveyed")
 ADVANCE_EXECUTION = (
     update(tool_executions).where(_AS_SEEN).values({name: bindparam(name) for name in _MOVING})
+)
+REJUDGE_EXECUTION = (
+    update(tool_executions)
+    .where(_AS_SEEN)
+    .values({name: bindparam(name) for name in (*_MOVING, *_JUDGED)})
 )
 # Leaves the status alone: the table refuses a step from a state to itself.
 REOFFER_EXECUTION = (
@@ -114,6 +121,7 @@ MOVE_HEAD = (
 )
 
 FIND_USER = select(users).where(users.c.name == bindparam("name"))
+GET_USER = select(users).where(users.c.id == bindparam("user_id"))
 FIND_TOKEN = select(tokens).where(tokens.c.secret_hash == bindparam("secret_hash"))
 _PROJECT = [column for column in projects.columns if column.server_default is None]
 FIND_PROJECT = select(*_PROJECT).where(projects.c.id == bindparam("project_id"))
@@ -173,11 +181,8 @@ LIST_OPEN = (
 READ_STREAM = (
     select(
         *events.columns,
-        tool_executions.c.tool_name,
-        tool_executions.c.digest,
-        tool_executions.c.autonomy,
-        tool_executions.c.epoch,
-        tool_executions.c.status,
+        # Results can be large, and no event tells of them.
+        *(null() if column.name == "result" else column for column in tool_executions.columns),
         # Without a row of its own, nothing was masked and the record is raw.
         func.coalesce(raw_params.c.params, tool_executions.c.tool_params),
     )

@@ -1,19 +1,43 @@
 """A change as the writes that store it. Pure, and the same for every database."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any, NamedTuple, assert_never
 
 from sqlalchemy.sql.elements import ClauseElement
 
 from handrail.core.access import Token
+from handrail.core.approval import Approval
 from handrail.core.audit import chain
-from handrail.core.change import Add, Advance, Change, OpenCall, OpenSession, Reoffer, Row, Step
+from handrail.core.change import (
+    Add,
+    Advance,
+    Change,
+    OpenCall,
+    OpenSession,
+    Rejudge,
+    Reoffer,
+    Resolve,
+    RevokeGrant,
+    Row,
+    UseGrant,
+)
 from handrail.core.event import Event
 from handrail.core.execution import ToolExecution
+from handrail.core.grant import Grant
 from handrail.core.ids import ProjectId
 from handrail.core.project import Client, Project, User, Workspace
-from handrail.store import statements
-from handrail.store.rows import audit_row, event_row, execution_row, moving_row, plain_row
+from handrail.store import approval_statements, statements
+from handrail.store.approval_rows import answer_row, approval_row, grant_row
+from handrail.store.rows import (
+    audit_row,
+    event_row,
+    execution_row,
+    judged_row,
+    moving_row,
+    plain_row,
+    to_micros,
+)
 
 
 class Write(NamedTuple):
@@ -26,13 +50,32 @@ class Write(NamedTuple):
 
 def writes_for(change: Change) -> Iterator[Write]:
     for step in change.steps:
-        yield from _writes_for_step(step)
+        match step:
+            case Resolve() | UseGrant() | RevokeGrant():
+                yield _write_for_answer(step, change.at)
+            case _:
+                yield from _writes_for_step(step)
 
 
-def _writes_for_step(step: Step) -> Iterator[Write]:
+def _write_for_answer(step: Resolve | UseGrant | RevokeGrant, at: datetime) -> Write:
+    match step:
+        case Resolve(approval):
+            values = {"expected_id": approval.id, **answer_row(approval)}
+            return Write(approval_statements.RESOLVE_APPROVAL, values)
+        case UseGrant(grant):
+            values = {"expected_id": grant.id, "now": to_micros(at)}
+            return Write(approval_statements.USE_GRANT, values)
+        case RevokeGrant(grant):
+            values = {"expected_id": grant.id, "revoked_at": to_micros(at)}
+            return Write(approval_statements.REVOKE_GRANT, values)
+
+
+def _writes_for_step(
+    step: Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge,
+) -> Iterator[Write]:
     match step:
         case Add(row):
-            yield Write(_add(row), plain_row(row))
+            yield _add(row)
         case OpenSession(session):
             yield Write(statements.ADD_SESSION, plain_row(session), may_miss=True)
         case OpenCall(execution, raw_params, opened_by):
@@ -47,14 +90,23 @@ def _writes_for_step(step: Step) -> Iterator[Write]:
                 yield Write(statements.ADD_RAW_PARAMS, raw)
         case Advance(before, after):
             yield Write(statements.ADVANCE_EXECUTION, moving_row(after) | _as_seen(before))
-            if after.status.is_final:
-                ended = {"execution_id_ended": after.id}
-                yield Write(statements.ERASE_RAW_PARAMS, ended, may_miss=True)
+            yield from _erasure(after)
+        case Rejudge(before, after):
+            values = moving_row(after) | judged_row(after) | _as_seen(before)
+            yield Write(statements.REJUDGE_EXECUTION, values)
+            yield from _erasure(after)
         case Reoffer(before, after):
             hands = {"client_id": after.client_id, "epoch": after.epoch}
             yield Write(statements.REOFFER_EXECUTION, hands | _as_seen(before))
         case _:
             assert_never(step)
+
+
+def _erasure(after: ToolExecution) -> Iterator[Write]:
+    """Raw parameters do not outlive their call."""
+    if after.status.is_final:
+        ended = {"execution_id_ended": after.id}
+        yield Write(statements.ERASE_RAW_PARAMS, ended, may_miss=True)
 
 
 def _as_seen(before: ToolExecution) -> dict[str, Any]:
@@ -65,18 +117,22 @@ def _as_seen(before: ToolExecution) -> dict[str, Any]:
     }
 
 
-def _add(row: Row) -> ClauseElement:
+def _add(row: Row) -> Write:
     match row:
         case User():
-            return statements.ADD_USER
+            return Write(statements.ADD_USER, plain_row(row))
         case Project():
-            return statements.ADD_PROJECT
+            return Write(statements.ADD_PROJECT, plain_row(row))
         case Workspace():
-            return statements.ADD_WORKSPACE
+            return Write(statements.ADD_WORKSPACE, plain_row(row))
         case Client():
-            return statements.ADD_CLIENT
+            return Write(statements.ADD_CLIENT, plain_row(row))
         case Token():
-            return statements.ADD_TOKEN
+            return Write(statements.ADD_TOKEN, plain_row(row))
+        case Approval():
+            return Write(approval_statements.ADD_APPROVAL, approval_row(row))
+        case Grant():
+            return Write(approval_statements.ADD_GRANT, grant_row(row))
         case _:
             assert_never(row)
 

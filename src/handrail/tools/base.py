@@ -5,9 +5,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from handrail.core.grant import CallClass
 from handrail.core.hands import Hands
 from handrail.core.risk import Finding, RiskLevel
-from handrail.core.tool import Effect, Site, ToolDefinition, ToolResult, ToolSpec
+from handrail.core.survey import Survey
+from handrail.core.tool import Effect, JsonObject, Site, ToolDefinition, ToolResult, ToolSpec
 from handrail.core.verdict import Plan
 from handrail.policy.security import Scene
 
@@ -22,12 +24,14 @@ P = TypeVar("P", bound=ToolParams)
 
 
 class Tool(ABC, Generic[P]):
-    """One capability. Everything but `execute` is pure and made from the words alone."""
+    """One capability. All but `survey` and `execute` is pure and made from the words alone."""
 
     name: ClassVar[str]
     description: ClassVar[str]
     params: type[P]
     safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
+    # Where judgement begins for a tool of variable risk, whose findings say all; else safety_level.
+    floor: ClassVar[RiskLevel | None] = None
     site: ClassVar[Site] = Site.CLIENT
     effect: ClassVar[Effect] = Effect.CHANGE
 
@@ -56,9 +60,23 @@ class Tool(ABC, Generic[P]):
     def preview(self, params: P) -> str:
         """What will happen, in one sentence for a person."""
 
+    def call_class(self, params: P, scene: Scene) -> CallClass | None:
+        """The class a person may let pass for a whole session; None where none is offered."""
+        return None
+
+    async def survey(self, params: P, scene: Scene, hands: Hands) -> Survey:
+        """Look at the machine, changing nothing, so that a person sees what would happen.
+
+        Raises:
+            ToolError: It cannot be done at all; nobody needs to be asked.
+        """
+        return Survey()
+
     @abstractmethod
-    async def execute(self, params: P, scene: Scene, hands: Hands) -> ToolResult:
-        """Do it."""
+    async def execute(
+        self, params: P, scene: Scene, hands: Hands, facts: JsonObject | None = None
+    ) -> ToolResult:
+        """Do it. `facts` are those of the survey just made, which the world must still fit."""
 
 
 AnyTool = Tool[Any]

@@ -6,12 +6,14 @@ from handrail.core.tool import JsonObject
 from handrail.core.verdict import Verdict
 from handrail.policy.rules import Rules, default_rules
 from handrail.policy.security import Scene
+from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.read_file import ReadFile
+from handrail.tools.builtin.write_file import WriteFile
 from handrail.tools.judgement import judge_call
 from handrail.tools.registry import ToolRegistry
 
 # The one list to extend when Handrail itself gets a new tool.
-BUILTIN = (ReadFile,)
+BUILTIN = (ReadFile, WriteFile, ExecuteCommand)
 
 
 def builtin_registry() -> ToolRegistry:

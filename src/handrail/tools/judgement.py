@@ -1,5 +1,9 @@
 """Words in, verdict out: what server and client both come through."""
 
+from collections.abc import Sequence
+
+from handrail.core.risk import Finding, RiskLevel, worst
+from handrail.core.tool import Effect
 from handrail.core.verdict import Plan, Verdict
 from handrail.policy.security import Scene, SecurityPolicy
 from handrail.tools.base import AnyTool, ToolParams
@@ -7,8 +11,23 @@ from handrail.tools.base import AnyTool, ToolParams
 _POLICY = SecurityPolicy()
 
 
-def judge_call(tool: AnyTool, params: ToolParams, scene: Scene) -> Verdict:
-    """Judge a tool with checked parameters, without running anything."""
-    findings = tool.pre_validate(params, scene)
-    plan = Plan() if findings else tool.plan(params, scene)
-    return _POLICY.rule(tool.safety_level, findings, autonomy=scene.autonomy, plan=plan)
+def judge_call(
+    tool: AnyTool, params: ToolParams, scene: Scene, seen: Sequence[Finding] = ()
+) -> Verdict:
+    """Judge a tool with checked parameters, without running anything.
+
+    `seen` is what a survey of the machine has added: it can make the verdict stricter only.
+    """
+    base = tool.safety_level if tool.floor is None else tool.floor
+    findings = [*tool.pre_validate(params, scene), *seen]
+    if worst(findings) < base:
+        findings.append(_what_the_tool_is(tool, base))
+    plan = Plan() if worst(findings) is RiskLevel.FORBIDDEN else tool.plan(params, scene)
+    return _POLICY.rule(base, findings, autonomy=scene.autonomy, plan=plan)
+
+
+def _what_the_tool_is(tool: AnyTool, base: RiskLevel) -> Finding:
+    """No verdict above LOW goes without a reason, be it only the tool itself."""
+    changes = tool.effect is Effect.CHANGE
+    reason = f"{tool.name} changes something" if changes else f"{tool.name} is rated {base.name}"
+    return Finding(f"tool.{tool.name}", reason, base)

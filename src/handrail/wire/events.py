@@ -4,9 +4,14 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 import msgspec
 
+from handrail.core.approval import Approval
 from handrail.core.event import Event, EventKind
 from handrail.core.ids import ClientId
 from handrail.core.ports import StreamItem
+from handrail.wire.approvals import ApprovalView
+
+# Events that tell of a question to people: what they show is read when they are sent.
+ABOUT_APPROVALS = (EventKind.APPROVAL_REQUEST, EventKind.APPROVAL_RESOLVED)
 
 
 class ExecutionContext(TypedDict):
@@ -19,7 +24,9 @@ class ExecutionContext(TypedDict):
 class ExecutionSignal(TypedDict):
     """`tool.execution_signal`: to the one client that shall execute.
 
-    `replayed` marks a signal sent again after a break; it never executes anything.
+    `replayed` marks a signal sent again after a break; it never executes anything. `surveyed`
+    says whether the digest covers what the machine was seen to hold, and `status` whether the
+    call was begun before, by this client in an earlier life.
     """
 
     tool_id: str
@@ -28,8 +35,22 @@ class ExecutionSignal(TypedDict):
     digest: str
     salt: str
     epoch: int
+    status: str
+    risk_level: str
+    surveyed: bool
     replayed: bool
     execution_context: ExecutionContext
+    timestamp: str
+
+
+class SurveyRequest(TypedDict):
+    """`tool.survey_request`: to the one client that shall look, and change nothing."""
+
+    approval_id: str
+    tool_id: str
+    tool_name: str
+    tool_params: Any
+    replayed: bool
     timestamp: str
 
 
@@ -52,42 +73,112 @@ class StatusChange(TypedDict):
     timestamp: str
 
 
+class ApprovalResolved(TypedDict):
+    """`approval.resolved`: to everyone, so that other screens can take the card away."""
+
+    approval_id: str
+    tool_id: str
+    status: str
+    decided_by: str | None
+    channel: str | None
+    decided_at: str | None
+    scope: str | None
+    reason: str | None
+    timestamp: str
+
+
+Payload = (
+    ExecutionSignal | SurveyRequest | ResultAck | StatusChange | ApprovalResolved | dict[str, Any]
+)
+
+
 def render(
-    item: StreamItem, *, listener: ClientId | None, salt: str, replayed: bool
-) -> tuple[str, ExecutionSignal | ResultAck | StatusChange]:
-    """An event in words for one listener: the addressed client, or anyone else."""
+    item: StreamItem,
+    *,
+    listener: ClientId | None,
+    salt: str,
+    replayed: bool,
+    approval: Approval | None = None,
+) -> tuple[str, Payload]:
+    """An event in words for one listener: the addressed client, or anyone else.
+
+    `approval` is the question that an event of `ABOUT_APPROVALS` tells of.
+    """
     event = item.event
+    if approval is not None:
+        return event.kind, _about_approval(event, approval)
     if listener is None or event.client_id != listener:
         return EventKind.STATUS, _status_change(item)
     match event.kind:
         case EventKind.EXECUTION_SIGNAL:
             return event.kind, _execution_signal(item, salt, replayed=replayed)
+        case EventKind.SURVEY_REQUEST:
+            return event.kind, _survey_request(item, replayed=replayed)
         case EventKind.RESULT_ACK:
             return event.kind, _result_ack(event)
-        case EventKind.STATUS:
-            return event.kind, _status_change(item)
+        case _:
+            return EventKind.STATUS, _status_change(item)
+
+
+def _about_approval(event: Event, approval: Approval) -> Payload:
+    view = ApprovalView.of(approval).model_dump(mode="json")
+    if event.kind is EventKind.APPROVAL_REQUEST:
+        return {**view, "timestamp": _timestamp(event)}
+    return {
+        "approval_id": approval.id,
+        "tool_id": approval.execution_id,
+        "status": approval.status,
+        "decided_by": view["decided_by"],
+        "channel": view["channel"],
+        "decided_at": view["decided_at"],
+        "scope": view["scope"],
+        "reason": view["reason"],
+        "timestamp": _timestamp(event),
+    }
 
 
 def _execution_signal(item: StreamItem, salt: str, *, replayed: bool) -> ExecutionSignal:
-    event = item.event
-    # Raw parameters go out only with a signal that stands: live, and not superseded.
-    standing = not replayed and item.raw_params is not None
+    event, execution, _ = item
+    params = _standing_params(item, replayed=replayed)
     return {
         "tool_id": event.execution_id,
-        "tool_name": item.tool_name,
-        "tool_params": msgspec.Raw((item.raw_params or "null").encode()) if standing else None,
-        "digest": item.digest,
+        "tool_name": execution.tool_name,
+        "tool_params": params,
+        "digest": execution.digest,
         "salt": salt,
         "epoch": event.epoch,
-        "replayed": not standing,
+        "status": event.status,
+        "risk_level": execution.risk_level.name,
+        "surveyed": execution.surveyed,
+        "replayed": params is None,
         "execution_context": {
             "approved": True,
-            "approved_by": "policy",
-            "scope": "once",
-            "autonomy": item.autonomy,
+            "approved_by": execution.approved_by or "policy",
+            "scope": execution.scope or "once",
+            "autonomy": execution.autonomy,
         },
         "timestamp": _timestamp(event),
     }
+
+
+def _survey_request(item: StreamItem, *, replayed: bool) -> SurveyRequest:
+    event, execution, _ = item
+    params = _standing_params(item, replayed=replayed)
+    return {
+        "approval_id": execution.approval_id or "",
+        "tool_id": event.execution_id,
+        "tool_name": execution.tool_name,
+        "tool_params": params,
+        "replayed": params is None,
+        "timestamp": _timestamp(event),
+    }
+
+
+def _standing_params(item: StreamItem, *, replayed: bool) -> msgspec.Raw | None:
+    """Raw parameters go out only with a signal that stands: live, and not superseded."""
+    if replayed or item.raw_params is None:
+        return None
+    return msgspec.Raw(item.raw_params.encode())
 
 
 def _result_ack(event: Event) -> ResultAck:
@@ -102,7 +193,7 @@ def _result_ack(event: Event) -> ResultAck:
 def _status_change(item: StreamItem) -> StatusChange:
     return {
         "tool_id": item.event.execution_id,
-        "tool_name": item.tool_name,
+        "tool_name": item.execution.tool_name,
         "status": item.event.status,
         "timestamp": _timestamp(item.event),
     }

@@ -87,6 +87,8 @@ class ExecutionView(BaseModel):
     risk_level: str
     reasons: list[str]
     requires_approval: bool
+    approved_by: str | None
+    scope: str | None
     session_id: str
     call_id: str
     agent_id: str
@@ -116,6 +118,8 @@ def execution_view(execution: ToolExecution) -> dict[str, Any]:
         "risk_level": execution.risk_level.name,
         "reasons": list(execution.reasons),
         "requires_approval": execution.requires_approval,
+        "approved_by": execution.approved_by,
+        "scope": execution.scope,
         "session_id": execution.session_id,
         "call_id": execution.call_id,
         "agent_id": execution.agent_id,

@@ -52,6 +52,8 @@ async def test_a_call_is_answered_at_once_with_its_state(
         "risk_level": "LOW",
         "reasons": [],
         "requires_approval": False,
+        "approved_by": "policy",
+        "scope": "once",
         "session_id": "session-1",
         "call_id": "call-1",
         "agent_id": household.agent.subject,

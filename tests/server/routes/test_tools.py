@@ -3,7 +3,9 @@
 from handrail.core.access import Role
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
+from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.read_file import ReadFile
+from handrail.tools.builtin.write_file import WriteFile
 from tests.conftest import Household, settle_in
 from tests.server.conftest import Caller, a_body, ask_to_read, base, report
 
@@ -19,15 +21,20 @@ async def test_the_tools_are_listed_with_what_a_model_needs(
         "success": True,
         "tools": [
             {
-                "name": "read_file",
-                "description": ReadFile.description,
-                "parameters": ReadFile().definition.input_schema,
-                "requires_approval": False,
-                "risk_level": "LOW",
-                "timeout_seconds": 0,
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.definition.input_schema,
+                "requires_approval": asks,
+                "risk_level": risk,
+                "timeout_seconds": seconds,
             }
+            for tool, asks, risk, seconds in (
+                (ReadFile(), False, "LOW", 0),
+                (WriteFile(), True, "MEDIUM", 300),
+                (ExecuteCommand(), True, "MEDIUM", 300),
+            )
         ],
-        "total_count": 1,
+        "total_count": 3,
     }
 
 

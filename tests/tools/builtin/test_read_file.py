@@ -11,7 +11,7 @@ from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site, ToolResult
 from handrail.core.verdict import Plan
 from handrail.policy.security import Scene
-from handrail.testing import FakeHands
+from handrail.testing import FakeCommands, FakeFiles, FakeHands
 from handrail.tools.builtin.read_file import ReadFile, ReadFileParams
 from handrail.tools.catalogue import builtin_registry
 
@@ -270,12 +270,14 @@ async def test_what_is_opened_is_what_was_judged(path: str) -> None:
 async def test_no_more_than_a_hundred_megabytes_are_asked_of_the_hands() -> None:
     asked: list[tuple[str, int]] = []
 
-    class Files:
+    class Watched(FakeFiles):
         async def read(self, path: str, *, max_bytes: int) -> FileContent:
             asked.append((path, max_bytes))
             return FileContent(b"", 0)
 
-    await ReadFile().execute(ReadFileParams(path="a.txt"), SCENE, Hands(files=Files()))
+    await ReadFile().execute(
+        ReadFileParams(path="a.txt"), SCENE, Hands(Watched({}), FakeCommands({}))
+    )
     assert asked == [("a.txt", 100_000_000)]
 
 

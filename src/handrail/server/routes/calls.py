@@ -15,6 +15,7 @@ from handrail.server.auth import Entry, Gate
 from handrail.server.direct import DirectRoute, json_response, read_body
 from handrail.server.services import Services
 from handrail.server.sse import EventStream
+from handrail.wire.approvals import ClaimRequest, ClaimResponse
 from handrail.wire.payloads import (
     ExecuteRequest,
     ExecutionView,
@@ -31,6 +32,7 @@ BASE = "/my/projects/{project_id}"
 # Parameters may be 1 MB besides `content`, a result is at most what a tool shows.
 _MAX_CALL_BYTES = 8_000_000
 _MAX_RESULT_BYTES = 32_000_000
+_MAX_CLAIM_BYTES = 1_000
 
 
 class CallRoutes:
@@ -66,6 +68,15 @@ class CallRoutes:
                 "Report what became of a call",
                 ResultResponse,
                 ResultRequest,
+                (400, 401, 403, 404, 409, 413),
+            ),
+            DirectRoute(
+                "POST",
+                f"{BASE}/tools/{{tool_id}}/claim",
+                self.claim,
+                "Claim a call before beginning with it",
+                ClaimResponse,
+                ClaimRequest,
                 (400, 401, 403, 404, 409, 413),
             ),
             DirectRoute(
@@ -106,6 +117,18 @@ class CallRoutes:
         # Side by side, so that they share a commit.
         receipts = await asyncio.gather(*(self._receive(entry, one) for one in body.results))
         return json_response({"results": receipts})
+
+    async def claim(self, request: Request) -> Response:
+        entry = await self._gate.admit(request, Role.CLIENT)
+        body = await read_body(request, ClaimRequest, _MAX_CLAIM_BYTES)
+        claimed = await self._services.dispatcher.claim(
+            ExecutionId(request.path_params["tool_id"]),
+            body.epoch,
+            entry.principal,
+            entry.project.id,
+        )
+        receipt = ClaimResponse(tool_id=claimed.id, status=claimed.status, epoch=claimed.epoch)
+        return json_response(receipt.model_dump())
 
     async def stream(self, request: Request) -> Response:
         entry = await self._gate.admit(request, Role.USER, Role.CLIENT)

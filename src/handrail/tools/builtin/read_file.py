@@ -1,30 +1,27 @@
 """read_file: the content of one file."""
 
 import base64
-import codecs
 import re
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from handrail.core.errors import ErrorType
 from handrail.core.hands import Hands
 from handrail.core.risk import Finding, RiskLevel
-from handrail.core.tool import Effect, ToolResult
+from handrail.core.tool import Effect, JsonObject, ToolResult
 from handrail.core.verdict import Plan
 from handrail.policy.security import Scene
 from handrail.policy.validators.paths import PathValidator
 from handrail.policy.validators.sizes import SizeLimiter
 from handrail.tools.base import Tool, ToolParams
+from handrail.tools.encoding import TextEncoding, decode_text
 
 SHOWN_LINES = 2_000
 SHOWN_BYTES = 256_000
 MEDIA_BYTES = 4_000_000
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-
-# Encodings of names and of source literals, not of files.
-_NOT_FILES = {"idna", "punycode", "undefined", "utf-7", "unicode-escape", "raw-unicode-escape"}
 
 # Binary files that models can look at, by how they begin.
 _MEDIA = {
@@ -36,19 +33,9 @@ _MEDIA = {
 }
 
 
-def _text_encoding(name: str) -> str:
-    try:
-        codec = codecs.lookup(name)
-    except (LookupError, ValueError):
-        codec = None
-    if codec is None or not getattr(codec, "_is_text_encoding", False) or codec.name in _NOT_FILES:
-        raise ValueError(f"{name!r} is not a text encoding")
-    return codec.name
-
-
 class ReadFileParams(ToolParams):
     path: str = Field(description="File to read, relative to the workspace.")
-    encoding: Annotated[str, AfterValidator(_text_encoding)] = Field(
+    encoding: TextEncoding = Field(
         default="utf-8", max_length=40, description="Text encoding of the file."
     )
     offset: int | None = Field(default=None, ge=0, description="Lines to skip before reading.")
@@ -77,16 +64,19 @@ class ReadFile(Tool[ReadFileParams]):
     def preview(self, params: ReadFileParams) -> str:
         return f"Read {params.path}"
 
-    async def execute(self, params: ReadFileParams, scene: Scene, hands: Hands) -> ToolResult:
+    async def execute(
+        self,
+        params: ReadFileParams,
+        scene: Scene,
+        hands: Hands,
+        facts: JsonObject | None = None,
+    ) -> ToolResult:
         limit = SizeLimiter().max_file_bytes
         file = await hands.files.read(_resolve(params, scene), max_bytes=limit)
         if (media := _media_type(file.data)) is not None:
             return _picture(file.data, media, file.size)
-        try:
-            text = file.data.decode(params.encoding)
-        except UnicodeDecodeError:
-            text = "\0"
-        if "\0" in text:
+        text = decode_text(file.data, params.encoding)
+        if text is None:
             return ToolResult.failed(
                 f"{params.path} is binary, or not {params.encoding}; only text, pdf, png, jpeg, "
                 "gif and webp can be read",

@@ -1,0 +1,149 @@
+"""handrail approvals: list, watch, approve, reject."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from handrail.app.terminal import find_terminal
+from handrail.cli import options
+from handrail.cli.ask import ask
+from handrail.cli.output import console, print_json, program, say, status, table, visible
+from handrail.client.api import HandrailApi
+from handrail.client.watching import Watcher
+from handrail.core.approval import ApprovalStatus
+from handrail.core.errors import BadInput, SetupError
+from handrail.core.grant import Scope
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="The question, or the end of its id.")]
+_CHANNEL = "command-line"
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(
+        help="See what waits for your answer, and give it.",
+        invoke_without_command=True,
+        no_args_is_help=False,
+    )
+    group.callback()(approvals)
+    group.command("watch")(watch)
+    group.command("approve")(approve)
+    group.command("reject")(reject)
+    app.add_typer(group, name="approvals")
+
+
+def approvals(
+    context: typer.Context,
+    workspace: options.Workspace = Path(),
+    wanted: Annotated[
+        ApprovalStatus, typer.Option("--status", help="Which questions to list.")
+    ] = ApprovalStatus.PENDING,
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """See what waits for your answer, and give it."""
+    if context.invoked_subcommand is not None:
+        return
+    answer = ask(workspace, home, lambda api: api.get("/approvals", status=wanted.value))
+    if json:
+        print_json(answer)
+        return
+    if not answer["approvals"]:
+        say("Nothing waits for you." if wanted is ApprovalStatus.PENDING else "There are none.")
+        return
+    rows = table("id", "risk", "what", "left" if wanted is ApprovalStatus.PENDING else "answer")
+    for one in answer["approvals"]:
+        rows.add_row(_short(one), one["risk_level"], visible(one["description"]), _ending(one))
+    console.print(rows)
+    if wanted is ApprovalStatus.PENDING:
+        say(f"\nDecide with [bold]{program()} approvals watch[/], or approve and reject by id.")
+
+
+def watch(workspace: options.Workspace = Path(), home: options.Home = None) -> None:
+    """Be asked here, in this terminal, about everything that comes."""
+    channel = find_terminal()
+    if channel is None:
+        raise SetupError("this is no terminal, so nobody can be asked here")
+    say("[dim]Waiting for questions; stop with Ctrl+C.[/]")
+    try:
+        ask(workspace, home, lambda api: Watcher(api, channel).run())
+    except KeyboardInterrupt:
+        say()
+
+
+def approve(
+    approval: Id,
+    workspace: options.Workspace = Path(),
+    scope: Annotated[
+        Scope, typer.Option(help="How far the yes reaches: this call, its class, the session.")
+    ] = Scope.ONCE,
+    uses: Annotated[
+        int | None, typer.Option(min=1, help="With a wider scope: for so many further calls.")
+    ] = None,
+    minutes: Annotated[
+        int | None, typer.Option(min=1, help="With a wider scope: for so long.")
+    ] = None,
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """Say yes to one question."""
+
+    async def decide(api: HandrailApi) -> Any:
+        found = await _find(api, approval)
+        return await api.approve(
+            found["approval_id"],
+            scope=scope,
+            uses=uses,
+            expires_in_seconds=None if minutes is None else minutes * 60,
+            digest=found["digest"],
+            channel=_CHANNEL,
+        )
+
+    _tell(ask(workspace, home, decide), json=json)
+
+
+def reject(
+    approval: Id,
+    workspace: options.Workspace = Path(),
+    reason: Annotated[str | None, typer.Option(help="Why not; the agent is told.")] = None,
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """Say no to one question."""
+
+    async def decide(api: HandrailApi) -> Any:
+        found = await _find(api, approval)
+        return await api.reject(found["approval_id"], reason=reason, channel=_CHANNEL)
+
+    _tell(ask(workspace, home, decide), json=json)
+
+
+async def _find(api: HandrailApi, wanted: str) -> dict[str, Any]:
+    """The question with this id, or the one open question whose id ends like this."""
+    if wanted.startswith("apr_"):
+        return await api.get(f"/approvals/{wanted}")
+    answer = await api.get("/approvals", status="pending", limit=1000)
+    fitting = [one for one in answer["approvals"] if one["approval_id"].endswith(wanted)]
+    if len(fitting) != 1:
+        number = "no open question" if not fitting else "more than one open question"
+        raise BadInput(f"{number} has an id that ends in {wanted!r}")
+    return fitting[0]
+
+
+def _short(one: dict[str, Any]) -> str:
+    return one["approval_id"][-8:]
+
+
+def _ending(one: dict[str, Any]) -> str:
+    if one["status"] != "pending":
+        return visible(f"{one['status']} by {one['decided_by']}")
+    left = datetime.fromisoformat(one["expires_at"]) - datetime.now(UTC)
+    return f"{max(0, int(left.total_seconds()))} s"
+
+
+def _tell(answer: dict[str, Any], *, json: bool) -> None:
+    if json:
+        print_json(answer)
+    else:
+        say(f"{visible(answer['approval_id'])} is {status(answer['status'])}")

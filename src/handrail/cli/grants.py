@@ -1,0 +1,75 @@
+"""handrail grants: list, revoke."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from handrail.cli import options
+from handrail.cli.ask import ask
+from handrail.cli.output import console, print_json, say, table, visible
+from handrail.client.api import HandrailApi
+from handrail.core.errors import BadInput
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(
+        help="List the standing answers you have given, or take one back.",
+        invoke_without_command=True,
+        no_args_is_help=False,
+    )
+    group.callback()(grants)
+    group.command("revoke")(revoke)
+    app.add_typer(group, name="grants")
+
+
+def grants(
+    context: typer.Context,
+    workspace: options.Workspace = Path(),
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """List the standing answers you have given, or take one back."""
+    if context.invoked_subcommand is not None:
+        return
+    answer = ask(workspace, home, lambda api: api.get("/grants"))
+    if json:
+        print_json(answer)
+        return
+    if not answer["grants"]:
+        say("There are no grants: every call that needs a person is asked about.")
+        return
+    rows = table("id", "session", "lets pass", "up to", "uses left", "until")
+    for one in answer["grants"]:
+        uses = one["uses_left"]
+        rows.add_row(
+            one["grant_id"][-8:],
+            visible(one["session_id"]),
+            visible(one["words"]),
+            one["max_risk"],
+            "any number" if uses is None else str(uses),
+            (one["expires_at"] or "the session ends")[:19],
+        )
+    console.print(rows)
+
+
+def revoke(
+    grant: Annotated[str, typer.Argument(metavar="ID", help="The grant, or the end of its id.")],
+    workspace: options.Workspace = Path(),
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """Take a grant back; what asks from now on is put to you again."""
+
+    async def take_back(api: HandrailApi) -> Any:
+        found = (await api.get("/grants"))["grants"]
+        fitting = [one for one in found if one["grant_id"].endswith(grant)]
+        if len(fitting) != 1:
+            raise BadInput(f"{len(fitting)} grants have an id that ends in {grant!r}")
+        return await api.delete(f"/grants/{fitting[0]['grant_id']}")
+
+    answer = ask(workspace, home, take_back)
+    if json:
+        print_json(answer)
+    else:
+        say(f"{visible(answer['words'])}: asked about again from now on")

@@ -1,0 +1,104 @@
+"""Asking: puts open questions to the person at this machine, and carries their answer back."""
+
+import asyncio
+
+import msgspec
+import structlog
+
+from handrail.client.api import ApiError, HandrailApi, ServerUnreachable
+from handrail.client.listening import Pauses
+from handrail.core.card import Card, Choice
+from handrail.core.ports import Channel
+
+log = structlog.get_logger(__name__)
+
+read_card = msgspec.json.Decoder(Card).decode
+
+
+class Resolved(msgspec.Struct, frozen=True):
+    """`approval.resolved`, as far as this machine needs it."""
+
+    approval_id: str
+    status: str
+    decided_by: str | None = None
+    channel: str | None = None
+
+
+read_resolved = msgspec.json.Decoder(Resolved).decode
+
+
+class Asking:
+    """Without a channel nobody is asked here; others may answer elsewhere."""
+
+    def __init__(self, api: HandrailApi, channel: Channel | None):
+        self._api = api
+        self._channel = channel
+        self._asked: dict[str, asyncio.Task[None]] = {}
+        self.pending: dict[str, Card] = {}
+
+    async def catch_up(self) -> None:
+        """Take up what was asked before we listened; the stream tells only what is new."""
+        known = set(self.pending)
+        try:
+            cards = await self._api.pending_approvals()
+        except (ApiError, ServerUnreachable) as error:
+            log.info("approvals.not_listed", why=error.message)
+            return
+        for answered in known - {card.approval_id for card in cards}:
+            self.close(Resolved(answered, "answered"))
+        async with asyncio.TaskGroup() as group:
+            for card in cards:
+                group.create_task(self.ask(card))
+
+    async def ask(self, card: Card) -> None:
+        """Put a question to the person, unless it is no longer one or is being asked."""
+        if card.status != "pending" or card.approval_id in self.pending:
+            return
+        self.pending[card.approval_id] = card
+        if self._channel is None:
+            return
+        choice = await self._show(self._channel, card)
+        if choice is None:
+            return
+        try:
+            await self.decide(card, choice)
+        except ApiError as error:
+            self._channel.tell(f"Your answer came to nothing: {error.message}.")
+
+    async def decide(self, card: Card, choice: Choice) -> None:
+        """Carry a choice to the server. Sent twice after a break, the first one counts."""
+        pauses = Pauses()
+        channel = "client" if self._channel is None else self._channel.name
+        while True:
+            try:
+                await self._api.decide(card, choice, channel=channel)
+            except ServerUnreachable:
+                await pauses.sleep()
+            else:
+                return
+
+    def close(self, resolved: Resolved) -> None:
+        """Take a question away that has been answered, here or elsewhere."""
+        card = self.pending.pop(resolved.approval_id, None)
+        task = self._asked.pop(resolved.approval_id, None)
+        if card is None or task is None or self._channel is None:
+            return
+        task.cancel()
+        who = resolved.decided_by or "somebody"
+        where = "" if resolved.channel is None else f", from {resolved.channel}"
+        self._channel.tell(f"{card.description}: {resolved.status} by {who}{where}.")
+
+    def dispose(self) -> None:
+        """Take away every card that is being shown."""
+        for task in self._asked.values():
+            task.cancel()
+
+    async def _show(self, channel: Channel, card: Card) -> Choice | None:
+        """The person's choice. While the card is shown, an answer from elsewhere takes it away."""
+        task = asyncio.current_task()
+        if task is not None:
+            self._asked[card.approval_id] = task
+        try:
+            return await channel.ask(card)
+        finally:
+            self._asked.pop(card.approval_id, None)

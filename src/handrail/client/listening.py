@@ -1,0 +1,82 @@
+"""Listener: keeps a stream of events open, whatever happens to the line."""
+
+import asyncio
+import random
+from collections.abc import Callable
+
+import aiohttp
+import structlog
+
+from handrail.client.api import ApiError, HandrailApi, ServerUnreachable, problem_detail
+from handrail.client.sse import ServerEvent, SseParser
+
+_FIRST_PAUSE_SECONDS = 0.1
+_LONGEST_PAUSE_SECONDS = 5.0
+
+log = structlog.get_logger(__name__)
+
+
+class Listener:
+    """Hands over every event once, in order.
+
+    `announce` is called with True when the line is up and False when it is down.
+    """
+
+    def __init__(
+        self,
+        api: HandrailApi,
+        handle: Callable[[ServerEvent], None],
+        announce: Callable[[bool], None] = lambda connected: None,
+    ):
+        self._api = api
+        self._handle = handle
+        self._announce = announce
+        self._last_event_id: int | None = None
+
+    async def run(self) -> None:
+        """Listen until cancelled, or until the server says that this token is not good.
+
+        Raises:
+            ApiError: The server knows us no longer.
+        """
+        pauses = Pauses()
+        while True:
+            try:
+                await self._listen(pauses)
+            except (aiohttp.ClientError, TimeoutError, OSError, ServerUnreachable) as error:
+                log.info("stream.lost", error=str(error) or type(error).__name__)
+            except ApiError as error:
+                if error.status in (401, 403, 404):
+                    raise
+                log.warning("stream.refused", status=error.status, error=error.message)
+            self._announce(False)
+            await pauses.sleep()
+
+    async def _listen(self, pauses: "Pauses") -> None:
+        async with self._api.stream(self._last_event_id) as response:
+            if response.status != 200:
+                raise ApiError(
+                    response.status, problem_detail(await response.read(), response.status)
+                )
+            parser = SseParser()
+            pauses.reset()
+            self._announce(True)
+            async for piece in response.content.iter_any():
+                for event in parser.feed(piece):
+                    if event.id is not None:
+                        self._last_event_id = event.id
+                    self._handle(event)
+
+
+class Pauses:
+    """Longer and longer waits, with some chance in them so that clients do not march in step."""
+
+    def __init__(self) -> None:
+        self._next = _FIRST_PAUSE_SECONDS
+
+    def reset(self) -> None:
+        self._next = _FIRST_PAUSE_SECONDS
+
+    async def sleep(self) -> None:
+        await asyncio.sleep(self._next * random.uniform(0.5, 1.0))  # noqa: S311  no secret
+        self._next = min(self._next * 2, _LONGEST_PAUSE_SECONDS)

@@ -1,0 +1,121 @@
+"""A question to a person with a deadline, and the answer."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from handrail.core.errors import IllegalTransition
+from handrail.core.grant import CallClass, Grant, Scope
+from handrail.core.ids import (
+    ApprovalId,
+    ExecutionId,
+    GrantId,
+    ProjectId,
+    SessionId,
+    UserId,
+    mint,
+)
+from handrail.core.risk import RiskLevel
+from handrail.core.tool import JsonObject
+
+
+class ApprovalStatus(StrEnum):
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+    # The call ended before anybody had answered.
+    WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """Who answered, from where and when. `by` is a name, or `handrail` for a deadline."""
+
+    by: str
+    channel: str
+    at: datetime
+    scope: Scope | None = None
+    reason: str | None = None
+    grant_id: GrantId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """One question about one call: what the person is shown, and what they said.
+
+    `tool_params` is masked and shortened, `evidence` a unified diff. `digest` binds the answer to
+    what was shown; `surveyed` says whether the machine was looked at before asking.
+    """
+
+    id: ApprovalId
+    project_id: ProjectId
+    user_id: UserId
+    execution_id: ExecutionId
+    session_id: SessionId
+    agent_id: str
+    tool_name: str
+    tool_params: JsonObject
+    reasoning: str | None
+    description: str
+    risk_level: RiskLevel
+    reasons: tuple[str, ...]
+    digest: str
+    surveyed: bool
+    evidence: str
+    call_class: CallClass | None
+    timeout_seconds: int
+    created_at: datetime
+    expires_at: datetime
+    status: ApprovalStatus = ApprovalStatus.PENDING
+    answer: Answer | None = None
+
+    def resolve(self, status: ApprovalStatus, answer: Answer) -> "Approval":
+        if self.status is not ApprovalStatus.PENDING:
+            raise IllegalTransition(f"{self.id} is {self.status} already")
+        return replace(self, status=status, answer=answer)
+
+    def grant(
+        self,
+        scope: Scope,
+        by: UserId,
+        at: datetime,
+        uses: int | None = None,
+        lasts_seconds: int | None = None,
+    ) -> Grant | None:
+        """The standing answer that goes with a yes of that scope; none goes with one for once."""
+        if scope is Scope.ONCE:
+            return None
+        kind = self.call_class if scope is Scope.CLASS else None
+        return Grant(
+            id=GrantId(mint("grt", at)),
+            project_id=self.project_id,
+            session_id=self.session_id,
+            class_key=None if kind is None else kind.key,
+            words="everything in this session" if kind is None else kind.words,
+            max_risk=RiskLevel.HIGH if kind is None else self.risk_level,
+            uses_left=uses,
+            expires_at=None if lasts_seconds is None else at + timedelta(seconds=lasts_seconds),
+            approval_id=self.id,
+            granted_by=by,
+            created_at=at,
+        )
+
+    @property
+    def how_it_ended(self) -> str:
+        """For somebody who comes too late: who was faster, when and where."""
+        if self.answer is None:
+            return f"the call of {self.id} has moved on"
+        when = f"{self.answer.at:%H:%M:%S} UTC"
+        if self.status is ApprovalStatus.EXPIRED:
+            return f"the time to answer ran out at {when}"
+        return f"{self.answer.by} was faster: {self.status} at {when} from {self.answer.channel}"
+
+    @property
+    def offers(self) -> tuple[Scope, ...]:
+        """How far a person may let the answer reach."""
+        if self.risk_level >= RiskLevel.CRITICAL:
+            return (Scope.ONCE,)
+        if self.call_class is None:
+            return (Scope.ONCE, Scope.SESSION)
+        return (Scope.ONCE, Scope.CLASS, Scope.SESSION)

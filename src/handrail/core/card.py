@@ -1,0 +1,94 @@
+"""The approval card: the same words on every screen a person may decide on."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from handrail.core.approval import Approval
+from handrail.core.grant import Scope
+from handrail.core.risk import RiskLevel
+from handrail.core.tool import JsonObject
+
+NOT_SURVEYED = (
+    "No machine could be looked at before asking: approving covers these words alone. "
+    "They are held against the machine again before anything runs."
+)
+WHOLE_SESSION = (
+    "Everything else this agent asks for in this session would pass unseen, "
+    "but for what is critical or forbidden."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One way to say yes: how far it reaches, in words, and what to think of before."""
+
+    scope: Scope
+    words: str
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """What a person sees before deciding. `reasoning` is the agent's own claim, not a fact."""
+
+    approval_id: str
+    tool_id: str
+    tool_name: str
+    tool_params: JsonObject
+    description: str
+    risk_level: str
+    reasons: tuple[str, ...]
+    reasoning: str | None
+    notes: tuple[str, ...]
+    evidence: str
+    offers: tuple[Offer, ...]
+    needs_second_step: bool
+    agent_id: str
+    session_id: str
+    timeout_seconds: int
+    expires_at: datetime
+    digest: str
+    status: str
+
+    @classmethod
+    def of(cls, approval: Approval) -> "Card":
+        return cls(
+            approval_id=approval.id,
+            tool_id=approval.execution_id,
+            tool_name=approval.tool_name,
+            tool_params=approval.tool_params,
+            description=approval.description,
+            risk_level=approval.risk_level.name,
+            reasons=approval.reasons,
+            reasoning=approval.reasoning,
+            notes=() if approval.surveyed else (NOT_SURVEYED,),
+            evidence=approval.evidence,
+            offers=tuple(_offer(scope, approval) for scope in approval.offers),
+            needs_second_step=approval.risk_level >= RiskLevel.HIGH,
+            agent_id=approval.agent_id,
+            session_id=approval.session_id,
+            timeout_seconds=approval.timeout_seconds,
+            expires_at=approval.expires_at,
+            digest=approval.digest,
+            status=approval.status,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a person has chosen on a card."""
+
+    approved: bool
+    scope: Scope = Scope.ONCE
+    reason: str | None = None
+
+
+def _offer(scope: Scope, approval: Approval) -> Offer:
+    match scope:
+        case Scope.ONCE:
+            return Offer(scope, "this call, once")
+        case Scope.CLASS:
+            kind = approval.call_class.words if approval.call_class is not None else ""
+            return Offer(scope, f"{kind}, for the rest of this session")
+        case Scope.SESSION:
+            return Offer(scope, "everything in this session", WHOLE_SESSION)

@@ -1,0 +1,69 @@
+"""Standing answers: a class of calls, or a whole session, that a person has let pass."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from handrail.core.ids import ApprovalId, GrantId, ProjectId, SessionId, UserId
+from handrail.core.risk import RiskLevel
+
+
+class Scope(StrEnum):
+    """How far an approval reaches."""
+
+    ONCE = "once"
+    CLASS = "class"
+    SESSION = "session"
+
+
+@dataclass(frozen=True, slots=True)
+class CallClass:
+    """The kind of call this one is, as its plan says: a key to compare, and words for a person.
+
+    Calls with the same key are of the same class, so that a grant covers exactly what it names.
+    """
+
+    key: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """An answer given ahead, in one session. `class_key` is None where it covers every call.
+
+    `uses_left` is None for as often as one likes. It covers no call riskier than `max_risk`, and
+    never one that is CRITICAL.
+    """
+
+    id: GrantId
+    project_id: ProjectId
+    session_id: SessionId
+    class_key: str | None
+    words: str
+    max_risk: RiskLevel
+    uses_left: int | None
+    expires_at: datetime | None
+    approval_id: ApprovalId
+    granted_by: UserId
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+    @property
+    def scope(self) -> Scope:
+        return Scope.SESSION if self.class_key is None else Scope.CLASS
+
+    def is_live(self, now: datetime) -> bool:
+        unused = self.uses_left is None or self.uses_left > 0
+        return unused and self.revoked_at is None and not self._has_expired(now)
+
+    def covers(self, kind: CallClass | None, risk: RiskLevel, now: datetime) -> bool:
+        """Whether a call of this class and risk, in the grant's session, may pass on it."""
+        if not self.is_live(now) or risk > min(self.max_risk, RiskLevel.HIGH):
+            return False
+        return self.class_key is None or (kind is not None and kind.key == self.class_key)
+
+    def revoke(self, at: datetime) -> "Grant":
+        return replace(self, revoked_at=at)
+
+    def _has_expired(self, now: datetime) -> bool:
+        return self.expires_at is not None and now >= self.expires_at

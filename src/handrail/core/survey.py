@@ -1,0 +1,20 @@
+"""What only the machine knows of a call, found out before anybody is asked."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from handrail.core.risk import Finding
+from handrail.core.tool import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The facts an approval is bound to, further reasons for concern, and evidence to look at.
+
+    Facts go into the digest: where they differ when the call is executed, it is not executed.
+    Findings can raise a verdict, never lower it. `evidence` is a unified diff, or empty.
+    """
+
+    facts: JsonObject = field(default_factory=dict[str, Any])
+    findings: tuple[Finding, ...] = ()
+    evidence: str = ""

@@ -1,0 +1,301 @@
+"""ApprovalManager: who must be asked, what they are shown, and what their answer does."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import structlog
+
+from handrail.core.access import Principal
+from handrail.core.approval import Answer, Approval, ApprovalStatus
+from handrail.core.audit import AuditRecord
+from handrail.core.change import Add, Advance, Change, Resolve, Step, UseGrant
+from handrail.core.errors import BadInput, ChangeRefused, Conflict, ErrorType, NotFound
+from handrail.core.event import EventKind, NewEvent, Topic
+from handrail.core.execution import Status, ToolExecution
+from handrail.core.grant import Grant, Scope
+from handrail.core.ids import ApprovalId, ProjectId, mint
+from handrail.core.ports import Bus, Clock, Store
+from handrail.core.verdict import Ruling
+from handrail.plane.assessment import Assessment
+from handrail.plane.dispatch import Dispatcher
+from handrail.plane.grants import GrantBook
+from handrail.policy.redaction import mask_text
+from handrail.policy.shortening import shorten
+
+POLICY = "policy"
+HANDRAIL = "handrail"
+
+_POLL_SECONDS = 5.0
+_MOST_PENDING = 1000
+
+log = structlog.get_logger(__name__)
+
+
+class Move(NamedTuple):
+    """What a ruling makes of a call, with all that must be stored along with it."""
+
+    after: ToolExecution
+    steps: tuple[Step, ...] = ()
+    events: tuple[NewEvent, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """Who decides, in which project, and on which screen."""
+
+    principal: Principal
+    project_id: ProjectId
+    channel: str
+
+
+class ApprovalManager:
+    """`timeout_seconds` replaces the times that go with each risk, where it is given."""
+
+    def __init__(
+        self,
+        store: Store,
+        bus: Bus,
+        clock: Clock,
+        dispatcher: Dispatcher,
+        grants: GrantBook,
+        timeout_seconds: int | None = None,
+    ):
+        self._store = store
+        self._bus = bus
+        self._clock = clock
+        self._dispatcher = dispatcher
+        self._grants = grants
+        self._timeout_seconds = timeout_seconds
+
+    async def rule(self, pending: ToolExecution, assessment: Assessment) -> Move:
+        """Let a judged call pass, turn it away, or put it to a person."""
+        at = self._clock.now()
+        judged = assessment.judge(pending)._replace(client_id=None)
+        if (passed := self.auto_approve_tool_if_low_risk(judged, assessment)) is not None:
+            return passed
+        if assessment.verdict.ruling is Ruling.DENY:
+            failed = judged.fail(ErrorType.DENIED, "; ".join(judged.reasons), at)
+            return Move(failed, (), (NewEvent.for_everyone(failed, EventKind.STATUS),))
+        grant = await self._grants.find_covering(
+            judged.project_id, judged.session_id, assessment.call_class, judged.risk_level
+        )
+        if grant is not None:
+            approved = judged.approve(grant.id, grant.scope, at)
+            return self._hand_out(approved, at, UseGrant(grant))
+        return self.request_tool_execution_approval(judged, assessment)
+
+    def auto_approve_tool_if_low_risk(
+        self, judged: ToolExecution, assessment: Assessment
+    ) -> Move | None:
+        """Let a call pass that nobody needs to be asked about, and hand it out at once."""
+        if assessment.verdict.ruling is not Ruling.ALLOW:
+            return None
+        at = self._clock.now()
+        return self._hand_out(judged.approve(POLICY, Scope.ONCE, at), at)
+
+    def request_tool_execution_approval(
+        self, judged: ToolExecution, assessment: Assessment
+    ) -> Move:
+        """Put a call to the people of its project; it waits until one of them answers."""
+        approval = self.request_tool_approval(judged, assessment)
+        waiting = judged.advance(
+            Status.AWAITING_APPROVAL, approval.created_at, approval_id=approval.id
+        )
+        news = NewEvent.for_everyone(waiting, EventKind.APPROVAL_REQUEST)
+        return Move(waiting, (Add(approval),), (news,))
+
+    def request_tool_approval(self, judged: ToolExecution, assessment: Assessment) -> Approval:
+        """The question itself: what a person is shown, and until when they may answer."""
+        at = self._clock.now()
+        seconds = self._timeout_seconds or assessment.verdict.timeout_seconds
+        survey = assessment.survey
+        return Approval(
+            id=judged.approval_id or ApprovalId(mint("apr", at)),
+            project_id=judged.project_id,
+            user_id=judged.user_id,
+            execution_id=judged.id,
+            session_id=judged.session_id,
+            agent_id=judged.agent_id,
+            tool_name=judged.tool_name,
+            tool_params=shorten(judged.tool_params),
+            reasoning=judged.reasoning,
+            description=assessment.description,
+            risk_level=judged.risk_level,
+            reasons=judged.reasons,
+            digest=judged.digest,
+            surveyed=survey is not None,
+            evidence="" if survey is None else mask_text(survey.evidence),
+            call_class=assessment.call_class,
+            timeout_seconds=seconds,
+            created_at=at,
+            expires_at=at + timedelta(seconds=seconds),
+        )
+
+    async def get_pending_approvals(self, project_id: ProjectId) -> list[Approval]:
+        """The open questions of a project, most urgent first."""
+        found = await self._store.list_approvals(
+            project_id, status=ApprovalStatus.PENDING, limit=_MOST_PENDING
+        )
+        return sorted(found, key=lambda approval: approval.expires_at)
+
+    async def approve_tool(
+        self,
+        approval_id: ApprovalId,
+        decider: Decider,
+        *,
+        scope: Scope = Scope.ONCE,
+        uses: int | None = None,
+        expires_in_seconds: int | None = None,
+        digest: str | None = None,
+    ) -> Approval:
+        """Say yes. With a wider scope, further calls pass on it: at most `uses`, and for so long.
+
+        Raises:
+            NotFound: There is no such question in this project.
+            BadInput: That scope is not offered for this call.
+            Conflict: It was answered before, its time has passed, or it is not what was shown.
+        """
+        approval, execution = await self._open_question(approval_id, decider)
+        if digest is not None and digest != approval.digest:
+            raise Conflict("this is not what you were shown; look again before you decide")
+        if scope not in approval.offers:
+            raise BadInput(
+                f"this call can be approved for {' or '.join(approval.offers)}, not for {scope}"
+            )
+        at, name = self._clock.now(), await self._name_of(decider)
+        grant = approval.grant(scope, decider.principal.user_id, at, uses, expires_in_seconds)
+        given = () if grant is None else (Add(grant),)
+        answer = Answer(by=name, channel=decider.channel, at=at, scope=scope)
+        if grant is not None:
+            answer = replace(answer, grant_id=grant.id)
+        resolved = approval.resolve(ApprovalStatus.APPROVED, answer)
+        handed = self._hand_out(execution.approve(name, scope, at), at, *given)
+        await self._answer(resolved, execution, handed, decider.principal.subject)
+        if grant is not None:
+            await self._release_covered(grant, answer)
+        return resolved
+
+    async def reject_tool(
+        self, approval_id: ApprovalId, decider: Decider, *, reason: str | None = None
+    ) -> Approval:
+        """Say no; the reason reaches the agent.
+
+        Raises:
+            NotFound: There is no such question in this project.
+            Conflict: It was answered before, or its time has passed.
+        """
+        approval, execution = await self._open_question(approval_id, decider)
+        at, name = self._clock.now(), await self._name_of(decider)
+        reason = None if reason is None else mask_text(reason)
+        answer = Answer(by=name, channel=decider.channel, at=at, reason=reason)
+        words = f"{name} refused this call" + (f": {reason}" if reason else "")
+        rejected = execution.advance(Status.REJECTED, at, error=words)
+        resolved = approval.resolve(ApprovalStatus.REJECTED, answer)
+        await self._answer(resolved, execution, Move(rejected), decider.principal.subject)
+        return resolved
+
+    async def wait_for_tool_approval(self, approval_id: ApprovalId) -> Approval:
+        """Wait until a question is answered, or its time has passed."""
+        approval = await self._get(approval_id)
+        with self._bus.listen(Topic.execution(approval.execution_id)) as bell:
+            while approval.status is ApprovalStatus.PENDING:
+                await bell.wait(_POLL_SECONDS)
+                approval = await self._get(approval_id)
+        return approval
+
+    async def expire_overdue(self) -> None:
+        """Close the questions that nobody has answered in time, also while we were away."""
+        for approval in await self._store.list_overdue(self._clock.now()):
+            try:
+                await self._expire(approval)
+            except Conflict:
+                log.info("approval.answered_in_time", approval=approval.id)
+
+    async def _expire(self, approval: Approval) -> None:
+        at = self._clock.now()
+        answer = Answer(by=HANDRAIL, channel="deadline", at=at)
+        execution = await self._store.find_execution(approval.execution_id)
+        if execution is None or execution.status is not Status.AWAITING_APPROVAL:
+            gone = approval.resolve(ApprovalStatus.WITHDRAWN, answer)
+            await self._store.submit(Change(approval.project_id, at, (Resolve(gone),)))
+            return
+        timed_out = execution.advance(Status.TIMEOUT, at, error="Approval timeout")
+        expired = approval.resolve(ApprovalStatus.EXPIRED, answer)
+        await self._answer(expired, execution, Move(timed_out), HANDRAIL)
+
+    async def _open_question(
+        self, approval_id: ApprovalId, decider: Decider
+    ) -> tuple[Approval, ToolExecution]:
+        approval = await self._store.find_approval(approval_id)
+        if approval is None or approval.project_id != decider.project_id:
+            raise NotFound(f"there is no approval {approval_id!r}")
+        if approval.status is ApprovalStatus.PENDING and self._clock.now() >= approval.expires_at:
+            await self.expire_overdue()
+            approval = await self._get(approval_id)
+        execution = await self._store.find_execution(approval.execution_id)
+        if approval.status is not ApprovalStatus.PENDING or execution is None:
+            raise Conflict(approval.how_it_ended)
+        return approval, execution
+
+    async def _get(self, approval_id: ApprovalId) -> Approval:
+        approval = await self._store.find_approval(approval_id)
+        if approval is None:
+            raise NotFound(f"there is no approval {approval_id!r}")
+        return approval
+
+    async def _name_of(self, decider: Decider) -> str:
+        return (await self._store.get_user(decider.principal.user_id)).name
+
+    async def _answer(
+        self, resolved: Approval, before: ToolExecution, move: Move, actor: str
+    ) -> None:
+        """Store an answer with what it does to the call; whoever was faster has won."""
+        answer = resolved.answer
+        line = AuditRecord(
+            f"approval.{resolved.status}",
+            actor,
+            resolved.id,
+            {
+                "execution": before.id,
+                "status": move.after.status,
+                "digest": resolved.digest,
+                "channel": None if answer is None else answer.channel,
+                "scope": None if answer is None else answer.scope,
+                "reason": None if answer is None else answer.reason,
+                "grant": None if answer is None else answer.grant_id,
+            },
+        )
+        news = NewEvent.for_everyone(move.after, EventKind.APPROVAL_RESOLVED)
+        at = self._clock.now() if answer is None else answer.at
+        steps = (Resolve(resolved), Advance(before, move.after), *move.steps)
+        try:
+            await self._store.submit(
+                Change(resolved.project_id, at, steps, (news, *move.events), (line,))
+            )
+        except ChangeRefused:
+            raise Conflict((await self._get(resolved.id)).how_it_ended) from None
+
+    def _hand_out(self, approved: ToolExecution, at: datetime, *steps: Step) -> Move:
+        """Approved, and given to a client at once if one is there."""
+        handed = self._dispatcher.assign(approved, at)
+        kind = EventKind.STATUS if handed.client_id is None else EventKind.EXECUTION_SIGNAL
+        return Move(handed, steps, (NewEvent.about(handed, kind),))
+
+    async def _release_covered(self, grant: Grant, answer: Answer) -> None:
+        """What already waits and falls under a new grant need not be asked about again."""
+        for approval in await self.get_pending_approvals(grant.project_id):
+            if approval.session_id != grant.session_id or not grant.covers(
+                approval.call_class, approval.risk_level, answer.at
+            ):
+                continue
+            execution = await self._store.find_execution(approval.execution_id)
+            if execution is None:
+                continue
+            resolved = approval.resolve(ApprovalStatus.APPROVED, answer)
+            approved = execution.approve(grant.id, grant.scope, answer.at)
+            handed = self._hand_out(approved, answer.at, UseGrant(grant))
+            try:
+                await self._answer(resolved, execution, handed, grant.granted_by)
+            except Conflict:
+                continue  # Answered meanwhile, or the grant is used up.

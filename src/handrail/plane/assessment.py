@@ -1,0 +1,80 @@
+"""What Handrail thinks of a call: the verdict, bound by a digest to what it was based on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from handrail.core.digest import digest_call
+from handrail.core.execution import ToolExecution
+from handrail.core.grant import CallClass
+from handrail.core.project import Place
+from handrail.core.survey import Survey
+from handrail.core.tool import JsonObject
+from handrail.core.verdict import Ruling, Verdict
+from handrail.policy.redaction import mask_text
+from handrail.policy.rules import Rules
+from handrail.policy.security import Scene
+from handrail.tools.base import AnyTool
+from handrail.tools.judgement import judge_call
+from handrail.tools.registry import ToolRegistry
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """A verdict with what a person would be shown; `survey` is None where nobody has looked."""
+
+    tool: AnyTool
+    verdict: Verdict
+    digest: str
+    description: str
+    call_class: CallClass | None
+    survey: Survey | None
+
+    def judge(self, pending: ToolExecution) -> ToolExecution:
+        """The call with this judgement written into it."""
+        return pending._replace(
+            tool_name=self.tool.name,
+            digest=self.digest,
+            site=self.tool.site,
+            effect=self.tool.effect,
+            risk_level=self.verdict.risk,
+            reasons=tuple(map(mask_text, self.verdict.reasons)),
+            requires_approval=self.verdict.ruling is Ruling.ASK,
+            surveyed=self.survey is not None,
+        )
+
+
+class Assessor:
+    def __init__(self, registry: ToolRegistry, rules: Rules):
+        self._registry = registry
+        self._rules = rules
+
+    def assess(
+        self,
+        tool_name: str,
+        tool_params: JsonObject,
+        params_json: str,
+        place: Place,
+        survey: Survey | None = None,
+    ) -> Assessment:
+        """Judge a call by its words and by what a survey of the machine has shown.
+
+        Raises:
+            BadInput: No tool has that name, or the parameters do not fit it.
+        """
+        tool, params = self._registry.parse(tool_name, tool_params)
+        # No box is proven on any machine yet.
+        scene = Scene(place.workspace.root, place.project.autonomy, False, self._rules)
+        verdict = judge_call(tool, params, scene, () if survey is None else survey.findings)
+        facts: Mapping[str, Any] | None = None if survey is None else survey.facts
+        digest = digest_call(place.project.digest_salt, tool.name, params_json, verdict.plan, facts)
+        if verdict.ruling is not Ruling.ASK:
+            return Assessment(tool, verdict, digest, "", None, survey)
+        return Assessment(
+            tool,
+            verdict,
+            digest,
+            mask_text(tool.preview(params)),
+            tool.call_class(params, scene),
+            survey,
+        )

@@ -1,0 +1,33 @@
+"""Sweeper: what time alone must bring about, also for deadlines that passed while we were away."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+import structlog
+
+from handrail.core.errors import HandrailError
+
+_PAUSE_SECONDS = 1.0
+
+log = structlog.get_logger(__name__)
+
+Chore = Callable[[], Awaitable[None]]
+
+
+class Sweeper:
+    """Does its chores once a second. One that fails is logged, and the others go on."""
+
+    def __init__(self, chores: Sequence[Chore]):
+        self._chores = chores
+
+    async def sweep_forever(self) -> None:
+        while True:
+            await self.sweep()
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def sweep(self) -> None:
+        for chore in self._chores:
+            try:
+                await chore()
+            except HandrailError as error:
+                log.error("sweep.failed", error=error.message)

@@ -1,0 +1,29 @@
+"""Patterns for paths, blind to spellings that a person or a file system takes for the same."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+# Some file systems drop dots and blanks at the end of a name: `id_rsa. ` opens `id_rsa`.
+_TRAILING = re.compile(r"(?<=[^./ ])[. ]+(?=/|$)")
+
+
+def fold(path: str) -> str:
+    """One spelling for names that a person, or a file system, takes for the same."""
+    text = path
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+        text = "".join(char for char in text if unicodedata.category(char) != "Cf")
+    return _TRAILING.sub("", text.casefold())
+
+
+def glob(pattern: str) -> str:
+    """A glob as a regular expression: `*` and `?` never cross a slash, `**/` does."""
+    escaped = re.escape(fold(pattern)).replace(r"\*\*/", "(?:[^/]+/)*")
+    return escaped.replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+
+
+def any_part(patterns: Sequence[str], exceptions: Sequence[str] = ()) -> re.Pattern[str]:
+    """Find the globs among the parts of a path, except where an exception fits the same part."""
+    spared = f"(?!(?:{'|'.join(map(glob, exceptions))})(?:/|$))" if exceptions else ""
+    return re.compile(f"(?:^|/){spared}(?:{'|'.join(map(glob, patterns))})(?=/|$)")

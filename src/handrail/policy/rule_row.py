@@ -1,0 +1,56 @@
+"""Reading one rule out of a policy file, with errors that name the file, the rule and the key."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from handrail.core.errors import RuleError
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """One `[[section]]` of a rules file."""
+
+    source: str
+    section: str
+    values: Mapping[str, Any]
+
+    @property
+    def where(self) -> str:
+        return f"{self.source}: {self.section} rule {self.values.get('name', '?')!r}"
+
+    def allow_keys(self, *known: str) -> None:
+        if unknown := sorted(set(self.values) - set(known)):
+            raise RuleError(f"{self.where}: unknown key {unknown[0]!r}")
+
+    def text(self, key: str) -> str:
+        if key not in self.values:
+            raise RuleError(f"{self.where}: {key!r} is missing")
+        value = self.values[key]
+        if not isinstance(value, str):
+            raise RuleError(f"{self.where}: {key} is a text")
+        return value
+
+    def texts(self, key: str, default: Sequence[str] | None = None) -> list[str]:
+        if key not in self.values:
+            if default is None:
+                raise RuleError(f"{self.where}: {key!r} is missing")
+            return list(default)
+        value = self.values[key]
+        if not isinstance(value, list) or not all(
+            isinstance(item, str) for item in cast(list[object], value)
+        ):
+            raise RuleError(f"{self.where}: {key} is a list of texts")
+        return cast(list[str], value)
+
+    def refuse(self, why: object) -> RuleError:
+        return RuleError(f"{self.where}: {why}")
+
+
+def rows_of(document: Mapping[str, Any], section: str, source: str) -> list[RuleRow]:
+    """Every `[[section]]` of a file."""
+    value: object = document.get(section, [])
+    rows = cast(list[object], value) if isinstance(value, list) else [None]
+    if not all(isinstance(row, dict) for row in rows):
+        raise RuleError(f"{source}: {section} rules are written as [[{section}]]")
+    return [RuleRow(source, section, cast(Mapping[str, Any], row)) for row in rows]

@@ -1,0 +1,75 @@
+"""How much a write matters, by the kind of file that is written."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from handrail.core.risk import Finding, RiskLevel
+from handrail.policy.globs import fold, glob
+from handrail.policy.rule_row import RuleRow
+
+# No write is LOW: it is never nothing.
+_RISKS = {
+    risk.name.lower(): risk
+    for risk in (RiskLevel.MEDIUM, RiskLevel.HIGH, RiskLevel.CRITICAL, RiskLevel.FORBIDDEN)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRule:
+    """One kind of file and what writing one means."""
+
+    name: str
+    risk: RiskLevel
+    reason: str
+    matcher: re.Pattern[str]
+
+    def covers(self, path: str) -> bool:
+        """Whether the file at a workspace-relative path is of this kind."""
+        return self.matcher.search(fold(path)) is not None
+
+
+def judge_write(path: str, rules: Sequence[WriteRule]) -> list[Finding]:
+    """Every reason why writing this file is more than MEDIUM, or not to be done at all."""
+    kinds = [rule for rule in rules if rule.covers(path)]
+    if not kinds:
+        reason = f"{path!r} is of an unknown kind: what reads or runs it cannot be told"
+        return [Finding("write.unknown-kind", reason, RiskLevel.HIGH)]
+    return [
+        Finding(f"write.{rule.name}", f"{path!r}: {rule.reason}", rule.risk)
+        for rule in kinds
+        if rule.risk > RiskLevel.MEDIUM
+    ]
+
+
+def read_write_rule(row: RuleRow) -> WriteRule:
+    row.allow_keys("name", "risk", "reason", "patterns", "except", "match", "not_match")
+    risk = row.text("risk")
+    if risk not in _RISKS:
+        raise row.refuse(f"risk is one of {', '.join(_RISKS)}, not {risk!r}")
+    rule = WriteRule(
+        name=row.text("name"),
+        risk=_RISKS[risk],
+        reason=row.text("reason"),
+        matcher=_whole_end(row.texts("patterns"), row.texts("except", [])),
+    )
+    _hold_against_examples(rule, row)
+    return rule
+
+
+def _whole_end(patterns: Sequence[str], exceptions: Sequence[str]) -> re.Pattern[str]:
+    """Find the globs at the end of a path: a file is of a kind by its own name."""
+    spared = f"(?!(?:{'|'.join(map(glob, exceptions))})$)" if exceptions else ""
+    return re.compile(f"(?:^|/){spared}(?:{'|'.join(map(glob, patterns))})$")
+
+
+def _hold_against_examples(rule: WriteRule, row: RuleRow) -> None:
+    caught, spared = row.texts("match", []), row.texts("not_match", [])
+    if not caught or not spared:
+        raise row.refuse("needs examples, `match` and `not_match`")
+    for path in caught:
+        if not rule.covers(path):
+            raise row.refuse(f"does not match its own example {path!r}")
+    for path in spared:
+        if rule.covers(path):
+            raise row.refuse(f"matches {path!r}, which it says it does not")

@@ -1,0 +1,65 @@
+"""What can be asked of a store about questions, answers and grants."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.sql.elements import ClauseElement
+
+from handrail.core.approval import Approval, ApprovalStatus
+from handrail.core.errors import NotFound
+from handrail.core.execution import ToolExecution
+from handrail.core.grant import Grant
+from handrail.core.ids import ApprovalId, GrantId, ProjectId, SessionId
+from handrail.store import approval_statements as statements
+from handrail.store.approval_rows import read_approval, read_grant
+from handrail.store.rows import Row, read_execution, to_micros
+
+
+class ApprovalReads(ABC):
+    @abstractmethod
+    async def _fetch(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
+        """Run one query and return all its rows."""
+
+    async def find_execution_of(self, approval_id: ApprovalId) -> ToolExecution | None:
+        found = await self._fetch(statements.FIND_EXECUTION_OF, approval_id=approval_id)
+        return read_execution(found[0]) if found else None
+
+    async def list_unsurveyed(self, asked_before: datetime) -> list[ToolExecution]:
+        found = await self._fetch(statements.LIST_UNSURVEYED, asked_before=to_micros(asked_before))
+        return [read_execution(row) for row in found]
+
+    async def read_raw_params(self, execution: ToolExecution) -> str:
+        found = await self._fetch(statements.READ_RAW_PARAMS, execution_id=execution.id)
+        if not found:
+            raise NotFound(f"there is no execution {execution.id}")
+        return found[0][0]
+
+    async def find_approval(self, approval_id: ApprovalId) -> Approval | None:
+        found = await self._fetch(statements.FIND_APPROVAL, approval_id=approval_id)
+        return read_approval(found[0]) if found else None
+
+    async def list_approvals(
+        self, project_id: ProjectId, *, status: ApprovalStatus | None, limit: int
+    ) -> list[Approval]:
+        found = await self._fetch(
+            statements.LIST_APPROVALS, project_id=project_id, status=status, limit=limit
+        )
+        return [read_approval(row) for row in found]
+
+    async def list_overdue(self, now: datetime) -> list[Approval]:
+        found = await self._fetch(statements.LIST_OVERDUE, now=to_micros(now))
+        return [read_approval(row) for row in found]
+
+    async def find_grant(self, grant_id: GrantId) -> Grant | None:
+        found = await self._fetch(statements.FIND_GRANT, grant_id=grant_id)
+        return read_grant(found[0]) if found else None
+
+    async def list_grants(
+        self, project_id: ProjectId, *, session_id: SessionId | None
+    ) -> list[Grant]:
+        found = await self._fetch(
+            statements.LIST_GRANTS, project_id=project_id, session_id=session_id
+        )
+        return [read_grant(row) for row in found]

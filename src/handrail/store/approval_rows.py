@@ -1,0 +1,118 @@
+"""Questions, answers and grants as rows, and back."""
+
+import json
+from typing import Any
+
+import msgspec
+
+from handrail.core.approval import Answer, Approval, ApprovalStatus
+from handrail.core.audit import canonical
+from handrail.core.grant import CallClass, Grant, Scope
+from handrail.core.risk import RiskLevel
+from handrail.store.rows import Row, from_micros, micros_or_none, moment_or_none, to_micros
+from handrail.store.schema import grants, tool_approvals
+
+_decode = msgspec.json.Decoder().decode
+_APPROVAL_COLUMNS = [column.name for column in tool_approvals.columns]
+_GRANT_COLUMNS = [column.name for column in grants.columns]
+
+
+def approval_row(approval: Approval) -> dict[str, Any]:
+    kind = approval.call_class
+    return {
+        "request_id": approval.id,
+        "project_id": approval.project_id,
+        "user_id": approval.user_id,
+        "execution_id": approval.execution_id,
+        "session_id": approval.session_id,
+        "agent_id": approval.agent_id,
+        "tool_name": approval.tool_name,
+        "tool_input": canonical(approval.tool_params),
+        "reasoning": approval.reasoning,
+        "description": approval.description,
+        "risk_level": approval.risk_level.name,
+        "reasons": json.dumps(approval.reasons),
+        "digest": approval.digest,
+        "surveyed": approval.surveyed,
+        "evidence": approval.evidence,
+        "class_key": None if kind is None else kind.key,
+        "class_words": None if kind is None else kind.words,
+        "timeout_seconds": approval.timeout_seconds,
+        "created_at": to_micros(approval.created_at),
+        "expires_at": to_micros(approval.expires_at),
+        "metadata": None,
+        **answer_row(approval),
+    }
+
+
+def answer_row(approval: Approval) -> dict[str, Any]:
+    """The columns that an answer fills."""
+    answer = approval.answer
+    return {
+        "status": approval.status,
+        "responded_by": None if answer is None else answer.by,
+        "channel": None if answer is None else answer.channel,
+        "responded_at": None if answer is None else to_micros(answer.at),
+        "scope": None if answer is None else answer.scope,
+        "response": None if answer is None else answer.reason,
+        "grant_id": None if answer is None else answer.grant_id,
+    }
+
+
+def grant_row(grant: Grant) -> dict[str, Any]:
+    return {
+        **{name: getattr(grant, name) for name in _GRANT_COLUMNS},
+        "max_risk": grant.max_risk.name,
+        "expires_at": micros_or_none(grant.expires_at),
+        "created_at": to_micros(grant.created_at),
+        "revoked_at": micros_or_none(grant.revoked_at),
+    }
+
+
+def read_approval(row: Row) -> Approval:
+    values: dict[str, Any] = dict(zip(_APPROVAL_COLUMNS, row, strict=True))
+    kind = values["class_key"]
+    return Approval(
+        id=values["request_id"],
+        project_id=values["project_id"],
+        user_id=values["user_id"],
+        execution_id=values["execution_id"],
+        session_id=values["session_id"],
+        agent_id=values["agent_id"],
+        tool_name=values["tool_name"],
+        tool_params=_decode(values["tool_input"]),
+        reasoning=values["reasoning"],
+        description=values["description"],
+        risk_level=RiskLevel[values["risk_level"]],
+        reasons=tuple(_decode(values["reasons"])),
+        digest=values["digest"],
+        surveyed=bool(values["surveyed"]),
+        evidence=values["evidence"],
+        call_class=None if kind is None else CallClass(kind, values["class_words"]),
+        timeout_seconds=values["timeout_seconds"],
+        created_at=from_micros(values["created_at"]),
+        expires_at=from_micros(values["expires_at"]),
+        status=ApprovalStatus(values["status"]),
+        answer=_read_answer(values),
+    )
+
+
+def _read_answer(values: dict[str, Any]) -> Answer | None:
+    if values["responded_at"] is None:
+        return None
+    return Answer(
+        by=values["responded_by"],
+        channel=values["channel"],
+        at=from_micros(values["responded_at"]),
+        scope=None if values["scope"] is None else Scope(values["scope"]),
+        reason=values["response"],
+        grant_id=values["grant_id"],
+    )
+
+
+def read_grant(row: Row) -> Grant:
+    values: dict[str, Any] = dict(zip(_GRANT_COLUMNS, row, strict=True))
+    values["max_risk"] = RiskLevel[values["max_risk"]]
+    for name in ("expires_at", "created_at", "revoked_at"):
+        values[name] = moment_or_none(values[name])
+    return Grant(**values)

@@ -1,0 +1,84 @@
+"""The statements about questions, answers and grants."""
+
+from sqlalchemy import and_, bindparam, func, insert, or_, select, update
+
+from handrail.store.schema import PENDING, grants, raw_params, tool_approvals, tool_executions
+from handrail.store.statements import everything
+
+ADD_APPROVAL = insert(tool_approvals).values(everything(tool_approvals))
+ADD_GRANT = insert(grants).values(everything(grants))
+
+_ANSWER = (
+    "status", "responded_by", "channel", "responded_at", "scope", "response", "grant_id",
+)  # fmt: skip
+# The first answer wins: whoever comes second finds the question closed.
+RESOLVE_APPROVAL = (
+    update(tool_approvals)
+    .where(tool_approvals.c.request_id == bindparam("expected_id"), PENDING)
+    .values({name: bindparam(name) for name in _ANSWER})
+)
+USE_GRANT = (
+    update(grants)
+    .where(
+        grants.c.id == bindparam("expected_id"),
+        grants.c.revoked_at.is_(None),
+        or_(grants.c.expires_at.is_(None), grants.c.expires_at > bindparam("now")),
+        or_(grants.c.uses_left.is_(None), grants.c.uses_left > 0),
+    )
+    .values(uses_left=grants.c.uses_left - 1)
+)
+REVOKE_GRANT = (
+    update(grants)
+    .where(grants.c.id == bindparam("expected_id"), grants.c.revoked_at.is_(None))
+    .values(revoked_at=bindparam("revoked_at"))
+)
+
+FIND_EXECUTION_OF = select(tool_executions).where(
+    tool_executions.c.approval_id == bindparam("approval_id")
+)
+LIST_UNSURVEYED = (
+    select(tool_executions)
+    .where(PENDING, tool_executions.c.created_at <= bindparam("asked_before"))
+    .order_by(tool_executions.c.created_at)
+)
+# Without a row of its own, nothing was masked and the record is raw.
+READ_RAW_PARAMS = (
+    select(func.coalesce(raw_params.c.params, tool_executions.c.tool_params))
+    .select_from(
+        tool_executions.outerjoin(raw_params, raw_params.c.execution_id == tool_executions.c.id)
+    )
+    .where(tool_executions.c.id == bindparam("execution_id"))
+)
+
+FIND_APPROVAL = select(tool_approvals).where(
+    tool_approvals.c.request_id == bindparam("approval_id")
+)
+LIST_APPROVALS = (
+    select(tool_approvals)
+    .where(
+        tool_approvals.c.project_id == bindparam("project_id"),
+        or_(
+            bindparam("status", type_=tool_approvals.c.status.type).is_(None),
+            tool_approvals.c.status == bindparam("status"),
+        ),
+    )
+    .order_by(tool_approvals.c.created_at.desc(), tool_approvals.c.request_id.desc())
+    .limit(bindparam("limit"))
+)
+LIST_OVERDUE = (
+    select(tool_approvals)
+    .where(and_(PENDING, tool_approvals.c.expires_at <= bindparam("now")))
+    .order_by(tool_approvals.c.expires_at)
+)
+FIND_GRANT = select(grants).where(grants.c.id == bindparam("grant_id"))
+LIST_GRANTS = (
+    select(grants)
+    .where(
+        grants.c.project_id == bindparam("project_id"),
+        or_(
+            bindparam("session_id", type_=grants.c.session_id.type).is_(None),
+            grants.c.session_id == bindparam("session_id"),
+        ),
+    )
+    .order_by(grants.c.created_at)
+)

@@ -1,0 +1,166 @@
+"""write_file: put text into one file, whole or not at all."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from handrail.core.errors import ErrorType, StaleFileError
+from handrail.core.grant import CallClass
+from handrail.core.hands import FileContent, FileState, Hands
+from handrail.core.risk import Finding, RiskLevel
+from handrail.core.survey import Survey
+from handrail.core.tool import JsonObject, ToolResult
+from handrail.core.verdict import Plan
+from handrail.policy.redaction import mask_text
+from handrail.policy.security import Scene
+from handrail.policy.validators.paths import PathValidator
+from handrail.policy.validators.sizes import SizeLimiter
+from handrail.policy.write_rules import judge_write
+from handrail.tools.base import Tool, ToolParams
+from handrail.tools.diff import unified_diff
+from handrail.tools.encoding import TextEncoding, decode_text, encode_behind
+
+_ANY_EXECUTE = 0o111
+
+
+class WriteFileParams(ToolParams):
+    path: str = Field(description="File to write, relative to the workspace.")
+    mode: Literal["write", "append"] = Field(
+        default="write", description="Whether to replace what is there, or to add to its end."
+    )
+    encoding: TextEncoding = Field(
+        default="utf-8", max_length=40, description="Text encoding of the file."
+    )
+    content: str = Field(description="The text, with its line ends, as it is to be written.")
+
+    @field_validator("content")
+    @classmethod
+    def _can_be_encoded(cls, content: str, info: ValidationInfo) -> str:
+        if "encoding" in info.data:
+            try:
+                content.encode(info.data["encoding"])
+            except UnicodeError as error:
+                raise ValueError(f"cannot be written in that encoding: {error}") from None
+        return content
+
+
+class WriteFile(Tool[WriteFileParams]):
+    name: ClassVar[str] = "write_file"
+    description: ClassVar[str] = (
+        "Write text to one file of the workspace, or append to it. Folders that are missing are "
+        "made. The file is replaced whole or not at all and keeps its permissions; binary files "
+        "cannot be written."
+    )
+    params = WriteFileParams
+    safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
+
+    def pre_validate(self, params: WriteFileParams, scene: Scene) -> list[Finding]:
+        validator = PathValidator(scene.workspace, scene.rules)
+        if findings := validator.validate_path(params.path, writing=True):
+            return findings
+        return [
+            *judge_write(validator.resolve_path(params.path), scene.rules.writes),
+            *SizeLimiter().check_file(len(params.content.encode(params.encoding))),
+        ]
+
+    def plan(self, params: WriteFileParams, scene: Scene) -> Plan:
+        return Plan(paths=(_resolve(params, scene),))
+
+    def preview(self, params: WriteFileParams) -> str:
+        lines = params.content.count("\n") + (params.content[-1:] not in ("", "\n"))
+        what = "1 line" if lines == 1 else f"{lines:,} lines"
+        verb = "Append" if params.mode == "append" else "Write"
+        return f"{verb} {what} to {params.path}"
+
+    def call_class(self, params: WriteFileParams, scene: Scene) -> CallClass | None:
+        if self.pre_validate(params, scene):
+            return None
+        top, *below = _resolve(params, scene).split("/")
+        stem, _, extension = (below or [top])[-1].rpartition(".")
+        if not stem or not extension:
+            return None
+        if not below:
+            kind = f"*.{extension}"
+            return CallClass(
+                f"write_file:{kind}", f"writes to {kind} in the workspace's top folder"
+            )
+        kind = f"{top}/**/*.{extension}"
+        return CallClass(f"write_file:{kind}", f"writes to {kind}")
+
+    async def survey(self, params: WriteFileParams, scene: Scene, hands: Hands) -> Survey:
+        path = _resolve(params, scene)
+        found = await _find(path, hands)
+        evidence, concerns = _evidence(path, found, params)
+        findings = (*_concerns(path, found, params), *concerns)
+        return Survey(_state(found).as_facts(), findings, evidence)
+
+    async def execute(
+        self,
+        params: WriteFileParams,
+        scene: Scene,
+        hands: Hands,
+        facts: JsonObject | None = None,
+    ) -> ToolResult:
+        path = _resolve(params, scene)
+        found = await _find(path, hands)
+        state = _state(found)
+        if facts and FileState.from_facts(facts) != state:
+            raise StaleFileError(f"{path} is not what it was when it was looked at")
+        kept, added = _content(params, found)
+        if too_much := SizeLimiter().check_file(len(kept) + len(added)):
+            return ToolResult.failed(too_much[0].reason, ErrorType.VALIDATION)
+        await hands.files.write(path, kept + added, expected=state)
+        verb = "Appended" if params.mode == "append" else "Wrote"
+        fields = {"path": path, "size": len(kept) + len(added)}
+        return ToolResult(True, f"{verb} {len(added):,} bytes to {path}", fields)
+
+
+def _resolve(params: WriteFileParams, scene: Scene) -> str:
+    return PathValidator(scene.workspace, scene.rules).resolve_path(params.path)
+
+
+async def _find(path: str, hands: Hands) -> FileContent | None:
+    return await hands.files.find(path, max_bytes=SizeLimiter().max_file_bytes)
+
+
+def _state(found: FileContent | None) -> FileState:
+    return FileState(exists=False) if found is None else found.state
+
+
+def _content(params: WriteFileParams, found: FileContent | None) -> tuple[bytes, bytes]:
+    """What is kept of the file, and what comes behind it."""
+    kept = found.data if found is not None and params.mode == "append" else b""
+    return kept, encode_behind(kept, params.content, params.encoding)
+
+
+def _concerns(path: str, found: FileContent | None, params: WriteFileParams) -> list[Finding]:
+    """What the file that is there says against the write."""
+    if found is None:
+        return []
+    findings = SizeLimiter().check_file(sum(map(len, _content(params, found))))
+    if found.mode & _ANY_EXECUTE:
+        reason = f"{path!r} can be executed as a program"
+        findings.append(Finding("write.executable", reason, RiskLevel.HIGH))
+    if decode_text(found.data, params.encoding) is None:
+        verb = "is added to" if params.mode == "append" else "replaces"
+        reason = f"text {verb} content that is binary, or not {params.encoding}"
+        findings.append(Finding("write.over-binary", reason, RiskLevel.HIGH))
+    return findings
+
+
+def _evidence(
+    path: str, found: FileContent | None, params: WriteFileParams
+) -> tuple[str, list[Finding]]:
+    """The diff to show, and what must be said about it."""
+    old = None if found is None else decode_text(found.data, params.encoding) or ""
+    kept = old or "" if params.mode == "append" else ""
+    diff = unified_diff(path, old, kept + params.content)
+    shown = mask_text(diff.text)
+    findings: list[Finding] = []
+    if not diff.whole:
+        reason = "the change is too large to be shown whole"
+        findings.append(Finding("write.shown-in-part", reason, RiskLevel.MEDIUM))
+    if hidden := diff.text.count("\n") - shown.count("\n"):
+        reason = f"{hidden:,} lines of the change look like a private key and are not shown"
+        findings.append(Finding("write.masked-lines", reason, RiskLevel.HIGH))
+    return shown, findings

@@ -1,0 +1,331 @@
+import pytest
+
+from handrail.core.errors import RuleError
+from handrail.core.risk import Finding, RiskLevel, worst
+from handrail.policy.command_line import FileWord, Reading, read_line
+from handrail.policy.command_rule import Raise
+from handrail.policy.rules import Rules, default_rules
+
+HIGH, LOW, MEDIUM = RiskLevel.HIGH, RiskLevel.LOW, RiskLevel.MEDIUM
+
+LOOK = """
+[[command]]
+name = "look"
+risk = "low"
+flags = ["-a", "-b", "--all", "-#"]
+values = ["-n", "--number"]
+paths = ["-p", "--place"]
+text = "first"
+instead = ["-n"]
+operands = 3
+raise = [
+    { on = ["-w", "--write"], to = "high", reason = "writes a file" },
+    { on = ["--burn*", "fire"], to = "forbidden", reason = "burns the house down" },
+]
+examples = { "look x" = "low" }
+"""
+BUILD = """
+[[command]]
+names = ["build", "build-*"]
+risk = "medium"
+reason = "builds the house"
+flags = ["-v"]
+other = "forbidden"
+examples = { "build-9 -v wall" = "medium" }
+
+[[command.sub]]
+names = ["wall", "roof"]
+risk = "medium"
+reason = "lays stones"
+
+[[command.sub]]
+name = "plan"
+risk = "low"
+flags = ["-x"]
+"""
+DO = """
+[[command]]
+name = "do"
+risk = "low"
+flags = ["-q"]
+values = ["-t"]
+runs = 1
+other = "forbidden"
+examples = { "do 2 look x" = "low" }
+"""
+HOUSE = LOOK + BUILD + DO
+
+
+def read(line: str, text: str = HOUSE) -> Reading:
+    return read_line(Rules.parse(text, source="mine.toml").commands, line.split())
+
+
+def risk_of(line: str, text: str = HOUSE) -> RiskLevel:
+    return worst(read(line, text).findings)
+
+
+def files_of(line: str) -> list[str]:
+    return [file.word for file in read(line).files]
+
+
+def refusal_of(text: str) -> str:
+    with pytest.raises(RuleError) as caught:
+        Rules.parse(text, source="mine.toml")
+    return caught.value.message
+
+
+def test_shipped_rules_load_and_hold_their_own_examples() -> None:
+    assert len(default_rules().commands) >= 50
+
+
+def test_every_shipped_command_has_one_rule() -> None:
+    names = [name for rule in default_rules().commands for name in rule.names]
+    assert len(names) == len(set(names)) > 200
+
+
+def test_everything_shipped_that_is_not_low_has_a_reason() -> None:
+    rules = default_rules().commands
+    rules += tuple(sub for rule in rules for sub in rule.subs)
+    assert [rule.names for rule in rules if rule.risk > LOW and not rule.reason] == []
+    assert [one for rule in rules for one in rule.raises if not one.reason] == []
+
+
+def test_two_lines_are_enough_and_such_a_command_is_high() -> None:
+    text = "[[command]]\nname = 'terraform'\nexamples = { 'terraform plan' = 'high' }"
+    assert read("terraform apply", text).findings == (
+        Finding(
+            "command.terraform",
+            "terraform is on the list, but nothing more is known of it",
+            HIGH,
+        ),
+    )
+
+
+def test_where_two_rules_know_a_command_the_stricter_one_counts() -> None:
+    text = "[[command]]\nname = 'look'\nexamples = { 'look x' = 'high' }"
+    rules = Rules.parse(LOOK, source="a") + Rules.parse(text, source="b")
+    assert worst(read_line(rules.commands, ["look", "x"]).findings) is HIGH
+    assert worst(read_line(rules.commands, ["look", "--burn"]).findings) is RiskLevel.FORBIDDEN
+
+
+ROW = "[[command]]\nname = 'x'\n"
+EXAMPLES = "examples = { 'x' = 'high' }\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            ROW,
+            "mine.toml: command rule 'x': needs `examples`, such as { 'tool --flag' = 'high' }",
+        ),
+        (
+            f"{ROW}examples = {{}}",
+            "mine.toml: command rule 'x': needs `examples`, such as { 'tool --flag' = 'high' }",
+        ),
+        (
+            f"{ROW}examples = {{ 'x' = 'low' }}",
+            "mine.toml: command rule 'x': says that 'x' is low, but it is high",
+        ),
+        (
+            f"{ROW}examples = {{ 'y' = 'high' }}",
+            "mine.toml: command rule 'x': example 'y' is not one of this command",
+        ),
+        (
+            f"{ROW}examples = {{ '' = 'high' }}",
+            "mine.toml: command rule 'x': example '' is not one of this command",
+        ),
+        (
+            f"{ROW}examples = {{ \"x '\" = 'high' }}",
+            "mine.toml: command rule 'x': example \"x '\": No closing quotation",
+        ),
+        (
+            f"{ROW}examples = {{ 'x' = 'often' }}",
+            "mine.toml: command rule 'x': 'often' is no risk; there are "
+            "low, medium, high, critical, forbidden",
+        ),
+        (f"{ROW}{EXAMPLES}colour = 'red'", "mine.toml: command rule 'x': unknown key 'colour'"),
+        (f"{ROW}{EXAMPLES}risk = 'medium'", "mine.toml: command rule 'x': 'reason' is missing"),
+        (f"{ROW}{EXAMPLES}risk = 'forbidden'", "mine.toml: command rule 'x': 'reason' is missing"),
+        (f"{ROW}{EXAMPLES}flags = 'a'", "mine.toml: command rule 'x': flags is a list of texts"),
+        (
+            f"{ROW}{EXAMPLES}runs = '1'",
+            "mine.toml: command rule 'x': runs is of the wrong type, not int",
+        ),
+        (
+            f"{ROW}{EXAMPLES}runs = true",
+            "mine.toml: command rule 'x': runs is of the wrong type, not int",
+        ),
+        (
+            f"{ROW}{EXAMPLES}broad = 1",
+            "mine.toml: command rule 'x': broad is of the wrong type, not bool",
+        ),
+        (
+            f"{ROW}{EXAMPLES}text = 'some'",
+            "mine.toml: command rule 'x': 'some' is not a valid Text",
+        ),
+        (
+            f"{ROW}{EXAMPLES}plain = '('",
+            "mine.toml: command rule 'x': plain is no regular expression: "
+            "missing ), unterminated subpattern at position 0",
+        ),
+        (
+            f"{ROW}{EXAMPLES}raise = [{{ on = ['-a'], to = 'high' }}]",
+            "mine.toml: command rule 'x': raise rule '?': 'reason' is missing",
+        ),
+        (
+            f"{ROW}{EXAMPLES}[[command.sub]]\nrisk = 'low'",
+            "mine.toml: command rule 'x': sub rule '?': needs a 'name', or 'names'",
+        ),
+        (
+            f"{ROW}{EXAMPLES}[[command.sub]]\nname = 'y'\n{EXAMPLES}",
+            "mine.toml: command rule 'x': sub rule 'y': unknown key 'examples'",
+        ),
+        (f"[[command]]\n{EXAMPLES}", "mine.toml: command rule '?': needs a 'name', or 'names'"),
+        ("[command]\nname = 'x'", "mine.toml: command rules are written as [[command]]"),
+    ],
+)
+def test_broken_file_is_refused_with_its_place(text: str, message: str) -> None:
+    assert refusal_of(text) == message
+
+
+def test_example_may_name_another_command_of_its_file() -> None:
+    assert "do 2 look x" in DO
+    assert refusal_of(DO).endswith("says that 'do 2 look x' is low, but it is forbidden")
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("-w", True),
+        ("--write", True),
+        ("--wri", True),
+        ("--w", True),
+        ("--", False),
+        ("--writes", False),
+        ("-write", False),
+        ("write", False),
+        ("--burn", True),
+        ("--burning", True),
+        ("--bu", True),
+        ("a=b", True),
+    ],
+)
+def test_word_is_known_by_its_abbreviations(word: str, meant: bool) -> None:
+    assert Raise(("-w", "--write", "--burn*", "a=*"), HIGH, "").is_meant_by(word) is meant
+
+
+@pytest.mark.parametrize(
+    ("line", "risk"),
+    [
+        ("look", LOW),
+        ("look -a -b --all x", LOW),
+        ("look -ab x", LOW),
+        ("look -12 x", LOW),
+        ("look -c x", HIGH),
+        ("look -ac x", HIGH),
+        ("look --al x", HIGH),
+        ("look --all=x y", LOW),
+        ("look -n -c", LOW),
+        ("look -n-c", LOW),
+        ("look -an -c", LOW),
+        ("look --number -c", LOW),
+        ("look --number=-c x", LOW),
+        ("look x -w", HIGH),
+        ("look -aw x", HIGH),
+        ("look --wr=x y", HIGH),
+        ("look -- -c", LOW),
+        ("look -- -w", HIGH),
+        ("look x --burning", RiskLevel.FORBIDDEN),
+        ("look x fire", RiskLevel.FORBIDDEN),
+        ("look a b c", LOW),
+        ("look a b c d", HIGH),
+    ],
+)
+def test_flags_of_a_low_command_are_read_strictly(line: str, risk: RiskLevel) -> None:
+    assert risk_of(line) is risk
+
+
+@pytest.mark.parametrize(
+    ("line", "files"),
+    [
+        ("look pattern a b", ["a", "b"]),
+        ("look -n pattern a b", ["a", "b"]),
+        ("look a -n pattern b", ["a", "b"]),
+        ("look -p place pattern a", ["place", "a"]),
+        ("look -pplace pattern a", ["place", "a"]),
+        ("look -ap place pattern", ["place"]),
+        ("look --place=x pattern", ["x"]),
+        ("look -p", [""]),
+        ("look -c value a", ["value", "a"]),
+        ("look -cvalue a", ["value", "alue", "ue", "e", "a"]),
+        ("look -c./x a", ["./x", "a"]),
+        ("look --odd=value a", ["value", "a"]),
+        ("look --number= pattern a", ["a"]),
+        ("look -- -a b", ["b"]),
+        ("look - a", ["a"]),
+    ],
+)
+def test_words_that_may_name_files_are_found(line: str, files: list[str]) -> None:
+    assert files_of(line) == files
+
+
+def test_file_of_a_command_that_does_more_than_look_may_be_written() -> None:
+    assert read("look x a").files == (FileWord("a", written=False),)
+    assert read("look -w x a").files == (FileWord("x", written=True), FileWord("a", written=True))
+    assert read("build wall a").files == (FileWord("a", written=True),)
+
+
+@pytest.mark.parametrize(
+    ("line", "risk", "kind"),
+    [
+        ("build", MEDIUM, None),
+        ("build wall", MEDIUM, ("build", "wall")),
+        ("build -v roof x", MEDIUM, ("build", "roof")),
+        ("build-2.0 roof", MEDIUM, ("build-2.0", "roof")),
+        ("build plan", LOW, ("build", "plan")),
+        ("build plan -x", LOW, ("build", "plan")),
+        ("build plan -y", HIGH, ("build", "plan")),
+        ("build cellar", RiskLevel.FORBIDDEN, None),
+        ("build -x wall", RiskLevel.FORBIDDEN, ("build", "wall")),
+        ("look x", LOW, ("look",)),
+        ("do 2 look x", LOW, None),
+        ("./look x", MEDIUM, None),
+    ],
+)
+def test_subcommand_is_judged_by_its_own_rule(
+    line: str, risk: RiskLevel, kind: tuple[str, ...] | None
+) -> None:
+    reading = read(line)
+    assert (worst(reading.findings), reading.kind) == (risk, kind)
+
+
+@pytest.mark.parametrize(
+    ("line", "risk"),
+    [
+        ("do", LOW),
+        ("do 2", LOW),
+        ("do 2 look x", LOW),
+        ("do -q -t 5 2 look x", LOW),
+        ("do 2 look -w x", HIGH),
+        ("do 2 build wall", MEDIUM),
+        ("do 2 do 3 look -w x", HIGH),
+        ("do 2 dance", RiskLevel.FORBIDDEN),
+        ("do -x 2 look x", RiskLevel.FORBIDDEN),
+        ("do 2 (look) x", RiskLevel.FORBIDDEN),
+        ("do 1 do 1 do 1 do 1 look x", LOW),
+        ("do 1 do 1 do 1 do 1 do 1 look x", RiskLevel.FORBIDDEN),
+    ],
+)
+def test_command_that_runs_another_is_judged_by_that(line: str, risk: RiskLevel) -> None:
+    assert risk_of(line) is risk
+
+
+def test_words_of_the_inner_command_are_its_own() -> None:
+    assert files_of("do -t 5 2 look x a b") == ["2", "a", "b"]
+    assert [found.reason for found in read("do 2 look -w x").findings] == ["look -w writes a file"]
+
+
+def test_very_long_words_are_cut_in_reasons() -> None:
+    (finding,) = read(f"look --{'x' * 5_000} y").findings
+    assert len(finding.reason) < 150

@@ -1,0 +1,272 @@
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from handrail.core.project import Autonomy
+from handrail.core.risk import Finding, RiskLevel, worst
+from handrail.core.verdict import Plan, Ruling
+from handrail.policy.rules import Rules, default_rules
+from handrail.policy.security import Scene
+from handrail.policy.validators.commands import MAX_ARG_BYTES, MAX_ARGS, CommandValidator
+from handrail.tools.builtin.execute_command import ExecuteCommand, ExecuteCommandParams
+from handrail.tools.judgement import judge_call
+
+ROOT = "/home/ada/project"
+CORPUS = Path(__file__).parent.parent / "corpus" / "commands.toml"
+CASES: list[dict[str, Any]] = tomllib.loads(CORPUS.read_text(encoding="utf-8"))["case"]
+VALIDATOR = CommandValidator(ROOT)
+
+every_case = pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: f"{' '.join(case['argv'])!a}: {case['why']}"
+)
+
+
+def judge(*argv: str) -> list[Finding]:
+    return VALIDATOR.validate_command(argv[0], argv[1:])
+
+
+def reasons(*argv: str) -> list[str]:
+    return [finding.reason for finding in judge(*argv)]
+
+
+def test_corpus_is_large_and_says_nothing_twice() -> None:
+    asked = [tuple(case["argv"]) for case in CASES]
+    assert len(asked) >= 300
+    assert len(asked) == len(set(asked))
+
+
+@every_case
+def test_command_is_answered_as_the_corpus_says(case: dict[str, Any]) -> None:
+    findings = judge(*case["argv"])
+    risk = worst(findings)
+    assert risk.name.lower() == case["expected"], findings
+    assert case.get("rule", "") in {"", *(one.rule for one in findings if one.risk is risk)}
+    assert all(finding.reason.isprintable() for finding in findings)
+
+
+@every_case
+def test_verdict_on_the_call_says_the_same(case: dict[str, Any]) -> None:
+    command, *args = case["argv"]
+    params = ExecuteCommandParams(command=command, args=args)
+    verdict = judge_call(ExecuteCommand(), params, Scene(ROOT, Autonomy.FULL))
+    ruling = {"forbidden": Ruling.DENY, "high": Ruling.ASK}.get(case["expected"], Ruling.ALLOW)
+    plan = Plan() if ruling is Ruling.DENY else Plan(argv=(tuple(case["argv"]),))
+    assert (verdict.ruling, verdict.risk.name.lower(), verdict.plan) == (
+        ruling,
+        case["expected"],
+        plan,
+    )
+
+
+@every_case
+def test_no_command_is_judged_milder_inside_another(case: dict[str, Any]) -> None:
+    if case["argv"][0].startswith("-"):
+        return
+    assert worst(judge("nice", *case["argv"])) >= worst(judge(*case["argv"]))
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (["rm", "-rf", "/"], ["Command not allowed: rm deletes for good"]),
+        (["foo"], ["Command not allowed: foo is not on the list of commands"]),
+        (["curl"], ["Command not allowed: curl reaches the network; use http_request"]),
+        (["sort", "-o", "b", "a"], ["sort -o writes a file"]),
+        (["ls", "-Z"], ["ls -Z is not known to be harmless"]),
+        (
+            ["npm", "install", "x"],
+            [
+                "npm install changes the project's packages, downloads them and can run their "
+                "scripts"
+            ],
+        ),
+        (["git", "gc", "--x"], ["git gc can throw away work, or change much at once"]),
+        (["git", "foo"], ["git looks at the repository", "Command not allowed: git foo is not "]),
+        (["cat", "/etc/passwd"], ["'/etc/passwd' lies outside the workspace"]),
+        (["./run.sh"], ["./run.sh is a program of the workspace itself"]),
+        ([""], ["the command is empty"]),
+        (
+            ["rm -rf /"],
+            [
+                "'rm -rf /' is no command's name; `command` is the name alone, `args` the words "
+                "that follow, and no shell reads them"
+            ],
+        ),
+        (
+            ["ls", "&&"],
+            [
+                "'&&' is for a shell, and no shell reads this; `command` is the name alone, "
+                "`args` the words that follow, and no shell reads them"
+            ],
+        ),
+        (["ls", "\x1b"], ["'\\x1b' holds control or invisible characters"]),
+    ],
+    ids=lambda value: ascii(value[0]),
+)
+def test_reasons_are_given_in_words(argv: list[str], expected: list[str]) -> None:
+    found = reasons(*argv)
+    assert len(found) == len(expected)
+    assert all(told.startswith(words) for told, words in zip(found, expected, strict=True)), found
+
+
+def test_nothing_is_said_twice() -> None:
+    assert len(reasons("sort", "-o", "a", "-o", "b")) == 1
+
+
+def test_as_many_and_as_long_arguments_as_allowed_pass_and_one_more_does_not() -> None:
+    assert judge("echo", *["x"] * MAX_ARGS) == []
+    assert reasons("echo", *["x"] * (MAX_ARGS + 1)) == [
+        "1,001 arguments are more than the 1,000 allowed"
+    ]
+    assert judge("echo", "x" * MAX_ARG_BYTES) == []
+    assert reasons("echo", "é" * MAX_ARG_BYTES) == [
+        "an argument of 200,000 bytes is more than the 100,000 allowed"
+    ]
+
+
+def test_surrogate_that_stands_for_no_byte_is_refused_and_one_that_does_is_not() -> None:
+    assert worst(judge("echo", "\ud800")) is RiskLevel.FORBIDDEN
+    assert judge("cat", "caf\udce9") == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "kind"),
+    [
+        (["npm", "install", "express"], ("npm", "install")),
+        (["npm", "ci"], ("npm", "ci")),
+        (["git", "commit", "-m", "x"], ("git", "commit")),
+        (["git", "-C", "sub", "status"], ("git", "status")),
+        (["pytest", "-q"], ("pytest",)),
+        (["mkdir", "a"], ("mkdir",)),
+        (["ls", "-la"], ("ls",)),
+        (["npm", "install", "-g", "x"], None),
+        (["npm", "run", "build"], None),
+        (["npm", "--version"], None),
+        (["git"], None),
+        (["git", "push"], None),
+        (["python", "x.py"], None),
+        (["python", "-c", "1"], None),
+        (["node", "x.js"], None),
+        (["awk", "{print}"], None),
+        (["uv", "run", "pytest"], None),
+        (["go", "run", "."], None),
+        (["env", "ls"], None),
+        (["timeout", "5", "ls"], None),
+        (["nice", "ls"], None),
+        (["xargs", "ls"], None),
+        (["find", ".", "-exec", "ls", "{}", ";"], None),
+        (["make"], None),
+        (["./run.sh"], None),
+        (["rm", "x"], None),
+        (["cat", "/etc/passwd"], None),
+        (["foo bar"], None),
+    ],
+    ids=lambda value: " ".join(value or ["-"]),
+)
+def test_kind_is_told_only_where_it_says_enough(
+    argv: list[str], kind: tuple[str, ...] | None
+) -> None:
+    assert VALIDATOR.kind_of(argv[0], argv[1:]) == kind
+
+
+def test_without_rules_nothing_runs() -> None:
+    validator = CommandValidator(ROOT, Rules())
+    assert [found.rule for found in validator.validate_command("ls")] == ["command.unlisted"]
+
+
+def test_other_rules_can_be_given() -> None:
+    mine = Rules.parse("[[command]]\nname = 'ls'\nexamples = { 'ls' = 'high' }", source="mine.toml")
+    validator = CommandValidator(ROOT, default_rules() + mine)
+    assert worst(validator.validate_command("ls")) is RiskLevel.HIGH
+    assert validator.validate_command("pwd") == []
+
+
+_NAMES = sorted({name for rule in default_rules().commands for name in rule.names})
+_FORBIDDEN = sorted(
+    name
+    for rule in default_rules().commands
+    if rule.risk is RiskLevel.FORBIDDEN
+    for name in rule.names
+    if "*" not in name
+)
+_WORDS = st.one_of(
+    st.text(st.characters(exclude_categories=()), max_size=12),
+    st.sampled_from(
+        [
+            "-",
+            "--",
+            "-e",
+            "-rf",
+            "--x=y",
+            "-x/y",
+            "--x=/etc",
+            "x",
+            ".env",
+            "..",
+            ";",
+            "+",
+            "{}",
+            "5",
+        ]
+    ),
+    st.sampled_from(_NAMES),
+)
+
+
+@settings(deadline=None, max_examples=400)
+@given(command=_WORDS, args=st.lists(_WORDS, max_size=8))
+def test_no_words_break_the_judgement(command: str, args: list[str]) -> None:
+    findings = VALIDATOR.validate_command(command, args)
+    assert findings == VALIDATOR.validate_command(command, args)
+    assert all(finding.reason.isprintable() for finding in findings)
+    if worst(findings) is RiskLevel.FORBIDDEN:
+        assert VALIDATOR.kind_of(command, args) is None
+
+
+_WRAPPERS = st.sampled_from(
+    [
+        ["env"],
+        ["env", "-i"],
+        ["env", "A=b"],
+        ["nice"],
+        ["nice", "-n", "5"],
+        ["timeout", "5"],
+        ["timeout", "-k", "1", "5"],
+        ["xargs"],
+        ["xargs", "-n", "1"],
+        ["find", ".", "-exec"],
+        ["uv", "run"],
+    ]
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    wrappers=st.lists(_WRAPPERS, max_size=3),
+    name=st.sampled_from(_FORBIDDEN),
+    folder=st.sampled_from(["", "/bin/", "./", "/usr/local/sbin/"]),
+    change=st.sampled_from([str, str.upper, str.title]),
+    args=st.lists(_WORDS, max_size=4),
+)
+def test_what_is_forbidden_is_so_in_every_disguise(
+    wrappers: list[list[str]], name: str, folder: str, change: Any, args: list[str]
+) -> None:
+    argv = [word for wrapper in wrappers for word in wrapper]
+    argv += [folder + change(name), *args]
+    assert worst(judge(*argv)) is RiskLevel.FORBIDDEN
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    name=st.sampled_from(["cat", "ls", "file", "cp", "mv", "touch", "mkdir"]),
+    args=st.lists(_WORDS, max_size=6),
+    outside=st.sampled_from(["/etc/shadow", "../x", "a/../../x", "~/x", ".env", ".ssh/id_rsa"]),
+)
+def test_no_words_in_front_hide_a_file_that_may_not_be_touched(
+    name: str, args: list[str], outside: str
+) -> None:
+    assert worst(judge(name, *args, outside)) is RiskLevel.FORBIDDEN
