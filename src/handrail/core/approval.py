@@ -106,9 +106,9 @@ class Approval:
         """For somebody who comes too late: who was faster, when and where."""
         if self.answer is None:
             return f"the call of {self.id} has moved on"
-        when = f"{self.answer.at:%H:%M:%S} UTC"
         if self.status is ApprovalStatus.EXPIRED:
-            return f"the time to answer ran out at {when}"
+            return f"the time to answer ran out at {self.expires_at:%H:%M:%S} UTC"
+        when = f"{self.answer.at:%H:%M:%S} UTC"
         return f"{self.answer.by} was faster: {self.status} at {when} from {self.answer.channel}"
 
     @property
