@@ -8,6 +8,7 @@ import pytest
 import handrail
 
 PROMISED = [
+    "ApprovalManager",
     "Autonomy",
     "HandrailError",
     "RiskLevel",

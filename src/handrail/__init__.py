@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from handrail.core.risk import RiskLevel
     from handrail.core.tool import ToolCall, ToolDefinition, ToolResult
     from handrail.core.verdict import Ruling, Verdict
+    from handrail.plane.approvals import ApprovalManager
     from handrail.plane.executor import ToolExecutor
     from handrail.policy.security import SecurityPolicy
     from handrail.tools.base import Tool
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 # Loaded on first use, so that small programs stay small.
 _HOMES = {
+    "ApprovalManager": "handrail.plane.approvals",
     "Autonomy": "handrail.core.project",
     "HandrailError": "handrail.core.errors",
     "RiskLevel": "handrail.core.risk",
@@ -38,6 +40,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "ApprovalManager",
     "Autonomy",
     "HandrailError",
     "RiskLevel",

@@ -10,7 +10,8 @@ from handrail.core.errors import SetupError
 
 @pytest.fixture(autouse=True)
 def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("HANDRAIL_HOME", "HANDRAIL_HOST", "HANDRAIL_PORT"):
+    names = ("HANDRAIL_HOME", "HANDRAIL_HOST", "HANDRAIL_PORT", "APPROVAL_TIMEOUT_SECONDS")
+    for name in names:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
 
@@ -64,3 +65,22 @@ def test_the_first_and_the_last_port_are_ports(
     monkeypatch.setenv("HANDRAIL_PORT", text)
 
     assert load_settings().port == port
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("1", 1), ("3600", 3600), ("604800", 604800)])
+def test_one_time_to_answer_may_be_set_for_all(
+    monkeypatch: pytest.MonkeyPatch, text: str, seconds: int
+) -> None:
+    monkeypatch.setenv("APPROVAL_TIMEOUT_SECONDS", text)
+
+    assert load_settings().approval_timeout_seconds == seconds
+
+
+@pytest.mark.parametrize("text", ["", "0", "-5", "soon", "604801", "1.5"])
+def test_a_time_to_answer_that_is_none_is_said_to_be(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("APPROVAL_TIMEOUT_SECONDS", text)
+
+    with pytest.raises(SetupError, match="it must be a number of seconds up to a week"):
+        load_settings()

@@ -1,0 +1,194 @@
+"""`handrail approvals` and `handrail grants`: deciding without leaving the command line."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Shell, ended_well, refused
+from tests.terminal import Terminal
+
+ASK = """
+import asyncio, json, sys
+from pathlib import Path
+from handrail.app.home import Home
+from handrail.app.settings import load_settings
+from handrail.client.api import HandrailApi
+
+async def main(path, wait):
+    known = Home(load_settings().home).get_credentials(Path.cwd())
+    async with HandrailApi(known.server, known.project_id, known.agent_token) as api:
+        answer = await api.execute(
+            "write_file", {"path": path, "content": "pass\\n"},
+            session_id="s", call_id=path.replace("/", "."), reasoning="I like files.",
+            wait=float(wait),
+        )
+        while answer["status"] == "pending":
+            await asyncio.sleep(0.05)
+            answer = await api.get("/tools/" + answer["tool_id"])
+        print(json.dumps(answer))
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+class Office(Shell):
+    """A running Handrail, an agent that asks for files, and the command line."""
+
+    def ask_for(self, path: str) -> Any:
+        """Ask to write a file; gives the call as it waits."""
+        return json.loads(self._agent(path, "0").communicate(timeout=30)[0])
+
+    def become_of(self, path: str) -> Any:
+        """What became of the call."""
+        return json.loads(self._agent(path, "20").communicate(timeout=30)[0])
+
+    def _agent(self, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", ASK, *words],
+            cwd=self.workspace,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def sit_down(self, *words: str) -> Terminal:
+        command = [sys.executable, "-m", "handrail", *words]
+        return Terminal(command, cwd=self.workspace, env=self.environment)
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory, bytecode: Path) -> Generator[Office]:
+    made = Office(tmp_path_factory.mktemp("office"), bytecode)
+    made.start_up()
+    yield made
+    made.stop_all()
+
+
+def test_where_nothing_waits_that_is_said(office: Office) -> None:
+    said, grants = office.run_all("approvals", "grants")
+
+    assert ended_well(said) == "Nothing waits for you.\n"
+    assert ended_well(grants).startswith("There are no grants")
+
+
+def test_a_question_is_listed_approved_by_the_end_of_its_id_and_done(office: Office) -> None:
+    call = office.ask_for("src/one.py")
+
+    listed = ended_well(office.run("approvals"))
+    decided = ended_well(office.run("approvals", "approve", call["approval_id"][-8:]))
+
+    assert "MEDIUM  Write 1 line to src/one.py" in listed
+    assert decided == f"{call['approval_id']} is approved\n"
+    assert office.become_of("src/one.py")["status"] == "completed"
+    assert (office.workspace / "src/one.py").read_text() == "pass\n"
+
+
+def test_a_question_is_refused_with_a_reason_that_the_agent_reads(office: Office) -> None:
+    call = office.ask_for("src/two.py")
+
+    decided = office.run("approvals", "reject", call["approval_id"], "--reason", "no", "--json")
+
+    assert json.loads(ended_well(decided)) == {
+        "success": True,
+        "approval_id": call["approval_id"],
+        "status": "rejected",
+    }
+    assert office.become_of("src/two.py")["error"].endswith("refused this call: no")
+
+
+def test_who_comes_second_is_told_who_was_faster(office: Office) -> None:
+    call = office.ask_for("src/three.py")
+    ended_well(office.run("approvals", "reject", call["approval_id"]))
+
+    line = refused(office.run("approvals", "approve", call["approval_id"]))
+
+    assert "was faster: rejected at" in line
+    assert line.endswith("from command-line")
+
+
+def test_a_class_is_granted_listed_used_and_taken_back(office: Office) -> None:
+    call = office.ask_for("lib/one.py")
+    words = ("approvals", "approve", call["approval_id"], "--scope", "class", "--uses", "2")
+    ended_well(office.run(*words))
+
+    passed = office.become_of("lib/two.py")
+    (grant,) = json.loads(ended_well(office.run("grants", "--json")))["grants"]
+    listed = ended_well(office.run("grants"))
+    revoked = ended_well(office.run("grants", "revoke", grant["grant_id"][-8:]))
+    asked = office.ask_for("lib/three.py")
+
+    assert (passed["status"], passed["approved_by"]) == ("completed", grant["grant_id"])
+    assert (grant["words"], grant["uses_left"]) == ("writes to lib/**/*.py", 1)
+    assert "writes to lib/**/*.py" in listed
+    assert revoked == "writes to lib/**/*.py: asked about again from now on\n"
+    assert asked["status"] == "awaiting_approval"
+    ended_well(office.run("approvals", "reject", asked["approval_id"]))
+
+
+def test_what_cannot_be_decided_is_told_in_one_line(office: Office) -> None:
+    lines = [
+        refused(process)
+        for process in office.run_all(
+            "approvals approve nothing",
+            "approvals approve apr_none",
+            "grants revoke nothing",
+            "approvals watch",
+        )
+    ]
+
+    assert lines == [
+        "no open question has an id that ends in 'nothing'",
+        "there is no approval 'apr_none'",
+        "0 grants have an id that ends in 'nothing'",
+        "this is no terminal, so nobody can be asked here",
+    ]
+
+
+def test_a_question_comes_to_a_terminal_that_watches_and_goes_when_it_is_answered(
+    office: Office,
+) -> None:
+    with (
+        office.sit_down("approvals", "watch") as here,
+        office.sit_down("approvals", "watch") as there,
+    ):
+        here.expect("Waiting for questions")
+        there.expect("Waiting for questions")
+        office.ask_for("src/four.py")
+        here.expect("Write 1 line to src/four.py")
+        here.expect("the agent claims: I like files.")
+        here.expect("decide")
+        there.expect("decide")
+        here.type("a")
+        there.expect("approved by")
+
+    assert office.become_of("src/four.py")["status"] == "completed"
+
+
+def test_what_waited_before_somebody_came_is_put_to_them(office: Office) -> None:
+    office.ask_for("src/five.py")
+
+    with office.sit_down("approvals", "watch") as terminal:
+        terminal.expect("Write 1 line to src/five.py")
+        terminal.expect("decide")
+        terminal.type("r")
+        terminal.expect("why not?")
+        terminal.type("too late for today\n")
+        office.become_of("src/five.py")
+
+    assert office.become_of("src/five.py")["error"].endswith(": too late for today")
+
+
+def test_the_terminal_where_handrail_runs_asks_as_well(tmp_path: Path, bytecode: Path) -> None:
+    office = Office(tmp_path, bytecode)
+    with office.sit_down("up", "--port", "0") as terminal:
+        terminal.expect("Stop with Ctrl+C")
+        office.ask_for("src/six.py")
+        terminal.expect("Write 1 line to src/six.py")
+        terminal.expect("decide")
+        terminal.type("a")
+        assert office.become_of("src/six.py")["status"] == "completed"

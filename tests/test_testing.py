@@ -1,0 +1,79 @@
+"""The stand-ins we ship behave like what they stand for."""
+
+import pytest
+
+from handrail.core.card import Card, Choice
+from handrail.core.errors import CommandExecutionError, FileOperationError, StaleFileError
+from handrail.core.hands import FileContent, FileState
+from handrail.policy.security import Scene
+from handrail.testing import FakeClock, FakeCommands, FakeHands, ScriptedPerson
+from handrail.tools.builtin.write_file import WriteFile, WriteFileParams
+
+SCENE = Scene("/workspace")
+
+
+def test_a_clock_stands_still_until_it_is_moved() -> None:
+    clock = FakeClock()
+    before = clock.now()
+
+    assert clock.now() == before
+    clock.advance(1.5)
+    assert (clock.now() - before).total_seconds() == 1.5
+
+
+async def test_files_are_read_found_and_written_in_memory() -> None:
+    files = FakeHands({"a.txt": b"old"}).files
+
+    assert await files.read("a.txt", max_bytes=10) == FileContent(b"old", 3)
+    assert await files.find("b.txt", max_bytes=10) is None
+    await files.write("a.txt", b"new", expected=FileContent(b"old", 3).state)
+    await files.write("b.txt", b"fresh", expected=FileState(exists=False))
+
+    assert (await files.read("a.txt", max_bytes=10)).data == b"new"
+    assert (await files.read("b.txt", max_bytes=10)).data == b"fresh"
+
+
+async def test_files_refuse_what_real_ones_would() -> None:
+    files = FakeHands({"a.txt": b"old"}).files
+
+    with pytest.raises(FileOperationError):
+        await files.read("none.txt", max_bytes=10)
+    with pytest.raises(FileOperationError):
+        await files.read("a.txt", max_bytes=2)
+    with pytest.raises(StaleFileError):
+        await files.write("a.txt", b"new", expected=FileState(exists=False))
+
+
+async def test_a_tool_works_with_hands_that_touch_nothing() -> None:
+    hands = FakeHands({"a.txt": b"old\n"})
+    params = WriteFileParams(path="a.txt", content="new\n")
+
+    survey = await WriteFile().survey(params, SCENE, hands)
+    result = await WriteFile().execute(params, SCENE, hands, survey.facts)
+
+    assert "-old\n+new\n" in survey.evidence
+    assert result.success
+
+
+async def test_commands_say_what_they_were_given_to_say() -> None:
+    commands = FakeCommands({"date": b"today\n"})
+
+    outcome = await commands.run(["date", "-u"], timeout_seconds=1)
+
+    assert (outcome.stdout, outcome.exit_code) == (b"today\n", 0)
+    assert commands.ran == [("date", "-u")]
+    with pytest.raises(CommandExecutionError):
+        await commands.run(["npm"], timeout_seconds=1)
+
+
+async def test_a_person_answers_from_the_script_and_then_leaves_it_to_others() -> None:
+    yes = Choice(approved=True)
+    person = ScriptedPerson(yes, None)
+    card = Card.__new__(Card)
+
+    answers = [await person.ask(card) for _ in range(3)]
+    person.tell("it was approved")
+
+    assert answers == [yes, None, None]
+    assert person.cards == [card] * 3
+    assert person.told == ["it was approved"]
