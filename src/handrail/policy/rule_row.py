@@ -17,7 +17,8 @@ class RuleRow:
 
     @property
     def where(self) -> str:
-        return f"{self.source}: {self.section} rule {self.values.get('name', '?')!r}"
+        name = self.values.get("name", self.values.get("names", "?"))
+        return f"{self.source}: {self.section} rule {name!r}"
 
     def allow_keys(self, *known: str) -> None:
         if unknown := sorted(set(self.values) - set(known)):

@@ -8,7 +8,7 @@ from pydantic import Field
 from handrail.core.errors import ErrorType
 from handrail.core.grant import CallClass
 from handrail.core.hands import CommandOutcome, Ending, Hands
-from handrail.core.risk import Finding, RiskLevel
+from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
 from handrail.policy.command_line import shown
@@ -43,7 +43,8 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
 
     def pre_validate(self, params: ExecuteCommandParams, scene: Scene) -> list[Finding]:
         findings = _validator(scene).validate_command(params.command, params.args)
-        return findings if scene.isolated else [*findings, UNBOXED]
+        box_matters = not scene.isolated and worst(findings) is not RiskLevel.FORBIDDEN
+        return [*findings, UNBOXED] if box_matters else findings
 
     def plan(self, params: ExecuteCommandParams, scene: Scene) -> Plan:
         return Plan(argv=((params.command, *params.args),))
