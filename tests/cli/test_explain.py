@@ -37,6 +37,30 @@ def test_what_would_happen_is_said_with_the_reasons_and_their_rules(shell: Shell
     assert list(shell.workspace.iterdir()) == []
 
 
+def test_a_command_is_explained_as_it_would_be_typed(shell: Shell) -> None:
+    asked, denied, listed, tool = map(
+        ended_well,
+        shell.run_all(
+            "explain -- npm install express",
+            "explain --autonomy full -- rm -rf /",
+            "explain --json -- ls -la",
+            "explain write_file -- path=a.py content=x",
+        ),
+    )
+
+    assert asked.splitlines()[0] == "ask  risk HIGH, 600 s to answer"
+    assert "no box is proven on this machine, so every command asks  (command.unboxed)" in asked
+    assert denied.splitlines() == [
+        "deny  risk FORBIDDEN",
+        "  Command not allowed: rm deletes for good  (command.forbidden)",
+    ]
+    assert json.loads(listed)["ruling"] == "ask"
+    assert tool.splitlines() == [
+        "ask  risk MEDIUM, 300 s to answer",
+        "  write_file changes something  (tool.write_file)",
+    ]
+
+
 def test_what_cannot_be_explained_is_said_in_one_line(shell: Shell) -> None:
     lines = shell.run_all(
         "explain read_file README.md", "explain launch path=x", "explain read_file limit=1"

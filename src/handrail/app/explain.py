@@ -9,4 +9,6 @@ from handrail.tools.catalogue import judge
 
 
 def explain(tool: str, params: dict[str, Any], workspace: Path, autonomy: Autonomy) -> Verdict:
-    return judge(tool, params, workspace=str(workspace.resolve()), autonomy=autonomy)
+    """Judge a call as this machine would; no box is proven on it yet."""
+    place = str(workspace.resolve())
+    return judge(tool, params, workspace=place, autonomy=autonomy, isolated=False)

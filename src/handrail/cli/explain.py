@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from handrail.app.explain import explain as explain_call
 from handrail.cli import options
@@ -13,11 +14,21 @@ from handrail.core.errors import BadInput
 from handrail.core.project import Autonomy
 
 
+class _BehindDashes(TyperCommand):
+    """Remembers which words stand behind `--`, where a command begins that is not ours."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _, *behind = args[args.index("--") :] if "--" in args else [None]
+        ctx.meta[__name__] = behind
+        return super().parse_args(ctx, args)
+
+
 def register(app: typer.Typer) -> None:
-    app.command("explain")(explain)
+    app.command("explain", cls=_BehindDashes)(explain)
 
 
 def explain(
+    context: typer.Context,
     tool: Annotated[str, typer.Argument(help="The tool's name, such as read_file.")],
     params: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME=VALUE]...", help="Its parameters.")
@@ -30,9 +41,15 @@ def explain(
 ) -> None:
     """Say what would happen to a call, without running it.
 
-    For example: `handrail explain read_file path=.env`
+    For example: `handrail explain read_file path=.env`, or, for a command as an agent would run
+    it: `handrail explain -- npm install express`
     """
-    verdict = explain_call(tool, read_params(params or []), workspace, autonomy)
+    words = params or []
+    if [tool, *words] == context.meta[__name__]:
+        name, values = "execute_command", {"command": tool, "args": words}
+    else:
+        name, values = tool, read_params(words)
+    verdict = explain_call(name, values, workspace, autonomy)
     if json:
         print_json(
             {
@@ -45,7 +62,8 @@ def explain(
         )
         return
     colour = {"ALLOW": "green", "ASK": "yellow", "DENY": "red"}[verdict.ruling.name]
-    say(f"[{colour} bold]{verdict.ruling.name.lower()}[/]  risk {verdict.risk.name}")
+    left = f", {verdict.timeout_seconds} s to answer" if verdict.timeout_seconds else ""
+    say(f"[{colour} bold]{verdict.ruling.name.lower()}[/]  risk {verdict.risk.name}{left}")
     for finding in verdict.findings:
         say(f"  {visible(finding.reason)}  [dim]({finding.rule})[/]")
     if not verdict.findings:
