@@ -210,7 +210,9 @@ async def test_a_tool_that_does_not_exist_is_recorded_as_failed(
     )
 
     assert (execution.status, execution.error_type) == (Status.FAILED, ErrorType.VALIDATION)
-    assert execution.error == "no tool is named 'launch_rocket'; there are: read_file"
+    assert execution.error == (
+        "no tool is named 'launch_rocket'; there are: read_file, write_file, execute_command"
+    )
     assert execution.risk_level is RiskLevel.FORBIDDEN
     assert await store.find_execution(execution.id) == execution
 
@@ -515,7 +517,11 @@ async def test_an_unknown_execution_cannot_be_waited_for(executor: ToolExecutor)
 
 
 def test_the_tools_an_agent_may_ask_for_are_named(executor: ToolExecutor) -> None:
-    assert [tool.name for tool in executor.tools] == ["read_file"]
+    assert [tool.name for tool in executor.tools] == [
+        "read_file",
+        "write_file",
+        "execute_command",
+    ]
 
 
 async def test_no_secret_reaches_the_record_or_the_audit_by_a_side_door(

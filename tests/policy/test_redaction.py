@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.core.access import Role, new_secret
-from handrail.policy.redaction import MASK, mask, mask_text
+from handrail.policy.redaction import KEPT_CHARS, MASK, mask, mask_text
 
 # Put together here, so that nobody's scanner takes this file for a leak.
 CHANCE = "aB3dE5gH7jK9mN1pQ3sT5vX7"
@@ -294,3 +294,24 @@ def test_secret_value_of_any_kind_is_masked(value: Any, masked: Any) -> None:
 )
 def test_ordinary_text_that_looks_a_little_like_a_secret_is_kept(text: str) -> None:
     assert mask_text(text) == text
+
+
+def test_long_texts_are_kept_by_their_beginning_and_the_rest_is_counted() -> None:
+    kept = mask({"content": "a b\n" * 1_000_000, "path": "a.txt"})
+
+    assert kept["path"] == "a.txt"
+    assert kept["content"] == "a b\n" * 5_000 + "… [3,980,000 more characters]"
+
+
+@pytest.mark.parametrize("before", range(KEPT_CHARS - 120, KEPT_CHARS + 1, 7))
+def test_a_secret_across_the_cut_is_covered_before_it_is_cut(before: int) -> None:
+    secret = "ghp_" + "k3yk3y" * 10
+    text = "x" * (before - 1) + " " + secret + " " + "y" * 60_000
+
+    assert "k3y" not in mask(text)
+
+
+def test_a_key_that_is_longer_than_what_is_kept_is_covered() -> None:
+    text = "x" * 19_000 + "\n-----BEGIN PRIVATE KEY-----\n" + "MIIE\n" * 20_000
+
+    assert "MIIE" not in mask(text)

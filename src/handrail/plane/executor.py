@@ -87,7 +87,9 @@ class ToolExecutor:
             TooLarge: The parameters are more than Handrail takes.
         """
         params_json = canonical(call.tool_params)
-        for finding in SizeLimiter().check_params(len(params_json)):
+        # What a file shall hold has a limit of its own.
+        content = canonical(call.tool_params.get("content", ""))
+        for finding in SizeLimiter().check_params(len(params_json) - len(content)):
             raise TooLarge(finding.reason)
         place, opening = await self._enter(call, asker)
         move = await self._judge(call, params_json, place, asker)

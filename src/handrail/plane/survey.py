@@ -69,7 +69,11 @@ class Surveyor:
             move = Move(failed, (), (NewEvent.for_everyone(failed, EventKind.STATUS),))
         else:
             move = await self._rule(pending, answer)
-        await self._submit(pending, move, client.subject)
+        try:
+            await self._submit(pending, move, client.subject)
+        except Conflict:
+            # Perhaps only the grant it was to pass on is used up; then it is judged anew.
+            return await self.accept(approval_id, answer, client, project_id)
         return move.after
 
     async def ask_without_facts(self) -> None:

@@ -8,6 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 MASK = "[masked]"
+KEPT_CHARS = 20_000
+
+# No pattern below covers more than this, but for keys in armour, which end with the text at last.
+_LONGEST_SECRET = 17_000
 
 _NAMES = (
     r"pass(?:word|wd|phrase)|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential"
@@ -59,15 +63,21 @@ def mask_text(text: str) -> str:
 
 
 def mask(value: Any) -> Any:
-    """The same JSON value with its secrets covered."""
+    """The same JSON value as it is kept: its secrets covered, its long texts cut."""
     if isinstance(value, str):
-        return mask_text(value)
+        return _mask_start(value) if len(value) > KEPT_CHARS else mask_text(value)
     if isinstance(value, Mapping):
         items = cast(Mapping[str, Any], value).items()
         return {key: MASK if _is_secret(key, item) else mask(item) for key, item in items}
     if isinstance(value, list | tuple):
         return _mask_list(cast(Sequence[Any], value))
     return value
+
+
+def _mask_start(text: str) -> str:
+    """The start of a long text. What lies across the cut is masked before it is cut."""
+    masked = mask_text(text[: KEPT_CHARS + _LONGEST_SECRET])
+    return f"{masked[:KEPT_CHARS]}… [{len(text) - KEPT_CHARS:,} more characters]"
 
 
 def _mask_list(items: Sequence[Any]) -> list[Any]:

@@ -16,7 +16,7 @@ from handrail.wire.payloads import Body, Label
 
 MAX_USES = 10_000
 MAX_GRANT_SECONDS = 7 * 24 * 3600
-_MAX_EVIDENCE_CHARS = 1_000_000
+_MAX_EVIDENCE_CHARS = 300_000
 
 
 class ApproveRequest(Body):

@@ -1,5 +1,6 @@
 """write_file: put text into one file, whole or not at all."""
 
+import asyncio
 from typing import ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -90,9 +91,8 @@ class WriteFile(Tool[WriteFileParams]):
     async def survey(self, params: WriteFileParams, scene: Scene, hands: Hands) -> Survey:
         path = _resolve(params, scene)
         found = await _find(path, hands)
-        evidence, concerns = _evidence(path, found, params)
-        findings = (*_concerns(path, found, params), *concerns)
-        return Survey(_state(found).as_facts(), findings, evidence)
+        # Hashing and comparing what is large takes a while, and others shall go on meanwhile.
+        return await asyncio.to_thread(_look, path, found, params)
 
     async def execute(
         self,
@@ -131,6 +131,12 @@ def _content(params: WriteFileParams, found: FileContent | None) -> tuple[bytes,
     """What is kept of the file, and what comes behind it."""
     kept = found.data if found is not None and params.mode == "append" else b""
     return kept, encode_behind(kept, params.content, params.encoding)
+
+
+def _look(path: str, found: FileContent | None, params: WriteFileParams) -> Survey:
+    evidence, concerns = _evidence(path, found, params)
+    findings = (*_concerns(path, found, params), *concerns)
+    return Survey(_state(found).as_facts(), findings, evidence)
 
 
 def _concerns(path: str, found: FileContent | None, params: WriteFileParams) -> list[Finding]:
