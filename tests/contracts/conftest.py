@@ -2,17 +2,29 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from handrail.bus.local import LocalBus
+from handrail.core.approval import Answer, Approval, ApprovalStatus
 from handrail.core.audit import AuditRecord
-from handrail.core.change import Advance, Change, OpenCall, OpenSession, Reoffer
+from handrail.core.change import (
+    Add,
+    Advance,
+    Change,
+    OpenCall,
+    OpenSession,
+    Reoffer,
+    Resolve,
+)
 from handrail.core.event import EventKind, NewEvent
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.ids import CallId, ExecutionId, SessionId, mint
+from handrail.core.grant import CallClass, Grant, Scope
+from handrail.core.ids import ApprovalId, CallId, ExecutionId, GrantId, SessionId, mint
 from handrail.core.project import Autonomy, Session
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site
@@ -108,3 +120,98 @@ def moving(step: Advance | Reoffer, kind: EventKind = EventKind.STATUS, *more: N
     after = step.after
     line = AuditRecord("call.moved", "handrail", after.id, {"status": after.status})
     return Change(after.project_id, after.created_at, (step,), (tell(after, kind), *more), (line,))
+
+
+def a_question(call: ToolExecution, **fields: Any) -> Approval:
+    """What a person is asked about a call that waits for them."""
+    assert call.approval_id is not None
+    asked = Approval(
+        id=call.approval_id,
+        project_id=call.project_id,
+        user_id=call.user_id,
+        execution_id=call.id,
+        session_id=call.session_id,
+        agent_id=call.agent_id,
+        tool_name=call.tool_name,
+        tool_params=call.tool_params,
+        reasoning=call.reasoning,
+        description="Write 1 line to src/a.py",
+        risk_level=call.risk_level,
+        reasons=call.reasons,
+        digest=call.digest,
+        surveyed=call.surveyed,
+        evidence="",
+        call_class=CallClass("write_file:src/**/*.py", "writes to src/**/*.py"),
+        timeout_seconds=300,
+        created_at=call.created_at,
+        expires_at=call.created_at + timedelta(seconds=300),
+    )
+    return replace(asked, **fields)
+
+
+def a_waiting_call(home: Household, call_id: str = "call-1", **fields: Any) -> ToolExecution:
+    """A write that waits for a person's answer."""
+    waiting: dict[str, Any] = {
+        "tool_name": "write_file",
+        "tool_params": {"path": "src/a.py", "content": "x = 1\n"},
+        "effect": Effect.CHANGE,
+        "risk_level": RiskLevel.MEDIUM,
+        "reasons": ("write_file changes something",),
+        "requires_approval": True,
+        "status": Status.AWAITING_APPROVAL,
+        "approved_at": None,
+        "approval_id": ApprovalId(mint("apr", home.project.created_at)),
+    }
+    return a_call(home, call_id, **(waiting | fields))
+
+
+def asking(
+    call: ToolExecution, question: Approval, home: Household, raw_params: str | None = None
+) -> Change:
+    """The change that brings in a call together with the question about it."""
+    change = opening(call, home, raw_params)
+    return replace(
+        change,
+        steps=(*change.steps, Add(question)),
+        events=(NewEvent.for_everyone(call, EventKind.APPROVAL_REQUEST),),
+    )
+
+
+def a_grant(home: Household, **fields: Any) -> Grant:
+    at = home.project.created_at
+    given = Grant(
+        id=GrantId(mint("grt", at)),
+        project_id=home.project.id,
+        session_id=SessionId("session-1"),
+        class_key="write_file:src/**/*.py",
+        words="writes to src/**/*.py",
+        max_risk=RiskLevel.MEDIUM,
+        uses_left=None,
+        expires_at=None,
+        approval_id=ApprovalId("apr_first"),
+        granted_by=home.user.user_id,
+        created_at=at,
+    )
+    return replace(given, **fields)
+
+
+def answering(
+    question: Approval, before: ToolExecution, *, approved: bool, by: str = "ada"
+) -> Change:
+    """The change that answers a question and moves its call."""
+    at = question.created_at + timedelta(seconds=9)
+    scope = Scope.ONCE if approved else None
+    answer = Answer(by=by, channel="console", at=at, scope=scope)
+    if approved:
+        resolved = question.resolve(ApprovalStatus.APPROVED, answer)
+        after = before.approve(by, Scope.ONCE, at)
+    else:
+        resolved = question.resolve(ApprovalStatus.REJECTED, answer)
+        after = before.advance(Status.REJECTED, at, error=f"{by} refused this call")
+    return Change(
+        question.project_id,
+        at,
+        (Resolve(resolved), Advance(before, after)),
+        (NewEvent.for_everyone(after, EventKind.APPROVAL_RESOLVED),),
+        (AuditRecord(f"approval.{resolved.status}", by, question.id),),
+    )

@@ -104,7 +104,7 @@ class Approval:
     @property
     def how_it_ended(self) -> str:
         """For somebody who comes too late: who was faster, when and where."""
-        if self.answer is None:
+        if self.answer is None or self.status is ApprovalStatus.WITHDRAWN:
             return f"the call of {self.id} has moved on"
         if self.status is ApprovalStatus.EXPIRED:
             return f"the time to answer ran out at {self.expires_at:%H:%M:%S} UTC"

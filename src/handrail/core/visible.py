@@ -1,11 +1,23 @@
 """Text from elsewhere, made unable to hide, move or colour anything."""
 
+import re
+
+# Counted among the letters, marks and signs, and yet nothing is seen of them: fillers, joiners,
+# variation selectors, the blank pattern of Braille.
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+
 
 def visible(text: str, *, keep: str = "") -> str:
     """Control, bidirectional and other unseen characters as escapes, but for those in `keep`."""
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
-    return "".join(char if char.isprintable() or char in keep else _escape(char) for char in text)
+    return "".join(char if _is_seen(char) or char in keep else _escape(char) for char in text)
+
+
+def _is_seen(char: str) -> bool:
+    return char.isprintable() and not _BLANK.match(char)
 
 
 def _escape(char: str) -> str:

@@ -218,7 +218,10 @@ class ApprovalManager:
         execution = await self._store.find_execution(approval.execution_id)
         if execution is None or execution.status is not Status.AWAITING_APPROVAL:
             gone = approval.resolve(ApprovalStatus.WITHDRAWN, answer)
-            await self._store.submit(Change(approval.project_id, at, (Resolve(gone),)))
+            line = AuditRecord("approval.withdrawn", HANDRAIL, gone.id)
+            await self._store.submit(
+                Change(approval.project_id, at, (Resolve(gone),), audit=(line,))
+            )
             return
         timed_out = execution.advance(Status.TIMEOUT, at, error="Approval timeout")
         expired = approval.resolve(ApprovalStatus.EXPIRED, answer)
@@ -285,9 +288,9 @@ class ApprovalManager:
     async def _release_covered(self, grant: Grant, answer: Answer) -> None:
         """What already waits and falls under a new grant need not be asked about again."""
         for approval in await self.get_pending_approvals(grant.project_id):
-            if approval.session_id != grant.session_id or not grant.covers(
-                approval.call_class, approval.risk_level, answer.at
-            ):
+            if approval.session_id != grant.session_id or answer.at >= approval.expires_at:
+                continue
+            if not grant.covers(approval.call_class, approval.risk_level, answer.at):
                 continue
             execution = await self._store.find_execution(approval.execution_id)
             if execution is None:

@@ -75,6 +75,11 @@ class Assessor:
             verdict,
             digest,
             mask_text(tool.preview(params)),
-            tool.call_class(params, scene),
+            _sayable(tool.call_class(params, scene)),
             survey,
         )
+
+
+def _sayable(kind: CallClass | None) -> CallClass | None:
+    """A class that cannot be told without giving a secret away is not offered."""
+    return kind if kind is not None and mask_text(kind.words) == kind.words else None

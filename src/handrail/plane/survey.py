@@ -13,7 +13,14 @@ import structlog
 from handrail.core.access import Principal
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Change, Rejudge
-from handrail.core.errors import ChangeRefused, Conflict, ErrorType, HandrailError, NotFound
+from handrail.core.errors import (
+    BadInput,
+    ChangeRefused,
+    Conflict,
+    ErrorType,
+    HandrailError,
+    NotFound,
+)
 from handrail.core.event import EventKind, NewEvent
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ApprovalId, ProjectId
@@ -64,9 +71,7 @@ class Surveyor:
         if pending.client_id != client.subject:
             raise Conflict(f"{pending.id} was not given to this client to look at")
         if isinstance(answer, Refusal):
-            error = mask_text(answer.error)
-            failed = pending.fail(answer.error_type, error, self._clock.now())
-            move = Move(failed, (), (NewEvent.for_everyone(failed, EventKind.STATUS),))
+            move = self._fail(pending, answer.error_type, answer.error)
         else:
             move = await self._rule(pending, answer)
         try:
@@ -94,11 +99,22 @@ class Surveyor:
             raise NotFound(f"there is no session {pending.session_id!r}")
         params_json = await self._store.read_raw_params(pending)
         params = msgspec.json.decode(params_json)
-        assessment = self._assessor.assess(pending.tool_name, params, params_json, place, survey)
+        try:
+            assessment = self._assessor.assess(
+                pending.tool_name, params, params_json, place, survey
+            )
+        except BadInput as error:
+            # It was understood once: the tools have changed under it.
+            return self._fail(pending, ErrorType.VALIDATION, error.message)
         move = await self._approvals.rule(pending, assessment)
         if move.after.status is Status.AWAITING_APPROVAL:
             return move
         return move._replace(after=move.after._replace(approval_id=None))
+
+    def _fail(self, pending: ToolExecution, error_type: ErrorType, error: str) -> Move:
+        failed = pending.fail(error_type, mask_text(error), self._clock.now())
+        failed = failed._replace(approval_id=None)
+        return Move(failed, (), (NewEvent.for_everyone(failed, EventKind.STATUS),))
 
     async def _submit(self, before: ToolExecution, move: Move, actor: str) -> None:
         after = move.after

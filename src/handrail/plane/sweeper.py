@@ -5,8 +5,6 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
 
-from handrail.core.errors import HandrailError
-
 _PAUSE_SECONDS = 1.0
 
 log = structlog.get_logger(__name__)
@@ -29,5 +27,6 @@ class Sweeper:
         for chore in self._chores:
             try:
                 await chore()
-            except HandrailError as error:
-                log.error("sweep.failed", error=error.message)
+            except Exception as error:
+                # Whatever it is, the next chore and the next second come all the same.
+                log.exception("sweep.failed", error=str(error))

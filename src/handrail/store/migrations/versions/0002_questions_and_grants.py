@@ -96,6 +96,16 @@ def _guards() -> None:
         " BEGIN SELECT RAISE(ABORT, 'this question has been answered'); END"
     )
     op.execute(
+        "CREATE TRIGGER tool_approvals_no_delete BEFORE DELETE ON tool_approvals"
+        " BEGIN SELECT RAISE(ABORT, 'a question is not taken back'); END"
+    )
+    # An update of the key can replace another row without a word, like the insert below.
+    for table, key in (("tool_approvals", "request_id"), ("tool_executions", "id")):
+        op.execute(
+            f"CREATE TRIGGER {table}_no_rename BEFORE UPDATE OF {key} ON {table}"
+            f" BEGIN SELECT RAISE(ABORT, '{table}: an id is for life'); END"
+        )
+    op.execute(
         "CREATE TRIGGER tool_approvals_no_replace BEFORE INSERT ON tool_approvals"
         " WHEN EXISTS (SELECT 1 FROM tool_approvals WHERE request_id = NEW.request_id)"
         " BEGIN SELECT RAISE(ABORT, 'tool_approvals: it is there already'); END"

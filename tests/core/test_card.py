@@ -1,0 +1,68 @@
+"""A card shows what was asked, what is known, and each way to say yes."""
+
+import pytest
+
+from handrail.core.approval import ApprovalStatus
+from handrail.core.card import NOT_SURVEYED, WHOLE_SESSION, Card, Choice, Offer
+from handrail.core.grant import Scope
+from handrail.core.risk import RiskLevel
+from tests.core.test_approval import DEADLINE, YES, question
+
+ONCE = Offer(Scope.ONCE, "this call, once")
+SOURCES = Offer(Scope.CLASS, "writes to src/**/*.py, for the rest of this session")
+SESSION = Offer(Scope.SESSION, "everything in this session", WHOLE_SESSION)
+
+
+def test_a_card_says_all_that_the_question_holds() -> None:
+    assert Card.of(question()) == Card(
+        approval_id="apr_1",
+        tool_id="exe_1",
+        tool_name="write_file",
+        tool_params={"path": "src/a.py"},
+        description="Write 1 line to src/a.py",
+        risk_level="MEDIUM",
+        reasons=("write_file changes something",),
+        reasoning="to mend it",
+        notes=(),
+        evidence="+x = 1",
+        offers=(ONCE, SOURCES, SESSION),
+        needs_second_step=False,
+        agent_id="agt_1",
+        session_id="talk",
+        timeout_seconds=300,
+        expires_at=DEADLINE,
+        digest="judged",
+        status="pending",
+    )
+
+
+def test_a_card_without_a_look_at_the_machine_says_so() -> None:
+    assert Card.of(question(surveyed=False)).notes == (NOT_SURVEYED,)
+    assert "approving covers these words alone" in NOT_SURVEYED
+
+
+@pytest.mark.parametrize(
+    ("risk", "second_step"),
+    [(RiskLevel.MEDIUM, False), (RiskLevel.HIGH, True), (RiskLevel.CRITICAL, True)],
+)
+def test_what_is_high_or_worse_takes_a_second_step(risk: RiskLevel, second_step: bool) -> None:
+    assert Card.of(question(risk_level=risk)).needs_second_step is second_step
+
+
+def test_what_is_critical_is_offered_for_once_alone() -> None:
+    assert Card.of(question(risk_level=RiskLevel.CRITICAL)).offers == (ONCE,)
+
+
+def test_without_a_class_none_is_offered_and_the_session_comes_with_a_warning() -> None:
+    assert Card.of(question(call_class=None)).offers == (ONCE, SESSION)
+    assert "pass unseen" in WHOLE_SESSION
+
+
+def test_an_answered_question_is_shown_as_what_it_is() -> None:
+    answered = question().resolve(ApprovalStatus.APPROVED, YES)
+
+    assert Card.of(answered).status == "approved"
+
+
+def test_a_choice_is_for_once_unless_it_says_more() -> None:
+    assert Choice(approved=True) == Choice(True, Scope.ONCE, None)
