@@ -20,7 +20,7 @@ from handrail.core.hands import FileContent, Files, FileState
 from handrail.executors import beneath, filesystem, place
 from handrail.executors.beneath import has_openat2, open_beneath, walk_beneath
 from handrail.executors.filesystem import FileSystemExecutor
-from handrail.policy.rules import Rules
+from handrail.policy.rulebook.rules import Rules
 from handrail.testing import FakeFiles
 
 LIMIT = 100_000_000

@@ -18,7 +18,7 @@ from handrail.core.survey import Survey
 from handrail.core.tool import Effect
 from handrail.core.verdict import Plan, Ruling
 from handrail.plane.assessment import Assessment, Assessor
-from handrail.policy.rules import default_rules
+from handrail.policy.rulebook.rules import default_rules
 from handrail.tools.catalogue import builtin_registry
 from tests.conftest import Household
 from tests.contracts.conftest import a_call

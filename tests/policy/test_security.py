@@ -6,7 +6,7 @@ from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.verdict import Plan, Ruling, Verdict
 from handrail.policy.assess import RiskAssessor
-from handrail.policy.rules import default_rules
+from handrail.policy.rulebook.rules import default_rules
 from handrail.policy.security import Scene, SecurityPolicy
 
 TABLE = [

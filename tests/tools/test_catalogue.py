@@ -7,7 +7,7 @@ from handrail.core.errors import BadInput
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel, forbidden
 from handrail.core.verdict import Plan, Ruling, Verdict
-from handrail.policy.rules import Rules
+from handrail.policy.rulebook.rules import Rules
 from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.catalogue import builtin_registry, judge
 

@@ -16,7 +16,7 @@ from handrail.plane.executor import ToolExecutor
 from handrail.plane.grants import GrantBook
 from handrail.plane.survey import Surveyor
 from handrail.plane.sweeper import Sweeper
-from handrail.policy.rules import default_rules
+from handrail.policy.rulebook.rules import default_rules
 from handrail.server.services import Services
 from handrail.tools.catalogue import builtin_registry
 

@@ -15,9 +15,9 @@ from handrail.executors.atomic import put
 from handrail.executors.beneath import open_beneath
 from handrail.executors.explain import explain
 from handrail.executors.place import Place
-from handrail.policy.path_rules import Access
-from handrail.policy.rules import Rules, default_rules
-from handrail.policy.write_rules import judge_write
+from handrail.policy.rulebook.paths import Access
+from handrail.policy.rulebook.rules import Rules, default_rules
+from handrail.policy.rulebook.writes import judge_write
 
 # Up to here a read is quicker than asking a thread to do it.
 _INLINE_BYTES = 256_000

@@ -12,7 +12,7 @@ from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject
 from handrail.core.verdict import Ruling, Verdict
 from handrail.policy.redaction import mask_text
-from handrail.policy.rules import Rules
+from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
 from handrail.tools.base import AnyTool
 from handrail.tools.judgement import judge_call

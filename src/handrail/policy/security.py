@@ -7,7 +7,7 @@ from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.verdict import Plan, Ruling, Verdict
 from handrail.policy.assess import RiskAssessor
-from handrail.policy.rules import Rules, default_rules
+from handrail.policy.rulebook.rules import Rules, default_rules
 
 APPROVAL_SECONDS = {RiskLevel.MEDIUM: 300, RiskLevel.HIGH: 600, RiskLevel.CRITICAL: 600}
 

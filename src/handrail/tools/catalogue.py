@@ -4,7 +4,7 @@ from handrail.core.errors import BadInput
 from handrail.core.project import Autonomy
 from handrail.core.tool import JsonObject
 from handrail.core.verdict import Verdict
-from handrail.policy.rules import Rules, default_rules
+from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.security import Scene
 from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.read_file import ReadFile

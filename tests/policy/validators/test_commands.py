@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.verdict import Plan, Ruling
-from handrail.policy.rules import Rules, default_rules
+from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.security import Scene
 from handrail.policy.validators.commands import MAX_ARG_BYTES, MAX_ARGS, CommandValidator
 from handrail.tools.builtin.execute_command import ExecuteCommand, ExecuteCommandParams

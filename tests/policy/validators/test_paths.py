@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.core.risk import RiskLevel
-from handrail.policy.rules import Rules
+from handrail.policy.rulebook.rules import Rules
 from handrail.policy.validators.paths import MAX_PATH_CHARS, PathValidator
 
 ROOT = "/home/ada/project"

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from handrail.core.risk import Finding, RiskLevel, forbidden, worst
-from handrail.policy.command_line import FileWord, read_line, shown
-from handrail.policy.rules import Rules, default_rules
+from handrail.policy.rulebook.command_line import FileWord, read_line, shown
+from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.validators.paths import PathValidator
 
 MAX_ARGS = 1_000

@@ -8,8 +8,8 @@ import unicodedata
 from dataclasses import dataclass, field
 
 from handrail.core.risk import Finding, forbidden
-from handrail.policy.path_rules import Access
-from handrail.policy.rules import Rules, default_rules
+from handrail.policy.rulebook.paths import Access
+from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.validators.sizes import SizeLimiter
 
 MAX_PATH_CHARS = 4096

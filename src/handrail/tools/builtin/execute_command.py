@@ -11,7 +11,7 @@ from handrail.core.hands import CommandOutcome, Ending, Hands
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
-from handrail.policy.command_line import shown
+from handrail.policy.rulebook.command_line import shown
 from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED, CommandValidator
 from handrail.tools.base import Tool, ToolParams

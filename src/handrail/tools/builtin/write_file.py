@@ -13,10 +13,10 @@ from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
 from handrail.policy.redaction import mask_text
+from handrail.policy.rulebook.writes import judge_write
 from handrail.policy.security import Scene
 from handrail.policy.validators.paths import PathValidator
 from handrail.policy.validators.sizes import SizeLimiter
-from handrail.policy.write_rules import judge_write
 from handrail.tools.base import Tool, ToolParams
 from handrail.tools.diff import unified_diff
 from handrail.tools.encoding import TextEncoding, decode_text, encode_behind

@@ -7,11 +7,11 @@ from importlib.resources import files
 from typing import Self
 
 from handrail.core.errors import RuleError
-from handrail.policy.command_rule import CommandRule
-from handrail.policy.command_rules import read_command_rules
-from handrail.policy.path_rules import PathRule, read_path_rule
-from handrail.policy.rule_row import rows_of
-from handrail.policy.write_rules import WriteRule, read_write_rule
+from handrail.policy.rulebook.command import CommandRule
+from handrail.policy.rulebook.commands import read_command_rules
+from handrail.policy.rulebook.paths import PathRule, read_path_rule
+from handrail.policy.rulebook.row import rows_of
+from handrail.policy.rulebook.writes import WriteRule, read_write_rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Rules:
 @cache
 def default_rules() -> Rules:
     """The rules Handrail ships, one file per subject."""
-    shipped = files("handrail.policy").joinpath("defaults").iterdir()
+    shipped = files("handrail.policy.rulebook").joinpath("defaults").iterdir()
     rules = Rules()
     for file in sorted(shipped, key=lambda file: file.name):
         rules += Rules.parse(file.read_text(encoding="utf-8"), source=file.name)

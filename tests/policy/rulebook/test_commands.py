@@ -2,9 +2,9 @@ import pytest
 
 from handrail.core.errors import RuleError
 from handrail.core.risk import Finding, RiskLevel, worst
-from handrail.policy.command_line import FileWord, Reading, read_line
-from handrail.policy.command_rule import Raise
-from handrail.policy.rules import Rules, default_rules
+from handrail.policy.rulebook.command import Raise
+from handrail.policy.rulebook.command_line import FileWord, Reading, read_line
+from handrail.policy.rulebook.rules import Rules, default_rules
 
 HIGH, LOW, MEDIUM = RiskLevel.HIGH, RiskLevel.LOW, RiskLevel.MEDIUM
 

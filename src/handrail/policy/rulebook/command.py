@@ -6,7 +6,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 
 from handrail.core.risk import RiskLevel
-from handrail.policy.globs import fold
+from handrail.policy.rulebook.globs import fold
 
 
 class Text(StrEnum):

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TypeVar, cast
 
 from handrail.core.risk import RiskLevel, worst
-from handrail.policy.command_line import read_line
-from handrail.policy.command_rule import CommandRule, Raise, Text
-from handrail.policy.rule_row import RuleRow, rows_of
+from handrail.policy.rulebook.command import CommandRule, Raise, Text
+from handrail.policy.rulebook.command_line import read_line
+from handrail.policy.rulebook.row import RuleRow, rows_of
 
 _KEYS = (
     *("name", "names", "risk", "reason", "flags", "values", "paths", "last", "instead"),

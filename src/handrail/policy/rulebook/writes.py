@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from handrail.core.risk import Finding, RiskLevel
-from handrail.policy.globs import fold, glob
-from handrail.policy.rule_row import RuleRow
+from handrail.policy.rulebook.globs import fold, glob
+from handrail.policy.rulebook.row import RuleRow
 
 # No write is LOW: it is never nothing.
 _RISKS = {

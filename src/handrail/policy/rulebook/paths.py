@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from handrail.policy.globs import any_part, fold
-from handrail.policy.rule_row import RuleRow
+from handrail.policy.rulebook.globs import any_part, fold
+from handrail.policy.rulebook.row import RuleRow
 
 
 class Access(StrEnum):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from handrail.core.risk import Finding, RiskLevel, forbidden, worst
-from handrail.policy.command_rule import CommandRule, Raise, Text
+from handrail.policy.rulebook.command import CommandRule, Raise, Text
 
 _NAME = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_.+@/-]*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)

@@ -3,9 +3,9 @@ from itertools import product
 import pytest
 
 from handrail.core.errors import RuleError
-from handrail.policy.globs import fold
-from handrail.policy.path_rules import Access, PathRule
-from handrail.policy.rules import Rules, default_rules
+from handrail.policy.rulebook.globs import fold
+from handrail.policy.rulebook.paths import Access, PathRule
+from handrail.policy.rulebook.rules import Rules, default_rules
 
 GOOD = {
     "name": '"diary"',

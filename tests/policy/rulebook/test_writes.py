@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from handrail.core.errors import RuleError
 from handrail.core.risk import Finding, RiskLevel, worst
-from handrail.policy.rules import Rules, default_rules
-from handrail.policy.write_rules import WriteRule, judge_write
+from handrail.policy.rulebook.rules import Rules, default_rules
+from handrail.policy.rulebook.writes import WriteRule, judge_write
 
-CORPUS = Path(__file__).parent / "corpus" / "writes.toml"
+CORPUS = Path(__file__).parent.parent / "corpus" / "writes.toml"
 CASES: list[dict[str, Any]] = tomllib.loads(CORPUS.read_text(encoding="utf-8"))["case"]
 
 GOOD = {
