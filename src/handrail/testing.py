@@ -44,6 +44,9 @@ class FakeFiles:
     async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
         return await self.read(path, max_bytes=max_bytes) if path in self.files else None
 
+    async def check(self, path: str, *, writing: bool) -> None:
+        """Nothing here leads anywhere else."""
+
     async def write(self, path: str, data: bytes, *, expected: FileState | None) -> None:
         found = self.files.get(path)
         state = FileState(exists=False) if found is None else FileContent(found, 0).state

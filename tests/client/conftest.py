@@ -1,11 +1,13 @@
 """Signals as a server would send them, and a machine and a person that can be made to wait."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
 
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
@@ -21,10 +23,14 @@ from handrail.core.digest import digest_call
 from handrail.core.errors import FileOperationError
 from handrail.core.grant import Scope
 from handrail.core.hands import Commands, FileContent, Files, FileState, Hands
+from handrail.core.ids import ClientId
 from handrail.core.ports import Channel
 from handrail.core.project import Autonomy
 from handrail.core.verdict import Plan
 from handrail.policy.security import Scene
+from handrail.server.app import create_app
+from handrail.server.services import Services
+from handrail.server.serving import bind
 from handrail.testing import FakeClock, FakeCommands, FakeFiles
 from handrail.tools.catalogue import builtin_registry
 from tests.conftest import Household
@@ -183,31 +189,57 @@ class PatientPerson:
         self._thinking[card.approval_id].set_result(choice)
 
 
-class LosesAnswers:
-    """A server whose first answers to requests of a certain kind never arrive."""
+def free_port() -> int:
+    """An address for a server that comes, goes and comes back."""
+    with bind("127.0.0.1", 0) as probe:
+        return probe.getsockname()[1]
 
-    def __init__(self, app: ASGIApp, path_end: str, count: int = 1):
+
+Way = Callable[[ASGIApp, AsgiScope, Receive, Send], Awaitable[None]]
+
+
+class Meddler:
+    """Sits between server and client: each request for such a path goes its own way.
+
+    When there are no ways left, requests pass untouched.
+    """
+
+    def __init__(self, app: ASGIApp, path_end: str, ways: Sequence[Way]):
         self._app = app
         self._path_end = path_end
-        self._left = count
-        self.requests = 0
+        self._ways = list(ways)
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not scope["path"].endswith(self._path_end):
+        if scope["type"] != "http" or not scope["path"].endswith(self._path_end) or not self._ways:
             await self._app(scope, receive, send)
             return
-        self.requests += 1
-        if self._left == 0:
-            await self._app(scope, receive, send)
-            return
-        self._left -= 1
+        await self._ways.pop(0)(self._app, scope, receive, send)
 
-        async def send_in_part(message: Message) -> None:
-            # Begun and never ended: the server hangs up.
-            if message["type"] == "http.response.start":
-                await send(message)
 
-        await self._app(scope, receive, send_in_part)
+def meddled(services: Services, path_end: str, *ways: Way) -> Starlette:
+    """The application with somebody sitting in the line to it."""
+    app = create_app(services)
+    app.add_middleware(Meddler, path_end=path_end, ways=ways)
+    return app
+
+
+async def lose_answer(app: ASGIApp, scope: AsgiScope, receive: Receive, send: Send) -> None:
+    """Let the request through, and hang up in the middle of the answer."""
+
+    async def send_in_part(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            await send(message)
+
+    await app(scope, receive, send_in_part)
+
+
+def turn_away(status: int) -> Way:
+    """Answer in the server's place."""
+
+    async def answer(app: ASGIApp, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        await JSONResponse({"detail": "not now"}, status)(scope, receive, send)
+
+    return answer
 
 
 @asynccontextmanager
@@ -217,16 +249,16 @@ async def a_client(
     files: Files,
     person: Channel | None = None,
     *,
-    token: str | None = None,
+    machine: tuple[ClientId, str] | None = None,
     commands: Commands | None = None,
     scene: Scene | None = None,
     announce: Callable[[bool], None] = lambda up: None,
 ) -> AsyncGenerator[ToolHandler]:
-    """The household's client, which runs for as long as the context is open."""
+    """The household's client, or another of its machines, while the context is open."""
     hands = Hands(files, commands or FakeCommands({}))
     scene = scene or Scene(home.workspace.root, Autonomy.FULL, isolated=False)
     reviewer = Reviewer(builtin_registry(), scene, hands)
-    secret = token or home.secrets[Role.CLIENT]
+    who, secret = machine or (home.client_id, home.secrets[Role.CLIENT])
     async with HandrailApi(server, home.project.id, secret) as api:
         asking = Asking(api, person)
         handlers: list[ToolHandler] = []
@@ -235,18 +267,15 @@ async def a_client(
             handlers.append(ToolHandler(reviewer, FakeClock(), line, asking))
             return handlers[0]
 
-        up = asyncio.Event()
+        async def is_seated() -> bool:
+            found = (await api.get("/clients"))["clients"]
+            return any(one["connected"] for one in found if one["client_id"] == who)
 
-        def tell(connected: bool) -> None:
-            announce(connected)
-            if connected:
-                up.set()
-
-        running = asyncio.create_task(StreamingClient(api, handler, asking, tell).run())
+        running = asyncio.create_task(StreamingClient(api, handler, asking, announce).run())
         try:
-            async with asyncio.timeout(10):
-                await up.wait()
+            await until(is_seated)
             yield handlers[0]
+            assert not running.done(), "the client has ended by itself"
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)

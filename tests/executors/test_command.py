@@ -312,6 +312,44 @@ async def test_grandchild_that_left_the_group_ends_as_well(
 
 
 @needs_proc
+@pytest.mark.parametrize("ending", ["exit", "time-out"])
+async def test_child_with_a_group_of_its_own_and_nothing_in_its_environment_ends_as_well(
+    executor: CommandExecutor, root: Path, ending: str
+) -> None:
+    code = """
+import os, time
+if os.fork() == 0:
+    os.setpgid(0, 0)
+    open("stray", "w").write(str(os.getpid()))
+    os.execve("/bin/sleep", ["sleep", "60"], {})
+while not os.path.exists("stray") or not open("stray").read():
+    time.sleep(0.01)
+time.sleep(0.2)
+"""
+    code += "time.sleep(60)" if ending == "time-out" else ""
+    async with asyncio.timeout(15):
+        await python(executor, code, timeout_seconds=20 if ending == "exit" else 2)
+    assert await is_gone_soon(int((root / "stray").read_text()))
+
+
+@needs_proc
+async def test_what_others_in_this_process_have_started_is_left_alone(
+    executor: CommandExecutor,
+) -> None:
+    others = [
+        await asyncio.create_subprocess_exec("sleep", "60", start_new_session=apart)
+        for apart in (False, True)
+    ]
+    try:
+        await shell(executor, "sleep 60 & exit", timeout_seconds=10)
+        assert [is_alive(other.pid) for other in others] == [True, True]
+    finally:
+        for other in others:
+            other.kill()
+            await other.wait()
+
+
+@needs_proc
 async def test_cancelling_ends_the_whole_tree(executor: CommandExecutor, root: Path) -> None:
     code = f"{DOUBLE_FORK}\nopen('main', 'w').write(str(os.getpid()))\ntime.sleep(60)"
     running = asyncio.create_task(python(executor, code, timeout_seconds=60))

@@ -536,14 +536,18 @@ async def test_no_folder_is_made_for_a_file_that_is_gone(
     assert not (root / "gone").exists()
 
 
-async def test_linked_folder_that_stays_inside_is_written_into(
+@needs_proc
+async def test_linked_folder_lends_no_name_to_a_write(
     executor: FileSystemExecutor, root: Path
 ) -> None:
     (root / "link").symlink_to("dir")
-    await executor.write("link/new.py", b"x", expected=ABSENT)
-    await executor.write("link/deep/new.py", b"y", expected=ABSENT)
-    assert (root / "dir" / "new.py").read_bytes() == b"x"
-    assert (root / "dir" / "deep" / "new.py").read_bytes() == b"y"
+    before = sorted(root.rglob("*"))
+    for path, true_name in (("link/new.py", "dir/new.py"), ("link/a/b.py", "dir/a/b.py")):
+        assert await refused_write(executor, path) == (
+            PathValidationError,
+            f"{path} leads to {true_name}; write it by that name",
+        )
+    assert sorted(root.rglob("*")) == before
 
 
 @pytest.mark.parametrize(

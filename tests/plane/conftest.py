@@ -25,6 +25,7 @@ from handrail.core.ids import (
 )
 from handrail.core.ports import Store
 from handrail.core.project import Autonomy, Client, Workspace
+from handrail.core.survey import Survey
 from handrail.core.tool import ToolCall
 from handrail.plane.approvals import Decider
 from handrail.plane.dispatch import Report
@@ -128,6 +129,19 @@ async def with_autonomy(store: SqliteStore, home: Household, autonomy: Autonomy)
 
 
 async def ask(
+    services: Services, home: Household, call_id: str = "call-1", **words: Any
+) -> Approval:
+    """Propose a write that a client has looked at and a person is asked about."""
+    pending = await look(services, home, call_id, **words)
+    assert pending.approval_id is not None
+    waiting = await services.surveyor.accept(
+        pending.approval_id, Survey(), home.client, home.project.id
+    )
+    assert waiting.status is Status.AWAITING_APPROVAL
+    return await question_of(services.store, waiting)
+
+
+async def ask_unseen(
     services: Services, home: Household, call_id: str = "call-1", **words: Any
 ) -> Approval:
     """Propose a write that somebody is asked about at once: no client is there to look."""

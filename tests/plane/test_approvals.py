@@ -27,7 +27,7 @@ from handrail.core.risk import Finding, RiskLevel
 from handrail.core.survey import Survey
 from handrail.plane import approvals as manager
 from handrail.plane.approvals import ApprovalManager, Decider
-from handrail.policy.shortening import SHOWN_CHARS
+from handrail.policy.redaction import KEPT_CHARS
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
@@ -37,6 +37,7 @@ from tests.plane.conftest import (
     all_tables,
     another_process,
     ask,
+    ask_unseen,
     at_the,
     call_of,
     lines_of,
@@ -182,15 +183,32 @@ async def test_freedom_and_risk_decide_whether_somebody_is_asked(
         assert execution.error
 
 
-async def test_a_long_text_is_cut_on_the_card_and_whole_in_the_record(
+async def test_a_long_text_is_cut_alike_on_the_card_and_in_the_record(
     services: Services, store: SqliteStore, household: Household
 ) -> None:
-    text = "x" * (SHOWN_CHARS + 5)
+    text = "x" * (KEPT_CHARS + 5)
 
     question = await ask(services, household, content=text)
 
     assert question.tool_params["content"] == text[:-5] + "… [5 more characters]"
-    assert (await call_of(store, question)).tool_params["content"] == text
+    assert (await call_of(store, question)).tool_params == question.tool_params
+
+
+async def test_an_agent_that_asks_too_much_is_turned_away_and_others_are_heard(
+    services: Services, household: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manager, "MOST_QUESTIONS", 3)
+    for number in range(3):
+        await ask(services, household, f"call-{number}")
+
+    refused = await services.executor.propose(a_write(household, "call-3"), household.agent)
+    other = await services.executor.propose(
+        a_write(household, "call-4", session_id="mine"), household.user
+    )
+
+    assert (refused.status, refused.error_type) == (Status.FAILED, ErrorType.DENIED)
+    assert refused.error == "3 questions of this agent are open; wait until some are answered"
+    assert other.status is Status.AWAITING_APPROVAL
 
 
 async def test_the_same_call_twice_is_one_question(
@@ -256,7 +274,7 @@ async def test_a_yes_lets_the_call_pass_and_names_who_said_it(
 async def test_a_yes_is_told_before_the_call_is_handed_out(
     services: Services, approvals: ApprovalManager, store: SqliteStore, household: Household
 ) -> None:
-    question = await ask(services, household)
+    question = await ask_unseen(services, household)
 
     with services.dispatcher.seat(household.client_id, household.workspace.id):
         await approvals.approve_tool(question.id, at_the("console", household))
@@ -381,7 +399,7 @@ async def test_a_no_reaches_the_agent_with_its_reason(
     error: str,
     kept: str | None,
 ) -> None:
-    question = await ask(services, household)
+    question = await ask_unseen(services, household)
     async with asyncio.timeout(4), asyncio.TaskGroup() as group:  # less than a poll
         waiting = group.create_task(services.executor.settle(question.execution_id))
         await asyncio.sleep(0)
@@ -497,7 +515,7 @@ async def test_nobody_can_answer_after_the_deadline(
     clock: FakeClock,
     household: Household,
 ) -> None:
-    question = await ask(services, household)
+    question = await ask_unseen(services, household)
     clock.advance(300)
 
     for answer in (approvals.approve_tool, approvals.reject_tool):

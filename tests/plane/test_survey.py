@@ -500,7 +500,7 @@ async def test_a_grant_found_after_the_look_lets_the_call_pass(
     assert (passed.scope, passed.surveyed) == (Scope.CLASS, True)
     assert passed.approval_id is None
     assert await now_of(store, pending.id) == passed
-    (line,) = await lines_of(store, household, "call.surveyed")
+    *_, line = await lines_of(store, household, "call.surveyed")
     assert json.loads(line.details)["approved_by"] == grant_of(answered)
 
 
@@ -529,19 +529,25 @@ async def test_no_grant_covers_what_turns_out_to_be_riskier(
     assert judged.status is (Status.APPROVED if passes else Status.AWAITING_APPROVAL)
 
 
-async def test_a_class_may_be_granted_up_to_the_risk_that_was_seen(
-    services: Services, store: SqliteStore, household: Household, accept: Accept
+@pytest.mark.parametrize(
+    ("seen", "offers"),
+    [
+        (RiskLevel.MEDIUM, (Scope.ONCE, Scope.CLASS, Scope.SESSION)),
+        (RiskLevel.HIGH, (Scope.ONCE, Scope.SESSION)),
+        (RiskLevel.CRITICAL, (Scope.ONCE,)),
+    ],
+)
+async def test_no_class_is_offered_for_what_only_the_machine_could_tell(
+    services: Services,
+    store: SqliteStore,
+    household: Household,
+    accept: Accept,
+    seen: RiskLevel,
+    offers: tuple[Scope, ...],
 ) -> None:
-    waiting = await accept(await look(services, household, "1"), saw(RiskLevel.HIGH))
-    question = await question_of(store, waiting)
-    await services.approvals.approve_tool(
-        question.id, at_the("console", household), scope=Scope.CLASS
-    )
+    waiting = await accept(await look(services, household), saw(seen))
 
-    high = await accept(await look(services, household, "2"), saw(RiskLevel.HIGH))
-    critical = await accept(await look(services, household, "3"), saw(RiskLevel.CRITICAL))
-
-    assert (high.status, critical.status) == (Status.APPROVED, Status.AWAITING_APPROVAL)
+    assert (await question_of(store, waiting)).offers == offers
 
 
 async def test_when_a_grant_runs_out_meanwhile_a_person_is_asked_with_what_was_seen(

@@ -23,6 +23,7 @@ from tests.plane.conftest import (
     add_client,
     another_process,
     ask,
+    ask_unseen,
     call_of,
     look,
     now_of,
@@ -69,7 +70,7 @@ async def test_sweeping_again_changes_nothing(
 async def test_two_who_sweep_at_once_end_a_call_once(
     services: Services, clock: FakeClock, household: Household, tmp_path: Path
 ) -> None:
-    questions = [await ask(services, household, f"call-{number}") for number in range(5)]
+    questions = [await ask_unseen(services, household, f"call-{number}") for number in range(5)]
     pending = await look(services, household, "pending")
     clock.advance(301)
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.core.access import Role, new_secret
-from handrail.policy.redaction import KEPT_CHARS, MASK, mask, mask_text
+from handrail.policy.redaction import KEPT_CHARS, MASK, mask, mask_own_tokens, mask_text
 
 # Put together here, so that nobody's scanner takes this file for a leak.
 CHANCE = "aB3dE5gH7jK9mN1pQ3sT5vX7"
@@ -315,3 +315,39 @@ def test_a_key_that_is_longer_than_what_is_kept_is_covered() -> None:
     text = "x" * 19_000 + "\n-----BEGIN PRIVATE KEY-----\n" + "MIIE\n" * 20_000
 
     assert "MIIE" not in mask(text)
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_own_token_is_masked_wherever_it_stands(role: Role) -> None:
+    token = new_secret(role)
+    for text in ("{}", "token: {}", "x{}", "'{}'", "{0}\n{0}", "{}x"):
+        assert token not in mask_own_tokens(text.format(token))
+        assert mask_own_tokens(text.format(token)).count(MASK) == text.count("{")
+
+
+def test_own_token_that_was_cut_is_masked_as_long_as_it_tells_much() -> None:
+    token = f"hr_user_{CHANCE * 2}"[:51]
+    assert mask_own_tokens(token[:-1]) == MASK
+    assert mask_own_tokens(token[:28]) == MASK
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password=hunter2",
+        f"ghp_{CHANCE}",
+        f"Authorization: Bearer {CHANCE}",
+        "hr_user_profile_controller_test_case_number_one",
+        "hr_agent_",
+        "hr_user_short",
+        f"hr_admin_{CHANCE}",
+        PEM.format(""),
+    ],
+)
+def test_nothing_but_own_tokens_is_masked(text: str) -> None:
+    assert mask_own_tokens(text) == text
+
+
+def test_own_tokens_are_found_in_time_that_grows_with_the_text() -> None:
+    for unit in ("hr_user_", "a", "hr_user_a-", "hr_"):
+        assert MASK not in mask_own_tokens(unit * (1_000_000 // len(unit)))

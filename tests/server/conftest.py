@@ -240,3 +240,79 @@ async def add_machine(store: SqliteStore, home: Household) -> tuple[ClientId, st
     client = Client(ClientId(mint("cli", at)), home.project.id, home.workspace.id, "there", at)
     await store.submit(Change(home.project.id, at, (Add(client),)))
     return client.id, await add_token(store, home, role=Role.CLIENT, subject=client.id)
+
+
+def a_write(
+    call_id: str = "call-1", path: str = "notes.md", content: str = "hello\n", **fields: Any
+) -> dict[str, Any]:
+    """A request to write a file, which a person is asked about."""
+    params = {"path": path, "content": content}
+    return a_body(call_id) | {"tool_name": "write_file", "tool_params": params} | fields
+
+
+async def ask_to_write(
+    caller: Caller, home: Household, call_id: str = "call-1", **fields: Any
+) -> dict[str, Any]:
+    """Ask as the household's agent. Where no client is there, a person is asked at once."""
+    answer = await caller.ask(
+        "POST",
+        f"{base(home)}/tools/execute",
+        home.secrets[Role.AGENT],
+        json=a_write(call_id, **fields),
+    )
+    assert answer.status == 200
+    return answer.body
+
+
+async def send_facts(
+    caller: Caller, home: Household, approval_id: str, *, token: str | None = None, **body: Any
+) -> Answer:
+    """Tell what the household's machine holds."""
+    return await caller.ask(
+        "POST",
+        f"{base(home)}/approvals/{approval_id}/facts",
+        token or home.secrets[Role.CLIENT],
+        json=body,
+    )
+
+
+async def ask_with_a_look(
+    caller: Caller, home: Household, call_id: str = "call-1", **fields: Any
+) -> dict[str, Any]:
+    """Ask likewise, and have the household's machine looked at before a person is asked."""
+    async with caller.listen(home, home.secrets[Role.CLIENT]):
+        asked = await ask_to_write(caller, home, call_id, **fields)
+        seen = await send_facts(caller, home, asked["approval_id"], facts={"exists": False})
+    assert seen.body["status"] == "awaiting_approval"
+    return asked
+
+
+async def approve(
+    caller: Caller, home: Household, approval_id: str, *, token: str | None = None, **body: Any
+) -> Answer:
+    """Say yes, as the household's person unless another token is given."""
+    return await caller.ask(
+        "POST",
+        f"{base(home)}/approvals/{approval_id}/approve",
+        token or home.secrets[Role.USER],
+        json={"decision": "approved", **body},
+    )
+
+
+async def reject(
+    caller: Caller, home: Household, approval_id: str, *, token: str | None = None, **body: Any
+) -> Answer:
+    """Say no, likewise."""
+    return await caller.ask(
+        "POST",
+        f"{base(home)}/approvals/{approval_id}/reject",
+        token or home.secrets[Role.USER],
+        json=body,
+    )
+
+
+async def show(caller: Caller, home: Household, path: str) -> Any:
+    """What the household's person reads there."""
+    answer = await caller.ask("GET", base(home) + path, home.secrets[Role.USER])
+    assert answer.status == 200
+    return answer.body

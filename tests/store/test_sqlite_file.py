@@ -1,5 +1,7 @@
 """A connection is set up so that what was told stays told, and what was erased is gone."""
 
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -54,3 +56,17 @@ def test_it_notices_when_another_connection_has_written(tmp_path: Path) -> None:
     assert before == after_mine != after_theirs
     one.close()
     other.close()
+
+
+def test_a_database_is_for_nobody_else_to_read(tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    before = os.umask(0)
+    try:
+        database = SqliteFile(path)
+        database.run("CREATE TABLE t (x)")
+    finally:
+        os.umask(before)
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+    database.close()
+
+    assert modes == dict.fromkeys(["new.db", "new.db-wal", "new.db-shm"], 0o600)

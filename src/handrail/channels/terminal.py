@@ -1,19 +1,23 @@
 """TerminalChannel: the approval card on a terminal, decided with single keys.
 
 A card counts as seen only when it has been on the screen for a moment: keys typed ahead never
-decide. What is risky needs a second, different step. Without a terminal nobody is asked.
+decide. What is risky, or not seen whole, needs a second, different step. Without a terminal, and
+from the background of one, nobody is asked.
 """
 
 import asyncio
+import io
 import os
 import sys
+import termios
 from datetime import UTC, datetime
 
+import structlog
 from rich.console import Console
 from rich.text import Text
 
 from handrail.channels.keyboard import BACKSPACE, END, ENTER, ESCAPE, Keyboard
-from handrail.channels.terminal_card import MOST_EVIDENCE_LINES, card_lines, evidence_lines
+from handrail.channels.terminal_card import CardText
 from handrail.core.card import Card, Choice, Offer
 from handrail.core.grant import Scope
 from handrail.core.visible import visible
@@ -23,12 +27,15 @@ _KEYS = {Scope.ONCE: "a", Scope.CLASS: "c", Scope.SESSION: "s"}
 _WORD = "approve"
 _MOST_REASON_CHARS = 500
 
+log = structlog.get_logger(__name__)
+
 
 class TerminalChannel:
     name = "terminal"
 
     def __init__(self, console: Console | None = None, deaf_seconds: float = _DEAF_SECONDS):
         self._console = console or Console(highlight=False, emoji=False)
+        _take_any_letter(self._console.file)
         self._fd = sys.stdin.fileno()
         self._deaf_seconds = deaf_seconds
         self._turn = asyncio.Lock()
@@ -36,33 +43,63 @@ class TerminalChannel:
     async def ask(self, card: Card) -> Choice | None:
         # One card at a time; the others wait their turn.
         async with self._turn:
-            if _seconds_left(card) <= 0:
+            if _seconds_left(card) <= 0 or not _is_in_front(self._fd):
                 return None
-            for line in card_lines(card):
-                self._console.print(line)
-            with Keyboard(self._fd, self._deaf_seconds) as keyboard:
-                try:
-                    return await _Dialog(card, keyboard, self._console).run()
-                finally:
-                    self._console.print()
+            try:
+                return await self._show(card)
+            except (OSError, termios.error) as error:
+                # The window is gone; other screens may answer.
+                log.info("terminal.gone", error=str(error))
+                return None
 
     def tell(self, words: str) -> None:
-        self._console.print(Text(visible(words), style="dim"))
+        try:
+            self._console.print(Text(visible(words), style="dim"))
+        except OSError as error:
+            log.info("terminal.gone", error=str(error))
+
+    async def _show(self, card: Card) -> Choice | None:
+        text = CardText(card, max(20, self._console.width - 1))
+        for line in text.lines():
+            self._console.print(line)
+        with Keyboard(self._fd, self._deaf_seconds) as keyboard:
+            try:
+                return await _Dialog(card, text, keyboard, self._console).run()
+            finally:
+                self._console.print()
 
 
 def has_terminal() -> bool:
     """Whether somebody sits there: both to be shown a card and to press a key."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    both = [stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)]
+    return all(both) and os.environ.get("TERM") != "dumb"
+
+
+def _is_in_front(fd: int) -> bool:
+    """Whether the terminal is ours to use; who touches it from the background is stopped."""
+    try:
+        return os.tcgetpgrp(fd) in (os.getpgrp(), 0)
+    except OSError:
+        # Not our controlling terminal: then nobody stops us either.
+        return True
+
+
+def _take_any_letter(file: object) -> None:
+    """A letter that this terminal does not have must not end the program."""
+    if isinstance(file, io.TextIOWrapper):
+        file.reconfigure(errors="backslashreplace")
 
 
 class _Dialog:
     """One card being decided."""
 
-    def __init__(self, card: Card, keyboard: Keyboard, console: Console):
+    def __init__(self, card: Card, text: CardText, keyboard: Keyboard, console: Console):
         self._card = card
+        self._text = text
         self._keyboard = keyboard
         self._console = console
         self._offers = {_KEYS[offer.scope]: offer for offer in card.offers}
+        self._unseen = text.is_cut
 
     async def run(self) -> Choice | None:
         self._console.print(self._menu())
@@ -77,8 +114,7 @@ class _Dialog:
                 if reason is not None:
                     return Choice(approved=False, reason=reason.strip() or None)
             if key == "v":
-                for line in evidence_lines(self._card, most=None):
-                    self._console.print(line)
+                self._view()
             if key == "l":
                 return None
 
@@ -88,14 +124,22 @@ class _Dialog:
             menu.append(f"  {key} ", style="bold green")
             menu.append(f"approve {visible(offer.words)}\n")
         menu.append("  r ", style="bold red").append("refuse, with a reason\n")
-        if self._card.evidence.count("\n") > MOST_EVIDENCE_LINES:
-            menu.append("  v ", style="bold").append("view the whole change\n")
+        if self._unseen:
+            menu.append("  v ", style="bold").append("view all of it\n")
         return menu.append("  l ", style="bold").append("leave it to another screen")
 
+    def _view(self) -> None:
+        self._console.print()
+        for line in CardText(self._card, self._text.width, whole=True).lines():
+            self._console.print(line)
+        self._unseen = False
+
     async def _means_it(self, offer: Offer) -> bool:
-        """What is risky or wide is approved by a second step that no single key can take."""
+        """What is risky, wide or unseen is approved by a step that no single key can take."""
         if offer.warning is not None:
-            self._console.print(Text(f"  {visible(offer.warning)}", style="yellow"))
+            self._console.print(Text(f"\n  {visible(offer.warning)}", style="yellow"))
+        elif self._unseen:
+            self._console.print(Text("\n  You have not seen all of it: v shows it.", "yellow"))
         elif not self._card.needs_second_step:
             return True
         typed = await self._line(f"type {_WORD!r} and Enter to go on (Esc goes back) ")

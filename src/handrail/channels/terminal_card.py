@@ -1,52 +1,89 @@
-"""The approval card as lines for a terminal. Nothing in it can move the cursor or hide."""
+"""The approval card as lines for a terminal. Nothing in it can move the cursor or hide.
+
+Lines that are longer than the terminal are folded here, behind a mark of their own: no text of
+somebody else's ever begins a line, so that none can pass for a part of the card.
+"""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from rich.rule import Rule
+from rich.cells import chop_cells
 from rich.text import Text
 
 from handrail.core.card import Card
 from handrail.core.visible import visible
 
-MOST_EVIDENCE_LINES = 40
-_MOST_LINE_CHARS = 500
+SHOWN_LINES = 40
+SHOWN_CHARS = 500
 
 _RISK_STYLE = {"MEDIUM": "yellow", "HIGH": "red", "CRITICAL": "bold white on red"}
 
 
-def card_lines(card: Card) -> Iterator[Text | Rule]:
-    yield Rule(style="dim")
-    style = _RISK_STYLE.get(card.risk_level, "yellow")
-    yield Text.assemble((f" {card.risk_level} ", style), " ", (_line(card.description), "bold"))
-    for reason in card.reasons:
-        yield Text(f"  · {_line(reason)}")
-    yield Text(f"  asked by {_line(card.agent_id)} in session {_line(card.session_id)}", "dim")
-    if card.reasoning:
-        yield Text.assemble("  the agent claims: ", (_line(card.reasoning), "italic"))
-    for note in card.notes:
-        yield Text(f"  ! {_line(note)}", style="yellow")
-    if card.evidence:
-        yield from evidence_lines(card, MOST_EVIDENCE_LINES)
-    else:
-        for name, value in card.tool_params.items():
-            yield Text(f"  {_line(name)} = {_line(str(value))}")
+@dataclass(frozen=True, slots=True)
+class CardText:
+    """A card put into lines of at most `width` cells; whole, or cut to what is seen at a look."""
 
+    card: Card
+    width: int
+    whole: bool = False
 
-def evidence_lines(card: Card, most: int | None) -> Iterator[Text]:
-    """The diff, coloured; at most so many lines of it."""
-    lines = card.evidence.removesuffix("\n").split("\n")
-    for line in lines[:most]:
-        yield Text(f"  {_line(line)}", style=_diff_style(line))
-    if most is not None and len(lines) > most:
-        yield Text(f"  … {len(lines) - most:,} more lines", style="dim")
+    @property
+    def is_cut(self) -> bool:
+        """Whether there is more than is seen at a look."""
+        at_a_look = CardText(self.card, self.width)
+        whole = CardText(self.card, self.width, whole=True)
+        return [line.plain for line in at_a_look.lines()] != [line.plain for line in whole.lines()]
 
+    def lines(self) -> Iterator[Text]:
+        card = self.card
+        yield Text("─" * self.width, style="dim")
+        yield from self._headline()
+        for reason in card.reasons:
+            yield from self._folded("  · ", reason)
+        yield from self._folded(
+            "  ", f"asked by {card.agent_id} in session {card.session_id}", "dim"
+        )
+        if card.reasoning:
+            yield from self._folded("  ", f"the agent claims: {card.reasoning}", "italic")
+        for note in card.notes:
+            yield from self._folded("  ! ", note, "yellow")
+        yield from self._evidence()
 
-def _line(text: str) -> str:
-    """One line of somebody else's text, every unseen character made visible."""
-    shown = visible(text, keep="\t").expandtabs(4)
-    if len(shown) <= _MOST_LINE_CHARS:
-        return shown
-    return f"{shown[:_MOST_LINE_CHARS]}… [{len(shown) - _MOST_LINE_CHARS:,} more characters]"
+    def _headline(self) -> Iterator[Text]:
+        style = _RISK_STYLE.get(self.card.risk_level, "yellow")
+        risk = f" {self._shown(self.card.risk_level)} "
+        first, *rest = self._folded(f"{risk} ", self.card.description, "bold")
+        first.stylize(style, 0, len(risk))
+        yield first
+        yield from rest
+
+    def _evidence(self) -> Iterator[Text]:
+        if not self.card.evidence:
+            for name, value in self.card.tool_params.items():
+                yield from self._folded("  ", f"{name} = {value}")
+            return
+        # Only line feeds part lines; whatever else might is made visible.
+        lines = self.card.evidence.removesuffix("\n").split("\n")
+        seen = lines if self.whole else lines[:SHOWN_LINES]
+        for line in seen:
+            yield from self._folded("  ", line, _diff_style(line))
+        if len(lines) > len(seen):
+            yield Text(f"  … {len(lines) - len(seen):,} more lines", style="dim")
+
+    def _folded(self, prefix: str, text: str, style: str = "") -> Iterator[Text]:
+        """Somebody else's text behind our prefix, and folded behind a mark of ours."""
+        hanging = f"{' ' * (len(prefix) - 2)}│ " if len(prefix) >= 2 else "│ "
+        pieces = chop_cells(self._shown(text), max(10, self.width - len(prefix)))
+        for number, piece in enumerate(pieces or [""]):
+            yield Text.assemble(hanging if number else prefix, (piece, style))
+
+    def _shown(self, text: str) -> str:
+        """Every unseen character made visible, and the end cut off what is long."""
+        shown = visible(text, keep="\t").expandtabs(4)
+        more = len(shown) - SHOWN_CHARS
+        if self.whole or more <= 0:
+            return shown
+        return f"{shown[:SHOWN_CHARS]}… [{more:,} more characters]"
 
 
 def _diff_style(line: str) -> str:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from handrail.app.home import Home
 from handrail.app.settings import load_settings
-from handrail.client.api import HandrailApi, ServerUnreachable
+from handrail.client.api import HandrailApi, ServerTroubled, ServerUnreachable
 from handrail.core.access import Role
 from handrail.core.errors import SetupError
 
@@ -30,6 +30,8 @@ def ask(
 
     try:
         return asyncio.run(run())
+    except ServerTroubled:
+        raise
     except ServerUnreachable as error:
         raise SetupError(
             f"no server answers at {credentials.server}; start it with `handrail up`"

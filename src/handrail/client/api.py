@@ -24,6 +24,10 @@ class ServerUnreachable(HandrailError):
     """The server did not answer; it may be down, or starting again."""
 
 
+class ServerTroubled(ServerUnreachable):
+    """The server answered that it cannot answer; asking again later may help."""
+
+
 class HandrailApi:
     """One token's view of one project on one server."""
 
@@ -81,7 +85,10 @@ class HandrailApi:
     async def pending_approvals(self) -> list[Card]:
         """The open questions of the project, most urgent first."""
         answer = await self.get("/approvals", status="pending", limit=1000)
-        cards = msgspec.convert(answer["approvals"], list[Card])
+        try:
+            cards = msgspec.convert(answer["approvals"], list[Card])
+        except (msgspec.ValidationError, KeyError, TypeError) as error:
+            raise ServerUnreachable(f"{self.server} does not speak like Handrail") from error
         return sorted(cards, key=lambda card: card.expires_at)
 
     async def approve(
@@ -144,6 +151,8 @@ class HandrailApi:
         try:
             async with self._opened.request(method, self._base + path, **options) as response:
                 body = await response.read()
+                if response.status >= 500:
+                    raise ServerTroubled(problem_detail(body, response.status))
                 if response.status >= 400:
                     raise ApiError(response.status, problem_detail(body, response.status))
                 return msgspec.json.decode(body)

@@ -1,6 +1,7 @@
 """Asking: puts open questions to the person at this machine, and carries their answer back."""
 
 import asyncio
+from collections import deque
 
 import msgspec
 import structlog
@@ -8,7 +9,10 @@ import structlog
 from handrail.client.api import ApiError, HandrailApi, ServerUnreachable
 from handrail.client.listening import Pauses
 from handrail.core.card import Card, Choice
+from handrail.core.errors import HandrailError
 from handrail.core.ports import Channel
+
+_REMEMBERED = 1_000
 
 log = structlog.get_logger(__name__)
 
@@ -34,6 +38,8 @@ class Asking:
         self._api = api
         self._channel = channel
         self._asked: dict[str, asyncio.Task[None]] = {}
+        # Word of an answer can overtake a list of what was open a moment ago.
+        self._answered: deque[str] = deque(maxlen=_REMEMBERED)
         self.pending: dict[str, Card] = {}
 
     async def catch_up(self) -> None:
@@ -41,7 +47,7 @@ class Asking:
         known = set(self.pending)
         try:
             cards = await self._api.pending_approvals()
-        except (ApiError, ServerUnreachable) as error:
+        except HandrailError as error:
             log.info("approvals.not_listed", why=error.message)
             return
         for answered in known - {card.approval_id for card in cards}:
@@ -52,7 +58,8 @@ class Asking:
 
     async def ask(self, card: Card) -> None:
         """Put a question to the person, unless it is no longer one or is being asked."""
-        if card.status != "pending" or card.approval_id in self.pending:
+        answered = card.status != "pending" or card.approval_id in self._answered
+        if answered or card.approval_id in self.pending:
             return
         self.pending[card.approval_id] = card
         if self._channel is None:
@@ -69,16 +76,24 @@ class Asking:
         """Carry a choice to the server. Sent twice after a break, the first one counts."""
         pauses = Pauses()
         channel = "client" if self._channel is None else self._channel.name
+        may_have_arrived = False
         while True:
             try:
                 await self._api.decide(card, choice, channel=channel)
             except ServerUnreachable:
+                may_have_arrived = True
                 await pauses.sleep()
+            except ApiError as error:
+                # That somebody was faster may be ourselves: word of the answer says who.
+                if not (may_have_arrived and error.status == 409):
+                    raise
+                return
             else:
                 return
 
     def close(self, resolved: Resolved) -> None:
         """Take a question away that has been answered, here or elsewhere."""
+        self._answered.append(resolved.approval_id)
         card = self.pending.pop(resolved.approval_id, None)
         task = self._asked.pop(resolved.approval_id, None)
         if card is None or task is None or self._channel is None:
@@ -100,5 +115,9 @@ class Asking:
             self._asked[card.approval_id] = task
         try:
             return await channel.ask(card)
+        except Exception:
+            # Whatever is wrong with this screen, the machine goes on and others may answer.
+            log.exception("channel.broke", channel=channel.name)
+            return None
         finally:
             self._asked.pop(card.approval_id, None)

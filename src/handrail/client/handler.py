@@ -25,6 +25,8 @@ from handrail.core.tool import Effect, ToolResult
 MOST_AT_ONCE = 3
 _HISTORY_LENGTH = 1000
 _SECOND_OFFER_SECONDS = 2.0
+# The server waits two seconds for a survey, and the way there and back takes some of them.
+_SURVEY_SECONDS = 1.7
 
 log = structlog.get_logger(__name__)
 
@@ -131,13 +133,15 @@ class ToolHandler:
         if request.replayed or request.tool_params is None:
             return
         try:
-            reviewed = await self._reviewer.review(request.tool_name, request.tool_params)
+            reviewed = await self._reviewer.review(
+                request.tool_name, request.tool_params, seconds=_SURVEY_SECONDS
+            )
             answer = _as_facts(reviewed)
         except (ToolError, BadInput) as error:
             answer = _as_refusal(error)
-        except Exception:
+        except Exception as error:
             # The question is put without facts, and the call looked at when it is executed.
-            log.exception("survey.broke", tool=request.tool_name, execution=request.tool_id)
+            log.warning("survey.broke", execution=request.tool_id, error=repr(error))
             return
         await self._line.send_facts(request.approval_id, answer)
 
@@ -207,6 +211,9 @@ class ToolHandler:
             return ToolResult.failed(error.message, error.error_type)
         except BadInput as error:
             return ToolResult.failed(error.message, ErrorType.VALIDATION)
+        except TimeoutError:
+            words = "looking at the machine took too long; nothing was done"
+            return ToolResult.failed(words, ErrorType.EXECUTION_TIMEOUT)
         except Exception as error:
             log.exception("execution.broke", tool=signal.tool_name, execution=signal.tool_id)
             return ToolResult.failed(

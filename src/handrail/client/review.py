@@ -6,7 +6,7 @@ from typing import Any
 
 from handrail.core.audit import canonical
 from handrail.core.digest import digest_call
-from handrail.core.errors import ApprovalDeniedError, FileOperationError
+from handrail.core.errors import ApprovalDeniedError
 from handrail.core.hands import Hands
 from handrail.core.risk import RiskLevel
 from handrail.core.survey import Survey
@@ -16,9 +16,6 @@ from handrail.policy.security import Scene
 from handrail.tools.base import AnyTool, ToolParams
 from handrail.tools.judgement import judge_call
 from handrail.tools.registry import ToolRegistry
-
-# The server waits two seconds for a survey, and the way there and back takes some of them.
-_SURVEY_SECONDS = 1.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +32,7 @@ class Reviewed:
         return None if self.survey is None else self.survey.facts
 
     def digest(self, salt: str, raw: dict[str, Any], *, with_facts: bool) -> str:
-        facts = self.facts if with_facts else None
+        facts = (self.facts or {}) if with_facts else None
         return digest_call(salt, self.tool.name, canonical(raw), self.verdict.plan, facts)
 
 
@@ -50,23 +47,23 @@ class Reviewer:
     def find_tool(self, tool_name: str) -> AnyTool:
         return self._registry.get(tool_name)
 
-    async def review(self, tool_name: str, raw: dict[str, Any]) -> Reviewed:
+    async def review(
+        self, tool_name: str, raw: dict[str, Any], *, seconds: float = 60.0
+    ) -> Reviewed:
         """Look at a call as if it came from a stranger.
 
         Raises:
             BadInput: It cannot be read.
             ToolError: It is refused here, or cannot be done.
+            TimeoutError: Looking took longer than that.
         """
         tool, params = self._registry.parse(tool_name, raw)
         verdict = judge_call(tool, params, self._scene)
         _refuse_if_denied(verdict)
         if verdict.risk is RiskLevel.LOW:
             return Reviewed(tool, params, verdict, None)
-        try:
-            async with asyncio.timeout(_SURVEY_SECONDS):
-                survey = await tool.survey(params, self._scene, self._hands)
-        except TimeoutError:
-            raise FileOperationError("looking at the machine took too long") from None
+        async with asyncio.timeout(seconds):
+            survey = await tool.survey(params, self._scene, self._hands)
         verdict = judge_call(tool, params, self._scene, survey.findings)
         _refuse_if_denied(verdict)
         return Reviewed(tool, params, verdict, survey)

@@ -138,8 +138,6 @@ class StreamingClient:
         try:
             receipts = await self._api.send_results(batch)
         except ApiError as error:
-            if error.status >= 500:
-                raise ServerUnreachable(error.message) from error
             if len(batch) > 1:
                 for report in batch:
                     await self._send([report])

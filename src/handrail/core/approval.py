@@ -44,7 +44,7 @@ class Answer:
 class Approval:
     """One question about one call: what the person is shown, and what they said.
 
-    `tool_params` is masked and shortened, `evidence` a unified diff. `digest` binds the answer to
+    `tool_params` is masked, `evidence` a unified diff. `digest` binds the answer to
     what was shown; `surveyed` says whether the machine was looked at before asking.
     """
 
@@ -114,7 +114,7 @@ class Approval:
     @property
     def offers(self) -> tuple[Scope, ...]:
         """How far a person may let the answer reach."""
-        if self.risk_level >= RiskLevel.CRITICAL:
+        if self.risk_level >= RiskLevel.CRITICAL or not self.surveyed:
             return (Scope.ONCE,)
         if self.call_class is None:
             return (Scope.ONCE, Scope.SESSION)

@@ -64,7 +64,7 @@ class Card:
             notes=() if approval.surveyed else (NOT_SURVEYED,),
             evidence=approval.evidence,
             offers=tuple(_offer(scope, approval) for scope in approval.offers),
-            needs_second_step=approval.risk_level >= RiskLevel.HIGH,
+            needs_second_step=approval.risk_level >= RiskLevel.HIGH or not approval.surveyed,
             agent_id=approval.agent_id,
             session_id=approval.session_id,
             timeout_seconds=approval.timeout_seconds,

@@ -57,6 +57,14 @@ class Files(Protocol):
         """
         ...
 
+    async def check(self, path: str, *, writing: bool) -> None:
+        """Look where `path` leads, for a program that will follow it; nothing there is fine.
+
+        Raises:
+            PathValidationError: It leads outside, or is protected under its true name.
+        """
+        ...
+
     async def write(self, path: str, data: bytes, *, expected: FileState | None) -> None:
         """Put `data` there whole or not at all, making folders that are missing.
 

@@ -134,6 +134,10 @@ class Store(Protocol):
         """Questions of a project, newest first."""
         ...
 
+    async def count_questions(self, project_id: ProjectId, agent_id: str) -> int:
+        """How many open questions an agent has."""
+        ...
+
     async def list_overdue(self, now: datetime) -> list[Approval]:
         """The open questions, of all projects, whose time has passed."""
         ...

@@ -58,11 +58,13 @@ class CommandExecutor:
         self, argv: list[str], home: str, out: "_Stream", err: "_Stream", timeout_seconds: float
     ) -> CommandOutcome:
         began = time.perf_counter()
+        session: int | None = None
         try:
             process = await self._start(argv, home, out, err)
+            session = process.pid
             in_time = await self._watch(_Tree(process, home), out, err, timeout_seconds)
         finally:
-            await asyncio.to_thread(_end_strays, home)
+            await asyncio.to_thread(_end_strays, home, session)
         seconds = time.perf_counter() - began
         await _wait_for_both(out, err)
         ending, code = _how_it_ended(process, in_time=in_time)
@@ -182,7 +184,11 @@ class _Stream:
 
 
 class _Tree:
-    """A process with its group and, where the system tells, those who have left the group."""
+    """A process with its group and, where the system tells, those who have left the group.
+
+    They are known by the session, which nobody can join, or by the home in their environment. Who
+    has shed both cannot be told from a child that somebody else has started.
+    """
 
     def __init__(self, process: asyncio.subprocess.Process, home: str):
         self.process = process
@@ -209,11 +215,14 @@ class _Tree:
         if self.process.returncode is None:
             return False
         # A group counts its dead until somebody has buried them.
-        return not (_started_with(self._home) if _HAS_PROC else self._signal_group(0))
+        return not (self._members() if _HAS_PROC else self._signal_group(0))
+
+    def _members(self) -> list[int]:
+        return _alive_with(self._home, self.process.pid)
 
     def _signal(self, number: int) -> None:
         self._signal_group(number)
-        _signal_each(_started_with(self._home), number)
+        _signal_each(self._members(), number)
 
     def _signal_group(self, number: int) -> bool:
         try:
@@ -239,15 +248,25 @@ def _how_it_ended(
     return (Ending.KILLED if code is not None and code < 0 else Ending.EXITED), code
 
 
-def _started_with(home: str) -> list[int]:
-    """Everybody whose environment names this home, which is ours alone to give. Linux only."""
+def _alive_with(home: str, session: int | None) -> list[int]:
+    """Everybody in a session, or whose environment names a home of ours alone. Linux only."""
     mark = f"HOME={home}\0".encode()
     found: list[int] = []
     for name in filter(str.isdecimal, os.listdir("/proc") if _HAS_PROC else ()):
-        with suppress(OSError), open(f"/proc/{name}/environ", "rb") as environ:
-            if mark in environ.read():
+        with suppress(OSError):
+            if _is_alive_in(session, name) or mark in _read(f"/proc/{name}/environ"):
                 found.append(int(name))
     return found
+
+
+def _is_alive_in(session: int | None, pid: str) -> bool:
+    state, _, _, its_session = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()[:4]
+    return int(its_session) == session and state not in (b"Z", b"X")
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def _signal_each(pids: list[int], number: int) -> None:
@@ -256,10 +275,10 @@ def _signal_each(pids: list[int], number: int) -> None:
             os.kill(pid, number)
 
 
-def _end_strays(home: str) -> None:
+def _end_strays(home: str, session: int | None) -> None:
     """Whoever left the group, and whoever they start while we look."""
     for _ in range(_MOST_SWEEPS):
-        left = _started_with(home)
+        left = _alive_with(home, session)
         if not left:
             return
         _signal_each(left, signal.SIGKILL)

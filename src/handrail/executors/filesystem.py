@@ -1,6 +1,7 @@
 """FileSystemExecutor: files below one workspace root, and nothing else."""
 
 import asyncio
+import errno
 import fcntl
 import os
 import stat
@@ -10,17 +11,23 @@ from typing import Self
 
 from handrail.core.errors import FileOperationError, PathValidationError, StaleFileError
 from handrail.core.hands import FileContent, FileState
-from handrail.core.risk import worst
 from handrail.executors.atomic import put
-from handrail.executors.beneath import open_beneath
+from handrail.executors.beneath import has_openat2, open_beneath
 from handrail.executors.explain import explain
 from handrail.executors.place import Place
 from handrail.policy.rulebook.paths import Access
 from handrail.policy.rulebook.rules import Rules, default_rules
-from handrail.policy.rulebook.writes import judge_write
 
 # Up to here a read is quicker than asking a thread to do it.
 _INLINE_BYTES = 256_000
+# What the system says of a word that names no file, or none that a program could open.
+_NOTHING_THERE = {
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.ENAMETOOLONG,
+    errno.EACCES,
+    errno.EINVAL,
+}
 
 
 class FileSystemExecutor:
@@ -55,7 +62,7 @@ class FileSystemExecutor:
     async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
         try:
             with Place(self._root_fd, path) as place:
-                self._check_place(place)
+                self._check_place(place, self._root_fd)
                 fd = place.open_file()
         except OSError as error:
             raise explain(error, path, "write") from error
@@ -63,6 +70,17 @@ class FileSystemExecutor:
             return None
         try:
             return await _content(fd, path, max_bytes)
+        finally:
+            os.close(fd)
+
+    async def check(self, path: str, *, writing: bool) -> None:
+        there, rest = self._part_at_the_missing(path) if writing else (path, "")
+        fd = self._look(there)
+        if fd is None:
+            return
+        try:
+            if (true_name := self._true_name(self._root_fd, fd, path, rest)) is not None:
+                self._check_rules(path, true_name, writing=writing)
         finally:
             os.close(fd)
 
@@ -85,7 +103,7 @@ class FileSystemExecutor:
     def _write(self, root_fd: int, path: str, data: bytes, expected: FileState | None) -> None:
         try:
             with Place(root_fd, path) as place:
-                self._check_place(place)
+                self._check_place(place, root_fd)
                 if place.missing and expected is not None and expected.exists:
                     raise StaleFileError(f"{path} is gone")
                 place.make_folders()
@@ -101,6 +119,35 @@ class FileSystemExecutor:
         except OSError as error:
             raise explain(error, path, "read") from error
 
+    def _part_at_the_missing(self, path: str) -> tuple[str, str]:
+        """As much of a path as is there, and the rest, which a program would make."""
+        parts = path.split("/")
+        for count in range(len(parts)):
+            way = "/".join(parts[: count + 1]) or "/"
+            fd = self._look(way)
+            if fd is None and self._is_link(way):
+                raise PathValidationError(f"{path} goes through a link that leads nowhere")
+            if fd is None:
+                return "/".join(parts[:count]) or ".", "/".join(parts[count:])
+            os.close(fd)
+        return path, ""
+
+    def _look(self, path: str) -> int | None:
+        """What a path leads to, opened for nothing but its name; None where nothing is there."""
+        try:
+            return open_beneath(self._root_fd, path, _looking())
+        except OSError as error:
+            if error.errno in _NOTHING_THERE:
+                return None
+            raise explain(error, path, "read") from error
+
+    def _is_link(self, path: str) -> bool:
+        try:
+            os.close(open_beneath(self._root_fd, path, _looking() | os.O_NOFOLLOW))
+        except OSError as error:
+            return error.errno in (errno.ELOOP, errno.EMLINK)
+        return True
+
     def _check_regular(self, fd: int, path: str) -> None:
         mode = os.fstat(fd).st_mode
         if stat.S_ISDIR(mode):
@@ -110,34 +157,40 @@ class FileSystemExecutor:
 
     def _check_true_name(self, fd: int, path: str) -> None:
         """A link inside the workspace may not lend a harmless name to a sensitive file."""
-        if (true_name := self._true_name(fd, path)) is not None:
+        if (true_name := self._true_name(self._root_fd, fd, path)) is not None:
             self._check_rules(path, true_name, writing=False)
 
-    def _check_place(self, place: Place) -> None:
-        """Nor to a sensitive folder, or to a kind of file that matters more."""
+    def _check_place(self, place: Place, root_fd: int) -> None:
+        """For writing a link lends no name at all: a person approves the one they were shown."""
         place.check_writable()
-        true_name = self._true_name(place.folder_fd, place.path, place.rest)
+        true_name = self._true_name(root_fd, place.folder_fd, place.path, place.rest)
         if true_name is None:
             return
         self._check_rules(place.path, true_name, writing=True)
-        kinds = self._rules.writes
-        if worst(judge_write(true_name, kinds)) > worst(judge_write(place.path, kinds)):
-            raise PathValidationError(f"{place.path} leads to {true_name}; write it by that name")
+        raise PathValidationError(f"{place.path} leads to {true_name}; write it by that name")
 
     def _check_rules(self, path: str, true_name: str, *, writing: bool) -> None:
         for rule in self._rules.paths:
             if (writing or rule.access is Access.ANY) and rule.covers(true_name):
                 raise PathValidationError(f"{path} leads to {true_name}: {rule.reason}")
 
-    def _true_name(self, fd: int, path: str, rest: str = "") -> str | None:
+    def _true_name(self, root_fd: int, fd: int, path: str, rest: str = "") -> str | None:
         """Where `rest` below an open file really lies, or None if that is what `path` says."""
         way = _true_path(fd)
         true_path = f"{way}/{rest}" if rest else way
         if true_path == f"{self.root}/{path}":
             return None
-        if way is None or way.endswith(" (deleted)"):
+        # The root itself may have been moved since.
+        root = _true_path(root_fd)
+        if way is None or root is None or way.endswith(" (deleted)"):
             raise PathValidationError(f"it cannot be told where {path} leads")
-        return os.path.relpath(f"{way}/{rest}", self.root)
+        true_name = os.path.relpath(f"{way}/{rest}", root)
+        return None if true_name == path else true_name
+
+
+def _looking() -> int:
+    """Looking needs no permission to read, but walking by hand follows links only when reading."""
+    return os.O_PATH if has_openat2() else os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 
 
 async def _content(fd: int, path: str, max_bytes: int) -> FileContent:

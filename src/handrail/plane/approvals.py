@@ -21,13 +21,15 @@ from handrail.plane.assessment import Assessment
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.grants import GrantBook
 from handrail.policy.redaction import mask_text
-from handrail.policy.shortening import shorten
 
 POLICY = "policy"
 HANDRAIL = "handrail"
 
+# More than a person could look at; an agent that asks for more is to be stopped, not heard.
+MOST_QUESTIONS = 100
+
 _POLL_SECONDS = 5.0
-_MOST_PENDING = 1000
+_MOST_LISTED = 1000
 
 log = structlog.get_logger(__name__)
 
@@ -75,14 +77,17 @@ class ApprovalManager:
         if (passed := self.auto_approve_tool_if_low_risk(judged, assessment)) is not None:
             return passed
         if assessment.verdict.ruling is Ruling.DENY:
-            failed = judged.fail(ErrorType.DENIED, "; ".join(judged.reasons), at)
-            return Move(failed, (), (NewEvent.for_everyone(failed, EventKind.STATUS),))
+            return _turn_away(judged, "; ".join(judged.reasons), at)
         grant = await self._grants.find_covering(
             judged.project_id, judged.session_id, assessment.call_class, judged.risk_level
         )
         if grant is not None:
             approved = judged.approve(grant.id, grant.scope, at)
             return self._hand_out(approved, at, UseGrant(grant))
+        asked = await self._store.count_questions(judged.project_id, judged.agent_id)
+        if asked >= MOST_QUESTIONS:
+            words = f"{asked:,} questions of this agent are open; wait until some are answered"
+            return _turn_away(judged, words, at)
         return self.request_tool_execution_approval(judged, assessment)
 
     def auto_approve_tool_if_low_risk(
@@ -118,7 +123,7 @@ class ApprovalManager:
             session_id=judged.session_id,
             agent_id=judged.agent_id,
             tool_name=judged.tool_name,
-            tool_params=shorten(judged.tool_params),
+            tool_params=judged.tool_params,
             reasoning=judged.reasoning,
             description=assessment.description,
             risk_level=judged.risk_level,
@@ -135,7 +140,7 @@ class ApprovalManager:
     async def get_pending_approvals(self, project_id: ProjectId) -> list[Approval]:
         """The open questions of a project, most urgent first."""
         found = await self._store.list_approvals(
-            project_id, status=ApprovalStatus.PENDING, limit=_MOST_PENDING
+            project_id, status=ApprovalStatus.PENDING, limit=_MOST_LISTED
         )
         return sorted(found, key=lambda approval: approval.expires_at)
 
@@ -302,3 +307,8 @@ class ApprovalManager:
                 await self._answer(resolved, execution, handed, grant.granted_by)
             except Conflict:
                 continue  # Answered meanwhile, or the grant is used up.
+
+
+def _turn_away(judged: ToolExecution, words: str, at: datetime) -> Move:
+    failed = judged.fail(ErrorType.DENIED, words, at)
+    return Move(failed, (), (NewEvent.for_everyone(failed, EventKind.STATUS),))

@@ -8,6 +8,7 @@ from handrail.core.digest import digest_call
 from handrail.core.execution import ToolExecution
 from handrail.core.grant import CallClass
 from handrail.core.project import Place
+from handrail.core.risk import RiskLevel, worst
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject
 from handrail.core.verdict import Ruling, Verdict
@@ -75,9 +76,14 @@ class Assessor:
             verdict,
             digest,
             mask_text(tool.preview(params)),
-            _sayable(tool.call_class(params, scene)),
+            None if _is_alarming(survey) else _sayable(tool.call_class(params, scene)),
             survey,
         )
+
+
+def _is_alarming(survey: Survey | None) -> bool:
+    """What only the machine could tell is not part of any class, so no class may cover it."""
+    return survey is not None and worst(survey.findings) >= RiskLevel.HIGH
 
 
 def _sayable(kind: CallClass | None) -> CallClass | None:

@@ -39,13 +39,15 @@ _SHAPES = (
     r"(?i:(?<=bearer )|(?<=basic ))[A-Za-z0-9+/=._~-]{4,4000}",
 )
 _SHAPE = re.compile("|".join(_SHAPES), re.DOTALL)
+# A name in somebody's code can begin like one of our tokens, but is hardly as long and mixed.
+_OWN_TOKEN = re.compile(r"hr_(?:user|client|agent)_(?=[a-z0-9_-]{0,200}[A-Z])[A-Za-z0-9_-]{20,}")
 _HEADER = re.compile(
     r"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key)(\s{0,3}:\s{0,3})[^\r\n'\"]{1,4000}"
 )
 _TYPE_WORD = r"(?:str|string|int|bytes|bool|float|number|any|none|null|list|dict|optional)\b"
 _ASSIGNMENT = re.compile(
     rf"(?P<name>(?:{_NAMES})[\w-]{{0,40}}[\"']?\s{{0,3}}(?:=|:(?!\s{{0,3}}{_TYPE_WORD}))\s{{0,3}})"
-    r"(?:\"[^\"\n]{0,4000}\"|'[^'\n]{0,4000}'|[^\s,;&'\"]{1,4000})",
+    r"(?:(?:\"[^\"\n]{0,4000}\"|'[^'\n]{0,4000}'){1,4}[^\s,;&'\"]{0,4000}|[^\s,;&'\"]{1,4000})",
     re.IGNORECASE,
 )
 _FLAG_AND_VALUE = re.compile(
@@ -60,6 +62,11 @@ def mask_text(text: str) -> str:
     text = _HEADER.sub(rf"\1\2{MASK}", text)
     text = _ASSIGNMENT.sub(rf"\g<name>{MASK}", text)
     return _FLAG_AND_VALUE.sub(rf"\g<name>{MASK}", text)
+
+
+def mask_own_tokens(text: str) -> str:
+    """Cover Handrail's own tokens and nothing else, in text that is otherwise passed on whole."""
+    return _OWN_TOKEN.sub(MASK, text)
 
 
 def mask(value: Any) -> Any:

@@ -14,7 +14,7 @@ from handrail.server.auth import Gate
 from handrail.server.direct import USUAL_PROBLEMS, DirectRoute, problem_responses
 from handrail.server.errors import HANDLERS
 from handrail.server.guard import HostGuard
-from handrail.server.routes.approvals import approvals_router
+from handrail.server.routes.approvals import AnswerRoutes, approvals_router
 from handrail.server.routes.calls import BASE, CallRoutes
 from handrail.server.routes.grants import grants_router
 from handrail.server.routes.health import health_router
@@ -27,7 +27,7 @@ from handrail.version import __version__
 def create_app(services: Services, *, hosts: frozenset[str] = frozenset()) -> Starlette:
     """The whole server as an ASGI application; `hosts` are further names it answers to."""
     gate = Gate(services.store, services.clock)
-    direct = CallRoutes(services, gate).routes()
+    direct = (*CallRoutes(services, gate).routes(), *AnswerRoutes(services, gate).routes())
     return Starlette(
         routes=[*(route.route() for route in direct), Mount("/", _api(services, gate, direct))],
         middleware=[Middleware(HostGuard, hosts=hosts)],

@@ -6,7 +6,7 @@ stays true for them as well.
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 from pydantic import BaseModel
@@ -22,6 +22,8 @@ _decode = msgspec.json.Decoder().decode
 
 M = TypeVar("M", bound=BaseModel)
 
+
+_MOST_NESTED = 50
 
 USUAL_PROBLEMS = (400, 401, 403, 404)
 
@@ -74,11 +76,31 @@ def json_response(value: object, status: int = 200) -> Response:
 
 async def read_body(request: Request, model: type[M], max_bytes: int) -> M:
     """The body as its model. Strict JSON: a number that is none (NaN) is not let in."""
+    body = await _take(request, max_bytes)
     try:
-        value = _decode(await _take(request, max_bytes))
+        value = _decode(body)
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"this is not valid JSON: {error}") from error
+    # Counting brackets is cheap, and nearly always enough to know.
+    if body.count(b"[") + body.count(b"{") > _MOST_NESTED and not _is_flat(value):
+        raise BadInput(f"this JSON is nested more than {_MOST_NESTED} deep")
     return model.model_validate(value)
+
+
+def _is_flat(value: object) -> bool:
+    """Whether lists and objects stand in one another less than so many times."""
+    level = [value]
+    for _ in range(_MOST_NESTED):
+        inner: list[object] = []
+        for one in level:
+            if isinstance(one, dict):
+                inner += cast(dict[str, object], one).values()
+            elif isinstance(one, list):
+                inner += cast(list[object], one)
+        if not inner:
+            return True
+        level = inner
+    return False
 
 
 async def _take(request: Request, max_bytes: int) -> bytes:

@@ -48,6 +48,12 @@ class ApprovalReads(ABC):
         )
         return [read_approval(row) for row in found]
 
+    async def count_questions(self, project_id: ProjectId, agent_id: str) -> int:
+        found = await self._fetch(
+            statements.COUNT_QUESTIONS, project_id=project_id, agent_id=agent_id
+        )
+        return found[0][0]
+
     async def list_overdue(self, now: datetime) -> list[Approval]:
         found = await self._fetch(statements.LIST_OVERDUE, now=to_micros(now))
         return [read_approval(row) for row in found]

@@ -65,6 +65,11 @@ LIST_APPROVALS = (
     .order_by(tool_approvals.c.created_at.desc(), tool_approvals.c.request_id.desc())
     .limit(bindparam("limit"))
 )
+COUNT_QUESTIONS = select(func.count()).where(
+    PENDING,
+    tool_approvals.c.project_id == bindparam("project_id"),
+    tool_approvals.c.agent_id == bindparam("agent_id"),
+)
 LIST_OVERDUE = (
     select(tool_approvals)
     .where(and_(PENDING, tool_approvals.c.expires_at <= bindparam("now")))

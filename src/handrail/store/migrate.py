@@ -24,7 +24,7 @@ def migrate_sqlite(path: Path) -> None:
     """
     try:
         database = SqliteFile(path)
-    except SqliteError as error:
+    except (SqliteError, OSError) as error:
         raise SetupError(f"{path} cannot be opened as a database: {error}") from error
     try:
         version = _version(database)

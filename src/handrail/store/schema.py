@@ -179,7 +179,7 @@ tool_approvals = Table(
     _text("session_id"),
     _text("agent_id"),
     _text("tool_name"),
-    _text("tool_input"),  # masked and shortened
+    _text("tool_input"),  # masked
     _text("reasoning", nullable=True),
     _text("description"),
     _text("risk_level"),

@@ -1,5 +1,6 @@
 """One connection to one SQLite file, set up the way Handrail wants it."""
 
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,8 @@ _BUSY_MILLISECONDS = 10_000
 
 class SqliteFile:
     def __init__(self, path: Path, *, read_only: bool = False):
+        # Made by us before SQLite would make it: what it holds is for nobody else to read.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         # Typed here as far as we use it: apsw's own hints need Python 3.12.
         self._connection = cast(Any, apsw.Connection(str(path)))
         self._connection.set_busy_timeout(_BUSY_MILLISECONDS)

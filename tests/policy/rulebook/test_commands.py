@@ -53,7 +53,17 @@ runs = 1
 other = "forbidden"
 examples = { "do 2 look x" = "low" }
 """
-HOUSE = LOOK + BUILD + DO
+MOVE = """
+[[command]]
+name = "move"
+risk = "medium"
+reason = "moves furniture"
+values = ["-m"]
+writes = true
+broad_on = ["-C", "--into", "attic"]
+examples = { "move a b" = "medium" }
+"""
+HOUSE = LOOK + BUILD + DO + MOVE
 
 
 def read(line: str, text: str = HOUSE) -> Reading:
@@ -161,6 +171,14 @@ EXAMPLES = "examples = { 'x' = 'high' }\n"
             "mine.toml: command rule 'x': broad is of the wrong type, not bool",
         ),
         (
+            f"{ROW}{EXAMPLES}writes = 'yes'",
+            "mine.toml: command rule 'x': writes is of the wrong type, not bool",
+        ),
+        (
+            f"{ROW}{EXAMPLES}broad_on = '-r'",
+            "mine.toml: command rule 'x': broad_on is a list of texts",
+        ),
+        (
             f"{ROW}{EXAMPLES}text = 'some'",
             "mine.toml: command rule 'x': 'some' is not a valid Text",
         ),
@@ -264,6 +282,14 @@ def test_flags_of_a_low_command_are_read_strictly(line: str, risk: RiskLevel) ->
         ("look --number= pattern a", ["a"]),
         ("look -- -a b", ["b"]),
         ("look - a", ["a"]),
+        ("look -cn/x a", ["n/x", "a"]),
+        ("move -q a", ["a"]),
+        ("move -qt/x a", ["t/x", "/x", "a"]),
+        ("move -qvt.x a", ["vt.x", "t.x", ".x", "a"]),
+        ("move -t/x a", ["/x", "a"]),
+        ("move -qm/x a", ["m/x", "a"]),
+        ("move -m/x a", ["a"]),
+        ("move --to=x a", ["x", "a"]),
     ],
 )
 def test_words_that_may_name_files_are_found(line: str, files: list[str]) -> None:
@@ -274,6 +300,7 @@ def test_file_of_a_command_that_does_more_than_look_may_be_written() -> None:
     assert read("look x a").files == (FileWord("a", written=False),)
     assert read("look -w x a").files == (FileWord("x", written=True), FileWord("a", written=True))
     assert read("build wall a").files == (FileWord("a", written=True),)
+    assert read("move a").files == (FileWord("a", written=True, by_kind=True),)
 
 
 @pytest.mark.parametrize(
@@ -298,6 +325,57 @@ def test_subcommand_is_judged_by_its_own_rule(
 ) -> None:
     reading = read(line)
     assert (worst(reading.findings), reading.kind) == (risk, kind)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "move a -C b",
+        "move -qC b",
+        "move -- -C",
+        "move --into=b a",
+        "move --in b a",
+        "move attic",
+        "move https://example.com/a",
+        "move git+ssh://example.com/a",
+        "move --to=https://example.com/a b",
+        "move ada@example.com:a",
+        "move github:ada/a",
+    ],
+)
+def test_no_kind_is_told_with_words_that_make_it_too_wide(line: str) -> None:
+    assert read("move a --on b").kind == ("move",)
+    assert read(line).kind is None
+
+
+def test_address_in_a_text_leaves_the_kind_as_it_is() -> None:
+    assert read("look https://example.com a").kind == ("look",)
+    assert read("move -m https://example.com a").kind == ("move",)
+
+
+@pytest.mark.parametrize("line", ["move -{} a", "look -{} x", "move -- -{}", "move -{}t/x a"])
+def test_more_flags_in_one_word_than_anybody_writes_are_refused(line: str) -> None:
+    assert risk_of(line.format("q" * 33)) is RiskLevel.FORBIDDEN
+    assert risk_of(line.format("q" * 20)) < RiskLevel.FORBIDDEN
+
+
+def test_flag_that_nobody_listed_matters_where_it_could_hide_a_text() -> None:
+    text = """
+[[command]]
+name = "act"
+risk = "medium"
+reason = "acts"
+text = "first"
+plain = "[a-z]*"
+examples = { "act well" = "medium", "act WELL" = "high", "act -x WELL" = "high" }
+"""
+    assert risk_of("act -x well", text) is HIGH
+
+
+def test_very_long_text_is_never_plain() -> None:
+    text = LOOK.replace('text = "first"', 'text = "first"\nplain = ".*"')
+    assert risk_of(f"look {'x' * 4_000}", text) is LOW
+    assert risk_of(f"look {'x' * 4_001}", text) is HIGH
 
 
 @pytest.mark.parametrize(

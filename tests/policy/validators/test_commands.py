@@ -1,3 +1,4 @@
+import time
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,13 @@ from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.verdict import Plan, Ruling
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.security import Scene
-from handrail.policy.validators.commands import MAX_ARG_BYTES, MAX_ARGS, CommandValidator
+from handrail.policy.validators.commands import (
+    MAX_ALL_CHARS,
+    MAX_ARG_BYTES,
+    MAX_ARGS,
+    MAX_WRITTEN_CHARS,
+    CommandValidator,
+)
 from handrail.tools.builtin.execute_command import ExecuteCommand, ExecuteCommandParams
 from handrail.tools.judgement import judge_call
 
@@ -128,6 +135,51 @@ def test_as_many_and_as_long_arguments_as_allowed_pass_and_one_more_does_not() -
     ]
 
 
+def test_words_may_not_be_endless_together_either() -> None:
+    much = ["x" * (MAX_ALL_CHARS // 20)] * 20
+    assert judge("echo", *much) == []
+    assert reasons("echo", *much, "y") == [
+        "1,000,001 characters are more than the 1,000,000 allowed"
+    ]
+
+
+def test_only_so_many_files_are_written_at_once() -> None:
+    names = ["x" * 99 + "/"] * (MAX_WRITTEN_CHARS // 100)
+    assert worst(judge("cp", *names)) is RiskLevel.MEDIUM
+    assert reasons("cp", *names, "y")[1:] == [
+        "10,001 characters of file names are more than the 10,000 allowed"
+    ]
+
+
+def test_text_too_long_to_be_looked_through_is_not_plain() -> None:
+    assert judge("sed", "p;" * 2_000, "a") == []
+    assert worst(judge("sed", "p;" * 2_000 + "p", "a")) is RiskLevel.HIGH
+
+
+_LINES = [
+    line
+    for rule in default_rules().commands
+    for name in [min(rule.names).replace("*", "x")]
+    for line in [[name], *([name, min(sub.names)] for sub in rule.subs)]
+]
+_NASTY = [
+    head + unit * ((MAX_ARG_BYTES - len(head) - 1) // len(unit.encode())) + "!"
+    for head in ("", "-", "-o", "a=")
+    for unit in ("print", "a", "/", "../", ".", "=", ":", ">", "|", "\n", "\\", "[", "s/a/b/;", "ﬁ")
+]
+
+
+@pytest.mark.parametrize("line", _LINES, ids=" ".join)
+def test_no_argument_takes_long_to_judge(line: list[str]) -> None:
+    longest = 0.0
+    for word in _NASTY:
+        for cut in (4_000, MAX_ARG_BYTES):
+            began = time.thread_time()
+            judge(*line, word[:cut])
+            longest = max(longest, time.thread_time() - began)
+    assert longest < 0.5
+
+
 def test_surrogate_that_stands_for_no_byte_is_refused_and_one_that_does_is_not() -> None:
     assert worst(judge("echo", "\ud800")) is RiskLevel.FORBIDDEN
     assert judge("cat", "caf\udce9") == []
@@ -139,10 +191,47 @@ def test_surrogate_that_stands_for_no_byte_is_refused_and_one_that_does_is_not()
         (["npm", "install", "express"], ("npm", "install")),
         (["npm", "ci"], ("npm", "ci")),
         (["git", "commit", "-m", "x"], ("git", "commit")),
-        (["git", "-C", "sub", "status"], ("git", "status")),
         (["pytest", "-q"], ("pytest",)),
         (["mkdir", "a"], ("mkdir",)),
         (["ls", "-la"], ("ls",)),
+        (["grep", "x", "a"], ("grep",)),
+        (["grep", "http://x", "a"], ("grep",)),
+        (["git", "commit", "-m", "see https://example.com"], ("git", "commit")),
+        (["cp", "a.md", "b.md"], ("cp",)),
+        (["zip", "a.zip", "b.md"], ("zip",)),
+        (["grep", "-r", "x", "."], None),
+        (["grep", "-rn", "x", "."], None),
+        (["grep", "-nr", "x", "."], None),
+        (["grep", "--recursive", "x", "."], None),
+        (["grep", "x", "-r", "."], None),
+        (["rg", "x"], None),
+        (["diff", "a", "b"], None),
+        (["zip", "-r", "a.zip", "src"], None),
+        (["zip", "-qr", "a.zip", "src"], None),
+        (["zip", "--recurse", "a.zip", "src"], None),
+        (["unzip", "-p", "a.zip"], None),
+        (["cp", "-r", "a", "b"], None),
+        (["cp", "--arch", "a", "b"], None),
+        (["cp", "a.md", "Makefile"], None),
+        (["git", "grep", "x"], None),
+        (["git", "-C", "sub", "status"], None),
+        (["npm", "--prefix", "web", "ci"], None),
+        (["npm", "ci", "--prefix", "web"], None),
+        (["npm", "ci", "--pref=web"], None),
+        (["npm", "install", "https://example.com/x.tgz"], None),
+        (["npm", "install", "git@github.com:ada/engine.git"], None),
+        (["npm", "install", "github:ada/engine"], None),
+        (["pip", "install", "git+https://example.com/x"], None),
+        (["pip", "install", "x @ https://example.com/x.whl"], None),
+        (["pip", "install", "--target", "lib", "x"], None),
+        (["pip", "install", "-tlib", "x"], None),
+        (["pip", "install", "--index-url=https://x.example", "y"], None),
+        (["pip", "list", "-i", "x"], None),
+        (["pytest", "-c", "other.ini"], None),
+        (["cargo", "build", "--manifest-path", "x/Cargo.toml"], None),
+        (["go", "-C", "x", "build"], None),
+        (["uv", "--directory", "x", "sync"], None),
+        (["make", "-C", "x"], None),
         (["npm", "install", "-g", "x"], None),
         (["npm", "run", "build"], None),
         (["npm", "--version"], None),
@@ -171,6 +260,30 @@ def test_kind_is_told_only_where_it_says_enough(
     argv: list[str], kind: tuple[str, ...] | None
 ) -> None:
     assert VALIDATOR.kind_of(argv[0], argv[1:]) == kind
+
+
+@pytest.mark.parametrize(
+    ("argv", "files"),
+    [
+        (["cat", "a", "b/c"], [("a", False), ("b/c", False)]),
+        (["cat", f"{ROOT}/a", ROOT, "/etc/passwd"], [("a", False), (".", False)]),
+        (["cat", "a/../b", "workspace/c"], [("a/../b", False), ("workspace/c", False)]),
+        (["cat", "--", "-a"], [("./-a", False)]),
+        (["cp", "a", "b"], [("a", True), ("b", True)]),
+        (["cp", "-ra", "b"], [("a", True), ("b", True)]),
+        (["cp", "--target-directory=a", "b"], [("a", True), ("b", True)]),
+        (["grep", "pattern", "a"], [("a", False)]),
+        (["git", "show", "HEAD:a"], [("HEAD:a", True), ("a", True)]),
+        (["./run.sh", "a"], [("./run.sh", False), ("a", True)]),
+        (["nice", "cat", "a"], [("a", False)]),
+        (["echo", "a"], []),
+        (["no-such-thing", "a"], []),
+        ([""], []),
+    ],
+    ids=lambda value: " ".join(map(str, value)),
+)
+def test_files_a_command_may_open_are_told(argv: list[str], files: list[tuple[str, bool]]) -> None:
+    assert VALIDATOR.files_of(argv[0], argv[1:]) == files
 
 
 def test_without_rules_nothing_runs() -> None:

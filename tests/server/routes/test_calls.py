@@ -432,3 +432,36 @@ async def test_a_refusal_by_role_says_which_token_would_do(
     )
     expected = "a client's token cannot do this; use an agent's or a user's token"
     assert answer.body["detail"] == expected
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"), [('{"a":', "}"), ("[", "]")], ids=["objects", "lists"]
+)
+async def test_json_that_is_nested_too_deep_is_refused_and_what_is_wide_is_not(
+    caller: Caller, household: Household, opening: str, closing: str
+) -> None:
+    def body(depth: int) -> bytes:
+        nested = opening * depth + "1" + closing * depth
+        words = json.dumps(a_body(path="PATH"))
+        return words.replace('"PATH"', nested).encode()
+
+    async def send(data: bytes) -> Any:
+        return await caller.ask(
+            "POST",
+            f"{base(household)}/tools/execute",
+            household.secrets[Role.AGENT],
+            data=data,
+            headers={"content-type": "application/json"},
+        )
+
+    deep, deeper = await send(body(60)), await send(body(600))
+    wide = await execute(
+        caller, household, a_body() | {"tool_params": {"path": ["x", ["y"] * 100] * 100}}
+    )
+    listed = await caller.ask(
+        "GET", f"{base(household)}/tools/executions", household.secrets[Role.USER]
+    )
+
+    assert deep.problem == deeper.problem == (400, "urn:handrail:bad-input")
+    assert (wide.status, wide.body["error_type"]) == (200, "validation")
+    assert listed.status == 200

@@ -1,15 +1,25 @@
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from handrail.core.errors import BadInput, CommandExecutionError, ErrorType
+from handrail.core.access import Role, new_secret
+from handrail.core.errors import (
+    BadInput,
+    CommandExecutionError,
+    ErrorType,
+    PathValidationError,
+)
 from handrail.core.grant import CallClass
 from handrail.core.hands import CommandOutcome, Ending, Hands
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
+from handrail.core.survey import Survey
 from handrail.core.tool import Effect, Site, ToolResult
 from handrail.core.verdict import Plan, Ruling
+from handrail.executors.command import CommandExecutor
+from handrail.executors.filesystem import FileSystemExecutor
 from handrail.policy.security import Scene
 from handrail.testing import FakeCommands, FakeFiles, FakeHands
 from handrail.tools.builtin.execute_command import ExecuteCommand, ExecuteCommandParams
@@ -122,6 +132,109 @@ async def test_what_was_not_kept_is_told() -> None:
 
 async def test_output_that_is_no_text_is_shown_as_far_as_it_is() -> None:
     assert (await run(stdout=b"caf\xe9\n")).fields["stdout"] == "caf\ufffd\n"
+
+
+@pytest.mark.parametrize("role", list(Role))
+async def test_own_tokens_are_never_passed_on(role: Role) -> None:
+    token = new_secret(role)
+    result = await run(stdout=f"a {token}\n".encode(), stderr=f"{token}".encode())
+    assert (result.fields["stdout"], result.fields["stderr"]) == ("a [masked]\n", "[masked]")
+    assert result.output == "a [masked]\n[masked]"
+
+
+async def test_other_secrets_are_passed_on_as_any_text_is() -> None:
+    assert (await run(stdout=b"password=hunter2")).output == "password=hunter2"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    (tmp_path / "outside.txt").write_text("stolen")
+    root = tmp_path / "ws"
+    (root / "src").mkdir(parents=True)
+    (root / ".git" / "hooks").mkdir(parents=True)
+    (root / "a.txt").write_text("mine")
+    (root / ".env").write_text("KEY=1")
+    for name, target in {
+        "out": "../outside.txt",
+        "far": "/etc/hostname",
+        "up": "..",
+        "magic": "/proc/self/root",
+        "env": ".env",
+        "hooks": ".git/hooks",
+        "new": ".git/hooks/pre-commit",
+        "near": "a.txt",
+        "-n": "../outside.txt",
+        "run": "/bin/echo",
+    }.items():
+        (root / name).symlink_to(target)
+    return root
+
+
+@pytest.fixture
+def hands(workspace: Path) -> Iterator[Hands]:
+    with FileSystemExecutor(workspace) as files:
+        yield Hands(files=files, commands=CommandExecutor(workspace))
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["cat", "out"],
+        ["cat", "far"],
+        ["cat", "up/outside.txt"],
+        ["cat", "src/../up/outside.txt"],
+        ["ls", "up"],
+        ["cat", "magic/etc/hostname"],
+        ["cat", "env"],
+        ["cat", "--", "-n"],
+        ["cat", "{root}/out"],
+        ["nice", "cat", "out"],
+        ["cp", "out", "b.txt"],
+        ["cp", "a.txt", "hooks/pre-commit"],
+        ["cp", "-rthooks", "a.txt"],
+        ["touch", "new"],
+        ["git", "commit", "-qFout"],
+        ["pytest", "--rootdir=up"],
+        ["./run", "x"],
+    ],
+    ids=" ".join,
+)
+async def test_command_that_a_link_would_lead_astray_is_neither_approved_nor_run(
+    workspace: Path, hands: Hands, argv: list[str]
+) -> None:
+    scene = Scene(str(workspace))
+    call = params(*(word.format(root=workspace) for word in argv))
+    assert judge_call(TOOL, call, scene).ruling is not Ruling.DENY
+    with pytest.raises(PathValidationError):
+        await TOOL.survey(call, scene, hands)
+    with pytest.raises(PathValidationError):
+        await TOOL.execute(call, scene, hands)
+
+
+@pytest.mark.parametrize(
+    ("argv", "output"),
+    [
+        (["cat", "a.txt"], "mine"),
+        (["cat", "near"], "mine"),
+        (["cat", "{root}/near"], "mine"),
+        (["grep", "-h", "out", "a.txt", "near"], "[exit code 1]"),
+        (["echo", "out", "up/x"], "out up/x\n"),
+        (["ls", "src"], ""),
+    ],
+    ids=ascii,
+)
+async def test_command_whose_links_stay_inside_is_run(
+    workspace: Path, hands: Hands, argv: list[str], output: str
+) -> None:
+    scene = Scene(str(workspace))
+    call = params(*(word.format(root=workspace) for word in argv))
+    assert await TOOL.survey(call, scene, hands) == Survey()
+    assert (await TOOL.execute(call, scene, hands)).output == output
+
+
+async def test_words_that_name_no_file_do_no_harm(workspace: Path, hands: Hands) -> None:
+    words = ["nothing", "a.txt/x", "no/such/folder", "x" * 300, "caf\udce9", "a\nb", "origin/main"]
+    assert await TOOL.survey(params("git", "log", *words), Scene(str(workspace)), hands) == Survey()
 
 
 async def test_command_is_run_as_it_was_given() -> None:

@@ -1,4 +1,6 @@
+import asyncio
 import base64
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -351,3 +353,27 @@ async def test_no_content_breaks_the_tool(
 def test_an_encoding_that_is_none_of_files_is_refused(encoding: str) -> None:
     with pytest.raises(BadInput, match=r"^encoding: "):
         builtin_registry().parse("read_file", {"path": "a", "encoding": encoding})
+
+
+@pytest.mark.parametrize("offset", [0, 1_999_999, 2_000_000, 10**30])
+async def test_few_lines_of_many_are_found_without_taking_all_apart(offset: int) -> None:
+    hands = FakeHands({"a.txt": b"a\n" * 2_000_000})
+    tracemalloc.start()
+    try:
+        result = await ReadFile().execute(
+            ReadFileParams(path="a.txt", offset=offset, limit=1), SCENE, hands
+        )
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert result.fields["content"] == ("a\n" if offset < 2_000_000 else "")
+    assert peak < 20_000_000  # The text itself, and not an object for each of its lines.
+
+
+@given(st.text(alphabet="a\n", max_size=40), st.integers(0, 45), st.integers(1, 45))
+def test_any_window_of_lines_is_what_splitting_would_give(
+    text: str, offset: int, limit: int
+) -> None:
+    params = ReadFileParams(path="a.txt", offset=offset, limit=limit)
+    result = asyncio.run(ReadFile().execute(params, SCENE, FakeHands({"a.txt": text.encode()})))
+    assert result.fields["content"] == "".join(text.splitlines(True)[offset:][:limit])

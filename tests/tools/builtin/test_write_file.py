@@ -22,6 +22,7 @@ from handrail.core.survey import Survey
 from handrail.core.tool import Effect, Site, ToolResult
 from handrail.core.verdict import Plan, Ruling
 from handrail.executors.filesystem import FileSystemExecutor
+from handrail.policy.redaction import MASK
 from handrail.policy.security import Scene
 from handrail.testing import FakeCommands, FakeFiles, FakeHands
 from handrail.tools.builtin.write_file import WriteFile, WriteFileParams
@@ -193,7 +194,7 @@ def test_who_is_asked_goes_by_autonomy(path: str, autonomy: Autonomy, ruling: Ru
 )
 def test_size_is_counted_in_bytes(characters: int, encoding: str, allowed: bool) -> None:
     findings = TOOL.pre_validate(wanted("x" * characters, encoding=encoding), SCENE)
-    assert [found.rule for found in findings] == ([] if allowed else ["size.file"])
+    assert ("size.file" in [found.rule for found in findings]) is not allowed
 
 
 async def test_file_that_would_grow_too_large_is_refused() -> None:
@@ -314,7 +315,7 @@ async def test_lines_cannot_be_hidden_as_a_key_without_a_concern() -> None:
 
 async def test_change_too_large_to_be_shown_is_said_to_be() -> None:
     found = await survey({}, wanted("x = 1\n" * 100_000))
-    assert concerns(found) == [("write.shown-in-part", RiskLevel.MEDIUM)]
+    assert concerns(found) == [("write.shown-in-part", RiskLevel.HIGH)]
 
 
 @pytest.mark.slow
@@ -442,3 +443,57 @@ async def test_what_cannot_be_written_needs_nobody_to_be_asked(
     for attempt in (TOOL.survey, TOOL.execute):
         with pytest.raises(error):
             await attempt(wanted(path=name), scene, hands)
+
+
+# What is shown is what is meant
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "expected"),
+    [
+        pytest.param("plain", "utf-8", [], id="utf-8"),
+        pytest.param("plain", "latin-1", [], id="the-same-bytes"),
+        pytest.param("grüße", "utf-8-sig", [], id="with-a-mark"),
+        pytest.param("grüße", "latin-1", [("write.encoding", RiskLevel.HIGH)], id="latin-1"),
+        pytest.param("plain", "utf-16-le", [("write.encoding", RiskLevel.HIGH)], id="utf-16"),
+        pytest.param(
+            b'import os;os.system("id")#'.decode("utf-16-le"),
+            "utf-16-le",
+            [("write.disguise", RiskLevel.FORBIDDEN)],
+            id="program-dressed-as-chinese",
+        ),
+        pytest.param(
+            "\u00c3\u00a9", "latin-1", [("write.disguise", RiskLevel.FORBIDDEN)], id="other-letters"
+        ),
+    ],
+)
+def test_bytes_that_mean_other_text_than_is_shown_are_refused(
+    content: str, encoding: str, expected: list[tuple[str, RiskLevel]]
+) -> None:
+    findings = TOOL.pre_validate(wanted(content, "a.txt", encoding=encoding), SCENE)
+    assert [(found.rule, found.risk) for found in findings] == expected
+
+
+def test_preview_names_an_encoding_that_is_not_plain_and_a_path_without_detours() -> None:
+    params = wanted("grüße", "docs/./" + "./" * 300 + "a.md", encoding="latin-1")
+    assert TOOL.preview(params) == "Write 1 line to docs/a.md, as iso8859-1"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cookie: int; import os; os.system(chr(105)+chr(100))",
+        "API_KEY=exec(something)or(__import__(name))",
+        "token = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'",
+    ],
+)
+async def test_new_text_that_is_masked_is_said_to_be_and_is_high(line: str) -> None:
+    found = await survey({"a.txt": b"x\n"}, wanted(f"x\n{line}\n"))
+    assert MASK in found.evidence
+    assert concerns(found) == [("write.masked-lines", RiskLevel.HIGH)]
+
+
+async def test_old_text_that_is_masked_raises_nothing() -> None:
+    found = await survey({"a.txt": b"password = 'old'\nx\n"}, wanted("x\n"))
+    assert MASK in found.evidence
+    assert concerns(found) == []

@@ -1,6 +1,7 @@
 """What is known of one command: how risky it is, and which words make it riskier."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -27,10 +28,7 @@ class Raise:
 
     def is_meant_by(self, word: str) -> bool:
         """Whether a flag or an operand is one of the words, or could be short for one."""
-        return any(
-            _fits(word, pattern) or _could_be_short_for(word, pattern.rstrip("*"))
-            for pattern in self.words
-        )
+        return _is_one_of(self.words, word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,9 @@ class CommandRule:
     other: RiskLevel = RiskLevel.HIGH
     clusters: bool = True
     options_first: bool = False
+    writes: bool = False
     broad: bool = False
+    broad_on: tuple[str, ...] = ()
     examples: tuple[tuple[str, RiskLevel], ...] = ()
 
     def covers(self, name: str) -> bool:
@@ -69,15 +69,26 @@ class CommandRule:
 
     @property
     def is_strict(self) -> bool:
-        """Whether a flag nobody listed matters: it may do harm, or hide where a command begins."""
+        """Whether a flag nobody listed matters: it may do harm, or hide a command or a program."""
         hides_a_command = self.options_first or self.runs is not None or bool(self.subs)
-        return hides_a_command or self.risk is RiskLevel.LOW
+        return hides_a_command or self.plain is not None or self.risk is RiskLevel.LOW
 
     def knows(self, flag: str) -> bool:
         return "*" in self.flags or flag in self.flags or self.takes_value(flag)
 
     def takes_value(self, flag: str) -> bool:
         return flag in self.values or flag in self.paths
+
+    def is_broad_on(self, word: str) -> bool:
+        """Whether with this word the name says too little of what would happen."""
+        return _is_one_of(self.broad_on, word)
+
+
+def _is_one_of(patterns: Iterable[str], word: str) -> bool:
+    return any(
+        _fits(word, pattern) or _could_be_short_for(word, pattern.rstrip("*"))
+        for pattern in patterns
+    )
 
 
 def _fits(word: str, pattern: str) -> bool:

@@ -11,22 +11,31 @@ from dataclasses import dataclass
 from handrail.core.risk import Finding, RiskLevel, forbidden, worst
 from handrail.policy.rulebook.command import CommandRule, Raise, Text
 
-_NAME = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_.+@/-]*")
+_NAME = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_.+@/-]{0,4095}")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 _NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 _FOR_A_SHELL = re.compile(r"[|&;]{1,2}|\|&|<{1,3}|[\d&]?>{1,2}[&|]?\S*")
+_ADDRESS = re.compile(
+    r".*://|[\w.+-]{1,64}@[\w.-]{1,255}:|(?:git|github|gitlab|bitbucket|gist):", re.DOTALL
+)
 _END_OF_INNER = (";", "+")
 _MOST_NESTED = 4
+_MOST_IN_CLUSTER = 32
+_MOST_TEXT_CHARS = 4_000
 _SHOWN_CHARS = 80
 _HOW = "`command` is the name alone, `args` the words that follow, and no shell reads them"
 
 
 @dataclass(frozen=True, slots=True)
 class FileWord:
-    """A word that may name a file, and whether the command may change that file."""
+    """A word that may name a file, and whether the command may change that file.
+
+    `by_kind` is true where it may put a new one there, so that it matters of what kind that is.
+    """
 
     word: str
     written: bool
+    by_kind: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +95,7 @@ class _Line:
         self._sub: Reading | None = None
         self._flags_ended = False
         self._has_no_text = False
+        self._is_broad = rule.broad or rule.runs is not None
 
     def read(self, words: Iterable[str]) -> Reading:
         if self._rule.risk is RiskLevel.FORBIDDEN:
@@ -99,13 +109,20 @@ class _Line:
         return self._reading()
 
     def _take(self, word: str) -> None:
-        if self._flags_ended or not word.startswith("-") or word == "-":
+        if self._has_too_many_flags(word):
+            reason = f"{shown(word)} is too long for flags; what a flag takes is a word of its own"
+            self._findings.append(forbidden("command.spelling", reason))
+        elif self._flags_ended or not word.startswith("-") or word == "-":
             self._take_operand(word)
         elif word == "--":
             self._flags_ended = True
             self._raise_on([word])
         else:
             self._take_flag(word)
+
+    def _has_too_many_flags(self, word: str) -> bool:
+        is_read = word.startswith("-") and "*" not in self._rule.flags
+        return is_read and len(self._names_in(word)) > _MOST_IN_CLUSTER
 
     def _take_operand(self, word: str) -> None:
         rule = self._rule
@@ -135,8 +152,8 @@ class _Line:
         flag = names[-1]
         if rule.takes_value(flag):
             self._take_value(word, flag)
-        elif rule.text is not Text.ALL:
-            self._files += filter(None, self._possible_values(word, unknown))
+        if rule.text is not Text.ALL:
+            self._files += filter(None, self._possible_values(word, names, unknown))
         if flag in rule.runs_after:
             self._read_inner(self._take_until_end_of_inner())
         if flag in rule.last:
@@ -158,18 +175,23 @@ class _Line:
         if "-#" in self._rule.flags and word[1:].isdecimal():
             return ["-#"]
         names = [word[:2]]
-        for letter in word[2:]:
+        for letter in word[2 : _MOST_IN_CLUSTER + 2]:
             if self._rule.takes_value(names[-1]) or not letter.isalnum():
                 break
             names.append(f"-{letter}")
         return names
 
-    def _possible_values(self, word: str, unknown: Iterable[str]) -> list[str]:
+    def _possible_values(
+        self, word: str, names: Sequence[str], unknown: Iterable[str]
+    ) -> list[str]:
+        """What flags that nobody described may take for a value: in `-qF/x`, `F/x` or `/x`."""
+        takes_value = self._rule.takes_value(names[-1])
         if not self._is_cluster(word):
-            return [_behind_mark(word) or ""]
-        if not self._rule.is_strict:
-            return [word[2:]]
-        return [_attached(word, name) or "" for name in unknown]
+            attached = "" if word.startswith("--") else word[2:]
+            return [] if takes_value else [_behind_mark(word) or "", attached]
+        if self._rule.is_strict or takes_value:
+            return [_attached(word, name) or "" for name in unknown]
+        return [word[start:] for start in range(2, 2 + len(names))]
 
     def _is_cluster(self, word: str) -> bool:
         return self._rule.clusters and not word.startswith("--")
@@ -177,6 +199,7 @@ class _Line:
     def _raise_on(self, names: Iterable[str]) -> set[str]:
         raised: set[str] = set()
         for name in names:
+            self._is_broad |= self._rule.is_broad_on(name)
             for rule in self._rule.raises:
                 if rule.is_meant_by(name):
                     raised.add(name)
@@ -223,7 +246,8 @@ class _Line:
             self._note_unknown(self._operands[most])
 
     def _check_plain(self, text: str) -> None:
-        if self._rule.plain is not None and not self._rule.plain.fullmatch(text):
+        plain = self._rule.plain
+        if plain is not None and (len(text) > _MOST_TEXT_CHARS or not plain.fullmatch(text)):
             self._note_unknown(text)
 
     def _note_unknown(self, word: str) -> None:
@@ -253,15 +277,17 @@ class _Line:
                 reason = f"{shown(word)} is for a shell, and no shell reads this; {_HOW}"
                 self._findings.append(forbidden("command.spelling", reason))
         written = worst(self._findings) > RiskLevel.LOW
-        files = tuple(FileWord(word, written) for word in self._files)
+        by_kind = written and rule.writes
+        files = tuple(FileWord(word, written, by_kind) for word in self._files)
         own = Reading(tuple(self._findings), files, self._kind())
         return _sum([own, *self._inner, *([self._sub] if self._sub is not None else [])])
 
     def _kind(self) -> tuple[str, ...] | None:
-        if self._sub is not None:
-            return self._sub.kind
-        is_open = self._rule.broad or self._rule.runs is not None or bool(self._inner)
-        return None if is_open or self._rule.subs else tuple(self._title.split(" "))
+        if self._is_broad or self._inner or any(map(_ADDRESS.match, self._files)):
+            return None
+        if self._rule.subs:
+            return None if self._sub is None else self._sub.kind
+        return tuple(self._title.split(" "))
 
 
 def _behind_mark(word: str) -> str | None:

@@ -13,7 +13,7 @@ from handrail.policy.rulebook.row import RuleRow, rows_of
 _KEYS = (
     *("name", "names", "risk", "reason", "flags", "values", "paths", "last", "instead"),
     *("runs", "runs_after", "raise", "text", "plain", "operands", "sub", "other", "clusters"),
-    *("options_first", "broad"),
+    *("options_first", "writes", "broad", "broad_on"),
 )
 _UNKNOWN = "is on the list, but nothing more is known of it"
 
@@ -54,7 +54,9 @@ def _read_rule(row: RuleRow, *, examples: tuple[tuple[str, RiskLevel], ...] | No
         other=_risk(row, "other", RiskLevel.HIGH),
         clusters=_typed(row, "clusters", bool) is not False,
         options_first=_typed(row, "options_first", bool) is True,
+        writes=_typed(row, "writes", bool) is True,
         broad=_typed(row, "broad", bool) is True,
+        broad_on=tuple(row.texts("broad_on", [])),
         examples=examples or (),
     )
 

@@ -4,19 +4,25 @@ Only the words are judged, without a look at the disk. Which file a name means, 
 leads to, is the executor's matter, at the moment of use.
 """
 
+import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from handrail.core.risk import Finding, RiskLevel, forbidden, worst
-from handrail.policy.rulebook.command_line import FileWord, read_line, shown
+from handrail.policy.rulebook.command_line import FileWord, Reading, read_line, shown
 from handrail.policy.rulebook.rules import Rules, default_rules
+from handrail.policy.rulebook.writes import judge_write
 from handrail.policy.validators.paths import PathValidator
 
 MAX_ARGS = 1_000
 MAX_ARG_BYTES = 100_000
+MAX_ALL_CHARS = 1_000_000
+MAX_WRITTEN_CHARS = 10_000
 _UNSEEN = {"Cc", "Cf", "Zl", "Zp"}
+_UNKNOWN_KIND = "write.unknown-kind"
 _LAYOUT = {"\n", "\t"}
+_LEADS_OUT = re.compile(r"[/~]|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
 
 UNBOXED = Finding(
     "command.unboxed", "no box is proven on this machine, so every command asks", RiskLevel.HIGH
@@ -34,34 +40,65 @@ class CommandValidator:
         """Every concern about a command; an empty list means that it can only look."""
         if findings := _check_spelling(command, args):
             return findings
-        reading = read_line(self.rules.commands, [command, *args])
-        findings = [*reading.findings]
-        for file in reading.files:
-            findings += self._check_file(file)
-        return list(dict.fromkeys(findings))
+        return self._judge(read_line(self.rules.commands, [command, *args]))
 
     def kind_of(self, command: str, args: Sequence[str] = ()) -> tuple[str, ...] | None:
         """The command and its subcommand; None where they say too little of what would happen."""
-        if worst(self.validate_command(command, args)) >= RiskLevel.HIGH:
+        if _check_spelling(command, args):
             return None
-        return read_line(self.rules.commands, [command, *args]).kind
+        reading = read_line(self.rules.commands, [command, *args])
+        if reading.kind is None or worst(self._judge(reading)) >= RiskLevel.HIGH:
+            return None
+        return reading.kind
+
+    def files_of(self, command: str, args: Sequence[str] = ()) -> list[tuple[str, bool]]:
+        """Paths that the command may open, as they lead from the root, and whether to change them.
+
+        Many are no files at all: a word that may name one is taken to do so.
+        """
+        reading = read_line(self.rules.commands, [command, *args])
+        found: dict[str, bool] = {}
+        for file in reading.files:
+            for path in filter(None, map(self._from_root, _paths_in(file.word))):
+                found[path] = found.get(path, False) or file.written
+        return list(found.items())
+
+    def _judge(self, reading: Reading) -> list[Finding]:
+        findings = [*reading.findings]
+        if why := _writes_too_much(reading.files):
+            return [*findings, forbidden("command.spelling", why)]
+        for file in dict.fromkeys(reading.files):
+            findings += self._check_file(file)
+        return list(dict.fromkeys(findings))
 
     def _check_file(self, file: FileWord) -> list[Finding]:
         paths = PathValidator(self.root, self.rules)
-        return [
-            finding
-            for path in _paths_in(file.word)
-            if not file.written or _looks_like_a_path(path)
-            for finding in paths.validate_path(path, writing=file.written)
-        ]
+        findings: list[Finding] = []
+        for path in _paths_in(file.word):
+            if not file.written or _looks_like_a_path(path):
+                findings += paths.validate_path(path, writing=file.written)
+            if file.by_kind and not findings:
+                findings += self._check_kind(paths.resolve_path(path), path.endswith("/"))
+        return findings
+
+    def _check_kind(self, path: str, is_folder: bool) -> list[Finding]:
+        """What a file of this name would be, or else any file in a folder of this name."""
+        own = [] if is_folder else judge_write(path, self.rules.writes)
+        inside = judge_write(f"{path}/*", self.rules.writes)
+        return _of_a_known_kind(own) or _of_a_known_kind(inside)
+
+    def _from_root(self, path: str) -> str | None:
+        """A path below the root with every part it has: links make `a/../b` something else."""
+        if not path.startswith("/"):
+            return path
+        root = [part for part in self.root.split("/") if part]
+        parts = [part for part in path.split("/") if part not in ("", ".")]
+        return "/".join(parts[len(root) :]) or "." if parts[: len(root)] == root else None
 
 
 def _paths_in(word: str) -> Iterator[str]:
     """A word, and the paths that programs find in one: `--to=x`, `key=x`, `@x`, `HEAD:x`."""
-    if not word.startswith("-"):
-        yield word
-    elif "/" in word:
-        yield f"./{word}"
+    yield f"./{word}" if word.startswith("-") else word
     hidden = [word.partition(mark)[2] for mark in ("=", ":")]
     if word.startswith("@"):
         hidden.append(word[1:])
@@ -73,8 +110,14 @@ def _paths_in(word: str) -> Iterator[str]:
 
 def _looks_like_a_path(word: str) -> bool:
     """Many words of commands that do more than look are prose; those are left alone."""
-    leads_out = word.startswith(("/", "~")) or ".." in word.split("/")
-    return leads_out or (word.isprintable() and "\\" not in word and word != "")
+    if _LEADS_OUT.match(word):
+        return True
+    return word.isprintable() and "\\" not in word and word != ""
+
+
+def _of_a_known_kind(findings: Iterable[Finding]) -> list[Finding]:
+    """Most words are of no kind at all: folders, packages, branches."""
+    return [finding for finding in findings if finding.rule != _UNKNOWN_KIND]
 
 
 def _check_spelling(command: str, args: Sequence[str]) -> list[Finding]:
@@ -83,10 +126,20 @@ def _check_spelling(command: str, args: Sequence[str]) -> list[Finding]:
         return [forbidden(rule, "the command is empty")]
     if len(args) > MAX_ARGS:
         return [forbidden(rule, f"{len(args):,} arguments are more than the {MAX_ARGS:,} allowed")]
+    size = sum(map(len, args))
+    if size > MAX_ALL_CHARS:
+        return [forbidden(rule, f"{size:,} characters are more than the {MAX_ALL_CHARS:,} allowed")]
     for word in (command, *args):
         if why := _what_is_wrong_with(word):
             return [forbidden(rule, why)]
     return []
+
+
+def _writes_too_much(files: Iterable[FileWord]) -> str | None:
+    size = sum(len(file.word) for file in files if file.by_kind)
+    if size <= MAX_WRITTEN_CHARS:
+        return None
+    return f"{size:,} characters of file names are more than the {MAX_WRITTEN_CHARS:,} allowed"
 
 
 def _what_is_wrong_with(word: str) -> str | None:
@@ -97,7 +150,7 @@ def _what_is_wrong_with(word: str) -> str | None:
     if size > MAX_ARG_BYTES:
         return f"an argument of {size:,} bytes is more than the {MAX_ARG_BYTES:,} allowed"
     if not word.isprintable() and any(
-        unicodedata.category(char) in _UNSEEN and char not in _LAYOUT for char in word
+        unicodedata.category(char) in _UNSEEN and char not in _LAYOUT for char in set(word)
     ):
         return f"{shown(word)} holds control or invisible characters"
     return None

@@ -3,14 +3,18 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
+from starlette.requests import Request as PlainRequest
+from starlette.responses import Response
 
 from handrail.core.access import Role
-from handrail.core.approval import ApprovalStatus
+from handrail.core.approval import Approval, ApprovalStatus
 from handrail.core.errors import NotFound
 from handrail.core.ids import ApprovalId
 from handrail.plane.approvals import Decider
 from handrail.plane.survey import Refusal
 from handrail.server.auth import Gate
+from handrail.server.direct import DirectRoute, json_response, read_body
+from handrail.server.routes.calls import BASE
 from handrail.server.services import Services
 from handrail.wire.approvals import (
     ApprovalsResponse,
@@ -24,15 +28,14 @@ from handrail.wire.approvals import (
 # A client's token acts for the person who sits at it. An agent's never decides.
 DECIDERS = (Role.USER, Role.CLIENT)
 
+_MAX_ANSWER_BYTES = 20_000
+_MAX_FACTS_BYTES = 2_000_000
+_PROBLEMS = (400, 401, 403, 404, 409, 413)
+
 
 def approvals_router(services: Services, gate: Gate) -> APIRouter:
     router = APIRouter(tags=["approvals"])
-    _add_questions(router, services, gate)
-    _add_answers(router, services, gate)
-    return router
 
-
-def _add_questions(router: APIRouter, services: Services, gate: Gate) -> None:
     @router.get("/approvals")
     async def approvals(
         project_id: str,
@@ -55,47 +58,88 @@ def _add_questions(router: APIRouter, services: Services, gate: Gate) -> None:
             raise NotFound(f"there is no approval {approval_id!r}")
         return ApprovalView.of(found)
 
+    return router
 
-def _add_answers(router: APIRouter, services: Services, gate: Gate) -> None:
-    @router.post("/approvals/{approval_id}/approve")
-    async def approve(
-        project_id: str, approval_id: str, body: ApproveRequest, request: Request
-    ) -> DecisionResponse:
-        """Say yes, for this call or for more like it."""
-        entry = await gate.admit(request, *DECIDERS)
-        decided = await services.approvals.approve_tool(
-            ApprovalId(approval_id),
+
+class AnswerRoutes:
+    """What is sent about a question. Nobody's body is read before they are let in."""
+
+    def __init__(self, services: Services, gate: Gate):
+        self._services = services
+        self._gate = gate
+
+    def routes(self) -> tuple[DirectRoute, ...]:
+        return (
+            DirectRoute(
+                "POST",
+                f"{BASE}/approvals/{{approval_id}}/approve",
+                self.approve,
+                "Say yes, for this call or for more like it",
+                DecisionResponse,
+                ApproveRequest,
+                _PROBLEMS,
+            ),
+            DirectRoute(
+                "POST",
+                f"{BASE}/approvals/{{approval_id}}/reject",
+                self.reject,
+                "Say no; the reason reaches the agent",
+                DecisionResponse,
+                RejectRequest,
+                _PROBLEMS,
+            ),
+            DirectRoute(
+                "POST",
+                f"{BASE}/approvals/{{approval_id}}/facts",
+                self.facts,
+                "Tell what the machine holds, before a person is asked",
+                DecisionResponse,
+                FactsRequest,
+                _PROBLEMS,
+            ),
+        )
+
+    async def approve(self, request: PlainRequest) -> Response:
+        entry = await self._gate.admit(request, *DECIDERS)
+        body = await read_body(request, ApproveRequest, _MAX_ANSWER_BYTES)
+        decided = await self._services.approvals.approve_tool(
+            _question(request),
             Decider(entry.principal, entry.project.id, body.channel),
             scope=body.scope,
             uses=body.uses,
             expires_in_seconds=body.expires_in_seconds,
             digest=body.digest,
         )
-        return DecisionResponse(approval_id=decided.id, status=decided.status)
+        return _receipt(decided)
 
-    @router.post("/approvals/{approval_id}/reject")
-    async def reject(
-        project_id: str, approval_id: str, body: RejectRequest, request: Request
-    ) -> DecisionResponse:
-        """Say no; the reason reaches the agent."""
-        entry = await gate.admit(request, *DECIDERS)
-        decided = await services.approvals.reject_tool(
-            ApprovalId(approval_id),
+    async def reject(self, request: PlainRequest) -> Response:
+        entry = await self._gate.admit(request, *DECIDERS)
+        body = await read_body(request, RejectRequest, _MAX_ANSWER_BYTES)
+        decided = await self._services.approvals.reject_tool(
+            _question(request),
             Decider(entry.principal, entry.project.id, body.channel),
             reason=body.reason,
         )
-        return DecisionResponse(approval_id=decided.id, status=decided.status)
+        return _receipt(decided)
 
-    @router.post("/approvals/{approval_id}/facts")
-    async def facts(
-        project_id: str, approval_id: str, body: FactsRequest, request: Request
-    ) -> DecisionResponse:
-        """Tell what the machine holds, before a person is asked."""
-        entry = await gate.admit(request, Role.CLIENT)
+    async def facts(self, request: PlainRequest) -> Response:
+        entry = await self._gate.admit(request, Role.CLIENT)
+        body = await read_body(request, FactsRequest, _MAX_FACTS_BYTES)
         seen = body.survey
         if body.refused is not None:
             seen = Refusal(body.refused.error, body.refused.error_type)
-        execution = await services.surveyor.accept(
-            ApprovalId(approval_id), seen, entry.principal, entry.project.id
+        question = _question(request)
+        execution = await self._services.surveyor.accept(
+            question, seen, entry.principal, entry.project.id
         )
-        return DecisionResponse(approval_id=approval_id, status=execution.status)
+        receipt = DecisionResponse(approval_id=question, status=execution.status)
+        return json_response(receipt.model_dump())
+
+
+def _question(request: PlainRequest) -> ApprovalId:
+    return ApprovalId(request.path_params["approval_id"])
+
+
+def _receipt(decided: Approval) -> Response:
+    receipt = DecisionResponse(approval_id=decided.id, status=decided.status)
+    return json_response(receipt.model_dump())

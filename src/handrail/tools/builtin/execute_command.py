@@ -9,8 +9,10 @@ from handrail.core.errors import ErrorType
 from handrail.core.grant import CallClass
 from handrail.core.hands import CommandOutcome, Ending, Hands
 from handrail.core.risk import Finding, RiskLevel, worst
+from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
+from handrail.policy.redaction import mask_own_tokens
 from handrail.policy.rulebook.command_line import shown
 from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED, CommandValidator
@@ -62,6 +64,10 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
         words = " ".join(kind)
         return CallClass(key=f"{self.name}:{words}", words=f"{words} …")
 
+    async def survey(self, params: ExecuteCommandParams, scene: Scene, hands: Hands) -> Survey:
+        await _check_files(params, scene, hands)
+        return Survey()
+
     async def execute(
         self,
         params: ExecuteCommandParams,
@@ -69,11 +75,12 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
         hands: Hands,
         facts: JsonObject | None = None,
     ) -> ToolResult:
+        await _check_files(params, scene, hands)
         argv = [params.command, *params.args]
         outcome = await hands.commands.run(argv, timeout_seconds=params.timeout)
         fields = {
-            "stdout": outcome.stdout.decode(errors="replace"),
-            "stderr": outcome.stderr.decode(errors="replace"),
+            "stdout": _text(outcome.stdout),
+            "stderr": _text(outcome.stderr),
             "exit_code": outcome.exit_code,
             "execution_time": round(outcome.seconds, 3),
             "truncated": outcome.stdout_lost + outcome.stderr_lost > 0,
@@ -90,6 +97,16 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
 
 def _validator(scene: Scene) -> CommandValidator:
     return CommandValidator(scene.workspace, scene.rules)
+
+
+async def _check_files(params: ExecuteCommandParams, scene: Scene, hands: Hands) -> None:
+    """Commands follow links, so what a word leads to is looked at as late as can be."""
+    for path, written in _validator(scene).files_of(params.command, params.args):
+        await hands.files.check(path, writing=written)
+
+
+def _text(stream: bytes) -> str:
+    return mask_own_tokens(stream.decode(errors="replace"))
 
 
 def _failure(

@@ -1,7 +1,10 @@
 """read_file: the content of one file."""
 
+import asyncio
 import base64
 import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import ClassVar
 
 from pydantic import Field
@@ -20,6 +23,11 @@ from handrail.tools.encoding import TextEncoding, decode_text
 SHOWN_LINES = 2_000
 SHOWN_BYTES = 256_000
 MEDIA_BYTES = 4_000_000
+
+# Up to here, finding lines is quicker than asking a thread to do it.
+_INLINE_BYTES = 256_000
+
+_STRETCH = 65_536
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
@@ -82,7 +90,9 @@ class ReadFile(Tool[ReadFileParams]):
                 "gif and webp can be read",
                 ErrorType.VALIDATION,
             )
-        return _excerpt(text, params, file.size)
+        if file.size <= _INLINE_BYTES:
+            return _excerpt(text, params, file.size)
+        return await asyncio.to_thread(_excerpt, text, params, file.size)
 
 
 def _resolve(params: ReadFileParams, scene: Scene) -> str:
@@ -107,26 +117,40 @@ def _picture(data: bytes, media: str, size: int) -> ToolResult:
 
 
 def _excerpt(text: str, params: ReadFileParams, size: int) -> ToolResult:
-    lines = _LINE.findall(text)
-    first = params.offset or 0
-    wanted = lines[first : first + (params.limit or SHOWN_LINES)]
-    shown = _how_many_fit(wanted)
-    content = "".join(wanted[:shown])
-    last = first + shown
+    total = text.count("\n") + (not text.endswith("\n") and text != "")
+    first = min(params.offset or 0, total)
+    most = min(params.limit or SHOWN_LINES, total - first)
+    start = _start_of(first, text) if most else 0
+    lines = (match[0] for match in islice(_LINE.finditer(text, start), most))
+    shown = list(_as_many_as_fit(lines))
+    content = "".join(shown)
+    last = first + len(shown)
     note = ""
-    if wanted and not shown:
-        content = wanted[0].encode()[:SHOWN_BYTES].decode(errors="ignore")
-        note = f"\n[the beginning of line {first + 1:,}, which is {len(wanted[0]):,} characters]"
-    elif shown < len(wanted) or (params.limit is None and last < len(lines)):
-        note = f"\n[lines {first + 1:,} to {last:,} of {len(lines):,}; go on with offset={last}]"
+    if most and not shown:
+        line = next(_LINE.finditer(text, start))[0]
+        content = line.encode()[:SHOWN_BYTES].decode(errors="ignore")
+        note = f"\n[the beginning of line {first + 1:,}, which is {len(line):,} characters]"
+    elif len(shown) < most or (params.limit is None and last < total):
+        note = f"\n[lines {first + 1:,} to {last:,} of {total:,}; go on with offset={last}]"
     fields = {"content": content, "encoding": params.encoding, "size": size}
     return ToolResult(True, content + note, {**fields, "truncated": bool(note)})
 
 
-def _how_many_fit(lines: list[str]) -> int:
+def _start_of(line: int, text: str) -> int:
+    """Where a line begins. Line ends are counted a stretch at a time, not taken one by one."""
+    start = 0
+    while (passed := text.count("\n", start, start + _STRETCH)) < line:
+        line -= passed
+        start += _STRETCH
+    for _ in range(line):
+        start = text.index("\n", start) + 1
+    return start
+
+
+def _as_many_as_fit(lines: Iterable[str]) -> Iterator[str]:
     total = 0
-    for index, line in enumerate(lines):
+    for line in lines:
         total += len(line.encode())
         if total > SHOWN_BYTES:
-            return index
-    return len(lines)
+            return
+        yield line

@@ -1,6 +1,7 @@
 """write_file: put text into one file, whole or not at all."""
 
 import asyncio
+import codecs
 from typing import ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -8,7 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from handrail.core.errors import ErrorType, StaleFileError
 from handrail.core.grant import CallClass
 from handrail.core.hands import FileContent, FileState, Hands
-from handrail.core.risk import Finding, RiskLevel
+from handrail.core.risk import Finding, RiskLevel, forbidden
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
@@ -61,6 +62,7 @@ class WriteFile(Tool[WriteFileParams]):
             return findings
         return [
             *judge_write(validator.resolve_path(params.path), scene.rules.writes),
+            *_judge_encoding(params),
             *SizeLimiter().check_file(len(params.content.encode(params.encoding))),
         ]
 
@@ -71,7 +73,9 @@ class WriteFile(Tool[WriteFileParams]):
         lines = params.content.count("\n") + (params.content[-1:] not in ("", "\n"))
         what = "1 line" if lines == 1 else f"{lines:,} lines"
         verb = "Append" if params.mode == "append" else "Write"
-        return f"{verb} {what} to {params.path}"
+        path = "/".join(part for part in params.path.split("/") if part not in ("", "."))
+        how = "" if _is_plain(params) else f", as {params.encoding}"
+        return f"{verb} {what} to {path}{how}"
 
     def call_class(self, params: WriteFileParams, scene: Scene) -> CallClass | None:
         if self.pre_validate(params, scene):
@@ -117,6 +121,23 @@ class WriteFile(Tool[WriteFileParams]):
 
 def _resolve(params: WriteFileParams, scene: Scene) -> str:
     return PathValidator(scene.workspace, scene.rules).resolve_path(params.path)
+
+
+def _is_plain(params: WriteFileParams) -> bool:
+    """Whether the bytes are those everybody expects of this text."""
+    data = params.content.encode(params.encoding)
+    return data.removeprefix(codecs.BOM_UTF8) == params.content.encode()
+
+
+def _judge_encoding(params: WriteFileParams) -> list[Finding]:
+    """A person is shown text, but programs read bytes, and most take them for UTF-8."""
+    if _is_plain(params):
+        return []
+    if decode_text(params.content.encode(params.encoding), "utf-8") is not None:
+        reason = f"written as {params.encoding}, this becomes other text than it shows"
+        return [forbidden("write.disguise", reason)]
+    reason = f"it is written as {params.encoding}, which few programs expect"
+    return [Finding("write.encoding", reason, RiskLevel.HIGH)]
 
 
 async def _find(path: str, hands: Hands) -> FileContent | None:
@@ -165,8 +186,17 @@ def _evidence(
     findings: list[Finding] = []
     if not diff.whole:
         reason = "the change is too large to be shown whole"
-        findings.append(Finding("write.shown-in-part", reason, RiskLevel.MEDIUM))
-    if hidden := diff.text.count("\n") - shown.count("\n"):
-        reason = f"{hidden:,} lines of the change look like a private key and are not shown"
+        findings.append(Finding("write.shown-in-part", reason, RiskLevel.HIGH))
+    if hidden := _count_masked(diff.text, shown):
+        reason = f"{hidden:,} lines of the new text look like secrets and are masked"
         findings.append(Finding("write.masked-lines", reason, RiskLevel.HIGH))
     return shown, findings
+
+
+def _count_masked(diff: str, shown: str) -> int:
+    """How many lines that would be written are not shown as they are."""
+    before, after = diff.split("\n"), shown.split("\n")
+    if len(before) != len(after):
+        return len(before) - len(after)
+    changed = (line for line, masked in zip(before, after, strict=True) if line != masked)
+    return sum(line.startswith("+") for line in changed)

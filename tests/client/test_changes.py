@@ -1,0 +1,867 @@
+"""What changes something is looked at, asked about, claimed, and done once or not at all."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from structlog.testing import capture_logs
+
+from handrail.app.build_server import build_services
+from handrail.bus.local import LocalBus
+from handrail.client import handler as handler_module
+from handrail.client.api import HandrailApi
+from handrail.client.asking import Asking
+from handrail.client.handler import (
+    MOST_AT_ONCE,
+    ReportResult,
+    Signal,
+    SurveyRequest,
+    ToolHandler,
+)
+from handrail.client.review import Reviewer
+from handrail.core.access import Role
+from handrail.core.audit import canonical
+from handrail.core.card import Choice
+from handrail.core.digest import digest_call
+from handrail.core.hands import FileContent, FileState, Hands
+from handrail.core.project import Autonomy
+from handrail.core.survey import Survey
+from handrail.core.tool import JsonObject, ToolResult
+from handrail.core.verdict import Plan
+from handrail.executors.filesystem import FileSystemExecutor
+from handrail.plane.survey import SURVEY_SECONDS
+from handrail.policy.security import Scene
+from handrail.server.services import Services
+from handrail.store.sqlite import SqliteStore
+from handrail.testing import FakeClock, FakeCommands, FakeFiles, ScriptedPerson
+from handrail.tools.base import Tool, ToolParams
+from handrail.tools.builtin.execute_command import ExecuteCommand
+from handrail.tools.builtin.read_file import ReadFile
+from handrail.tools.builtin.write_file import WriteFile
+from handrail.tools.registry import ToolRegistry
+from tests.client.conftest import (
+    SALT,
+    PatientPerson,
+    Way,
+    a_change,
+    a_client,
+    a_signal,
+    free_port,
+    lose_answer,
+    meddled,
+    state_of,
+    turn_away,
+    until,
+)
+from tests.conftest import Household
+from tests.server.conftest import add_machine, serving
+
+YES = Choice(approved=True)
+
+
+class NoParams(ToolParams):
+    pass
+
+
+class BrokenSurvey(Tool[NoParams]):
+    name: ClassVar[str] = "broken"
+    description: ClassVar[str] = "Breaks when it looks."
+    params = NoParams
+
+    def preview(self, params: NoParams) -> str:
+        return "Break"
+
+    async def survey(self, params: NoParams, scene: Scene, hands: Hands) -> Survey:
+        raise ZeroDivisionError("a secret of the inside")
+
+    async def execute(
+        self, params: NoParams, scene: Scene, hands: Hands, facts: JsonObject | None = None
+    ) -> ToolResult:
+        return ToolResult(True, "done")
+
+
+class WatchedFiles(FakeFiles):
+    """Counts writes, and how many at once; takes until `let_go` is set to write or to look."""
+
+    def __init__(self, files: dict[str, bytes], *, slow: bool = False, blind: bool = False):
+        super().__init__(files)
+        self.let_go, self.open_eyes = asyncio.Event(), asyncio.Event()
+        if not slow:
+            self.let_go.set()
+        if not blind:
+            self.open_eyes.set()
+        self.written: list[str] = []
+        self.at_once = 0
+        self.most_at_once = 0
+
+    async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
+        await self.open_eyes.wait()
+        return await super().find(path, max_bytes=max_bytes)
+
+    async def write(self, path: str, data: bytes, *, expected: FileState | None) -> None:
+        self.written.append(path)
+        self.at_once += 1
+        self.most_at_once = max(self.at_once, self.most_at_once)
+        try:
+            await self.let_go.wait()
+            await super().write(path, data, expected=expected)
+        finally:
+            self.at_once -= 1
+
+
+@dataclass
+class FakeLine:
+    """A server that takes down what it is told, and says to each claim what it was made to say."""
+
+    reports: list[ReportResult] = field(default_factory=list[ReportResult])
+    claims: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    facts: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    right: Callable[[str, int], bool] = lambda tool_id, epoch: True
+    answering: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.answering.set()
+
+    def send_tool_result(self, report: ReportResult) -> None:
+        self.reports.append(report)
+
+    async def claim_tool_execution(self, tool_id: str, epoch: int) -> bool:
+        self.claims.append((tool_id, epoch))
+        await self.answering.wait()
+        return self.right(tool_id, epoch)
+
+    async def send_facts(self, approval_id: str, facts: dict[str, Any]) -> None:
+        self.facts[approval_id] = facts
+
+
+@dataclass
+class Machine:
+    handler: ToolHandler
+    line: FakeLine
+    files: WatchedFiles
+
+    async def signal(self, *signals: Signal) -> None:
+        async with asyncio.timeout(10):
+            await asyncio.gather(*map(self.handler.handle_tool_execution_signal, signals))
+
+    async def survey(self, tool_name: str = "write_file", **params: Any) -> dict[str, Any] | None:
+        """What it says it has seen; None where it says nothing."""
+        sent = params or {"path": "notes.md", "content": "new\n"}
+        request = SurveyRequest("apr_1", "exe_1", tool_name, sent)
+        async with asyncio.timeout(10):
+            await self.handler.handle_tool_survey_request(request)
+        return self.line.facts.get("apr_1")
+
+    @property
+    def told(self) -> list[tuple[str, str, int]]:
+        return [(one["tool_id"], one["status"], one["epoch"]) for one in self.line.reports]
+
+    @property
+    def failure(self) -> tuple[str, str]:
+        """How the one report says that it failed."""
+        (report,) = self.line.reports
+        assert report["status"] == "failed"
+        return report["error_type"], report["error"]
+
+
+def a_machine(files: WatchedFiles | None = None, *, isolated: bool = False) -> Machine:
+    files = files or WatchedFiles({"notes.md": b"old\n"})
+    line = FakeLine()
+    registry = ToolRegistry([ReadFile(), WriteFile(), ExecuteCommand(), BrokenSurvey()])
+    scene = Scene("/workspace", Autonomy.FULL, isolated)
+    reviewer = Reviewer(registry, scene, Hands(files, FakeCommands({"ls": b"notes.md\n"})))
+    asking = Asking(HandrailApi("http://nowhere", "prj", "token"), None)
+    return Machine(ToolHandler(reviewer, FakeClock(), line, asking), line, files)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is refused a claim waits only a moment for another offer."""
+    monkeypatch.setattr(handler_module, "_SECOND_OFFER_SECONDS", 0.02)
+
+
+# Looking
+
+
+async def test_a_look_tells_what_is_there_and_what_would_change() -> None:
+    machine = a_machine()
+
+    seen = await machine.survey()
+
+    assert seen == {
+        "facts": state_of(b"old\n").as_facts(),
+        "findings": [],
+        "evidence": "--- a/notes.md\n+++ b/notes.md\n@@ -1,1 +1,1 @@\n-old\n+new\n",
+    }
+    assert machine.files.files == {"notes.md": b"old\n"}
+    assert machine.line.claims == machine.line.reports == []
+
+
+async def test_a_look_tells_what_only_the_machine_knows() -> None:
+    machine = a_machine(WatchedFiles({"notes.md": b"\x00\xff binary"}))
+
+    seen = await machine.survey()
+
+    assert seen is not None
+    assert [(one["rule"], one["risk"]) for one in seen["findings"]] == [
+        ("write.over-binary", "HIGH")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("params", "error_type"),
+    [
+        pytest.param({"path": ".env", "content": "x"}, "denied", id="this-machine-refuses"),
+        pytest.param({"path": "../x.md", "content": "x"}, "denied", id="outside"),
+        pytest.param({"path": "notes.md"}, "validation", id="cannot-be-read"),
+        pytest.param({"path": "notes.md", "content": "x", "y": 1}, "validation", id="extra"),
+    ],
+)
+async def test_what_would_be_refused_here_is_said_before_anybody_is_asked(
+    params: dict[str, Any], error_type: str
+) -> None:
+    machine = a_machine()
+
+    seen = await machine.survey(**params)
+
+    assert seen is not None
+    assert set(seen) == {"refused"}
+    assert seen["refused"]["error_type"] == error_type
+    assert seen["refused"]["error"]
+
+
+async def test_a_tool_that_this_machine_does_not_have_is_refused() -> None:
+    seen = await a_machine().survey("launch")
+
+    assert seen is not None
+    assert seen["refused"]["error_type"] == "validation"
+    assert "launch" in seen["refused"]["error"]
+
+
+async def test_a_look_that_breaks_says_nothing_and_keeps_its_inside_to_itself() -> None:
+    machine = a_machine()
+
+    with capture_logs() as lines:
+        await machine.handler.handle_tool_survey_request(
+            SurveyRequest("apr_1", "exe_1", "broken", {})
+        )
+
+    assert machine.line.facts == {}
+    assert [line["event"] for line in lines] == ["survey.broke"]
+
+
+async def test_a_look_that_takes_too_long_leaves_the_question_to_be_put_without_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """X6: a survey takes at most so long; without facts the card says so."""
+    monkeypatch.setattr(handler_module, "_SURVEY_SECONDS", 0.01)
+    machine = a_machine(WatchedFiles({"notes.md": b"old\n"}, blind=True))
+
+    assert await machine.survey() is None
+
+
+def test_a_look_ends_before_the_server_gives_up_on_it() -> None:
+    # The server's patience, less the way there and back.
+    assert 1.0 <= handler_module._SURVEY_SECONDS < SURVEY_SECONDS
+
+
+@pytest.mark.parametrize("fields", [{"replayed": True}, {"tool_params": None}])
+async def test_a_request_to_look_told_again_is_passed_over(fields: dict[str, Any]) -> None:
+    machine = a_machine()
+    values: dict[str, Any] = {"tool_params": {"path": "notes.md", "content": "x"}} | fields
+
+    await machine.handler.handle_tool_survey_request(
+        SurveyRequest("apr_1", "exe_1", "write_file", **values)
+    )
+
+    assert machine.line.facts == {}
+
+
+# Claiming
+
+
+async def test_a_change_is_claimed_and_then_done() -> None:
+    machine = a_machine()
+
+    await machine.signal(a_change(epoch=4))
+
+    assert machine.line.claims == [("exe_1", 4)]
+    assert machine.told == [("exe_1", "completed", 4)]
+    assert machine.files.files == {"notes.md": b"new\n"}
+
+
+async def test_nothing_is_touched_before_the_claim_is_granted() -> None:
+    machine = a_machine()
+    machine.line.answering.clear()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(a_change()))
+        await until(lambda: machine.line.claims != [])
+        assert machine.files.written == []
+        machine.line.answering.set()
+
+    assert machine.files.written == ["notes.md"]
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_claim_that_is_refused_executes_nothing_and_reports_nothing() -> None:
+    machine = a_machine()
+    machine.line.right = lambda tool_id, epoch: False
+
+    await machine.signal(a_change())
+
+    assert machine.files.files == {"notes.md": b"old\n"}
+    assert machine.files.written == []
+    assert machine.line.reports == []
+    assert list(machine.handler.history) == []
+    assert machine.handler.active_executions == frozenset()
+
+
+async def test_a_read_needs_no_claim() -> None:
+    machine = a_machine()
+
+    await machine.signal(a_signal(path="notes.md"))
+
+    assert machine.line.claims == []
+    assert machine.told == [("exe_1", "completed", 1)]
+
+
+async def test_a_call_offered_anew_while_the_claim_is_on_its_way_is_claimed_anew() -> None:
+    """The server was started again meanwhile: the first claim's epoch is void, the call is not."""
+    machine = a_machine()
+    machine.line.answering.clear()
+    machine.line.right = lambda tool_id, epoch: epoch == 2
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(a_change(epoch=1)))
+        await until(lambda: machine.line.claims != [])
+        await machine.signal(a_change(epoch=2))
+        machine.line.answering.set()
+
+    assert machine.files.written == ["notes.md"]
+    assert machine.told == [("exe_1", "completed", 2)]
+
+
+async def test_a_call_offered_anew_while_it_is_done_is_done_once_and_reported_as_new() -> None:
+    machine = a_machine(WatchedFiles({"notes.md": b"old\n"}, slow=True))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(a_change(epoch=1)))
+        await until(lambda: machine.files.at_once == 1)
+        # The server knows that it was begun, and so does this machine.
+        await machine.signal(a_change(epoch=2, status="executing"))
+        machine.files.let_go.set()
+
+    assert machine.files.written == ["notes.md"]
+    assert machine.told == [("exe_1", "completed", 2)]
+
+
+async def test_a_change_offered_anew_before_the_ack_is_reported_again_and_not_done_again() -> None:
+    machine = a_machine()
+    await machine.signal(a_change(epoch=1))
+
+    await machine.signal(a_change(epoch=2, status="executing"))
+
+    assert machine.files.written == ["notes.md"]
+    assert machine.told == [("exe_1", "completed", 1), ("exe_1", "completed", 2)]
+
+
+async def test_what_was_begun_in_an_earlier_life_has_an_unknown_outcome() -> None:
+    machine = a_machine()
+
+    await machine.signal(a_change(status="executing"))
+
+    assert machine.failure[0] == "outcome_unknown"
+    assert machine.files.written == []
+    assert machine.line.claims == []
+
+
+async def test_a_read_begun_in_an_earlier_life_is_simply_read() -> None:
+    machine = a_machine()
+
+    await machine.signal(a_signal(path="notes.md", status="executing"))
+
+    assert machine.told == [("exe_1", "completed", 1)]
+
+
+# What is not what was approved
+
+
+@pytest.mark.parametrize(
+    ("found", "now"),
+    [
+        pytest.param(b"old\n", b"other\n", id="changed"),
+        pytest.param(b"old\n", None, id="gone"),
+        pytest.param(None, b"old\n", id="appeared"),
+    ],
+)
+async def test_a_file_that_has_changed_since_it_was_looked_at_is_left_alone(
+    found: bytes | None, now: bytes | None
+) -> None:
+    held = {} if now is None else {"notes.md": now}
+    machine = a_machine(WatchedFiles(held))
+
+    await machine.signal(a_change(found=found))
+
+    assert machine.failure == (
+        "stale",
+        "this machine has changed since the call was looked at; nothing was done",
+    )
+    assert machine.files.files == held
+    assert machine.line.claims == []
+
+
+async def test_a_file_that_changes_while_the_claim_is_on_its_way_is_left_alone() -> None:
+    machine = a_machine()
+    machine.line.answering.clear()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(a_change()))
+        await until(lambda: machine.line.claims != [])
+        machine.files.files["notes.md"] = b"somebody else's\n"
+        machine.line.answering.set()
+
+    assert machine.failure[0] == "stale"
+    assert machine.files.files == {"notes.md": b"somebody else's\n"}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"digest": "0" * 64}, id="other-digest"),
+        pytest.param({"salt": "other"}, id="other-salt"),
+        pytest.param({"tool_params": {"path": "notes.md", "content": "evil\n"}}, id="other-text"),
+        pytest.param({"tool_params": {"path": "other.md", "content": "new\n"}}, id="other-file"),
+    ],
+)
+@pytest.mark.parametrize("surveyed", [True, False])
+async def test_words_that_are_not_those_that_were_approved_are_not_done(
+    fields: dict[str, Any], surveyed: bool
+) -> None:
+    machine = a_machine()
+
+    await machine.signal(a_change(surveyed=surveyed, **fields))
+
+    assert machine.failure[0] == "stale"
+    assert machine.files.written == []
+    assert machine.line.claims == []
+
+
+async def test_a_digest_without_facts_does_not_pass_for_one_with_facts() -> None:
+    machine = a_machine()
+    unseen = a_change(surveyed=False)
+
+    await machine.signal(a_change(digest=unseen.digest))
+
+    assert machine.failure[0] == "stale"
+
+
+async def test_what_nobody_has_looked_at_is_done_as_long_as_it_is_no_riskier() -> None:
+    machine = a_machine()
+
+    await machine.signal(a_change(surveyed=False))
+
+    assert machine.told == [("exe_1", "completed", 1)]
+    assert machine.files.files == {"notes.md": b"new\n"}
+
+
+async def test_what_nobody_has_looked_at_and_is_riskier_here_is_not_done() -> None:
+    held = {"notes.md": b"\x00\xff binary"}
+    machine = a_machine(WatchedFiles(held))
+
+    await machine.signal(a_change(surveyed=False))
+
+    error_type, error = machine.failure
+    assert error_type == "stale"
+    assert "riskier than what was approved" in error
+    assert "binary" in error
+    assert machine.files.files == held
+    assert machine.line.claims == []
+
+
+@pytest.mark.parametrize("path", [".env", "../outside.md", "/etc/hosts", "a.exe"])
+async def test_what_this_machines_own_rules_refuse_is_not_done(path: str) -> None:
+    machine = a_machine()
+
+    # A server that has gone astray approves anything.
+    await machine.signal(a_change(path=path, found=None))
+
+    assert machine.failure[0] == "denied"
+    assert machine.files.written == []
+    assert machine.line.claims == []
+
+
+async def test_what_this_machine_finds_harmless_is_done_as_it_was_approved() -> None:
+    """Boxed here, where the server believed it was not: the look found nothing to tell."""
+    machine = a_machine(isolated=True)
+    params = {"command": "ls"}
+    seen = await machine.survey("execute_command", **params)
+    assert seen is not None
+    plan = Plan(argv=(("ls",),))
+
+    await machine.signal(
+        a_signal(
+            tool_name="execute_command",
+            tool_params=params,
+            digest=digest_call(SALT, "execute_command", canonical(params), plan, seen["facts"]),
+            status="approved",
+            risk_level="HIGH",
+            surveyed=True,
+        )
+    )
+
+    assert machine.told == [("exe_1", "completed", 1)]
+
+
+# Many at once, and the end
+
+
+async def test_at_most_three_changes_are_made_at_once() -> None:
+    held = {f"notes-{n}.md": b"old\n" for n in range(10)}
+    machine = a_machine(WatchedFiles(held, slow=True))
+    signals: Sequence[Signal] = [a_change(f"exe_{n}", f"notes-{n}.md") for n in range(10)]
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(*signals))
+        await until(lambda: machine.files.at_once == MOST_AT_ONCE)
+        for _ in range(20):  # Every chance for a fourth.
+            await asyncio.sleep(0)
+        # What waits for its turn is not claimed yet: another machine might do it sooner.
+        assert len(machine.line.claims) == MOST_AT_ONCE
+        assert len(machine.handler.active_executions) == 10
+        machine.files.let_go.set()
+
+    assert machine.files.most_at_once == 3
+    assert sorted(machine.told) == sorted((one.tool_id, "completed", 1) for one in signals)
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_refused_claim_makes_room_for_the_next() -> None:
+    machine = a_machine()
+    machine.line.right = lambda tool_id, epoch: tool_id == "exe_last"
+
+    for number in range(2 * MOST_AT_ONCE):
+        await machine.signal(a_change(f"exe_{number}"))
+    await machine.signal(a_change("exe_last"))
+
+    assert machine.told == [("exe_last", "completed", 1)]
+
+
+async def test_dispose_ends_what_runs_and_what_waits_and_reports_nothing() -> None:
+    held = {f"notes-{n}.md": b"old\n" for n in range(5)}
+    machine = a_machine(WatchedFiles(held, slow=True))
+    tasks = [
+        asyncio.create_task(machine.signal(a_change(f"exe_{n}", f"notes-{n}.md"))) for n in range(5)
+    ]
+    await until(lambda: machine.files.at_once == MOST_AT_ONCE)
+
+    machine.handler.dispose()
+    ended = await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert {type(one) for one in ended} == {asyncio.CancelledError}
+    assert machine.files.files == held
+    assert machine.files.at_once == 0
+    assert machine.line.reports == []
+    assert machine.handler.active_executions == frozenset()
+
+
+# Against the real server
+
+
+async def ask_to_write(
+    server: str,
+    home: Household,
+    call_id: str = "c1",
+    *,
+    wait: float = 10.0,
+    content: str = "new\n",
+) -> dict[str, Any]:
+    async with (
+        asyncio.timeout(15),
+        HandrailApi(server, home.project.id, home.secrets[Role.AGENT]) as agent,
+    ):
+        return await agent.execute(
+            "write_file",
+            {"path": "notes.md", "content": content},
+            session_id="s",
+            call_id=call_id,
+            reasoning="to remember",
+            wait=wait,
+        )
+
+
+async def approve(server: str, home: Household, approval_id: str, **body: Any) -> None:
+    async with HandrailApi(server, home.project.id, home.secrets[Role.USER]) as person:
+        await person.approve(approval_id, **body)
+
+
+@pytest.fixture
+def notes(household: Household) -> Path:
+    found = Path(household.workspace.root) / "notes.md"
+    found.write_text("old\n")
+    return found
+
+
+async def test_a_write_is_looked_at_asked_about_with_a_diff_and_done(
+    services: Services, household: Household, notes: Path
+) -> None:
+    person = ScriptedPerson(YES)
+    with FileSystemExecutor(household.workspace.root) as files:
+        async with serving(services) as server, a_client(server, household, files, person):
+            answer = await ask_to_write(server, household)
+
+    (card,) = person.cards
+    assert card.evidence == "--- a/notes.md\n+++ b/notes.md\n@@ -1,1 +1,1 @@\n-old\n+new\n"
+    assert (card.notes, card.reasoning) == ((), "to remember")
+    assert answer["status"] == "completed"
+    assert answer["result"]["path"] == "notes.md"
+    assert (answer["approved_by"], answer["scope"]) == ("ada", "once")
+    assert answer["approval_id"] == card.approval_id
+    assert notes.read_text() == "new\n"
+    assert person.told == []
+
+
+async def test_a_refusal_with_its_reason_reaches_the_agent(
+    services: Services, household: Household, notes: Path
+) -> None:
+    person = ScriptedPerson(Choice(approved=False, reason="write to docs/ instead"))
+    with FileSystemExecutor(household.workspace.root) as files:
+        async with serving(services) as server, a_client(server, household, files, person):
+            answer = await ask_to_write(server, household)
+
+    assert answer["status"] == "rejected"
+    assert answer["error"] == "ada refused this call: write to docs/ instead"
+    assert notes.read_text() == "old\n"
+
+
+async def test_a_file_that_changes_while_the_person_thinks_is_left_alone(
+    services: Services, household: Household, notes: Path
+) -> None:
+    person = PatientPerson()
+    with FileSystemExecutor(household.workspace.root) as files:
+        async with (
+            serving(services) as server,
+            a_client(server, household, files, person),
+            asyncio.TaskGroup() as group,
+        ):
+            asking = group.create_task(ask_to_write(server, household))
+            card = await person.sees_a_card()
+            notes.write_text("somebody else's\n")
+            person.choose(card, YES)
+
+    answer = asking.result()
+    assert (answer["status"], answer["error_type"]) == ("failed", "stale")
+    assert notes.read_text() == "somebody else's\n"
+
+
+async def test_permissions_that_change_while_the_person_thinks_are_noticed(
+    services: Services, household: Household, notes: Path
+) -> None:
+    person = PatientPerson()
+    with FileSystemExecutor(household.workspace.root) as files:
+        async with (
+            serving(services) as server,
+            a_client(server, household, files, person),
+            asyncio.TaskGroup() as group,
+        ):
+            asking = group.create_task(ask_to_write(server, household))
+            card = await person.sees_a_card()
+            notes.chmod(0o755)
+            person.choose(card, YES)
+
+    assert asking.result()["error_type"] == "stale"
+    assert notes.read_text() == "old\n"
+
+
+async def test_what_this_machine_would_refuse_is_asked_of_nobody(
+    services: Services, household: Household, notes: Path
+) -> None:
+    notes.unlink()
+    notes.mkdir()
+    person = ScriptedPerson(YES)
+    with FileSystemExecutor(household.workspace.root) as files:
+        async with serving(services) as server, a_client(server, household, files, person):
+            answer = await ask_to_write(server, household)
+
+    assert answer["status"] == "failed"
+    assert "notes.md" in answer["error"]
+    assert person.cards == []
+
+
+async def test_what_is_approved_while_nobody_is_there_is_done_when_somebody_comes(
+    services: Services, household: Household
+) -> None:
+    files = WatchedFiles({"notes.md": b"old\n"})
+    async with serving(services) as server:
+        asked = await ask_to_write(server, household, wait=0)
+        await approve(server, household, asked["approval_id"])
+        async with a_client(server, household, files):
+            answer = await ask_to_write(server, household)
+
+    assert (asked["status"], answer["status"]) == ("awaiting_approval", "completed")
+    assert files.files == {"notes.md": b"new\n"}
+
+
+async def test_what_is_approved_unseen_and_is_riskier_on_the_machine_is_not_done(
+    services: Services, household: Household
+) -> None:
+    files = WatchedFiles({"notes.md": b"\x00\xff binary"})
+    async with serving(services) as server:
+        asked = await ask_to_write(server, household, wait=0)
+        await approve(server, household, asked["approval_id"])
+        async with a_client(server, household, files):
+            answer = await ask_to_write(server, household)
+
+    assert (answer["status"], answer["error_type"]) == ("failed", "stale")
+    assert files.files == {"notes.md": b"\x00\xff binary"}
+
+
+async def test_a_look_that_does_not_arrive_leaves_a_question_without_facts(
+    services: Services, household: Household, clock: FakeClock
+) -> None:
+    files, person = WatchedFiles({"notes.md": b"old\n"}), PatientPerson()
+    app = meddled(services, "/facts", turn_away(503))
+    async with (
+        serving(services, app=app) as server,
+        a_client(server, household, files, person),
+        asyncio.TaskGroup() as group,
+    ):
+        asking = group.create_task(ask_to_write(server, household))
+        async with HandrailApi(server, household.project.id, household.secrets[Role.USER]) as api:
+            await until_asked(api)
+        clock.advance(3)
+        card = await person.sees_a_card()
+        person.choose(card, YES)
+
+    assert len(card.notes) == 1
+    assert card.evidence == ""
+    assert asking.result()["status"] == "completed"
+
+
+async def until_asked(api: HandrailApi) -> None:
+    async def known() -> bool:
+        return (await api.get("/tools/executions"))["total_count"] > 0
+
+    await until(known)
+
+
+async def test_what_was_begun_before_a_restart_of_the_client_is_not_done_again(
+    services: Services, household: Household
+) -> None:
+    files = WatchedFiles({"notes.md": b"old\n"}, slow=True)
+    async with serving(services) as server:
+        async with a_client(server, household, files, ScriptedPerson(YES)):
+            await ask_to_write(server, household, wait=0)
+            await until(lambda: files.at_once == 1)
+        # The client is gone in the middle of it; another one starts in its place.
+        files.let_go.set()
+        async with a_client(server, household, files, ScriptedPerson(YES)):
+            answer = await ask_to_write(server, household)
+
+    assert (answer["status"], answer["error_type"]) == ("failed", "outcome_unknown")
+    assert files.written == ["notes.md"]
+    assert files.files == {"notes.md": b"old\n"}
+
+
+async def test_of_two_machines_one_does_it(
+    services: Services, store: SqliteStore, household: Household
+) -> None:
+    machine = await add_machine(store, household)
+    here, there = WatchedFiles({"notes.md": b"old\n"}), WatchedFiles({"notes.md": b"old\n"})
+    person = ScriptedPerson(*[YES] * 5)
+    async with (
+        serving(services) as server,
+        a_client(server, household, here, person),
+        a_client(server, household, there, machine=machine),
+    ):
+        answers = [
+            await ask_to_write(server, household, f"c{n}", content=f"{n}\n") for n in range(5)
+        ]
+
+    assert [answer["status"] for answer in answers] == ["completed"] * 5
+    assert len(here.written) + len(there.written) == 5
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_claim_that_the_server_refuses_is_not_asked_again(
+    services: Services, household: Household
+) -> None:
+    files = WatchedFiles({"notes.md": b"old\n"})
+    app = meddled(services, "/claim", *[turn_away(409)] * 2)
+    async with (
+        serving(services, app=app) as server,
+        a_client(server, household, files, ScriptedPerson(YES)) as handler,
+    ):
+        answer = await ask_to_write(server, household, wait=1)
+
+    assert answer["status"] == "approved"
+    assert files.written == []
+    assert handler.active_executions == frozenset()
+    assert list(handler.history) == []
+
+
+@pytest.mark.parametrize(
+    "ways",
+    [
+        pytest.param([lose_answer], id="answer-lost"),
+        pytest.param([lose_answer] * 3, id="answers-lost"),
+        pytest.param([turn_away(503)], id="server-not-ready"),
+        pytest.param([turn_away(500), lose_answer], id="server-broken"),
+    ],
+)
+async def test_a_claim_without_an_answer_is_asked_again_and_the_call_done_once(
+    services: Services, household: Household, ways: list[Way]
+) -> None:
+    files = WatchedFiles({"notes.md": b"old\n"})
+    app = meddled(services, "/claim", *ways)
+    async with (
+        serving(services, app=app) as server,
+        a_client(server, household, files, ScriptedPerson(YES)),
+    ):
+        answer = await ask_to_write(server, household, wait=5)
+
+    assert answer["status"] == "completed"
+    assert files.written == ["notes.md"]
+
+
+@pytest.mark.parametrize("arrives", [True, False], ids=["claimed", "not-claimed"])
+async def test_a_server_that_ends_before_it_answers_a_claim_is_asked_again_when_it_is_back(
+    store: SqliteStore, bus: LocalBus, clock: FakeClock, household: Household, arrives: bool
+) -> None:
+    files = WatchedFiles({"notes.md": b"old\n"})
+    port = free_port()
+    claimed = asyncio.Event()
+
+    async def hang(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_nothing(message: Message) -> None:
+            pass
+
+        if arrives:
+            await app(scope, receive, send_nothing)
+        claimed.set()
+        await asyncio.Event().wait()
+
+    async def wait_for_new_offer(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        await until(is_offered_anew)
+        await app(scope, receive, send)
+
+    async def is_offered_anew() -> bool:
+        (call,) = await store.list_executions(
+            household.project.id, status=None, agent_id=None, limit=1
+        )
+        return call.epoch == 2
+
+    async with AsyncExitStack() as stack:
+        first = build_services(store, bus, clock)
+        async with serving(first, port=port, app=meddled(first, "/claim", hang)) as server:
+            await stack.enter_async_context(a_client(server, household, files, ScriptedPerson(YES)))
+            await ask_to_write(server, household, wait=0)
+            async with asyncio.timeout(10):
+                await claimed.wait()
+        second = build_services(store, bus, clock)
+        app = meddled(second, "/claim", wait_for_new_offer)
+        async with serving(second, port=port, app=app) as server:
+            answer = await ask_to_write(server, household, wait=5)
+
+    assert answer["status"] == "completed"
+    assert files.written == ["notes.md"]

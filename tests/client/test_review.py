@@ -1,0 +1,187 @@
+"""This machine forms its own opinion of a call, whatever it was told."""
+
+import asyncio
+from typing import Any, ClassVar
+
+import pytest
+
+from handrail.client.review import Reviewer
+from handrail.core.audit import canonical
+from handrail.core.digest import digest_call
+from handrail.core.errors import ApprovalDeniedError, BadInput, FileOperationError, ToolError
+from handrail.core.hands import FileContent, Hands
+from handrail.core.project import Autonomy
+from handrail.core.risk import Finding, RiskLevel
+from handrail.core.survey import Survey
+from handrail.core.tool import JsonObject, ToolResult
+from handrail.core.verdict import Plan
+from handrail.policy.security import Scene
+from handrail.testing import FakeCommands, FakeFiles
+from handrail.tools.base import Tool, ToolParams
+from handrail.tools.catalogue import builtin_registry
+from handrail.tools.registry import ToolRegistry
+from tests.client.conftest import SALT, state_of
+
+WRITE = {"path": "notes.md", "content": "new\n"}
+
+
+class NoParams(ToolParams):
+    pass
+
+
+class Suspicious(Tool[NoParams]):
+    """Finds only on the machine that it must not be done."""
+
+    name: ClassVar[str] = "suspicious"
+    description: ClassVar[str] = "Looks twice."
+    params = NoParams
+
+    def preview(self, params: NoParams) -> str:
+        return "Look twice"
+
+    async def survey(self, params: NoParams, scene: Scene, hands: Hands) -> Survey:
+        return Survey(findings=(Finding("trap", "it is a trap", RiskLevel.FORBIDDEN),))
+
+    async def execute(
+        self, params: NoParams, scene: Scene, hands: Hands, facts: JsonObject | None = None
+    ) -> ToolResult:
+        raise AssertionError("never")
+
+
+class BlindFiles(FakeFiles):
+    """Files that never tell what they hold."""
+
+    async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
+        await asyncio.Event().wait()
+        return None
+
+
+def a_reviewer(
+    files: FakeFiles | None = None, autonomy: Autonomy = Autonomy.FULL, **scene: Any
+) -> Reviewer:
+    held = files or FakeFiles({"notes.md": b"old\n", "README.md": b"hello"})
+    registry = ToolRegistry([*builtin_registry(), Suspicious()])
+    hands = Hands(held, FakeCommands({}))
+    return Reviewer(registry, Scene("/workspace", autonomy, **scene), hands)
+
+
+async def test_what_is_harmless_is_not_looked_at() -> None:
+    reviewed = await a_reviewer(BlindFiles({})).review("read_file", {"path": "README.md"})
+
+    assert reviewed.verdict.risk is RiskLevel.LOW
+    assert reviewed.survey is None
+    assert reviewed.facts is None
+
+
+async def test_what_changes_something_is_looked_at() -> None:
+    reviewed = await a_reviewer().review("write_file", WRITE)
+
+    assert reviewed.verdict.risk is RiskLevel.MEDIUM
+    assert reviewed.facts == state_of(b"old\n").as_facts()
+
+
+async def test_what_the_machine_shows_can_raise_the_risk() -> None:
+    files = FakeFiles({"notes.md": b"\x00\xff binary"})
+
+    reviewed = await a_reviewer(files).review("write_file", WRITE)
+
+    assert reviewed.verdict.risk is RiskLevel.HIGH
+    assert any("binary" in reason for reason in reviewed.verdict.reasons)
+
+
+@pytest.mark.parametrize("path", [".env", "../x.md", "/etc/hosts", "a.exe", ".git/config"])
+async def test_what_the_rules_refuse_is_refused_before_anything_is_looked_at(path: str) -> None:
+    with pytest.raises(ApprovalDeniedError) as caught:
+        await a_reviewer(BlindFiles({})).review("write_file", {"path": path, "content": "x"})
+
+    assert caught.value.message
+
+
+async def test_what_only_the_look_shows_to_be_forbidden_is_refused() -> None:
+    with pytest.raises(ApprovalDeniedError, match="it is a trap"):
+        await a_reviewer().review("suspicious", {})
+
+
+async def test_a_machine_that_only_reads_refuses_every_change() -> None:
+    reviewer = a_reviewer(autonomy=Autonomy.READ_ONLY)
+
+    assert (await reviewer.review("read_file", {"path": "README.md"})).tool.name == "read_file"
+    with pytest.raises(ApprovalDeniedError):
+        await reviewer.review("write_file", WRITE)
+
+
+@pytest.mark.parametrize(
+    ("tool_name", "raw"),
+    [
+        pytest.param("launch", {}, id="unknown-tool"),
+        pytest.param("write_file", {}, id="missing-fields"),
+        pytest.param("write_file", WRITE | {"force": True}, id="extra-field"),
+        pytest.param("write_file", WRITE | {"path": 3}, id="wrong-type"),
+    ],
+)
+async def test_what_cannot_be_read_is_bad_input(tool_name: str, raw: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        await a_reviewer().review(tool_name, raw)
+
+
+async def test_what_cannot_be_done_is_said_by_the_look() -> None:
+    class Folder(FakeFiles):
+        async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
+            raise FileOperationError(f"{path} is a folder")
+
+    with pytest.raises(ToolError, match=r"notes\.md is a folder"):
+        await a_reviewer(Folder({})).review("write_file", WRITE)
+
+
+async def test_a_look_does_not_take_for_ever() -> None:
+    with pytest.raises(TimeoutError):
+        await a_reviewer(BlindFiles({})).review("write_file", WRITE, seconds=0.01)
+
+
+async def test_the_digest_is_the_one_that_the_server_makes() -> None:
+    reviewed = await a_reviewer().review("write_file", WRITE)
+    words = (SALT, "write_file", canonical(WRITE), Plan(paths=("notes.md",)))
+
+    assert reviewed.digest(SALT, WRITE, with_facts=True) == digest_call(
+        *words, state_of(b"old\n").as_facts()
+    )
+    assert reviewed.digest(SALT, WRITE, with_facts=False) == digest_call(*words, None)
+
+
+async def test_the_digest_changes_with_everything_it_covers() -> None:
+    reviewed = await a_reviewer().review("write_file", WRITE)
+    elsewhere = await a_reviewer(FakeFiles({})).review("write_file", WRITE)
+    other = await a_reviewer().review("write_file", WRITE | {"mode": "append"})
+
+    digests = {
+        reviewed.digest(SALT, WRITE, with_facts=True),
+        reviewed.digest(SALT, WRITE, with_facts=False),
+        reviewed.digest("other", WRITE, with_facts=True),
+        elsewhere.digest(SALT, WRITE, with_facts=True),
+        other.digest(SALT, WRITE | {"mode": "append"}, with_facts=True),
+    }
+
+    assert len(digests) == 5
+
+
+async def test_what_was_looked_at_is_what_must_still_be_there() -> None:
+    files = FakeFiles({"notes.md": b"old\n"})
+    reviewer = a_reviewer(files)
+    reviewed = await reviewer.review("write_file", WRITE)
+    files.files["notes.md"] = b"somebody else's\n"
+
+    with pytest.raises(ToolError) as caught:
+        await reviewer.execute(reviewed)
+
+    assert caught.value.error_type == "stale"
+    assert files.files == {"notes.md": b"somebody else's\n"}
+
+
+async def test_what_was_reviewed_is_executed() -> None:
+    files = FakeFiles({"notes.md": b"old\n"})
+    reviewer = a_reviewer(files)
+
+    result = await reviewer.execute(await reviewer.review("write_file", WRITE))
+
+    assert result.success
+    assert files.files == {"notes.md": b"new\n"}
