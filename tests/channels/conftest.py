@@ -97,6 +97,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Generator[Screen]:
     monkeypatch.setattr(sys, "stdin", made.stdin)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("LINES", "60")
     monkeypatch.delenv("NO_COLOR", raising=False)
     yield made
     monkeypatch.undo()

@@ -4,8 +4,10 @@ import asyncio
 import os
 import termios
 import time
+from collections.abc import Callable, Coroutine
 
 import pytest
+import uvloop
 
 from handrail.channels.keyboard import END, ESCAPE, Keyboard
 from tests.channels.conftest import Screen
@@ -167,3 +169,21 @@ async def test_one_keyboard_after_another(screen: Screen) -> None:
         with Keyboard(screen.fd, 0) as keyboard:
             screen.type(key)
             assert await keyboard.key(PATIENCE) == key
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
+def test_the_terminal_others_write_to_stays_as_it_is(
+    screen: Screen, run: Callable[[Coroutine[None, None, None]], None]
+) -> None:
+    """Some loops make what they listen to non-blocking; then others would lose what they write."""
+
+    async def listen() -> None:
+        with Keyboard(screen.fd, 0) as keyboard:
+            screen.type("a")
+            assert await keyboard.key(PATIENCE) == "a"
+            assert os.get_blocking(screen.fd)
+            assert os.get_blocking(screen.stdout.fileno())
+
+    run(listen())
+
+    assert os.get_blocking(screen.fd)

@@ -137,9 +137,20 @@ async def test_no_other_text_approves_what_is_risky(
         await sitting.press("a")
         await screen.sees("type 'approve' and Enter")
         await sitting.press(f"{typed}\r")
-        await screen.sees("decide (")
+        await screen.sees("that was not 'approve'")
 
         await sitting.nothing_is_decided()
+
+
+async def test_after_a_wrong_word_the_right_one_can_be_typed(screen: Screen) -> None:
+    async with asked(screen, a_live_card(**HIGH)) as sitting:
+        await sitting.press("a")
+        await sitting.press("aprove\r")
+        await screen.sees("that was not 'approve'")
+        await sitting.press("approve\r")
+
+        assert await sitting.choice() == APPROVED
+        await screen.sees("approved: this call, once")
 
 
 @pytest.mark.parametrize("keys", ["a", "aa", "a\r", "a\r\r", "aaaa\raaaa\r"])
@@ -196,8 +207,10 @@ async def test_escape_goes_back_and_another_choice_can_be_made(screen: Screen) -
         await sitting.press("a")
         await screen.sees("type 'approve' and Enter")
         await sitting.press("ve\r")
-        await screen.sees("decide (")
+        await screen.sees("that was not 'approve'")
         assert not sitting.asking.done()
+        await sitting.press("\x1b")
+        await screen.sees("decide (")
         await sitting.press("r")
         await screen.sees("why not?")
         await sitting.press("\r")

@@ -111,6 +111,36 @@ def test_who_comes_second_is_told_who_was_faster(office: Office) -> None:
     assert line.endswith("from command-line")
 
 
+def test_what_is_risky_is_shown_and_approved_only_when_it_is_said_twice(office: Office) -> None:
+    call = office.ask_for("deploy.sh")
+
+    shown = ended_well(office.run("approvals", "show", call["approval_id"][-8:]))
+    hasty = office.run("approvals", "approve", call["approval_id"])
+    still_open = office.ask_for("deploy.sh")["status"]
+    decided = ended_well(office.run("approvals", "approve", call["approval_id"], "--yes"))
+
+    assert " HIGH  Write 1 line to deploy.sh" in shown
+    assert "+pass" in shown
+    assert hasty.returncode == 1
+    assert "+pass" in hasty.stdout
+    assert "nothing is approved yet" in hasty.stderr
+    assert still_open == "awaiting_approval"
+    assert decided == f"{call['approval_id']} is approved\n"
+    assert office.become_of("deploy.sh")["status"] == "completed"
+
+
+def test_calls_and_the_record_are_told_in_short(office: Office) -> None:
+    office.become_of("../outside.py")
+
+    executions, record = map(ended_well, office.run_all("executions", "audit show"))
+
+    assert "path=../outside.py" in executions
+    assert "'../outside.py' climbs out of the workspace" in executions
+    assert "call.proposed" in record
+    assert "write_file · FORBIDDEN · failed" in record
+    assert '{"' not in record
+
+
 def test_a_class_is_granted_listed_used_and_taken_back(office: Office) -> None:
     call = office.ask_for("lib/one.py")
     words = ("approvals", "approve", call["approval_id"], "--scope", "class", "--uses", "2")

@@ -49,7 +49,7 @@ def test_a_command_is_explained_as_it_would_be_typed(shell: Shell) -> None:
     )
 
     assert asked.splitlines()[0] == "ask  risk HIGH, 600 s to answer"
-    assert "no box is proven on this machine, so every command asks  (command.unboxed)" in asked
+    assert "no command runs in a box yet, so every command asks  (command.unboxed)" in asked
     assert denied.splitlines() == [
         "deny  risk FORBIDDEN",
         "  Command not allowed: rm deletes for good  (command.forbidden)",

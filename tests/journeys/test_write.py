@@ -149,7 +149,7 @@ async def test_a_command_runs_when_a_person_approves_it(rig: Rig) -> None:
         asking = group.create_task(rig.call("execute_command", params))
         card = await rig.answer(YES)
 
-    assert "no box is proven on this machine" in " ".join(card.reasons)
+    assert "no command runs in a box yet" in " ".join(card.reasons)
     assert asking.result()["status"] == "completed"
     assert asking.result()["result"]["stdout"] == "3 three.txt\n"
 

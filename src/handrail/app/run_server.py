@@ -9,6 +9,7 @@ from handrail.app.enrol import enrol
 from handrail.app.home import Credentials, Home
 from handrail.app.run_client import connect
 from handrail.app.settings import Settings
+from handrail.core.errors import SetupError
 from handrail.core.ports import Channel
 from handrail.server.app import create_app
 from handrail.server.serving import HandrailServer, bind
@@ -41,6 +42,7 @@ async def _run(
     on_ready: Callable[[Credentials], None],
     client: Callable[[Home, Credentials], Coroutine[None, None, None]] | None,
 ) -> None:
+    _check_folder(workspace)
     with bind(settings.host, settings.port) as listening:
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         address = f"http://{host}:{listening.getsockname()[1]}"
@@ -54,3 +56,9 @@ async def _run(
                 if client is not None:
                     connected = group.create_task(client(home, known))
                     serving.add_done_callback(lambda _: connected.cancel())
+
+
+def _check_folder(workspace: Path) -> None:
+    """Before anything else is said: a wrong folder matters more than a port that is in use."""
+    if not workspace.is_dir():
+        raise SetupError(f"{workspace} is not a folder; name the folder your agents shall work in")

@@ -29,7 +29,7 @@ class Keyboard:
     """
 
     def __init__(self, fd: int, deaf_seconds: float):
-        self._fd = fd
+        self._given_fd = fd
         self._deaf_seconds = deaf_seconds
         self._keys: asyncio.Queue[str] = asyncio.Queue()
         self._ended = False
@@ -39,6 +39,9 @@ class Keyboard:
 
     def __enter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
+        # Opened anew: some loops make what they listen to non-blocking, and that must not be the
+        # terminal everybody writes to.
+        self._fd = os.open(os.ttyname(self._given_fd), os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
         self._before: list[Any] = termios.tcgetattr(self._fd)
         tty.setcbreak(self._fd)
         if self._deaf_seconds > 0:
@@ -59,6 +62,7 @@ class Keyboard:
         # A terminal that is gone needs no putting back.
         with suppress(termios.error):
             termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
+        os.close(self._fd)
 
     async def key(self, timeout_seconds: float) -> str | None:
         """The next key; None when the time has passed, END when nobody types any more."""

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from handrail.channels.keyboard import BACKSPACE, END, ENTER, ESCAPE, Keyboard
-from handrail.channels.terminal_card import CardText
+from handrail.channels.terminal_card import SHOWN_LINES, CardText
 from handrail.core.card import Card, Choice, Offer
 from handrail.core.grant import Scope
 from handrail.core.visible import visible
@@ -26,6 +26,10 @@ _DEAF_SECONDS = 0.7
 _KEYS = {Scope.ONCE: "a", Scope.CLASS: "c", Scope.SESSION: "s"}
 _WORD = "approve"
 _MOST_REASON_CHARS = 500
+_CLEAR = "\r\x1b[2K"
+# What stands around a diff on the card, and how little of a diff is worth a look.
+_LINES_AROUND = 14
+_FEWEST_LINES = 5
 
 log = structlog.get_logger(__name__)
 
@@ -35,6 +39,7 @@ class TerminalChannel:
 
     def __init__(self, console: Console | None = None, deaf_seconds: float = _DEAF_SECONDS):
         self._console = console or Console(highlight=False, emoji=False)
+        self._screen = _Screen(self._console)
         _take_any_letter(self._console.file)
         self._fd = sys.stdin.fileno()
         self._deaf_seconds = deaf_seconds
@@ -53,20 +58,55 @@ class TerminalChannel:
                 return None
 
     def tell(self, words: str) -> None:
-        try:
-            self._console.print(Text(visible(words), style="dim"))
-        except OSError as error:
-            log.info("terminal.gone", error=str(error))
+        text = self._screen.drawn(Text(visible(words), style="dim"))
+        asyncio.get_running_loop().run_in_executor(None, self._screen.put, _CLEAR + text)
 
     async def _show(self, card: Card) -> Choice | None:
-        text = CardText(card, max(20, self._console.width - 1))
-        for line in text.lines():
-            self._console.print(line)
+        height = max(_FEWEST_LINES, self._console.height - _LINES_AROUND)
+        text = CardText(card, max(20, self._console.width - 1), min(SHOWN_LINES, height))
+        await self._screen.show(*text.lines())
         with Keyboard(self._fd, self._deaf_seconds) as keyboard:
-            try:
-                return await _Dialog(card, text, keyboard, self._console).run()
-            finally:
-                self._console.print()
+            dialog = _Dialog(card, text, keyboard, self._screen)
+            choice = await dialog.run()
+        await self._screen.show(_in_words(choice, card))
+        return choice
+
+
+class _Screen:
+    """Writes in a thread: a terminal that was told to wait must not hold up the whole machine.
+
+    Nothing counts as shown before it is written, so that nobody decides on what they cannot see.
+    """
+
+    def __init__(self, console: Console):
+        self.console = console
+
+    async def show(self, *lines: Text) -> None:
+        await asyncio.to_thread(self.put, _CLEAR + self.drawn(*lines))
+
+    async def prompt(self, text: str) -> None:
+        """Write over the present line."""
+        await asyncio.to_thread(self.put, _CLEAR + text)
+
+    def drawn(self, *lines: Text) -> str:
+        with self.console.capture() as capture:
+            for line in lines:
+                self.console.print(line)
+        return capture.get()
+
+    def put(self, text: str) -> None:
+        self.console.file.write(text)
+        self.console.file.flush()
+
+
+def _in_words(choice: Choice | None, card: Card) -> Text:
+    if choice is None:
+        return Text("  left to another screen", style="dim")
+    if not choice.approved:
+        return Text("  refused", style="red")
+    words = next(offer.words for offer in card.offers if offer.scope is choice.scope)
+    taken_back = "" if choice.scope is Scope.ONCE else "; `handrail grants` takes it back"
+    return Text(f"  approved: {visible(words)}{taken_back}", style="green")
 
 
 def has_terminal() -> bool:
@@ -93,18 +133,18 @@ def _take_any_letter(file: object) -> None:
 class _Dialog:
     """One card being decided."""
 
-    def __init__(self, card: Card, text: CardText, keyboard: Keyboard, console: Console):
+    def __init__(self, card: Card, text: CardText, keyboard: Keyboard, screen: _Screen):
         self._card = card
         self._text = text
         self._keyboard = keyboard
-        self._console = console
+        self._screen = screen
         self._offers = {_KEYS[offer.scope]: offer for offer in card.offers}
         self._unseen = text.is_cut
 
     async def run(self) -> Choice | None:
-        self._console.print(self._menu())
+        await self._screen.show(self._menu())
         while True:
-            key = await self._next_key("decide")
+            key = await self._next_key()
             if key is None or key == END:
                 return None
             if key in self._offers and await self._means_it(self._offers[key]):
@@ -114,7 +154,7 @@ class _Dialog:
                 if reason is not None:
                     return Choice(approved=False, reason=reason.strip() or None)
             if key == "v":
-                self._view()
+                await self._view()
             if key == "l":
                 return None
 
@@ -128,54 +168,52 @@ class _Dialog:
             menu.append("  v ", style="bold").append("view all of it\n")
         return menu.append("  l ", style="bold").append("leave it to another screen")
 
-    def _view(self) -> None:
-        self._console.print()
-        for line in CardText(self._card, self._text.width, whole=True).lines():
-            self._console.print(line)
+    async def _view(self) -> None:
+        whole = CardText(self._card, self._text.width, whole=True)
         self._unseen = False
+        await self._screen.show(*whole.lines(), self._menu())
 
     async def _means_it(self, offer: Offer) -> bool:
         """What is risky, wide or unseen is approved by a step that no single key can take."""
         if offer.warning is not None:
-            self._console.print(Text(f"\n  {visible(offer.warning)}", style="yellow"))
+            await self._screen.show(Text(f"  {visible(offer.warning)}", style="yellow"))
         elif self._unseen:
-            self._console.print(Text("\n  You have not seen all of it: v shows it.", "yellow"))
+            await self._screen.show(Text("  You have not seen all of it: v shows it.", "yellow"))
         elif not self._card.needs_second_step:
             return True
-        typed = await self._line(f"type {_WORD!r} and Enter to go on (Esc goes back) ")
-        return typed is not None and typed.strip().lower() == _WORD
+        prompt = f"type {_WORD!r} and Enter to go on (Esc goes back) "
+        while (typed := await self._line(prompt)) is not None:
+            if typed.strip().lower() == _WORD:
+                return True
+            prompt = f"that was not {_WORD!r}; type it and Enter (Esc goes back) "
+        return False
 
-    async def _next_key(self, prompt: str) -> str | None:
+    async def _next_key(self) -> str | None:
         """The next key, counting down meanwhile; None when the time is up."""
         while (left := _seconds_left(self._card)) > 0:
-            self._status(f"{prompt} ({left // 60}:{left % 60:02d} left, then it is refused) ")
+            clock = f"{left // 60}:{left % 60:02d}"
+            prompt = f"decide ({clock} left, then it is refused) "
+            fits = len(prompt) < self._text.width
+            await self._screen.prompt(prompt if fits else f"decide ({clock}) ")
             key = await self._keyboard.key(1.0)
             if key is not None:
                 return key
-        self._status("time is up: nobody answered, so the call is refused")
+        await self._screen.show(Text("  time is up: nobody answered, so the call is refused"))
         return None
 
     async def _line(self, prompt: str) -> str | None:
         """A line of text; None when it was given up."""
         typed = ""
-        self._console.print()
         while True:
-            self._status(prompt + visible(typed))
+            text = prompt + visible(typed)
+            width = self._text.width
+            await self._screen.prompt(text if len(text) <= width else "…" + text[1 - width :])
             key = await self._keyboard.key(max(1, _seconds_left(self._card)))
             if key is None or key in (END, ESCAPE):
-                self._console.print()
                 return None
             if key in ENTER:
-                self._console.print()
                 return typed
             typed = typed[:-1] if key in BACKSPACE else (typed + key)[:_MOST_REASON_CHARS]
-
-    def _status(self, text: str) -> None:
-        """Write over the present line."""
-        width = max(20, self._console.width - 1)
-        shown = text if len(text) <= width else "…" + text[1 - width :]
-        self._console.file.write(f"\r\x1b[2K{shown}")
-        self._console.file.flush()
 
 
 def _seconds_left(card: Card) -> int:

@@ -5,7 +5,7 @@ somebody else's ever begins a line, so that none can pass for a part of the card
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.cells import chop_cells
 from rich.text import Text
@@ -25,13 +25,14 @@ class CardText:
 
     card: Card
     width: int
+    most_lines: int = SHOWN_LINES
     whole: bool = False
 
     @property
     def is_cut(self) -> bool:
         """Whether there is more than is seen at a look."""
-        at_a_look = CardText(self.card, self.width)
-        whole = CardText(self.card, self.width, whole=True)
+        at_a_look = replace(self, whole=False)
+        whole = replace(self, whole=True)
         return [line.plain for line in at_a_look.lines()] != [line.plain for line in whole.lines()]
 
     def lines(self) -> Iterator[Text]:
@@ -64,7 +65,7 @@ class CardText:
             return
         # Only line feeds part lines; whatever else might is made visible.
         lines = self.card.evidence.removesuffix("\n").split("\n")
-        seen = lines if self.whole else lines[:SHOWN_LINES]
+        seen = lines if self.whole else lines[: self.most_lines]
         for line in seen:
             yield from self._folded("  ", line, _diff_style(line))
         if len(lines) > len(seen):

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from handrail.app.terminal import find_terminal
+from handrail.app.logs import configure_logs
+from handrail.app.terminal import find_terminal, print_card
 from handrail.cli import options
 from handrail.cli.ask import ask
 from handrail.cli.output import console, print_json, program, say, status, table, visible
@@ -28,6 +29,7 @@ def register(app: typer.Typer) -> None:
     )
     group.callback()(approvals)
     group.command("watch")(watch)
+    group.command("show")(show)
     group.command("approve")(approve)
     group.command("reject")(reject)
     app.add_typer(group, name="approvals")
@@ -65,11 +67,34 @@ def watch(workspace: options.Workspace = Path(), home: options.Home = None) -> N
     channel = find_terminal()
     if channel is None:
         raise SetupError("this is no terminal, so nobody can be asked here")
+    configure_logs(verbose=False)
     say("[dim]Waiting for questions; stop with Ctrl+C.[/]")
+    was_connected = True
+
+    def announce(connected: bool) -> None:
+        nonlocal was_connected
+        if connected != was_connected:
+            channel.tell("The server is back." if connected else "No server answers; waiting.")
+        was_connected = connected
+
     try:
-        ask(workspace, home, lambda api: Watcher(api, channel).run())
+        ask(workspace, home, lambda api: Watcher(api, channel, announce).run())
     except KeyboardInterrupt:
         say()
+
+
+def show(
+    approval: Id,
+    workspace: options.Workspace = Path(),
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """Show one question with all its evidence."""
+    found = ask(workspace, home, lambda api: _find(api, approval))
+    if json:
+        print_json(found)
+    else:
+        print_card(found)
 
 
 def approve(
@@ -84,13 +109,19 @@ def approve(
     minutes: Annotated[
         int | None, typer.Option(min=1, help="With a wider scope: for so long.")
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Needed for what is risky: you have read the card.")
+    ] = False,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Say yes to one question."""
+    """Say yes to one question. What is risky is shown first, and needs --yes."""
 
     async def decide(api: HandrailApi) -> Any:
         found = await _find(api, approval)
+        if found["status"] == "pending" and found["needs_second_step"] and not yes:
+            print_card(found)
+            raise BadInput("nothing is approved yet: read the card, then say it again with --yes")
         return await api.approve(
             found["approval_id"],
             scope=scope,

@@ -1,6 +1,7 @@
 """handrail audit: show, verify."""
 
 import asyncio
+import json as json_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,17 +35,18 @@ def show(
     if json:
         print_json([_as_json(line) for line in lines])
         return
-    rows = table("line", "when", "what", "who", "about", "details")
+    rows = table("line", "when", "what", "who", "about", "in which way")
     for line in lines:
         rows.add_row(
             str(line.seq),
-            line.at.strftime("%H:%M:%S"),
+            line.at.strftime("%d %b %H:%M:%S"),
             line.action,
-            visible(line.actor),
-            visible(line.subject),
-            visible(line.details),
+            visible(line.actor[-8:]),
+            visible(line.subject[-8:]),
+            visible(_details(line)),
         )
     console.print(rows)
+    say("[dim]Ids are shown by their ends; --json shows everything.[/]")
 
 
 def verify(
@@ -66,6 +68,13 @@ def verify(
 def _chain(workspace: Path, home: Path | None) -> list[AuditEntry]:
     own = Home(load_settings(home=home).home)
     return asyncio.run(read_chain(own, own.get_credentials(workspace).project_id))
+
+
+def _details(line: AuditEntry) -> str:
+    """What a person wants to know of a line; ids and digests are left to programs."""
+    known = json_module.loads(line.details)
+    told = (known.get(name) for name in ("tool", "risk", "status", "scope", "reason", "error"))
+    return " · ".join(str(value) for value in told if value)
 
 
 def _as_json(line: AuditEntry) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """handrail executions."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from handrail.cli import options
 from handrail.cli.ask import ask
-from handrail.cli.output import console, print_json, say, status, table, visible
+from handrail.cli.output import console, in_short, print_json, say, status, table, visible
 
 
 def register(app: typer.Typer) -> None:
@@ -28,14 +28,19 @@ def executions(
     if not answer["executions"]:
         say("No calls yet. `handrail tour` makes some.")
         return
-    rows = table("when", "tool", "risk", "status", "what")
+    rows = table("id", "when", "tool", "risk", "status", "what")
     for one in answer["executions"]:
-        what = one["error"] or ", ".join(f"{k}={v}" for k, v in one["tool_params"].items() if v)
         rows.add_row(
-            one["created_at"][11:19],
+            one["tool_id"][-8:],
+            one["created_at"][:16].replace("T", " "),
             visible(one["tool_name"]),
             one["risk_level"],
             status(one["status"]),
-            visible(what),
+            visible(_what(one)),
         )
     console.print(rows)
+
+
+def _what(one: dict[str, Any]) -> str:
+    asked = " ".join(f"{name}={in_short(value)}" for name, value in one["tool_params"].items())
+    return f"{asked}: {one['error']}" if one["error"] else asked

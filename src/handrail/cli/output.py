@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import sys
-from typing import Any
+from typing import Any, cast
 
 import typer
 from rich.console import Console
@@ -43,6 +43,14 @@ def status(word: str) -> str:
 def visible(text: object) -> str:
     """Text from elsewhere, unable to move the cursor, change colours or hide anything."""
     return escape(make_visible(str(text)))
+
+
+def in_short(value: object, most: int = 60) -> str:
+    """A value in a few words: many lines are counted, long ones cut."""
+    text = " ".join(map(str, cast(list[object], value))) if isinstance(value, list) else str(value)
+    if (lines := text.count("\n")) > 0:
+        return f"[{lines:,} lines]"
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def print_json(value: Any) -> None:

@@ -11,7 +11,7 @@ from handrail.app.settings import load_settings
 from handrail.app.terminal import find_terminal
 from handrail.app.tour import Chapter, Tour, chapters
 from handrail.cli import options
-from handrail.cli.output import print_json, program, say, status, visible
+from handrail.cli.output import in_short, print_json, program, say, status, visible
 from handrail.client.api import HandrailApi, ServerUnreachable
 from handrail.core.card import Card
 from handrail.core.errors import SetupError
@@ -57,8 +57,11 @@ async def _play(
             typer.echo(f"   {words}", err=quiet)
 
     def on_silence() -> None:
-        if not quiet:
-            say("   [yellow]the server is gone[/]; the call lies in its store, so we wait")
+        words = "the server is gone; the call is safe in its store, so we wait"
+        if channel is not None:
+            channel.tell(words)
+        elif not quiet:
+            say(f"   {words}")
 
     async with (
         HandrailApi(known.server, known.project_id, known.agent_token) as agent,
@@ -89,7 +92,7 @@ async def _check_server(person: HandrailApi) -> None:
 
 def _announce(number: int, chapter: Chapter) -> None:
     say(f"\n[bold]{number}. {chapter.story}[/]")
-    words = ", ".join(f"{name}={_short(value)}" for name, value in chapter.tool_params.items())
+    words = ", ".join(f"{name}={in_short(value)}" for name, value in chapter.tool_params.items())
     say(f"   the agent asks   {chapter.tool_name} {visible(words)}")
 
 
@@ -101,16 +104,8 @@ def _show(answer: dict[str, Any]) -> None:
         decision = "approved" if answer["approved_by"] is not None else answer["status"]
         say(f"   the person says  {status(decision)}")
     outcome = answer["error"] or _first_line(answer["result"]["output"])
-    say(f"   the agent gets   {status(answer['status'])}: {visible(_short(outcome))}")
+    say(f"   the agent gets   {status(answer['status'])}: {visible(in_short(outcome))}")
 
 
 def _first_line(text: str) -> str:
     return text.strip().split("\n")[0] or "(nothing)"
-
-
-def _short(value: object) -> str:
-    """A value in one line."""
-    text = str(value)
-    if "\n" in text:
-        return f"[{text.count(chr(10))} lines]"
-    return text if len(text) <= 70 else f"{text[:69]}…"

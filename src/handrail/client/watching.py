@@ -1,6 +1,7 @@
 """Watcher: a person's screen for open questions, on a machine that executes nothing."""
 
 import asyncio
+from collections.abc import Callable
 
 import msgspec
 import structlog
@@ -15,8 +16,16 @@ log = structlog.get_logger(__name__)
 
 
 class Watcher:
-    def __init__(self, api: HandrailApi, channel: Channel):
+    """`announce` is called with True when the line is up and False when it is down."""
+
+    def __init__(
+        self,
+        api: HandrailApi,
+        channel: Channel,
+        announce: Callable[[bool], None] = lambda connected: None,
+    ):
         self._api = api
+        self._announce = announce
         self._asking = Asking(api, channel)
 
     async def run(self) -> None:
@@ -34,6 +43,7 @@ class Watcher:
             await listener.run()
 
     def _on_line(self, connected: bool, group: asyncio.TaskGroup) -> None:
+        self._announce(connected)
         if connected:
             group.create_task(self._asking.catch_up())
 

@@ -25,7 +25,7 @@ _LAYOUT = {"\n", "\t"}
 _LEADS_OUT = re.compile(r"[/~]|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
 
 UNBOXED = Finding(
-    "command.unboxed", "no box is proven on this machine, so every command asks", RiskLevel.HIGH
+    "command.unboxed", "no command runs in a box yet, so every command asks", RiskLevel.HIGH
 )
 
 
