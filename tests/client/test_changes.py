@@ -577,7 +577,7 @@ async def ask_to_write(
     content: str = "new\n",
 ) -> dict[str, Any]:
     async with (
-        asyncio.timeout(15),
+        asyncio.timeout(wait + 10),
         HandrailApi(server, home.project.id, home.secrets[Role.AGENT]) as agent,
     ):
         return await agent.execute(
@@ -861,7 +861,8 @@ async def test_a_server_that_ends_before_it_answers_a_claim_is_asked_again_when_
         second = build_services(store, bus, clock)
         app = meddled(second, "/claim", wait_for_new_offer)
         async with serving(second, port=port, app=app) as server:
-            answer = await ask_to_write(server, household, wait=5)
+            # A line that was not closed is given up only after a while.
+            answer = await ask_to_write(server, household, wait=25)
 
     assert answer["status"] == "completed"
     assert files.written == ["notes.md"]

@@ -104,7 +104,7 @@ def _show(answer: dict[str, Any]) -> None:
         decision = "approved" if answer["approved_by"] is not None else answer["status"]
         say(f"   the person says  {status(decision)}")
     outcome = answer["error"] or _first_line(answer["result"]["output"])
-    say(f"   the agent gets   {status(answer['status'])}: {visible(in_short(outcome))}")
+    say(f"   the agent gets   {status(answer['status'])}: {visible(in_short(outcome, 100))}")
 
 
 def _first_line(text: str) -> str:

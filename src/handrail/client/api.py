@@ -10,6 +10,7 @@ from handrail.core.card import Card, Choice
 from handrail.core.errors import HandrailError
 
 _CONNECT_SECONDS = 10.0
+_ANSWER_SECONDS = 10.0
 
 
 class ApiError(HandrailError):
@@ -77,10 +78,10 @@ class HandrailApi:
         return answer["results"]
 
     async def claim(self, tool_id: str, epoch: int) -> None:
-        await self.post(f"/tools/{tool_id}/claim", {"epoch": epoch})
+        await self._tell(f"/tools/{tool_id}/claim", {"epoch": epoch})
 
     async def send_facts(self, approval_id: str, facts: dict[str, Any]) -> None:
-        await self.post(f"/approvals/{approval_id}/facts", facts)
+        await self._tell(f"/approvals/{approval_id}/facts", facts)
 
     async def pending_approvals(self) -> list[Card]:
         """The open questions of the project, most urgent first."""
@@ -109,13 +110,13 @@ class HandrailApi:
             "digest": digest,
             "channel": channel,
         }
-        return await self.post(f"/approvals/{approval_id}/approve", body)
+        return await self._tell(f"/approvals/{approval_id}/approve", body)
 
     async def reject(
         self, approval_id: str, *, reason: str | None = None, channel: str = "api"
     ) -> dict[str, Any]:
         body = {"reason": reason, "channel": channel}
-        return await self.post(f"/approvals/{approval_id}/reject", body)
+        return await self._tell(f"/approvals/{approval_id}/reject", body)
 
     async def decide(self, card: Card, choice: Choice, *, channel: str) -> dict[str, Any]:
         """A person's choice on a card, bound to what the card showed."""
@@ -133,6 +134,11 @@ class HandrailApi:
 
     async def post(self, path: str, body: object) -> Any:
         return await self._request("POST", path, data=_encode(body))
+
+    async def _tell(self, path: str, body: object) -> Any:
+        """Post what is answered at once or not at all; who hears nothing tells it again."""
+        soon = aiohttp.ClientTimeout(total=_ANSWER_SECONDS)
+        return await self._request("POST", path, data=_encode(body), timeout=soon)
 
     def stream(self, last_event_id: int | None) -> "aiohttp.client._RequestContextManager":  # pyright: ignore[reportPrivateUsage]
         """Open the event stream; the answer is to be read in pieces."""
