@@ -38,17 +38,5 @@ def read_path_rule(row: RuleRow) -> PathRule:
         )
     except ValueError as error:
         raise row.refuse(error) from error
-    _hold_against_examples(rule, row)
+    row.hold_against_paths(rule.covers)
     return rule
-
-
-def _hold_against_examples(rule: PathRule, row: RuleRow) -> None:
-    caught, spared = row.texts("match", []), row.texts("not_match", [])
-    if not caught or not spared:
-        raise row.refuse("needs examples, `match` and `not_match`")
-    for path in caught:
-        if not rule.covers(path):
-            raise row.refuse(f"does not match its own example {path!r}")
-    for path in spared:
-        if rule.covers(path):
-            raise row.refuse(f"matches {path!r}, which it says it does not")

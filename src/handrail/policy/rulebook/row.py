@@ -1,6 +1,6 @@
 """Reading one rule out of a policy file, with errors that name the file, the rule and the key."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -43,6 +43,18 @@ class RuleRow:
         ):
             raise RuleError(f"{self.where}: {key} is a list of texts")
         return cast(list[str], value)
+
+    def hold_against_paths(self, covers: Callable[[str], bool]) -> None:
+        """Hold a rule about paths against the examples in its own row."""
+        caught, spared = self.texts("match", []), self.texts("not_match", [])
+        if not caught or not spared:
+            raise self.refuse("needs examples, `match` and `not_match`")
+        for path in caught:
+            if not covers(path):
+                raise self.refuse(f"does not match its own example {path!r}")
+        for path in spared:
+            if covers(path):
+                raise self.refuse(f"matches {path!r}, which it says it does not")
 
     def refuse(self, why: object) -> RuleError:
         return RuleError(f"{self.where}: {why}")

@@ -53,7 +53,7 @@ def read_write_rule(row: RuleRow) -> WriteRule:
         reason=row.text("reason"),
         matcher=_whole_end(row.texts("patterns"), row.texts("except", [])),
     )
-    _hold_against_examples(rule, row)
+    row.hold_against_paths(rule.covers)
     return rule
 
 
@@ -61,15 +61,3 @@ def _whole_end(patterns: Sequence[str], exceptions: Sequence[str]) -> re.Pattern
     """Find the globs at the end of a path: a file is of a kind by its own name."""
     spared = f"(?!(?:{'|'.join(map(glob, exceptions))})$)" if exceptions else ""
     return re.compile(f"(?:^|/){spared}(?:{'|'.join(map(glob, patterns))})$")
-
-
-def _hold_against_examples(rule: WriteRule, row: RuleRow) -> None:
-    caught, spared = row.texts("match", []), row.texts("not_match", [])
-    if not caught or not spared:
-        raise row.refuse("needs examples, `match` and `not_match`")
-    for path in caught:
-        if not rule.covers(path):
-            raise row.refuse(f"does not match its own example {path!r}")
-    for path in spared:
-        if rule.covers(path):
-            raise row.refuse(f"matches {path!r}, which it says it does not")
