@@ -24,7 +24,7 @@ from handrail.core.hands import Hands
 from handrail.core.ids import ApprovalId, CallId, SessionId
 from handrail.core.survey import Survey
 from handrail.core.tool import ToolCall
-from handrail.plane.approvals import Decider
+from handrail.plane.decider import Decider
 from handrail.policy.security import Scene
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
@@ -55,7 +55,7 @@ def a_write(home: Household, call_id: str = "c1", path: str = "notes.md") -> Too
 
 async def question(services: Services, home: Household, call_id: str = "c1") -> ApprovalId:
     """A call that a person is asked about, after a look at a machine that holds nothing yet."""
-    with services.dispatcher.seat(home.client_id, home.workspace.id):
+    with services.seats.take(home.client_id, home.workspace.id):
         asked = await services.executor.propose(a_write(home, call_id), home.agent)
     assert asked.approval_id is not None
     seen = Survey(state_of(None).as_facts())

@@ -15,7 +15,7 @@ from handrail.core.card import Choice
 from handrail.core.ids import ApprovalId, CallId, SessionId
 from handrail.core.ports import Channel
 from handrail.core.tool import ToolCall
-from handrail.plane.approvals import Decider
+from handrail.plane.decider import Decider
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock, FakeFiles, ScriptedPerson
@@ -119,7 +119,7 @@ async def test_a_watcher_takes_no_work(services: Services, household: Household)
             return await status_of(services, approval_id) == "approved"
 
         await until(approved)
-        assert services.dispatcher.connected == frozenset()
+        assert services.seats.connected == frozenset()
         async with a_client(server, household, files):
             await until(lambda: files.files == {"notes.md": b"new\n"})
 

@@ -51,7 +51,7 @@ async def everything_about(store: SqliteStore, home: Household, call: ToolExecut
         await store.find_execution(call.id),
         await store.find_call(home.project.id, call.session_id, call.call_id),
         await store.list_open(home.workspace.id),
-        await store.last_event(home.project.id),
+        (await store.event_range(home.project.id)).last,
         await read_all(store, home.project.id),
         await read_lines(store, home.project.id),
     ]
@@ -119,7 +119,7 @@ async def test_a_refused_change_leaves_no_trace(
     second = await open_store(LocalBus())
     assert await second.find_execution(first.id) == first
     assert await second.find_execution(again.id) is None
-    assert await second.last_event(household.project.id) == 1
+    assert (await second.event_range(household.project.id)).last == 1
 
 
 async def test_a_refused_change_takes_none_of_its_batch_mates_along(
@@ -164,7 +164,7 @@ async def test_a_change_may_come_without_news(store: SqliteStore, household: Hou
 
     await store.submit(Change(household.project.id, session.created_at, (OpenSession(session),)))
 
-    assert await store.last_event(household.project.id) == 0
+    assert (await store.event_range(household.project.id)).last == 0
     assert len(await read_lines(store, household.project.id)) == 1
     assert await store.find_place(household.project.id, session.id) is not None
 
@@ -219,7 +219,7 @@ async def test_events_are_gapless_and_the_chain_is_whole_under_many_submitters(
             assert {item.event.execution_id for item in items} == {
                 change.events[0].execution_id for change in mine
             }
-            assert await reader.last_event(home.project.id) == len(items)
+            assert (await reader.event_range(home.project.id)).last == len(items)
             assert len(lines) == 1 + len(mine)
             assert find_break(lines) is None
 
@@ -374,7 +374,7 @@ async def test_of_two_steps_from_the_same_value_exactly_one_is_taken(
     winner = steps[outcomes.index(None)].after
     fresh = await open_store(LocalBus())
     assert await fresh.find_execution(call.id) == winner
-    assert await fresh.last_event(household.project.id) == 2
+    assert (await fresh.event_range(household.project.id)).last == 2
 
 
 @pytest.mark.parametrize(
@@ -566,7 +566,7 @@ async def test_what_is_not_there_is_not_found(store: SqliteStore, household: Hou
     assert await store.find_execution(call.id) is None
     assert await store.find_call(call.project_id, call.session_id, call.call_id) is None
     assert await store.list_open(WorkspaceId("wsp_none")) == []
-    assert await store.last_event(ProjectId("prj_none")) == 0
+    assert (await store.event_range(ProjectId("prj_none"))).last == 0
     assert await read_all(store, ProjectId("prj_none")) == []
     assert await read_lines(store, ProjectId("prj_none")) == []
 

@@ -1,7 +1,7 @@
 """Words to ask with, people to answer, and further machines to execute on."""
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from handrail.core.access import Principal, Role
 from handrail.core.approval import Approval
 from handrail.core.audit import AuditEntry
 from handrail.core.change import Add, Change
-from handrail.core.event import EventKind
+from handrail.core.event import Event, EventKind
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import (
     CallId,
@@ -27,8 +27,9 @@ from handrail.core.ports import Store
 from handrail.core.project import Autonomy, Client, Workspace
 from handrail.core.survey import Survey
 from handrail.core.tool import ToolCall
-from handrail.plane.approvals import Decider
-from handrail.plane.dispatch import Report
+from handrail.plane.decider import Decider
+from handrail.plane.results import Report
+from handrail.plane.seats import Seat
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.store.sqlite_file import SqliteFile
@@ -154,7 +155,7 @@ async def look(
     services: Services, home: Household, call_id: str = "call-1", **words: Any
 ) -> ToolExecution:
     """Propose a write while the household's client is there, which is then asked to look."""
-    with services.dispatcher.seat(home.client_id, home.workspace.id):
+    with services.seats.take(home.client_id, home.workspace.id):
         pending = await services.executor.propose(a_write(home, call_id, **words), home.agent)
     assert pending.status is Status.PENDING
     return pending
@@ -207,3 +208,26 @@ def all_tables(folder: Path) -> str:
     found = {name: file.run(f"SELECT * FROM {name}") for name in names}
     file.close()
     return str(found)
+
+
+def seated(services: Services, client: Principal) -> AbstractContextManager[Seat]:
+    """A client that is here while the context is open."""
+    assert client.workspace_id is not None
+    return services.seats.take(ClientId(client.subject), client.workspace_id)
+
+
+async def handed_out(services: Services, home: Household, call_id: str = "call-1") -> ToolExecution:
+    """A read in the hands of the household's client, which has left since."""
+    with seated(services, home.client):
+        return await services.executor.propose(a_read(home, call_id), home.agent)
+
+
+async def find(store: SqliteStore, execution: ToolExecution) -> ToolExecution:
+    return await now_of(store, execution.id)
+
+
+async def signals_to(store: SqliteStore, home: Household, client: Principal) -> list[Event]:
+    items = await store.read_stream(
+        home.project.id, after=0, client_id=ClientId(client.subject), limit=1000
+    )
+    return [item.event for item in items if item.event.kind is EventKind.EXECUTION_SIGNAL]

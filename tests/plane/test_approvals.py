@@ -26,7 +26,8 @@ from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.survey import Survey
 from handrail.plane import approvals as manager
-from handrail.plane.approvals import ApprovalManager, Decider
+from handrail.plane.approvals import ApprovalManager
+from handrail.plane.decider import Decider
 from handrail.policy.redaction import KEPT_CHARS
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
@@ -276,7 +277,7 @@ async def test_a_yes_is_told_before_the_call_is_handed_out(
 ) -> None:
     question = await ask_unseen(services, household)
 
-    with services.dispatcher.seat(household.client_id, household.workspace.id):
+    with services.seats.take(household.client_id, household.workspace.id):
         await approvals.approve_tool(question.id, at_the("console", household))
 
     assert await news_of(store, household) == [
@@ -295,7 +296,7 @@ async def test_without_a_client_a_yes_is_kept_until_one_comes(
     await approvals.approve_tool(question.id, at_the("console", household))
     assert (await call_of(store, question)).client_id is None
 
-    with services.dispatcher.seat(household.client_id, household.workspace.id) as seat:
+    with services.seats.take(household.client_id, household.workspace.id) as seat:
         await services.dispatcher.offer_open_calls(seat)
 
     call = await call_of(store, question)
@@ -624,23 +625,6 @@ async def test_a_call_that_has_ended_is_not_brought_back_by_an_answer(
 
     assert await call_of(store, question) == ended
     assert await found(store, question) == question
-
-
-async def test_the_question_about_a_call_that_has_ended_is_withdrawn_at_its_deadline(
-    services: Services,
-    approvals: ApprovalManager,
-    store: SqliteStore,
-    clock: FakeClock,
-    household: Household,
-) -> None:
-    question = await ask(services, household)
-    ended = await end(store, await call_of(store, question))
-    clock.advance(300)
-
-    await approvals.expire_overdue()
-
-    assert (await found(store, question)).status is ApprovalStatus.WITHDRAWN
-    assert await call_of(store, question) == ended
 
 
 # Waiting for an answer

@@ -125,7 +125,7 @@ async def test_what_is_decided_by_its_words_is_not_looked_at(
     status: Status,
 ) -> None:
     home = await with_autonomy(store, household, autonomy)
-    with services.dispatcher.seat(home.client_id, home.workspace.id):
+    with services.seats.take(home.client_id, home.workspace.id):
         execution = await services.executor.propose(
             a_read(home, tool_name=tool_name, **params), home.agent
         )
@@ -138,7 +138,7 @@ async def test_a_look_that_is_under_way_is_not_taken_for_an_offer(
 ) -> None:
     pending = await look(services, household)
 
-    with services.dispatcher.seat(household.client_id, household.workspace.id) as seat:
+    with services.seats.take(household.client_id, household.workspace.id) as seat:
         await services.dispatcher.offer_open_calls(seat)
         with pytest.raises(Conflict):
             await services.dispatcher.claim(pending.id, 0, household.client, household.project.id)
@@ -197,7 +197,7 @@ async def test_the_road_from_look_to_offer_is_told_in_order(
 ) -> None:
     waiting = await accept(await look(services, household))
     question = await question_of(store, waiting)
-    with services.dispatcher.seat(household.client_id, household.workspace.id):
+    with services.seats.take(household.client_id, household.workspace.id):
         await services.approvals.approve_tool(
             question.id, at_the("console", household), digest=question.digest
         )

@@ -58,13 +58,13 @@ async def test_sweeping_again_changes_nothing(
     clock.advance(301)
     await services.sweeper.sweep()
     expired = await store.find_approval(question.id)
-    seen = await store.last_event(household.project.id)
+    seen = (await store.event_range(household.project.id)).last
     clock.advance(301)
 
     await services.sweeper.sweep()
 
     assert await store.find_approval(question.id) == expired
-    assert await store.last_event(household.project.id) == seen
+    assert (await store.event_range(household.project.id)).last == seen
 
 
 async def test_two_who_sweep_at_once_end_a_call_once(
@@ -92,11 +92,11 @@ async def test_what_waits_for_a_client_that_has_left_is_handed_to_one_that_is_th
     services: Services, store: SqliteStore, household: Household
 ) -> None:
     other = await add_client(store, household)
-    with services.dispatcher.seat(household.client_id, household.workspace.id):
+    with services.seats.take(household.client_id, household.workspace.id):
         handed = await services.executor.propose(a_read(household), household.agent)
 
     assert other.workspace_id is not None
-    with services.dispatcher.seat(ClientId(other.subject), other.workspace_id):
+    with services.seats.take(ClientId(other.subject), other.workspace_id):
         await services.sweeper.sweep()
 
     assert (await now_of(store, handed.id)).client_id == other.subject

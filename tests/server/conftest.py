@@ -96,10 +96,10 @@ class Listener:
         assert set(frame) == {"id", "event", "data"}
         return int(frame["id"]), frame["event"], frame["data"]
 
-    async def told(self, count: int) -> list[tuple[int, str, str]]:
+    async def told(self, count: int) -> list[tuple[int, str, str | None]]:
         """The numbers, names and calls of the next events."""
         events = [await self.event() for _ in range(count)]
-        return [(number, name, data["tool_id"]) for number, name, data in events]
+        return [(number, name, data.get("tool_id")) for number, name, data in events]
 
 
 class Caller:

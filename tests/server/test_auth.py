@@ -31,8 +31,10 @@ ROUTES: dict[str, tuple[int, int, int]] = {
     "POST /tools/{tool_id}/result": (403, 200, 403),
     "POST /tools/results": (403, 200, 403),
     "GET /chat/stream": (200, 200, 403),
+    "POST /tools/{tool_id}/cancel": (409, 409, 403),
+    "POST /chat/sessions/{session_id}/stop": (404, 404, 403),
     "GET /approvals": (200, 200, 403),
-    # There is no such thing, which only those are told who may ask.
+    # There is no such thing, or nothing left to end, which only those are told who may ask.
     "GET /approvals/{approval_id}": (404, 404, 403),
     "POST /approvals/{approval_id}/approve": (404, 404, 403),
     "POST /approvals/{approval_id}/reject": (404, 404, 403),
@@ -57,6 +59,8 @@ async def use(
         "/approvals/{approval_id}/approve": {"decision": "approved"},
         "/approvals/{approval_id}/reject": {"reason": "not now"},
         "/approvals/{approval_id}/facts": {"facts": {}},
+        "/tools/{tool_id}/cancel": {"reason": "not now"},
+        "/chat/sessions/{session_id}/stop": {},
         "/tools/results": {"results": [a_result(tool_id=tool_id)]},
     }
     options = {"json": bodies[path]} if method == "POST" else {}

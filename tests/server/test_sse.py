@@ -156,14 +156,14 @@ async def test_a_stream_goes_on_after_the_last_event_without_loss_or_repeat(
         ]
 
 
-async def test_a_number_that_lies_ahead_is_not_waited_for(
+async def test_who_listened_to_another_life_of_this_server_is_told_to_look_anew(
     caller: Caller, household: Household
 ) -> None:
     await ask_to_read(caller, household, "call-1")
 
     async with caller.listen(household, household.secrets[Role.USER], 999) as stream:
         later = await ask_to_read(caller, household, "call-2")
-        assert await stream.told(1) == [(2, "tool.status", later)]
+        assert await stream.told(2) == [(1, "stream.reset", None), (2, "tool.status", later)]
 
 
 async def test_without_a_last_event_only_what_comes_is_told(
@@ -254,7 +254,7 @@ async def test_a_second_stream_of_the_same_client_ends_the_first(
         assert await first.read() is None
         tool_id = await ask_to_read(caller, household)
         assert await second.told(1) == [(1, "tool.execution_signal", tool_id)]
-        assert services.dispatcher.connected == {household.client_id}
+        assert services.seats.connected == {household.client_id}
 
 
 async def test_several_streams_of_one_person_tell_the_same(
@@ -274,10 +274,10 @@ async def test_a_client_whose_line_breaks_is_no_longer_there(
     caller: Caller, services: Services, household: Household
 ) -> None:
     async with caller.listen(household, household.secrets[Role.CLIENT]):
-        assert services.dispatcher.connected == {household.client_id}
+        assert services.seats.connected == {household.client_id}
 
     async def gone() -> bool:
-        return not services.dispatcher.connected
+        return not services.seats.connected
 
     await until(gone)
 

@@ -47,7 +47,7 @@ async def test_when_the_disk_is_full_everyone_is_told_and_the_store_goes_on(
     assert [type(outcome) for outcome in outcomes] == [HandrailError] * 3
     assert "the database could not be written" in str(outcomes[0])
     assert [await store.find_execution(call.id) for call in calls] == [None] * 3
-    assert await store.last_event(household.project.id) == 0
+    assert (await store.event_range(household.project.id)).last == 0
     store._writer.run("PRAGMA max_page_count = 1000000")
     async with asyncio.timeout(10):
         await store.submit(opening(calls[0], household))
@@ -68,7 +68,7 @@ async def test_closing_writes_what_still_waits(tmp_path: Path, clock: FakeClock)
     again = SqliteStore(tmp_path / "own.db", LocalBus())
     await again.open()
     assert [await again.find_execution(call.id) for call in calls] == calls
-    assert await again.last_event(home.project.id) == 300
+    assert (await again.event_range(home.project.id)).last == 300
     await again.close()
 
 

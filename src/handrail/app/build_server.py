@@ -13,7 +13,12 @@ from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Assessor
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
+from handrail.plane.forgetting import Forgetter
 from handrail.plane.grants import GrantBook
+from handrail.plane.patience import Patience
+from handrail.plane.results import Receiver
+from handrail.plane.seats import Seats
+from handrail.plane.stopping import Stopper
 from handrail.plane.survey import Surveyor
 from handrail.plane.sweeper import Sweeper
 from handrail.policy.rulebook.rules import default_rules
@@ -38,16 +43,34 @@ def build_services(
     """The plane over a store, a bell and a clock."""
     registry, rules = builtin_registry(), default_rules()
     assessor = Assessor(registry, rules)
-    dispatcher = Dispatcher(store, clock, bus)
+    seats = Seats(bus, clock)
+    dispatcher = Dispatcher(store, clock, seats)
     grants = GrantBook(store, clock)
     approvals = ApprovalManager(store, bus, clock, dispatcher, grants, approval_timeout_seconds)
     surveyor = Surveyor(store, clock, assessor, approvals)
     executor = ToolExecutor(registry, assessor, store, bus, clock, dispatcher, approvals)
+    stopper = Stopper(store, clock)
     sweeper = Sweeper(
         (
             dispatcher.hand_over_forsaken,
             surveyor.ask_without_facts,
             approvals.expire_overdue,
+            Patience(store, clock, seats).give_up,
+            stopper.end_left_behind,
+            Forgetter(store, clock).forget_old_events,
         )
     )
-    return Services(store, bus, clock, executor, dispatcher, approvals, grants, surveyor, sweeper)
+    return Services(
+        store=store,
+        bus=bus,
+        clock=clock,
+        seats=seats,
+        executor=executor,
+        dispatcher=dispatcher,
+        receiver=Receiver(store, clock),
+        approvals=approvals,
+        grants=grants,
+        surveyor=surveyor,
+        stopper=stopper,
+        sweeper=sweeper,
+    )

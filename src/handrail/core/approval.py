@@ -104,11 +104,13 @@ class Approval:
     @property
     def how_it_ended(self) -> str:
         """For somebody who comes too late: who was faster, when and where."""
-        if self.answer is None or self.status is ApprovalStatus.WITHDRAWN:
+        if self.answer is None:
             return f"the call of {self.id} has moved on"
         if self.status is ApprovalStatus.EXPIRED:
             return f"the time to answer ran out at {self.expires_at:%H:%M:%S} UTC"
         when = f"{self.answer.at:%H:%M:%S} UTC"
+        if self.status is ApprovalStatus.WITHDRAWN:
+            return f"the call was cancelled by {self.answer.by} at {when}"
         return f"{self.answer.by} was faster: {self.status} at {when} from {self.answer.channel}"
 
     @property

@@ -97,7 +97,35 @@ class RevokeGrant:
     grant: Grant
 
 
-Step = Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | Resolve | UseGrant | RevokeGrant
+@dataclass(frozen=True, slots=True)
+class StopSession:
+    """Nothing enters by this session from now on, and its grants cover nothing any more.
+
+    Refused if it is unknown, or was stopped before.
+    """
+
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
+class KeepLate:
+    """A result that came after the end, kept beside it. Refused if there is one already."""
+
+    execution: ToolExecution
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetEvents:
+    """The project's events up to this number need not be told again."""
+
+    through: int
+
+
+AboutPeople = Resolve | UseGrant | RevokeGrant | StopSession
+Step = (
+    Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | AboutPeople | KeepLate
+    | ForgetEvents
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

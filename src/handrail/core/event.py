@@ -14,6 +14,7 @@ class EventKind(StrEnum):
     EXECUTION_SIGNAL = "tool.execution_signal"
     RESULT_ACK = "tool.result_ack"
     STATUS = "tool.status"
+    CANCEL = "tool.cancel"
     SURVEY_REQUEST = "tool.survey_request"
     APPROVAL_REQUEST = "tool.approval_request"
     APPROVAL_RESOLVED = "approval.resolved"

@@ -24,7 +24,7 @@ from handrail.core.ids import (
     UserId,
     WorkspaceId,
 )
-from handrail.core.project import Client, Place, Project, User, Workspace
+from handrail.core.project import Client, Place, Project, Session, User, Workspace
 
 
 class Clock(Protocol):
@@ -77,6 +77,13 @@ class StreamItem(NamedTuple):
     raw_params: str | None
 
 
+class EventRange(NamedTuple):
+    """The events of a project that can still be told: from `first` to `last`, without a gap."""
+
+    first: int
+    last: int
+
+
 class Store(Protocol):
     """The truth. Changes go in whole; what comes out are values."""
 
@@ -114,6 +121,18 @@ class Store(Protocol):
         """The calls of a workspace that are APPROVED or EXECUTING, oldest first."""
         ...
 
+    async def list_open_since(self, approved_before: datetime) -> list[ToolExecution]:
+        """The calls, of all projects, that are APPROVED or EXECUTING since before a moment."""
+        ...
+
+    async def list_unfinished(self, session: Session) -> list[ToolExecution]:
+        """The calls of a session that have not ended, oldest first."""
+        ...
+
+    async def list_left_in_stopped(self) -> list[ToolExecution]:
+        """The calls, of all projects, that have not ended though their session was stopped."""
+        ...
+
     async def find_execution_of(self, approval_id: ApprovalId) -> ToolExecution | None:
         """The call a question is about, also while it is still being put together."""
         ...
@@ -148,7 +167,11 @@ class Store(Protocol):
         self, project_id: ProjectId, *, session_id: SessionId | None
     ) -> list[Grant]: ...
 
-    async def last_event(self, project_id: ProjectId) -> int: ...
+    async def event_range(self, project_id: ProjectId) -> EventRange: ...
+
+    async def list_long_streams(self, most_events: int) -> list[tuple[ProjectId, EventRange]]:
+        """The projects that keep more events than this."""
+        ...
 
     async def read_stream(
         self, project_id: ProjectId, *, after: int, client_id: ClientId | None, limit: int

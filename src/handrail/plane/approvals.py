@@ -1,15 +1,13 @@
 """ApprovalManager: who must be asked, what they are shown, and what their answer does."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 import structlog
 
-from handrail.core.access import Principal
 from handrail.core.approval import Answer, Approval, ApprovalStatus
 from handrail.core.audit import AuditRecord
-from handrail.core.change import Add, Advance, Change, Resolve, Step, UseGrant
+from handrail.core.change import Add, Advance, Change, Resolve, UseGrant
 from handrail.core.errors import BadInput, ChangeRefused, Conflict, ErrorType, NotFound
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
@@ -18,12 +16,13 @@ from handrail.core.ids import ApprovalId, ProjectId, mint
 from handrail.core.ports import Bus, Clock, Store
 from handrail.core.verdict import Ruling
 from handrail.plane.assessment import Assessment
+from handrail.plane.decider import Decider
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.grants import GrantBook
+from handrail.plane.move import HANDRAIL, Move
 from handrail.policy.redaction import mask_text
 
 POLICY = "policy"
-HANDRAIL = "handrail"
 
 # More than a person could look at; an agent that asks for more is to be stopped, not heard.
 MOST_QUESTIONS = 100
@@ -32,23 +31,6 @@ _POLL_SECONDS = 5.0
 _MOST_LISTED = 1000
 
 log = structlog.get_logger(__name__)
-
-
-class Move(NamedTuple):
-    """What a ruling makes of a call, with all that must be stored along with it."""
-
-    after: ToolExecution
-    steps: tuple[Step, ...] = ()
-    events: tuple[NewEvent, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Decider:
-    """Who decides, in which project, and on which screen."""
-
-    principal: Principal
-    project_id: ProjectId
-    channel: str
 
 
 class ApprovalManager:
@@ -83,7 +65,7 @@ class ApprovalManager:
         )
         if grant is not None:
             approved = judged.approve(grant.id, grant.scope, at)
-            return self._hand_out(approved, at, UseGrant(grant))
+            return self._dispatcher.hand_out(approved, at, UseGrant(grant))
         asked = await self._store.count_questions(judged.project_id, judged.agent_id)
         if asked >= MOST_QUESTIONS:
             words = f"{asked:,} questions of this agent are open; wait until some are answered"
@@ -97,7 +79,7 @@ class ApprovalManager:
         if assessment.verdict.ruling is not Ruling.ALLOW:
             return None
         at = self._clock.now()
-        return self._hand_out(judged.approve(POLICY, Scope.ONCE, at), at)
+        return self._dispatcher.hand_out(judged.approve(POLICY, Scope.ONCE, at), at)
 
     def request_tool_execution_approval(
         self, judged: ToolExecution, assessment: Assessment
@@ -175,7 +157,7 @@ class ApprovalManager:
         if grant is not None:
             answer = replace(answer, grant_id=grant.id)
         resolved = approval.resolve(ApprovalStatus.APPROVED, answer)
-        handed = self._hand_out(execution.approve(name, scope, at), at, *given)
+        handed = self._dispatcher.hand_out(execution.approve(name, scope, at), at, *given)
         await self._answer(resolved, execution, handed, decider.principal.subject)
         if grant is not None:
             await self._release_covered(grant, answer)
@@ -221,13 +203,8 @@ class ApprovalManager:
         at = self._clock.now()
         answer = Answer(by=HANDRAIL, channel="deadline", at=at)
         execution = await self._store.find_execution(approval.execution_id)
-        if execution is None or execution.status is not Status.AWAITING_APPROVAL:
-            gone = approval.resolve(ApprovalStatus.WITHDRAWN, answer)
-            line = AuditRecord("approval.withdrawn", HANDRAIL, gone.id)
-            await self._store.submit(
-                Change(approval.project_id, at, (Resolve(gone),), audit=(line,))
-            )
-            return
+        if execution is None:
+            raise NotFound(f"there is no execution {approval.execution_id}")
         timed_out = execution.advance(Status.TIMEOUT, at, error="Approval timeout")
         expired = approval.resolve(ApprovalStatus.EXPIRED, answer)
         await self._answer(expired, execution, Move(timed_out), HANDRAIL)
@@ -284,12 +261,6 @@ class ApprovalManager:
         except ChangeRefused:
             raise Conflict((await self._get(resolved.id)).how_it_ended) from None
 
-    def _hand_out(self, approved: ToolExecution, at: datetime, *steps: Step) -> Move:
-        """Approved, and given to a client at once if one is there."""
-        handed = self._dispatcher.assign(approved, at)
-        kind = EventKind.STATUS if handed.client_id is None else EventKind.EXECUTION_SIGNAL
-        return Move(handed, steps, (NewEvent.about(handed, kind),))
-
     async def _release_covered(self, grant: Grant, answer: Answer) -> None:
         """What already waits and falls under a new grant need not be asked about again."""
         for approval in await self.get_pending_approvals(grant.project_id):
@@ -302,7 +273,7 @@ class ApprovalManager:
                 continue
             resolved = approval.resolve(ApprovalStatus.APPROVED, answer)
             approved = execution.approve(grant.id, grant.scope, answer.at)
-            handed = self._hand_out(approved, answer.at, UseGrant(grant))
+            handed = self._dispatcher.hand_out(approved, answer.at, UseGrant(grant))
             try:
                 await self._answer(resolved, execution, handed, grant.granted_by)
             except Conflict:

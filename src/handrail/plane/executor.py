@@ -30,9 +30,10 @@ from handrail.core.project import Place, Session
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site, ToolCall, ToolDefinition
 from handrail.core.verdict import Ruling
-from handrail.plane.approvals import ApprovalManager, Move
+from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Assessment, Assessor
 from handrail.plane.dispatch import Dispatcher
+from handrail.plane.move import Move
 from handrail.policy.redaction import mask, mask_text
 from handrail.policy.validators.sizes import SizeLimiter
 from handrail.tools.registry import ToolRegistry

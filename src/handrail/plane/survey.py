@@ -26,8 +26,9 @@ from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ApprovalId, ProjectId
 from handrail.core.ports import Clock, Store
 from handrail.core.survey import Survey
-from handrail.plane.approvals import ApprovalManager, Move
+from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Assessor
+from handrail.plane.move import HANDRAIL, Move
 from handrail.policy.redaction import mask_text
 
 SURVEY_SECONDS = 2.0
@@ -86,7 +87,7 @@ class Surveyor:
         limit = self._clock.now() - timedelta(seconds=SURVEY_SECONDS)
         for pending in await self._store.list_unsurveyed(limit):
             try:
-                await self._submit(pending, await self._rule(pending, None), "handrail")
+                await self._submit(pending, await self._rule(pending, None), HANDRAIL)
             except Conflict:
                 continue  # The facts came after all.
             except HandrailError as error:

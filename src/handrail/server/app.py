@@ -19,6 +19,7 @@ from handrail.server.routes.calls import BASE, CallRoutes
 from handrail.server.routes.grants import grants_router
 from handrail.server.routes.health import health_router
 from handrail.server.routes.records import records_router
+from handrail.server.routes.stops import StopRoutes
 from handrail.server.routes.tools import tools_router
 from handrail.server.services import Services
 from handrail.version import __version__
@@ -27,7 +28,11 @@ from handrail.version import __version__
 def create_app(services: Services, *, hosts: frozenset[str] = frozenset()) -> Starlette:
     """The whole server as an ASGI application; `hosts` are further names it answers to."""
     gate = Gate(services.store, services.clock)
-    direct = (*CallRoutes(services, gate).routes(), *AnswerRoutes(services, gate).routes())
+    direct = (
+        *CallRoutes(services, gate).routes(),
+        *AnswerRoutes(services, gate).routes(),
+        *StopRoutes(services, gate).routes(),
+    )
     return Starlette(
         routes=[*(route.route() for route in direct), Mount("/", _api(services, gate, direct))],
         middleware=[Middleware(HostGuard, hosts=hosts)],

@@ -38,6 +38,7 @@ class DirectRoute:
     body: type[BaseModel] | None = None
     problems: tuple[int, ...] = USUAL_PROBLEMS
     parameters: tuple[dict[str, Any], ...] = field(default=())
+    body_needed: bool = True
 
     def route(self) -> Route:
         return Route(self.path, self.endpoint, methods=[self.method])
@@ -58,7 +59,7 @@ class DirectRoute:
         }
         if self.body is not None:
             schema = _content("application/json", _reference(self.body, schemas))
-            operation["requestBody"] = {"required": True, **schema}
+            operation["requestBody"] = {"required": self.body_needed, **schema}
         return operation
 
 
@@ -74,9 +75,16 @@ def json_response(value: object, status: int = 200) -> Response:
     return Response(_encode(value), status, media_type="application/json")
 
 
-async def read_body(request: Request, model: type[M], max_bytes: int) -> M:
-    """The body as its model. Strict JSON: a number that is none (NaN) is not let in."""
+async def read_body(
+    request: Request, model: type[M], max_bytes: int, *, empty: M | None = None
+) -> M:
+    """The body as its model; `empty` stands for no body, where none is needed.
+
+    Strict JSON: a number that is none (NaN) is not let in.
+    """
     body = await _take(request, max_bytes)
+    if not body and empty is not None:
+        return empty
     try:
         value = _decode(body)
     except (msgspec.DecodeError, RecursionError) as error:

@@ -7,6 +7,9 @@ from handrail.plane.approvals import ApprovalManager
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.grants import GrantBook
+from handrail.plane.results import Receiver
+from handrail.plane.seats import Seats
+from handrail.plane.stopping import Stopper
 from handrail.plane.survey import Surveyor
 from handrail.plane.sweeper import Sweeper
 
@@ -16,9 +19,12 @@ class Services:
     store: Store
     bus: Bus
     clock: Clock
+    seats: Seats
     executor: ToolExecutor
     dispatcher: Dispatcher
+    receiver: Receiver
     approvals: ApprovalManager
     grants: GrantBook
     surveyor: Surveyor
+    stopper: Stopper
     sweeper: Sweeper

@@ -10,11 +10,11 @@ from handrail.core.approval import Approval
 from handrail.core.event import Topic
 from handrail.core.ids import ClientId
 from handrail.core.ports import StreamItem
-from handrail.plane.dispatch import Seat
+from handrail.plane.seats import Seat
 from handrail.server.auth import Entry
 from handrail.server.services import Services
 from handrail.wire import WIRE_VERSION
-from handrail.wire.events import ABOUT_APPROVALS, render
+from handrail.wire.events import ABOUT_APPROVALS, Payload, render, stream_reset
 
 _PING_SECONDS = 15.0
 _MOST_PER_FLUSH = 500
@@ -40,10 +40,13 @@ class EventStream:
             bell = stack.enter_context(self._services.bus.listen(*self._topics()))
             seat = self._sit_down(stack)
             # Whatever is numbered up to here was told before, or is offered anew below.
-            head = await store.last_event(self._project.id)
-            # Past the head stands only who listened to another life of this project.
-            self._cursor = head if self._cursor is None else min(self._cursor, head)
+            first, head = await store.event_range(self._project.id)
             yield f": handrail {WIRE_VERSION}\nretry: 1000\n\n".encode()
+            if self._cursor is not None and not first - 1 <= self._cursor <= head:
+                # It asks for what has been dropped, or has listened to another life of us.
+                yield _event(head, "stream.reset", stream_reset(self._services.clock.now()))
+                self._cursor = None
+            self._cursor = head if self._cursor is None else self._cursor
             if seat is not None:
                 await self._services.dispatcher.offer_open_calls(seat)
             while not (self._services.executor.closing or (seat is not None and seat.replaced)):
@@ -67,7 +70,7 @@ class EventStream:
         workspace_id = self._principal.workspace_id
         if self._client_id is None or workspace_id is None:
             return None
-        return stack.enter_context(self._services.dispatcher.seat(self._client_id, workspace_id))
+        return stack.enter_context(self._services.seats.take(self._client_id, workspace_id))
 
     async def _frame(self, item: StreamItem, head: int) -> bytes:
         approval: Approval | None = None
@@ -80,8 +83,8 @@ class EventStream:
             replayed=item.event.seq <= head,
             approval=approval,
         )
-        return b"id: %d\nevent: %b\ndata: %b\n\n" % (
-            item.event.seq,
-            name.encode(),
-            _encode(payload),
-        )
+        return _event(item.event.seq, name, payload)
+
+
+def _event(number: int, name: str, payload: Payload) -> bytes:
+    return b"id: %d\nevent: %b\ndata: %b\n\n" % (number, name.encode(), _encode(payload))

@@ -32,6 +32,15 @@ REVOKE_GRANT = (
     .where(grants.c.id == bindparam("expected_id"), grants.c.revoked_at.is_(None))
     .values(revoked_at=bindparam("revoked_at"))
 )
+REVOKE_GRANTS_OF = (
+    update(grants)
+    .where(
+        grants.c.project_id == bindparam("expected_project"),
+        grants.c.session_id == bindparam("expected_session"),
+        grants.c.revoked_at.is_(None),
+    )
+    .values(revoked_at=bindparam("revoked_at"))
+)
 
 FIND_EXECUTION_OF = select(tool_executions).where(
     tool_executions.c.approval_id == bindparam("approval_id")

@@ -1,5 +1,7 @@
 """Everything that can be asked of a store, over the one method that databases differ in."""
 
+from datetime import datetime
+
 from handrail.core.access import Token
 from handrail.core.audit import AuditEntry
 from handrail.core.errors import NotFound
@@ -13,8 +15,8 @@ from handrail.core.ids import (
     UserId,
     WorkspaceId,
 )
-from handrail.core.ports import StreamItem
-from handrail.core.project import Client, Place, Project, User, Workspace
+from handrail.core.ports import EventRange, StreamItem
+from handrail.core.project import Client, Place, Project, Session, User, Workspace
 from handrail.store import rows, statements
 from handrail.store.approval_reads import ApprovalReads
 
@@ -84,9 +86,31 @@ class StoreReads(ApprovalReads):
         found = await self._fetch(statements.LIST_OPEN, workspace_id=workspace_id)
         return [rows.read_execution(row) for row in found]
 
-    async def last_event(self, project_id: ProjectId) -> int:
-        found = await self._fetch(statements.READ_HEAD, project_id=project_id)
-        return found[0][0] if found else 0
+    async def list_open_since(self, approved_before: datetime) -> list[ToolExecution]:
+        moment = rows.to_micros(approved_before)
+        found = await self._fetch(statements.LIST_OPEN_SINCE, approved_before=moment)
+        return [rows.read_execution(row) for row in found]
+
+    async def list_unfinished(self, session: Session) -> list[ToolExecution]:
+        found = await self._fetch(
+            statements.LIST_UNFINISHED,
+            workspace_id=session.workspace_id,
+            project_id=session.project_id,
+            session_id=session.id,
+        )
+        return [rows.read_execution(row) for row in found]
+
+    async def list_left_in_stopped(self) -> list[ToolExecution]:
+        found = await self._fetch(statements.LIST_LEFT_IN_STOPPED)
+        return [rows.read_execution(row) for row in found]
+
+    async def event_range(self, project_id: ProjectId) -> EventRange:
+        found = await self._fetch(statements.EVENT_RANGE, project_id=project_id)
+        return EventRange(*found[0]) if found else EventRange(1, 0)
+
+    async def list_long_streams(self, most_events: int) -> list[tuple[ProjectId, EventRange]]:
+        found = await self._fetch(statements.LIST_LONG_STREAMS, most_events=most_events)
+        return [(ProjectId(row[0]), EventRange(*row[1:])) for row in found]
 
     async def read_stream(
         self, project_id: ProjectId, *, after: int, client_id: ClientId | None, limit: int

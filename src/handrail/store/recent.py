@@ -9,7 +9,18 @@ from collections.abc import Mapping
 from itertools import islice
 
 from handrail.core.audit import canonical
-from handrail.core.change import Add, Advance, Change, OpenCall, OpenSession, Rejudge, Reoffer
+from handrail.core.change import (
+    Add,
+    Advance,
+    Change,
+    KeepLate,
+    OpenCall,
+    OpenSession,
+    Rejudge,
+    Reoffer,
+    Step,
+    StopSession,
+)
 from handrail.core.event import Event
 from handrail.core.execution import ToolExecution
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
@@ -39,21 +50,7 @@ class Recent:
     def remember(self, change: Change, events: list[Event]) -> None:
         """Take in a change that has just become durable."""
         for step in change.steps:
-            match step:
-                case OpenCall(execution=execution, raw_params=raw_params):
-                    if raw_params is not None and not execution.status.is_final:
-                        self._raw_params[execution.id] = raw_params
-                    self._keep(execution)
-                case Advance(_, after) | Reoffer(_, after) | Rejudge(_, after):
-                    # From its opening on or not at all: else its raw parameters are not here.
-                    if after.id in self._calls:
-                        self._keep(after)
-                    if after.status.is_final:
-                        self._raw_params.pop(after.id, None)
-                case Add() | OpenSession():
-                    self._places.clear()
-                case _:
-                    pass
+            self._take_in(step)
         if events:
             tail = self._tails.setdefault(change.project_id, deque(maxlen=_MOST_EVENTS))
             if tail and tail[-1].seq + 1 != events[0].seq:
@@ -89,6 +86,26 @@ class Recent:
                 return None
             items.append(self._item(event, execution))
         return items
+
+    def _take_in(self, step: Step) -> None:
+        match step:
+            case OpenCall(execution=execution, raw_params=raw_params):
+                if raw_params is not None and not execution.status.is_final:
+                    self._raw_params[execution.id] = raw_params
+                self._keep(execution)
+            case Advance(_, after) | Reoffer(_, after) | Rejudge(_, after):
+                # From its opening on or not at all: else its raw parameters are not here.
+                if after.id in self._calls:
+                    self._keep(after)
+                if after.status.is_final:
+                    self._raw_params.pop(after.id, None)
+            case KeepLate(execution):
+                # Seldom read again, and perhaps large.
+                self._calls.pop(execution.id, None)
+            case Add() | OpenSession() | StopSession():
+                self._places.clear()
+            case _:
+                pass
 
     def _item(self, event: Event, execution: ToolExecution) -> StreamItem:
         raw_params: str | None = None

@@ -17,7 +17,7 @@ from handrail.core.grant import Scope
 from handrail.core.ports import StreamItem
 from handrail.core.project import Autonomy, Client, Place, Project, Session, User, Workspace
 from handrail.core.risk import RiskLevel
-from handrail.core.tool import Effect, Site
+from handrail.core.tool import Effect, JsonObject, Site
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -46,6 +46,7 @@ def execution_row(execution: ToolExecution) -> dict[str, Any]:
     row["created_at"] = to_micros(execution.created_at)
     row.update(moving_row(execution))
     row.update(judged_row(execution))
+    row["late_result"] = _json_or_none(execution.late_result)
     return row
 
 
@@ -58,7 +59,7 @@ def moving_row(execution: ToolExecution) -> dict[str, Any]:
         "scope": execution.scope,
         "client_id": execution.client_id,
         "epoch": execution.epoch,
-        "result": None if execution.result is None else json.dumps(execution.result),
+        "result": _json_or_none(execution.result),
         "error": execution.error,
         "error_type": execution.error_type,
         "execution_time_ms": execution.execution_time_ms,
@@ -76,6 +77,15 @@ def judged_row(execution: ToolExecution) -> dict[str, Any]:
         "reasons": json.dumps(execution.reasons),
         "requires_approval": execution.requires_approval,
         "surveyed": execution.surveyed,
+    }
+
+
+def late_row(execution: ToolExecution) -> dict[str, Any]:
+    """What keeps a late result beside the end of its call."""
+    return {
+        "expected_id": execution.id,
+        "expected_status": execution.status,
+        "late_result": _json_or_none(execution.late_result),
     }
 
 
@@ -133,7 +143,8 @@ def read_execution(row: Row) -> ToolExecution:
     if values["scope"] is not None:
         values["scope"] = Scope(values["scope"])
     values["created_at"] = from_micros(values["created_at"])
-    values["result"] = None if values["result"] is None else _decode(values["result"])
+    for name in ("result", "late_result"):
+        values[name] = None if values[name] is None else _decode(values[name])
     if values["error_type"] is not None:
         values["error_type"] = ErrorType(values["error_type"])
     for name in ("approved_at", "started_at", "completed_at"):
@@ -166,6 +177,10 @@ def _named(kind: type[Any], row: Row) -> dict[str, Any]:
         name: from_micros(value) if name.endswith("_at") and value is not None else value
         for name, value in values.items()
     }
+
+
+def _json_or_none(value: JsonObject | None) -> str | None:
+    return None if value is None else json.dumps(value)
 
 
 def moment_or_none(value: int | None) -> datetime | None:

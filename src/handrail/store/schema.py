@@ -17,6 +17,7 @@ from sqlalchemy import (
 metadata = MetaData()
 
 # One spelling for the partial index and for the query that must be seen to fit it.
+UNFINISHED = text("status IN ('pending', 'awaiting_approval', 'approved', 'executing')")
 OPEN = text("status IN ('approved', 'executing')")
 PENDING = text("status = 'pending'")
 
@@ -139,13 +140,14 @@ tool_executions = Table(
     Column("surveyed", Boolean, nullable=False, server_default=text("0")),
     _text("approved_by", nullable=True),
     _text("scope", nullable=True),
+    _text("late_result", nullable=True),
     UniqueConstraint("project_id", "session_id", "call_id"),
     Index("tool_executions_by_time", "project_id", "created_at"),
     Index(
-        "tool_executions_open",
+        "tool_executions_unfinished",
         "workspace_id",
-        sqlite_where=OPEN,
-        postgresql_where=OPEN,
+        sqlite_where=UNFINISHED,
+        postgresql_where=UNFINISHED,
     ),
     Index(
         "tool_executions_unsurveyed",

@@ -27,6 +27,7 @@ from sqlalchemy.sql.elements import ClauseElement
 
 from handrail.store.schema import (
     OPEN,
+    UNFINISHED,
     audit,
     clients,
     events,
@@ -107,6 +108,29 @@ ERASE_RAW_PARAMS = delete(raw_params).where(
     raw_params.c.execution_id == bindparam("execution_id_ended")
 )
 
+# The first one counts; and only the end of a call can be followed by one.
+KEEP_LATE_RESULT = (
+    update(tool_executions)
+    .where(
+        tool_executions.c.id == bindparam("expected_id"),
+        tool_executions.c.status == bindparam("expected_status"),
+        tool_executions.c.late_result.is_(None),
+    )
+    .values(late_result=bindparam("late_result"))
+)
+STOP_SESSION = (
+    update(sessions)
+    .where(
+        sessions.c.project_id == bindparam("expected_project"),
+        sessions.c.id == bindparam("expected_session"),
+        sessions.c.stopped_at.is_(None),
+    )
+    .values(stopped_at=bindparam("stopped_at"))
+)
+FORGET_EVENTS = delete(events).where(
+    events.c.project_id == bindparam("project_of_events"), events.c.seq <= bindparam("through")
+)
+
 READ_HEAD = select(projects.c.last_event, projects.c.audit_seq, projects.c.audit_head).where(
     projects.c.id == bindparam("project_id")
 )
@@ -175,14 +199,54 @@ LIST_EXECUTIONS = (
 )
 LIST_OPEN = (
     select(tool_executions)
-    .where(tool_executions.c.workspace_id == bindparam("workspace_id"), OPEN)
+    .where(tool_executions.c.workspace_id == bindparam("workspace_id"), UNFINISHED, OPEN)
     .order_by(tool_executions.c.created_at)
+)
+LIST_OPEN_SINCE = (
+    select(tool_executions)
+    .where(UNFINISHED, OPEN, tool_executions.c.approved_at <= bindparam("approved_before"))
+    .order_by(tool_executions.c.approved_at)
+)
+LIST_UNFINISHED = (
+    select(tool_executions)
+    .where(
+        tool_executions.c.workspace_id == bindparam("workspace_id"),
+        UNFINISHED,
+        tool_executions.c.project_id == bindparam("project_id"),
+        tool_executions.c.session_id == bindparam("session_id"),
+    )
+    .order_by(tool_executions.c.created_at)
+)
+LIST_LEFT_IN_STOPPED = (
+    select(tool_executions)
+    .where(
+        UNFINISHED,
+        exists().where(
+            sessions.c.project_id == tool_executions.c.project_id,
+            sessions.c.id == tool_executions.c.session_id,
+            sessions.c.stopped_at.is_not(None),
+        ),
+    )
+    .order_by(tool_executions.c.created_at)
+)
+_first_event = (
+    select(func.min(events.c.seq)).where(events.c.project_id == projects.c.id).scalar_subquery()
+)
+_RANGE = (func.coalesce(_first_event, projects.c.last_event + 1), projects.c.last_event)
+EVENT_RANGE = select(*_RANGE).where(projects.c.id == bindparam("project_id"))
+LIST_LONG_STREAMS = select(projects.c.id, *_RANGE).where(
+    # The first test spares most projects the look at their events.
+    projects.c.last_event > bindparam("most_events"),
+    projects.c.last_event - _RANGE[0] >= bindparam("most_events"),
 )
 READ_STREAM = (
     select(
         *events.columns,
         # Results can be large, and no event tells of them.
-        *(null() if column.name == "result" else column for column in tool_executions.columns),
+        *(
+            null() if column.name in ("result", "late_result") else column
+            for column in tool_executions.columns
+        ),
         # Without a row of its own, nothing was masked and the record is raw.
         func.coalesce(raw_params.c.params, tool_executions.c.tool_params),
     )

@@ -1,7 +1,6 @@
 """A change as the writes that store it. Pure, and the same for every database."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any, NamedTuple, assert_never
 
 from sqlalchemy.sql.elements import ClauseElement
@@ -10,9 +9,12 @@ from handrail.core.access import Token
 from handrail.core.approval import Approval
 from handrail.core.audit import chain
 from handrail.core.change import (
+    AboutPeople,
     Add,
     Advance,
     Change,
+    ForgetEvents,
+    KeepLate,
     OpenCall,
     OpenSession,
     Rejudge,
@@ -20,6 +22,7 @@ from handrail.core.change import (
     Resolve,
     RevokeGrant,
     Row,
+    StopSession,
     UseGrant,
 )
 from handrail.core.event import Event
@@ -34,6 +37,7 @@ from handrail.store.rows import (
     event_row,
     execution_row,
     judged_row,
+    late_row,
     moving_row,
     plain_row,
     to_micros,
@@ -51,27 +55,34 @@ class Write(NamedTuple):
 def writes_for(change: Change) -> Iterator[Write]:
     for step in change.steps:
         match step:
-            case Resolve() | UseGrant() | RevokeGrant():
-                yield _write_for_answer(step, change.at)
+            case Resolve() | UseGrant() | RevokeGrant() | StopSession():
+                yield from _writes_about_people(step, to_micros(change.at))
+            case ForgetEvents(through):
+                values = {"project_of_events": change.project_id, "through": through}
+                yield Write(statements.FORGET_EVENTS, values, may_miss=True)
             case _:
                 yield from _writes_for_step(step)
 
 
-def _write_for_answer(step: Resolve | UseGrant | RevokeGrant, at: datetime) -> Write:
+def _writes_about_people(step: AboutPeople, now: int) -> Iterator[Write]:
     match step:
         case Resolve(approval):
             values = {"expected_id": approval.id, **answer_row(approval)}
-            return Write(approval_statements.RESOLVE_APPROVAL, values)
+            yield Write(approval_statements.RESOLVE_APPROVAL, values)
         case UseGrant(grant):
-            values = {"expected_id": grant.id, "now": to_micros(at)}
-            return Write(approval_statements.USE_GRANT, values)
+            yield Write(approval_statements.USE_GRANT, {"expected_id": grant.id, "now": now})
         case RevokeGrant(grant):
-            values = {"expected_id": grant.id, "revoked_at": to_micros(at)}
-            return Write(approval_statements.REVOKE_GRANT, values)
+            values = {"expected_id": grant.id, "revoked_at": now}
+            yield Write(approval_statements.REVOKE_GRANT, values)
+        case StopSession(session):
+            this = {"expected_project": session.project_id, "expected_session": session.id}
+            yield Write(statements.STOP_SESSION, {**this, "stopped_at": now})
+            grants = {**this, "revoked_at": now}
+            yield Write(approval_statements.REVOKE_GRANTS_OF, grants, may_miss=True)
 
 
 def _writes_for_step(
-    step: Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge,
+    step: Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | KeepLate,
 ) -> Iterator[Write]:
     match step:
         case Add(row):
@@ -98,6 +109,8 @@ def _writes_for_step(
         case Reoffer(before, after):
             hands = {"client_id": after.client_id, "epoch": after.epoch}
             yield Write(statements.REOFFER_EXECUTION, hands | _as_seen(before))
+        case KeepLate(execution):
+            yield Write(statements.KEEP_LATE_RESULT, late_row(execution))
         case _:
             assert_never(step)
 

@@ -1,5 +1,6 @@
 """What travels on the event stream: rows hold ids, words are added for whoever listens."""
 
+from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
 import msgspec
@@ -64,6 +65,21 @@ class ResultAck(TypedDict):
     timestamp: str
 
 
+class Cancel(TypedDict):
+    """`tool.cancel`: to the client that has the call; whatever runs for it is to end."""
+
+    tool_id: str
+    message: str
+    timestamp: str
+
+
+class StreamReset(TypedDict):
+    """`stream.reset`: events since the last one heard are gone; look at what there is instead."""
+
+    message: str
+    timestamp: str
+
+
 class StatusChange(TypedDict):
     """`tool.status`: to everyone who may see the call."""
 
@@ -88,8 +104,9 @@ class ApprovalResolved(TypedDict):
 
 
 Payload = (
-    ExecutionSignal | SurveyRequest | ResultAck | StatusChange | ApprovalResolved | dict[str, Any]
-)
+    ExecutionSignal | SurveyRequest | ResultAck | Cancel | StatusChange | ApprovalResolved
+    | StreamReset | dict[str, Any]
+)  # fmt: skip
 
 
 def render(
@@ -116,6 +133,8 @@ def render(
             return event.kind, _survey_request(item, replayed=replayed)
         case EventKind.RESULT_ACK:
             return event.kind, _result_ack(event)
+        case EventKind.CANCEL:
+            return event.kind, _cancel(item)
         case _:
             return EventKind.STATUS, _status_change(item)
 
@@ -190,6 +209,21 @@ def _result_ack(event: Event) -> ResultAck:
     }
 
 
+def _cancel(item: StreamItem) -> Cancel:
+    return {
+        "tool_id": item.event.execution_id,
+        "message": item.execution.error or "cancelled",
+        "timestamp": _timestamp(item.event),
+    }
+
+
+def stream_reset(at: datetime) -> StreamReset:
+    return {
+        "message": "events since the last one you heard are gone; look at what there is instead",
+        "timestamp": _in_words(at),
+    }
+
+
 def _status_change(item: StreamItem) -> StatusChange:
     return {
         "tool_id": item.event.execution_id,
@@ -200,4 +234,8 @@ def _status_change(item: StreamItem) -> StatusChange:
 
 
 def _timestamp(event: Event) -> str:
-    return event.at.isoformat().replace("+00:00", "Z")
+    return _in_words(event.at)
+
+
+def _in_words(at: datetime) -> str:
+    return at.isoformat().replace("+00:00", "Z")

@@ -94,6 +94,7 @@ class ExecutionView(BaseModel):
     agent_id: str
     reasoning: str | None
     execution_time_ms: int | None
+    late_result: dict[str, Any] | None
     created_at: datetime
     approved_at: datetime | None
     started_at: datetime | None
@@ -125,6 +126,7 @@ def execution_view(execution: ToolExecution) -> dict[str, Any]:
         "agent_id": execution.agent_id,
         "reasoning": execution.reasoning,
         "execution_time_ms": execution.execution_time_ms,
+        "late_result": execution.late_result,
         "created_at": execution.created_at,
         "approved_at": execution.approved_at,
         "started_at": execution.started_at,

@@ -59,6 +59,7 @@ async def test_a_call_is_answered_at_once_with_its_state(
         "agent_id": household.agent.subject,
         "reasoning": "to know",
         "execution_time_ms": None,
+        "late_result": None,
         "created_at": "2026-01-01T00:00:00Z",
         "approved_at": "2026-01-01T00:00:00Z",
         "started_at": None,
@@ -251,7 +252,7 @@ async def test_the_same_result_twice_is_one_result(
 
     assert [answer.status for answer in answers] == [200] * 3
     assert answers[0].body == answers[1].body == answers[2].body
-    assert await store.last_event(household.project.id) == 2
+    assert (await store.event_range(household.project.id)).last == 2
 
 
 async def test_another_result_after_the_end_is_a_conflict(
@@ -372,7 +373,7 @@ async def test_a_batch_with_one_unreadable_result_is_refused_whole(
 
     assert answer.problem == (400, "urn:handrail:bad-input")
     assert answer.body["detail"].startswith("results.1: ")
-    assert await store.last_event(household.project.id) == 1
+    assert (await store.event_range(household.project.id)).last == 1
 
 
 # Opening a stream

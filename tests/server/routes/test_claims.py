@@ -76,24 +76,24 @@ async def test_claiming_twice_is_claiming_once(
     tool_id = await offered(caller, household)
 
     first = await claim(caller, household, tool_id)
-    events = await store.last_event(household.project.id)
+    events = (await store.event_range(household.project.id)).last
     more = await asyncio.gather(*(claim(caller, household, tool_id) for _ in range(5)))
 
     assert first.status == 200
     assert [answer.body for answer in more] == [first.body] * 5
-    assert await store.last_event(household.project.id) == events
+    assert (await store.event_range(household.project.id)).last == events
 
 
 async def test_many_claims_at_once_are_one(
     caller: Caller, store: SqliteStore, household: Household
 ) -> None:
     tool_id = await offered(caller, household)
-    events = await store.last_event(household.project.id)
+    events = (await store.event_range(household.project.id)).last
 
     answers = await asyncio.gather(*(claim(caller, household, tool_id) for _ in range(8)))
 
     assert [answer.status for answer in answers] == [200] * 8
-    assert await store.last_event(household.project.id) == events + 1
+    assert (await store.event_range(household.project.id)).last == events + 1
 
 
 @pytest.mark.parametrize("epoch", [0, 2, 2**31 - 1])

@@ -20,7 +20,7 @@ async def test_machines_are_listed_and_those_that_are_there_are_marked(
         during = await caller.ask("GET", path, token)
 
     async def gone() -> bool:
-        return not services.dispatcher.connected
+        return not services.seats.connected
 
     await until(gone)
     after = await caller.ask("GET", path, token)

@@ -10,7 +10,7 @@ from handrail.core.access import Role
 from handrail.core.approval import Approval, ApprovalStatus
 from handrail.core.errors import NotFound
 from handrail.core.ids import ApprovalId
-from handrail.plane.approvals import Decider
+from handrail.plane.decider import Decider
 from handrail.plane.survey import Refusal
 from handrail.server.auth import Gate
 from handrail.server.direct import DirectRoute, json_response, read_body

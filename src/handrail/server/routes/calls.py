@@ -10,7 +10,7 @@ from handrail.core.errors import BadInput, Conflict, ErrorType, NotFound
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import CallId, ExecutionId, SessionId
 from handrail.core.tool import ToolCall
-from handrail.plane.dispatch import Report
+from handrail.plane.results import Report
 from handrail.server.auth import Entry, Gate
 from handrail.server.direct import DirectRoute, json_response, read_body
 from handrail.server.services import Services
@@ -109,7 +109,7 @@ class CallRoutes:
         entry = await self._gate.admit(request, Role.CLIENT)
         body = await read_body(request, ResultRequest, _MAX_RESULT_BYTES)
         ended = await self._accept(entry, request.path_params["tool_id"], body)
-        return json_response(_receipt(ended.id, ended.status, "Tool result processed"))
+        return json_response(_receipt_for(ended))
 
     async def results(self, request: Request) -> Response:
         entry = await self._gate.admit(request, Role.CLIENT)
@@ -141,7 +141,7 @@ class CallRoutes:
             ended = await self._accept(entry, one.tool_id, one)
         except (NotFound, Conflict) as error:
             return _receipt(one.tool_id, "rejected", error.message, success=False)
-        return _receipt(ended.id, ended.status, "Tool result processed")
+        return _receipt_for(ended)
 
     async def _accept(self, entry: Entry, tool_id: str, body: ResultRequest) -> ToolExecution:
         failed = body.status == "failed"
@@ -154,7 +154,13 @@ class CallRoutes:
             error_type=body.error_type or (ErrorType.EXECUTION if failed else None),
             execution_time_ms=body.execution_time_ms,
         )
-        return await self._services.dispatcher.accept(report, entry.principal, entry.project.id)
+        return await self._services.receiver.accept(report, entry.principal, entry.project.id)
+
+
+def _receipt_for(ended: ToolExecution) -> dict[str, object]:
+    if ended.late_result is not None:
+        return _receipt(ended.id, ended.status, "The call had ended; this is kept beside its end")
+    return _receipt(ended.id, ended.status, "Tool result processed")
 
 
 def _receipt(tool_id: str, status: str, message: str, *, success: bool = True) -> dict[str, object]:

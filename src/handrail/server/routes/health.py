@@ -20,13 +20,13 @@ def health_router(services: Services) -> APIRouter:
             status="ok",
             version=__version__,
             wire_version=WIRE_VERSION,
-            connected_clients=len(services.dispatcher.connected),
+            connected_clients=len(services.seats.connected),
         )
 
     @router.get("/", include_in_schema=False)
     async def home() -> HTMLResponse:
         return HTMLResponse(
-            status_page(len(services.dispatcher.connected)),
+            status_page(len(services.seats.connected)),
             headers={"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"},
         )
 

@@ -18,7 +18,7 @@ def records_router(services: Services, gate: Gate) -> APIRouter:
     async def clients(project_id: str, request: Request) -> ClientsResponse:
         """The machines registered for this project, and which of them are there."""
         entry = await gate.admit(request, *people)
-        here = services.dispatcher.connected
+        here = services.seats.connected
         views = [
             ClientView(
                 client_id=client.id,

@@ -1,0 +1,115 @@
+"""Receiver: takes what clients report, once, and keeps what comes too late."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from handrail.core.access import Principal
+from handrail.core.audit import AuditRecord
+from handrail.core.change import Change, KeepLate
+from handrail.core.errors import ChangeRefused, Conflict, ErrorType, NotFound
+from handrail.core.event import EventKind, NewEvent
+from handrail.core.execution import Status, ToolExecution
+from handrail.core.ids import ExecutionId, ProjectId
+from handrail.core.ports import Clock, Store
+from handrail.core.tool import JsonObject
+from handrail.plane.move import ending
+from handrail.policy.redaction import mask_text
+
+# Ends that nobody on the machine has told us of: there the true outcome may still come.
+_TOLD_BY_NOBODY = (ErrorType.OUTCOME_UNKNOWN, ErrorType.CANCELLED, ErrorType.NO_CLIENT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a client says became of a call. Without an epoch, the present one is meant."""
+
+    execution_id: ExecutionId
+    status: Literal[Status.COMPLETED, Status.FAILED]
+    epoch: int | None = None
+    result: JsonObject | None = None
+    error: str | None = None
+    error_type: ErrorType | None = None
+    execution_time_ms: int | None = None
+
+    def is_about(self, execution: ToolExecution) -> bool:
+        """Whether the call has ended just like this."""
+        return (execution.status, execution.result, execution.error) == (
+            self.status,
+            self.result,
+            self.error,
+        )
+
+    def as_late(self) -> JsonObject:
+        return {
+            "status": self.status,
+            "result": self.result,
+            "error": self.error,
+            "error_type": self.error_type,
+            "execution_time_ms": self.execution_time_ms,
+        }
+
+
+class Receiver:
+    def __init__(self, store: Store, clock: Clock):
+        self._store = store
+        self._clock = clock
+
+    async def accept(
+        self, report: Report, client: Principal, project_id: ProjectId
+    ) -> ToolExecution:
+        """Take a report: the same one twice is one, and one after the end is kept beside it.
+
+        Raises:
+            NotFound: There is no such call in this project.
+            Conflict: The call has ended otherwise, or is in other hands by now.
+        """
+        if report.error is not None:
+            report = replace(report, error=mask_text(report.error))
+        execution = await self._store.find_execution(report.execution_id)
+        if execution is None or execution.project_id != project_id:
+            raise NotFound(f"there is no execution {report.execution_id}")
+        if execution.client_id != client.subject:
+            raise Conflict(f"{execution.id} was not handed to this client")
+        try:
+            if execution.status.is_final:
+                return await self._accept_late(execution, report, client)
+            return await self._accept(execution, report, client)
+        except ChangeRefused:
+            return await self.accept(report, client, project_id)
+
+    async def _accept(
+        self, execution: ToolExecution, report: Report, client: Principal
+    ) -> ToolExecution:
+        if report.epoch not in (None, execution.epoch):
+            raise Conflict(f"{execution.id} was handed out anew since; report under its new epoch")
+        ended = execution.advance(
+            report.status,
+            self._clock.now(),
+            result=report.result,
+            error=report.error,
+            error_type=report.error_type,
+            execution_time_ms=report.execution_time_ms,
+        )
+        await self._store.submit(ending(execution, ended, client.subject, EventKind.RESULT_ACK))
+        return ended
+
+    async def _accept_late(
+        self, execution: ToolExecution, report: Report, client: Principal
+    ) -> ToolExecution:
+        late = report.as_late()
+        if report.is_about(execution) or execution.late_result == late:
+            return execution
+        surprising = execution.error_type in _TOLD_BY_NOBODY and execution.late_result is None
+        if not surprising or report.epoch not in (None, execution.epoch):
+            raise Conflict(f"{execution.id} has ended already, as {execution.status}")
+        kept = execution._replace(late_result=late)
+        line = AuditRecord(
+            "call.late_result",
+            client.subject,
+            kept.id,
+            {"ended": execution.error_type, "status": report.status, "error": report.error},
+        )
+        news = NewEvent.for_everyone(kept, EventKind.STATUS)
+        change = Change(kept.project_id, self._clock.now(), (KeepLate(kept),), (news,), (line,))
+        await self._store.submit(change)
+        return kept

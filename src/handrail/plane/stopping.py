@@ -1,0 +1,119 @@
+"""Stopper: ends a call, or all of a session, because a person says so."""
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from handrail.core.approval import Answer, ApprovalStatus
+from handrail.core.audit import AuditRecord
+from handrail.core.change import Change, Resolve, StopSession
+from handrail.core.errors import ChangeRefused, Conflict, ErrorType, IllegalTransition, NotFound
+from handrail.core.event import EventKind
+from handrail.core.execution import Status, ToolExecution
+from handrail.core.ids import ExecutionId, SessionId
+from handrail.core.ports import Clock, Store
+from handrail.core.project import Session
+from handrail.core.tool import Effect
+from handrail.plane.decider import Decider
+from handrail.plane.move import HANDRAIL, ending
+from handrail.policy.redaction import mask_text
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """Who says that a call shall end, and the sentence its agent is told."""
+
+    by: str
+    actor: str
+    channel: str
+    sentence: str
+
+
+_LEFT_BEHIND = _Word(HANDRAIL, HANDRAIL, "session", "this session has been stopped")
+
+
+class Stopper:
+    def __init__(self, store: Store, clock: Clock):
+        self._store = store
+        self._clock = clock
+
+    async def cancel(
+        self, execution_id: ExecutionId, decider: Decider, *, reason: str | None = None
+    ) -> ToolExecution:
+        """End a call wherever it is; its processes are ended too. Saying it again is harmless.
+
+        Raises:
+            NotFound: There is no such call in this project.
+            Conflict: It has ended already, otherwise.
+        """
+        name = (await self._store.get_user(decider.principal.user_id)).name
+        sentence = f"{name} cancelled this call" + (f": {mask_text(reason)}" if reason else "")
+        word = _Word(name, decider.principal.subject, decider.channel, sentence)
+        while True:
+            execution = await self._store.find_execution(execution_id)
+            if execution is None or execution.project_id != decider.project_id:
+                raise NotFound(f"there is no execution {execution_id!r}")
+            if execution.error_type is ErrorType.CANCELLED:
+                return execution
+            if execution.status.is_final:
+                raise Conflict(f"{execution.id} has ended already, as {execution.status}")
+            if (ended := await self._end(execution, word)) is not None:
+                return ended
+
+    async def stop_session(self, session_id: SessionId, decider: Decider) -> Session:
+        """Let nothing more in by a session, take its grants back, and end what it has begun.
+
+        Raises:
+            NotFound: There is no such session in this project.
+        """
+        place = await self._store.find_place(decider.project_id, session_id)
+        if place is None:
+            raise NotFound(f"there is no session {session_id!r}")
+        at = self._clock.now()
+        line = AuditRecord("session.stopped", decider.principal.subject, session_id)
+        change = Change(decider.project_id, at, (StopSession(place.session),), audit=(line,))
+        # If it was stopped before, what is left in it is ended all the same.
+        with suppress(ChangeRefused):
+            await self._store.submit(change)
+        name = (await self._store.get_user(decider.principal.user_id)).name
+        word = _Word(
+            name, decider.principal.subject, decider.channel, f"{name} stopped this session"
+        )
+        for execution in await self._store.list_unfinished(place.session):
+            await self._end(execution, word)
+        return replace(place.session, stopped_at=place.session.stopped_at or at)
+
+    async def end_left_behind(self) -> None:
+        """End what a stopped session still has: it moved while being stopped, or we died."""
+        for execution in await self._store.list_left_in_stopped():
+            await self._end(execution, _LEFT_BEHIND)
+
+    async def _end(self, execution: ToolExecution, word: _Word) -> ToolExecution | None:
+        """The call as it ended; None when it has moved on meanwhile."""
+        ended = execution.fail(ErrorType.CANCELLED, _told(execution, word), self._clock.now())
+        if execution.status is Status.PENDING:
+            # The question it was to become is never put.
+            ended = ended._replace(approval_id=None)
+        try:
+            await self._store.submit(await self._change(execution, ended, word))
+        except (ChangeRefused, IllegalTransition):
+            return None
+        return ended
+
+    async def _change(self, before: ToolExecution, ended: ToolExecution, word: _Word) -> Change:
+        """The end of the call and, if people were asked about it, of the question."""
+        if before.status is not Status.AWAITING_APPROVAL or before.approval_id is None:
+            news = EventKind.STATUS if before.client_id is None else EventKind.CANCEL
+            return ending(before, ended, word.actor, news)
+        question = await self._store.find_approval(before.approval_id)
+        if question is None:
+            raise NotFound(f"there is no approval {before.approval_id!r}")
+        at = ended.completed_at or self._clock.now()
+        answer = Answer(by=word.by, channel=word.channel, at=at, reason=word.sentence)
+        withdrawn = Resolve(question.resolve(ApprovalStatus.WITHDRAWN, answer))
+        return ending(before, ended, word.actor, EventKind.APPROVAL_RESOLVED, withdrawn)
+
+
+def _told(execution: ToolExecution, word: _Word) -> str:
+    if execution.status is Status.EXECUTING and execution.effect is Effect.CHANGE:
+        return f"{word.sentence}; it had begun, and how far it came is unknown"
+    return word.sentence

@@ -1,0 +1,66 @@
+"""Ending a call, or all of a session, because a person says so."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from handrail.core.ids import ExecutionId, SessionId
+from handrail.plane.decider import Decider
+from handrail.server.auth import Gate
+from handrail.server.direct import DirectRoute, json_response, read_body
+from handrail.server.routes.approvals import DECIDERS
+from handrail.server.routes.calls import BASE
+from handrail.server.services import Services
+from handrail.wire.payloads import ExecutionView, execution_view
+from handrail.wire.stops import CancelRequest, StopRequest, StopResponse
+
+_MAX_BYTES = 20_000
+_PROBLEMS = (400, 401, 403, 404, 409, 413)
+
+
+class StopRoutes:
+    def __init__(self, services: Services, gate: Gate):
+        self._services = services
+        self._gate = gate
+
+    def routes(self) -> tuple[DirectRoute, ...]:
+        return (
+            DirectRoute(
+                "POST",
+                f"{BASE}/tools/{{tool_id}}/cancel",
+                self.cancel,
+                "End a call, with whatever runs for it",
+                ExecutionView,
+                CancelRequest,
+                _PROBLEMS,
+                body_needed=False,
+            ),
+            DirectRoute(
+                "POST",
+                f"{BASE}/chat/sessions/{{session_id}}/stop",
+                self.stop,
+                "End all of a session; it may ask for nothing more",
+                StopResponse,
+                StopRequest,
+                _PROBLEMS,
+                body_needed=False,
+            ),
+        )
+
+    async def cancel(self, request: Request) -> Response:
+        entry = await self._gate.admit(request, *DECIDERS)
+        body = await read_body(request, CancelRequest, _MAX_BYTES, empty=CancelRequest())
+        ended = await self._services.stopper.cancel(
+            ExecutionId(request.path_params["tool_id"]),
+            Decider(entry.principal, entry.project.id, body.channel),
+            reason=body.reason,
+        )
+        return json_response(execution_view(ended))
+
+    async def stop(self, request: Request) -> Response:
+        entry = await self._gate.admit(request, *DECIDERS)
+        body = await read_body(request, StopRequest, _MAX_BYTES, empty=StopRequest())
+        session = await self._services.stopper.stop_session(
+            SessionId(request.path_params["session_id"]),
+            Decider(entry.principal, entry.project.id, body.channel),
+        )
+        return json_response(StopResponse.of(session).model_dump(mode="json"))
