@@ -1,11 +1,14 @@
 """Signals as a server would send them, and a machine and a person that can be made to wait."""
 
 import asyncio
+import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+import pytest
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Send
@@ -13,7 +16,9 @@ from starlette.types import Scope as AsgiScope
 
 from handrail.client.api import HandrailApi
 from handrail.client.asking import Asking
-from handrail.client.handler import Signal, ToolHandler
+from handrail.client.handler import ToolHandler
+from handrail.client.journal import Journal
+from handrail.client.messages import Signal
 from handrail.client.review import Reviewer
 from handrail.client.streaming import StreamingClient
 from handrail.core.access import Role
@@ -36,6 +41,17 @@ from handrail.tools.catalogue import builtin_registry
 from tests.conftest import Household
 
 SALT = "salt"
+
+
+@pytest.fixture(autouse=True)
+def tidy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is made in passing lies where pytest clears it away."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+def a_journal() -> Journal:
+    """The journal of a machine that has done nothing yet."""
+    return Journal(Path(tempfile.mkdtemp(prefix="journal-")))
 
 
 class SlowFiles(FakeFiles):
@@ -253,6 +269,7 @@ async def a_client(
     commands: Commands | None = None,
     scene: Scene | None = None,
     announce: Callable[[bool], None] = lambda up: None,
+    journal: Journal | None = None,
 ) -> AsyncGenerator[ToolHandler]:
     """The household's client, or another of its machines, while the context is open."""
     hands = Hands(files, commands or FakeCommands({}))
@@ -261,10 +278,11 @@ async def a_client(
     who, secret = machine or (home.client_id, home.secrets[Role.CLIENT])
     async with HandrailApi(server, home.project.id, secret) as api:
         asking = Asking(api, person)
+        notes = journal or a_journal()
         handlers: list[ToolHandler] = []
 
         def handler(line: StreamingClient) -> ToolHandler:
-            handlers.append(ToolHandler(reviewer, FakeClock(), line, asking))
+            handlers.append(ToolHandler(reviewer, FakeClock(), line, asking, notes))
             return handlers[0]
 
         async def is_seated() -> bool:

@@ -35,6 +35,7 @@ from tests.client.conftest import (
     Way,
     a_card,
     a_client,
+    a_journal,
     free_port,
     lose_answer,
     meddled,
@@ -207,7 +208,7 @@ async def test_a_program_may_answer_in_the_persons_name(
         builtin_registry(), Scene("/workspace"), Hands(FakeFiles({}), FakeCommands({}))
     )
     client = StreamingClient(
-        api, lambda line: ToolHandler(reviewer, FakeClock(), line, asking), asking
+        api, lambda line: ToolHandler(reviewer, FakeClock(), line, asking, a_journal()), asking
     )
     await asking.catch_up()
 
@@ -454,7 +455,7 @@ async def test_an_answer_that_crosses_with_the_list_of_questions_takes_the_quest
             builtin_registry(), Scene("/workspace"), Hands(FakeFiles({}), FakeCommands({}))
         )
         client = StreamingClient(
-            api, lambda line: ToolHandler(reviewer, FakeClock(), line, asking), asking
+            api, lambda line: ToolHandler(reviewer, FakeClock(), line, asking, a_journal()), asking
         )
         running = asyncio.create_task(client.run())
         async with asyncio.timeout(10):

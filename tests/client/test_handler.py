@@ -15,10 +15,9 @@ from handrail.client.handler import (
     MOST_AT_ONCE,
     PastExecution,
     ReportResult,
-    ResultAck,
-    Signal,
     ToolHandler,
 )
+from handrail.client.messages import ResultAck, Signal
 from handrail.client.review import Reviewer
 from handrail.core.audit import canonical
 from handrail.core.digest import digest_call
@@ -32,7 +31,7 @@ from handrail.testing import FakeClock, FakeCommands, FakeHands
 from handrail.tools.base import Tool, ToolParams
 from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.registry import ToolRegistry
-from tests.client.conftest import SlowFiles, a_signal, until
+from tests.client.conftest import SlowFiles, a_journal, a_signal, until
 
 
 class NoParams(ToolParams):
@@ -105,7 +104,7 @@ def make(clock: FakeClock) -> MakeMachine:
         registry = ToolRegistry([ReadFile(), BrokenTool()])
         reviewer = Reviewer(registry, Scene("/workspace", Autonomy.FULL), hands)
         asking = Asking(HandrailApi("http://nowhere", "prj", "token"), None)
-        return Machine(ToolHandler(reviewer, clock, line, asking), line)
+        return Machine(ToolHandler(reviewer, clock, line, asking, a_journal()), line)
 
     return build
 

@@ -27,7 +27,7 @@ from handrail.server.serving import bind
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock, FakeCommands, ScriptedPerson
 from handrail.tools.catalogue import builtin_registry
-from tests.client.conftest import SlowFiles, a_signal, until
+from tests.client.conftest import SlowFiles, a_journal, a_signal, until
 from tests.conftest import Household
 from tests.server.conftest import serving
 
@@ -56,7 +56,7 @@ async def connected(
         asking = Asking(api, person)
 
         def handler(line: StreamingClient) -> ToolHandler:
-            return ToolHandler(reviewer, FakeClock(), line, asking)
+            return ToolHandler(reviewer, FakeClock(), line, asking, a_journal())
 
         running = asyncio.create_task(StreamingClient(api, handler, asking, announce).run())
         try:

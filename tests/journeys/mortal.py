@@ -1,7 +1,8 @@
 """Runs the `handrail` command so that it dies by SIGKILL at a chosen moment.
 
 HANDRAIL_DIES is `before:commit:2`, `after:report:1` and so on: before or after the nth time that
-a batch is committed, a file is read or written, a call is claimed, or facts or results are sent.
+a batch is committed, a file is read or written, a call is claimed, a beginning or an end is put
+into the journal, or facts or results are sent.
 """
 
 import os
@@ -11,6 +12,7 @@ from typing import Any
 
 from handrail.cli.main import main
 from handrail.client.api import HandrailApi
+from handrail.client.journal import Journal
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.store.sqlite import SqliteStore
 
@@ -65,6 +67,10 @@ match what:
         HandrailApi.send_facts = mortal_async(HandrailApi.send_facts)
     case "claim":
         HandrailApi.claim = mortal_async(HandrailApi.claim)
+    case "beginning":
+        Journal.begin = mortal_async(Journal.begin)
+    case "end":
+        Journal.finish = mortal_async(Journal.finish)
     case "report":
         HandrailApi.send_results = mortal_async(HandrailApi.send_results)
     case _:

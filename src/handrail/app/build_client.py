@@ -8,6 +8,7 @@ from handrail.app.home import Credentials
 from handrail.client.api import HandrailApi
 from handrail.client.asking import Asking
 from handrail.client.handler import ToolHandler
+from handrail.client.journal import Journal
 from handrail.client.review import Reviewer
 from handrail.client.streaming import StreamingClient
 from handrail.core.hands import Hands
@@ -22,6 +23,7 @@ from handrail.tools.catalogue import builtin_registry
 @asynccontextmanager
 async def build_client(
     credentials: Credentials,
+    journal: Journal,
     announce: Callable[[bool], None] = lambda connected: None,
     channel: Channel | None = None,
 ) -> AsyncGenerator[StreamingClient]:
@@ -38,6 +40,6 @@ async def build_client(
             asking = Asking(api, channel)
 
             def handler(line: StreamingClient) -> ToolHandler:
-                return ToolHandler(reviewer, SystemClock(), line, asking)
+                return ToolHandler(reviewer, SystemClock(), line, asking, journal)
 
             yield StreamingClient(api, handler, asking, announce)

@@ -64,6 +64,10 @@ class Home:
         with _held(lock, f"another Handrail client is running for {workspace}; one is enough"):
             yield
 
+    def journal_folder(self, workspace: Path) -> Path:
+        """Where the client of a workspace notes what it has begun."""
+        return self.path / "journal" / _key(workspace)
+
     def find_credentials(self, workspace: Path) -> Credentials | None:
         file = self._credentials_file(workspace)
         try:
@@ -102,8 +106,11 @@ class Home:
         return self.path / "credentials"
 
     def _credentials_file(self, workspace: Path) -> Path:
-        key = sha256(os.fsencode(workspace)).hexdigest()[:16]
-        return self._credentials_folder / f"{key}.json"
+        return self._credentials_folder / f"{_key(workspace)}.json"
+
+
+def _key(workspace: Path) -> str:
+    return sha256(os.fsencode(workspace)).hexdigest()[:16]
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from pathlib import Path
 from handrail.app.build_client import build_client
 from handrail.app.home import Credentials, Home
 from handrail.client.api import ApiError
+from handrail.client.journal import Journal
 from handrail.core.errors import SetupError
 from handrail.core.ports import Channel
 
@@ -22,9 +23,11 @@ async def connect(
         SetupError: The server does not know this client, or another one runs already.
     """
     refusals: tuple[BaseException, ...] = ()
+    workspace = Path(credentials.workspace)
     try:
-        with home.acting_for(Path(credentials.workspace)):
-            async with build_client(credentials, announce, channel) as client:
+        with home.acting_for(workspace):
+            journal = Journal(home.journal_folder(workspace))
+            async with build_client(credentials, journal, announce, channel) as client:
                 await client.run()
     except* ApiError as errors:
         refusals = errors.exceptions

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-import msgspec
 import structlog
 
 from handrail.client.asking import Asking, Resolved
+from handrail.client.journal import Journal, Stage
+from handrail.client.messages import Cancel, ResultAck, Signal, SurveyRequest
 from handrail.client.review import Reviewed, Reviewer
+from handrail.client.running import Running
 from handrail.core.card import Card
 from handrail.core.errors import BadInput, ErrorType, ToolError
 from handrail.core.ports import Clock
@@ -24,7 +26,6 @@ from handrail.core.tool import Effect, ToolResult
 
 MOST_AT_ONCE = 3
 _HISTORY_LENGTH = 1000
-_SECOND_OFFER_SECONDS = 2.0
 # The server waits two seconds for a survey, and the way there and back takes some of them.
 _SURVEY_SECONDS = 1.7
 
@@ -32,37 +33,13 @@ log = structlog.get_logger(__name__)
 
 ReportResult = dict[str, Any]
 
-
-class Signal(msgspec.Struct, frozen=True):
-    """`tool.execution_signal`, as far as this machine needs it."""
-
-    tool_id: str
-    tool_name: str
-    tool_params: dict[str, Any] | None
-    digest: str
-    salt: str
-    epoch: int
-    status: str
-    risk_level: str
-    surveyed: bool = False
-    replayed: bool = False
-
-
-class SurveyRequest(msgspec.Struct, frozen=True):
-    """`tool.survey_request`, likewise."""
-
-    approval_id: str
-    tool_id: str
-    tool_name: str
-    tool_params: dict[str, Any] | None
-    replayed: bool = False
-
-
-class ResultAck(msgspec.Struct, frozen=True):
-    """`tool.result_ack`, likewise."""
-
-    tool_id: str
-    receipt_status: str = "received"
+_UNKNOWN = ToolResult.failed(
+    "this machine was stopped while it worked on the call; how far it came is unknown",
+    ErrorType.OUTCOME_UNKNOWN,
+)
+_CANCELLED = ToolResult.failed(
+    "it was stopped here when it was cancelled; how far it came is unknown", ErrorType.CANCELLED
+)
 
 
 class Line(Protocol):
@@ -86,37 +63,19 @@ class PastExecution:
     error: str | None
 
 
-class _Running:
-    """A call in work: under which epoch it is ours, and the task that works on it."""
-
-    def __init__(self, epoch: int):
-        self.epoch = epoch
-        self.task = asyncio.current_task()
-        self._offered_anew = asyncio.Event()
-
-    def offer_anew(self, epoch: int) -> None:
-        self.epoch = epoch
-        self._offered_anew.set()
-
-    async def wait_for_another_offer(self) -> bool:
-        """Whether the call is offered anew within a moment."""
-        try:
-            async with asyncio.timeout(_SECOND_OFFER_SECONDS):
-                await self._offered_anew.wait()
-        except TimeoutError:
-            return False
-        self._offered_anew.clear()
-        return True
-
-
 class ToolHandler:
-    def __init__(self, reviewer: Reviewer, clock: Clock, line: Line, asking: Asking):
+    """What it has told, and of which it does not know that the server heard it, is told again."""
+
+    def __init__(
+        self, reviewer: Reviewer, clock: Clock, line: Line, asking: Asking, journal: Journal
+    ):
         self._reviewer = reviewer
         self._clock = clock
         self._line = line
         self._asking = asking
+        self._journal = journal
         self._gate = asyncio.Semaphore(MOST_AT_ONCE)
-        self._running: dict[str, _Running] = {}
+        self._running: dict[str, Running] = {}
         self._unacknowledged: dict[str, ReportResult] = {}
         self.history: deque[PastExecution] = deque(maxlen=_HISTORY_LENGTH)
 
@@ -127,6 +86,17 @@ class ToolHandler:
     @property
     def pending_approvals(self) -> list[Card]:
         return list(self._asking.pending.values())
+
+    def resume(self) -> None:
+        """Tell what an earlier life of this machine has left untold.
+
+        What it had claimed and not begun is offered again by the server.
+        """
+        for entry in self._journal.entries:
+            if entry.report is not None:
+                self._send(entry.report)
+            elif entry.stage is Stage.BEGUN:
+                self._send(_report_on(entry.tool_id, _UNKNOWN))
 
     async def handle_tool_survey_request(self, request: SurveyRequest) -> None:
         """Look at the machine before a person is asked; what would be refused here is said so."""
@@ -160,50 +130,75 @@ class ToolHandler:
             running.offer_anew(signal.epoch)
             return
         if (earlier := self._unacknowledged.get(signal.tool_id)) is not None:
-            self._send({**earlier, "epoch": signal.epoch})
+            self._send({**earlier, "epoch": signal.epoch} if "epoch" in earlier else earlier)
             return
-        running = self._running[signal.tool_id] = _Running(signal.epoch)
+        running = self._running[signal.tool_id] = Running(signal.epoch)
         try:
-            async with self._gate:
-                report = await self._execute(signal, running)
+            report = await self._execute(signal, running)
         finally:
             del self._running[signal.tool_id]
         if report is not None:
-            self._send({**report, "epoch": running.epoch})
+            self._send(report)
+
+    def handle_tool_cancel(self, cancel: Cancel) -> None:
+        """End what runs for a call; if it had begun, the server is told how that went."""
+        if (running := self._running.get(cancel.tool_id)) is not None:
+            running.cancel()
 
     def handle_tool_result_ack(self, ack: ResultAck) -> None:
-        self._unacknowledged.pop(ack.tool_id, None)
+        self.forget(ack.tool_id)
+
+    def forget(self, tool_id: str) -> None:
+        """The server has answered a report: there is nothing left to tell."""
+        self._unacknowledged.pop(tool_id, None)
+        self._journal.forget(tool_id)
 
     def dispose(self) -> None:
         """End what is running here, processes included, and take away what is being shown."""
         self._asking.dispose()
         for running in self._running.values():
-            if running.task is not None:
-                running.task.cancel()
+            running.abandon()
 
     def _send(self, report: ReportResult) -> None:
         self._unacknowledged[report["tool_id"]] = report
         self._line.send_tool_result(report)
 
-    async def _execute(self, signal: Signal, running: _Running) -> ReportResult | None:
+    async def _execute(self, signal: Signal, running: Running) -> ReportResult | None:
+        """The report on a call; None where there is nothing to tell."""
         start, began = self._clock.now(), time.perf_counter()
-        result = await self._attempt(signal, running)
+        result = await self._attempt_or_end(signal, running)
+        running.close()
         if result is None:
+            self._journal.forget(signal.tool_id)
             return None
-        elapsed = int((time.perf_counter() - began) * 1000)
-        report: ReportResult = {"tool_id": signal.tool_id, "execution_time_ms": elapsed}
-        if result.error_type is None:
-            report |= {"status": "completed", "result": result.as_json()}
-        else:
-            report |= {"status": "failed", "error": result.error, "error_type": result.error_type}
-            if result.fields:
-                report["result"] = result.as_json()
+        report = _report_on(signal.tool_id, result)
+        report["execution_time_ms"] = int((time.perf_counter() - began) * 1000)
         self.history.append(
             PastExecution(signal.tool_id, report["status"], start, self._clock.now(), result.error)
         )
-        return report
+        if running.begun:
+            await self._write_down(report)
+        # Nobody else may report on what we have claimed; else the epoch says whose word counts.
+        return report if running.claimed else {**report, "epoch": running.epoch}
 
-    async def _attempt(self, signal: Signal, running: _Running) -> ToolResult | None:
+    async def _write_down(self, report: ReportResult) -> None:
+        try:
+            await self._journal.finish(report["tool_id"], report)
+        except ToolError as error:
+            # It is told all the same; only a crash before that would make it unknown.
+            log.error("journal.failed", execution=report["tool_id"], error=error.message)
+
+    async def _attempt_or_end(self, signal: Signal, running: Running) -> ToolResult | None:
+        """The outcome, also when it is that somebody has cancelled the call."""
+        try:
+            async with self._gate:
+                return await self._attempt(signal, running)
+        except asyncio.CancelledError:
+            if not running.take_cancellation():
+                raise
+        return _CANCELLED if running.begun else None
+
+    async def _attempt(self, signal: Signal, running: Running) -> ToolResult | None:
         """The outcome, or None where this machine was not given the right to begin."""
         try:
             return await self._check_and_run(signal, running, signal.tool_params or {})
@@ -222,27 +217,47 @@ class ToolHandler:
             )
 
     async def _check_and_run(
-        self, signal: Signal, running: _Running, raw: dict[str, Any]
+        self, signal: Signal, running: Running, raw: dict[str, Any]
     ) -> ToolResult | None:
         changes = self._reviewer.find_tool(signal.tool_name).effect is Effect.CHANGE
-        if changes and signal.status == "executing":
-            return ToolResult.failed(
-                "this machine was stopped while it worked on the call; how far it came is unknown",
-                ErrorType.OUTCOME_UNKNOWN,
-            )
+        if changes and signal.status == "executing" and not self._never_begun(signal.tool_id):
+            running.claimed = True
+            return _UNKNOWN
         reviewed = await self._reviewer.review(signal.tool_name, raw)
         if (trouble := _find_difference(signal, reviewed, raw)) is not None:
             return ToolResult.failed(trouble, ErrorType.STALE)
-        if changes and not await self._claim(signal.tool_id, running):
+        if changes and not await self._begin(signal.tool_id, running):
             return None
         return await self._reviewer.execute(reviewed)
 
-    async def _claim(self, tool_id: str, running: _Running) -> bool:
-        """Get the right to begin. A claim can cross with an offer anew; then it is made anew."""
+    def _never_begun(self, tool_id: str) -> bool:
+        """Whether an earlier life of this machine claimed the call, and surely came no further."""
+        entry = self._journal.find(tool_id)
+        return entry is not None and entry.stage is Stage.CLAIMING
+
+    async def _begin(self, tool_id: str, running: Running) -> bool:
+        """Get the right to begin, and write down that we do."""
+        self._journal.note_claim(tool_id)
+        # A claim can cross with an offer anew; then it is made anew.
         while not await self._line.claim_tool_execution(tool_id, running.epoch):
             if not await running.wait_for_another_offer():
                 return False
+        running.claimed = True
+        await running.undisturbed(self._journal.begin(tool_id))
+        running.begun = True
         return True
+
+
+def _report_on(tool_id: str, result: ToolResult) -> ReportResult:
+    if result.error_type is None:
+        return {"tool_id": tool_id, "status": "completed", "result": result.as_json()}
+    report: ReportResult = {
+        "tool_id": tool_id,
+        "status": "failed",
+        "error": result.error,
+        "error_type": result.error_type,
+    }
+    return {**report, "result": result.as_json()} if result.fields else report
 
 
 def _find_difference(signal: Signal, reviewed: Reviewed, raw: dict[str, Any]) -> str | None:

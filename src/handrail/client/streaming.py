@@ -9,19 +9,18 @@ import structlog
 
 from handrail.client.api import ApiError, HandrailApi, ServerUnreachable
 from handrail.client.asking import Asking, read_card, read_resolved
-from handrail.client.handler import ReportResult, ResultAck, Signal, SurveyRequest, ToolHandler
+from handrail.client.handler import ReportResult, ToolHandler
 from handrail.client.listening import Listener, Pauses
+from handrail.client.messages import Cancel, read_ack, read_cancel, read_signal, read_survey
 from handrail.client.sse import ServerEvent
 from handrail.core.card import Card, Choice
+from handrail.core.errors import HandrailError
+from handrail.core.execution import FINAL
 from handrail.core.grant import Scope
 
 _MOST_PER_POST = 100
 
 log = structlog.get_logger(__name__)
-
-_read_signal = msgspec.json.Decoder(Signal).decode
-_read_survey = msgspec.json.Decoder(SurveyRequest).decode
-_read_ack = msgspec.json.Decoder(ResultAck).decode
 
 
 class StreamingClient:
@@ -84,6 +83,7 @@ class StreamingClient:
         Raises:
             ApiError: The server knows us no longer.
         """
+        self._handler.resume()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._send_forever())
             listener = Listener(
@@ -103,10 +103,10 @@ class StreamingClient:
         try:
             match event.name:
                 case "tool.execution_signal":
-                    signal = _read_signal(event.data)
+                    signal = read_signal(event.data)
                     group.create_task(handler.handle_tool_execution_signal(signal))
                 case "tool.survey_request":
-                    request = _read_survey(event.data)
+                    request = read_survey(event.data)
                     group.create_task(handler.handle_tool_survey_request(request))
                 case "tool.approval_request":
                     card = read_card(event.data)
@@ -114,11 +114,26 @@ class StreamingClient:
                 case "approval.resolved":
                     handler.handle_approval_resolved(read_resolved(event.data))
                 case "tool.result_ack":
-                    handler.handle_tool_result_ack(_read_ack(event.data))
+                    handler.handle_tool_result_ack(read_ack(event.data))
+                case "tool.cancel":
+                    handler.handle_tool_cancel(read_cancel(event.data))
+                case "stream.reset":
+                    group.create_task(self._drop_what_has_ended())
                 case _:
                     pass
         except msgspec.DecodeError as error:
             log.warning("event.unreadable", name=event.name, id=event.id, error=str(error))
+
+    async def _drop_what_has_ended(self) -> None:
+        """Word of a cancel may be among the events that are gone."""
+        for tool_id in self._handler.active_executions:
+            try:
+                found = await self._api.get(f"/tools/{tool_id}")
+            except HandrailError as error:
+                log.info("call.not_found", execution=tool_id, why=error.message)
+                continue
+            if found["status"] in FINAL:
+                self._handler.handle_tool_cancel(Cancel(tool_id))
 
     async def _send_forever(self) -> None:
         pauses = Pauses()
@@ -146,14 +161,18 @@ class StreamingClient:
             await self._send_excuse(batch[0], error)
             return
         for receipt in receipts:
+            tool_id = receipt["tool_id"]
             if not receipt["success"]:
-                log.warning("result.rejected", execution=receipt["tool_id"], why=receipt["message"])
+                log.info("result.rejected", execution=tool_id, why=receipt["message"])
+            # What was offered anew is asked for once more, and answered from memory.
+            if receipt["status"] != "offered_anew":
+                self._handler.forget(tool_id)
 
     async def _send_excuse(self, report: ReportResult, error: ApiError) -> None:
         """A result that cannot be delivered must still end its call."""
         excuse = {
             "tool_id": report["tool_id"],
-            "epoch": report["epoch"],
+            "epoch": report.get("epoch"),
             "status": "failed",
             "error": f"the result could not be delivered: {error.message}",
             "error_type": "internal",
@@ -162,3 +181,4 @@ class StreamingClient:
             await self._api.send_results([excuse])
         except ApiError as refused:
             log.error("excuse.refused", execution=report["tool_id"], error=refused.message)
+        self._handler.forget(report["tool_id"])

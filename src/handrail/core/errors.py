@@ -9,6 +9,7 @@ HandrailError
 ├── Conflict              the world has moved on
 │   ├── ConflictingCall   the same call id with another body
 │   ├── ChangeRefused     a precondition of a change no longer holds
+│   ├── OfferedAnew       the call is yours, under a newer epoch
 │   └── IllegalTransition no road leads from this state to that one
 ├── SetupError            Handrail cannot start like this
 │   ├── RuleError         a policy file contradicts itself
@@ -79,6 +80,10 @@ class ConflictingCall(Conflict):
 
 class ChangeRefused(Conflict):
     """A precondition of a change no longer holds; nothing of it was stored."""
+
+
+class OfferedAnew(Conflict):
+    """The call was handed to the same client anew; what it says counts under the new epoch."""
 
 
 class IllegalTransition(Conflict):

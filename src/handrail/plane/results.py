@@ -6,7 +6,7 @@ from typing import Literal
 from handrail.core.access import Principal
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Change, KeepLate
-from handrail.core.errors import ChangeRefused, Conflict, ErrorType, NotFound
+from handrail.core.errors import ChangeRefused, Conflict, ErrorType, NotFound, OfferedAnew
 from handrail.core.event import EventKind, NewEvent
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ExecutionId, ProjectId
@@ -61,6 +61,7 @@ class Receiver:
 
         Raises:
             NotFound: There is no such call in this project.
+            OfferedAnew: It was handed to this client again since.
             Conflict: The call has ended otherwise, or is in other hands by now.
         """
         if report.error is not None:
@@ -81,7 +82,9 @@ class Receiver:
         self, execution: ToolExecution, report: Report, client: Principal
     ) -> ToolExecution:
         if report.epoch not in (None, execution.epoch):
-            raise Conflict(f"{execution.id} was handed out anew since; report under its new epoch")
+            raise OfferedAnew(
+                f"{execution.id} was handed out anew since; report under its new epoch"
+            )
         ended = execution.advance(
             report.status,
             self._clock.now(),

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from handrail.core.access import Role
-from handrail.core.errors import BadInput, Conflict, ErrorType, NotFound
+from handrail.core.errors import BadInput, Conflict, ErrorType, NotFound, OfferedAnew
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import CallId, ExecutionId, SessionId
 from handrail.core.tool import ToolCall
@@ -139,6 +139,8 @@ class CallRoutes:
     async def _receive(self, entry: Entry, one: NamedResult) -> dict[str, object]:
         try:
             ended = await self._accept(entry, one.tool_id, one)
+        except OfferedAnew as error:
+            return _receipt(one.tool_id, "offered_anew", error.message, success=False)
         except (NotFound, Conflict) as error:
             return _receipt(one.tool_id, "rejected", error.message, success=False)
         return _receipt_for(ended)

@@ -1,0 +1,50 @@
+"""What a client hears on the stream, as far as this machine needs it."""
+
+from typing import Any
+
+import msgspec
+
+
+class Signal(msgspec.Struct, frozen=True):
+    """`tool.execution_signal`: to be executed here."""
+
+    tool_id: str
+    tool_name: str
+    tool_params: dict[str, Any] | None
+    digest: str
+    salt: str
+    epoch: int
+    status: str
+    risk_level: str
+    surveyed: bool = False
+    replayed: bool = False
+
+
+class SurveyRequest(msgspec.Struct, frozen=True):
+    """`tool.survey_request`: to be looked at, before a person is asked."""
+
+    approval_id: str
+    tool_id: str
+    tool_name: str
+    tool_params: dict[str, Any] | None
+    replayed: bool = False
+
+
+class ResultAck(msgspec.Struct, frozen=True):
+    """`tool.result_ack`: the server has what was reported."""
+
+    tool_id: str
+    receipt_status: str = "received"
+
+
+class Cancel(msgspec.Struct, frozen=True):
+    """`tool.cancel`: whatever runs for the call is to end."""
+
+    tool_id: str
+    message: str = "cancelled"
+
+
+read_signal = msgspec.json.Decoder(Signal).decode
+read_survey = msgspec.json.Decoder(SurveyRequest).decode
+read_ack = msgspec.json.Decoder(ResultAck).decode
+read_cancel = msgspec.json.Decoder(Cancel).decode
