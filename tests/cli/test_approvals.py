@@ -174,7 +174,7 @@ def test_what_cannot_be_decided_is_told_in_one_line(office: Office) -> None:
     assert lines == [
         "no open question has an id that ends in 'nothing'",
         "there is no approval 'apr_none'",
-        "0 grants have an id that ends in 'nothing'",
+        "no grant has an id that ends in 'nothing'",
         "this is no terminal, so nobody can be asked here",
     ]
 

@@ -10,6 +10,7 @@ from handrail.app.logs import configure_logs
 from handrail.app.terminal import find_terminal, print_card
 from handrail.cli import options
 from handrail.cli.ask import ask
+from handrail.cli.ids import find_by_end, short
 from handrail.cli.output import console, print_json, program, say, status, table, visible
 from handrail.client.api import HandrailApi
 from handrail.client.watching import Watcher
@@ -56,7 +57,9 @@ def approvals(
         return
     rows = table("id", "risk", "what", "left" if wanted is ApprovalStatus.PENDING else "answer")
     for one in answer["approvals"]:
-        rows.add_row(_short(one), one["risk_level"], visible(one["description"]), _ending(one))
+        rows.add_row(
+            short(one["approval_id"]), one["risk_level"], visible(one["description"]), _ending(one)
+        )
     console.print(rows)
     if wanted is ApprovalStatus.PENDING:
         say(f"\nDecide with [bold]{program()} approvals watch[/], or approve and reject by id.")
@@ -155,15 +158,7 @@ async def _find(api: HandrailApi, wanted: str) -> dict[str, Any]:
     if wanted.startswith("apr_"):
         return await api.get(f"/approvals/{wanted}")
     answer = await api.get("/approvals", status="pending", limit=1000)
-    fitting = [one for one in answer["approvals"] if one["approval_id"].endswith(wanted)]
-    if len(fitting) != 1:
-        number = "no open question" if not fitting else "more than one open question"
-        raise BadInput(f"{number} has an id that ends in {wanted!r}")
-    return fitting[0]
-
-
-def _short(one: dict[str, Any]) -> str:
-    return one["approval_id"][-8:]
+    return find_by_end(answer["approvals"], "approval_id", wanted, "open question")
 
 
 def _ending(one: dict[str, Any]) -> str:

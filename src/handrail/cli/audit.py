@@ -11,6 +11,7 @@ from handrail.app.audit import read_chain
 from handrail.app.home import Home
 from handrail.app.settings import load_settings
 from handrail.cli import options
+from handrail.cli.ids import short
 from handrail.cli.output import console, print_json, say, table, visible
 from handrail.core.audit import AuditEntry, find_break
 
@@ -41,8 +42,8 @@ def show(
             str(line.seq),
             line.at.strftime("%d %b %H:%M:%S"),
             line.action,
-            visible(line.actor[-8:]),
-            visible(line.subject[-8:]),
+            visible(short(line.actor)),
+            visible(short(line.subject)),
             visible(_details(line)),
         )
     console.print(rows)

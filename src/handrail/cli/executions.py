@@ -1,38 +1,63 @@
-"""handrail executions."""
+"""handrail executions: list, show, cancel, stop."""
 
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 
 from handrail.cli import options
 from handrail.cli.ask import ask
+from handrail.cli.ids import find_by_end, short
 from handrail.cli.output import console, in_short, print_json, say, status, table, visible
+from handrail.client.api import HandrailApi
+from handrail.core.execution import Status
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="The call, or the end of its id.")]
+_CHANNEL = "command-line"
+_MOMENTS = ("created_at", "approved_at", "started_at", "completed_at")
 
 
 def register(app: typer.Typer) -> None:
-    app.command("executions")(executions)
+    group = typer.Typer(
+        help="List the latest calls, look at one, or end what is going on.",
+        invoke_without_command=True,
+        no_args_is_help=False,
+    )
+    group.callback()(executions)
+    group.command("show")(show)
+    group.command("cancel")(cancel)
+    group.command("stop")(stop)
+    app.add_typer(group, name="executions")
 
 
 def executions(
+    context: typer.Context,
     workspace: options.Workspace = Path(),
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many to list.")] = 20,
+    wanted: Annotated[
+        Status | None, typer.Option("--status", help="Only calls in this state.")
+    ] = None,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """List the latest calls and what became of them."""
-    answer = ask(workspace, home, lambda api: api.get("/tools/executions", limit=limit))
+    """List the latest calls, look at one, or end what is going on."""
+    if context.invoked_subcommand is not None:
+        return
+    query = {"limit": limit} if wanted is None else {"limit": limit, "status": wanted.value}
+    answer = ask(workspace, home, lambda api: api.get("/tools/executions", **query))
     if json:
         print_json(answer)
         return
     if not answer["executions"]:
-        say("No calls yet. `handrail tour` makes some.")
+        say("No calls yet. `handrail tour` makes some." if wanted is None else "There are none.")
         return
-    rows = table("id", "when", "tool", "risk", "status", "what")
+    rows = table("id", "when", "session", "tool", "risk", "status", "what")
     for one in answer["executions"]:
         rows.add_row(
-            one["tool_id"][-8:],
+            short(one["tool_id"]),
             one["created_at"][:16].replace("T", " "),
+            visible(one["session_id"]),
             visible(one["tool_name"]),
             one["risk_level"],
             status(one["status"]),
@@ -41,6 +66,94 @@ def executions(
     console.print(rows)
 
 
+def show(
+    execution: Id,
+    workspace: options.Workspace = Path(),
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """Show one call: who asked, what was decided, when, and what came of it."""
+    found = ask(workspace, home, lambda api: _find(api, execution))
+    if json:
+        print_json(found)
+        return
+    rows = table("", "")
+    rows.show_header = False
+    rows.add_row("call", visible(found["tool_id"]))
+    rows.add_row("tool", visible(f"{found['tool_name']} {_asked(found)}"))
+    rows.add_row("asked by", visible(f"{found['agent_id']} in session {found['session_id']}"))
+    if found["reasoning"]:
+        rows.add_row("its reason", visible(found["reasoning"]))
+    rows.add_row("risk", visible("; ".join([found["risk_level"], *found["reasons"]])))
+    if found["approved_by"]:
+        rows.add_row("approved by", visible(f"{found['approved_by']}, {found['scope']}"))
+    rows.add_row("status", status(found["status"]))
+    for moment in _MOMENTS:
+        if found[moment]:
+            rows.add_row(moment.removesuffix("_at"), found[moment][:19].replace("T", " "))
+    if found["error"]:
+        rows.add_row("error", visible(f"{found['error_type'] or ''} {found['error']}".strip()))
+    if found["late_result"]:
+        rows.add_row("told later", visible(_told_later(found["late_result"])))
+    console.print(rows)
+    if found["result"] and "output" in found["result"]:
+        say()
+        say(visible(found["result"]["output"], keep="\n\t"))
+
+
+def cancel(
+    execution: Id,
+    workspace: options.Workspace = Path(),
+    reason: Annotated[str | None, typer.Option(help="Why; the agent is told.")] = None,
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """End one call, with whatever runs for it on the machine."""
+
+    async def end(api: HandrailApi) -> Any:
+        found = await _find(api, execution)
+        return await api.cancel(found["tool_id"], reason=reason, channel=_CHANNEL)
+
+    answer = ask(workspace, home, end)
+    if json:
+        print_json(answer)
+    else:
+        say(f"{visible(answer['tool_id'])} is {status(answer['status'])}: {answer['error_type']}")
+
+
+def stop(
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="The name of the session.")],
+    workspace: options.Workspace = Path(),
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """Stop a whole session: what it has begun ends, and it may ask for nothing more."""
+    answer = ask(workspace, home, lambda api: api.stop_session(session, channel=_CHANNEL))
+    if json:
+        print_json(answer)
+    else:
+        say(f"Session {visible(answer['session_id'])} is stopped.")
+
+
+async def _find(api: HandrailApi, wanted: str) -> dict[str, Any]:
+    if wanted.startswith("exe_"):
+        return await api.get(f"/tools/{quote(wanted, safe='')}")
+    latest = await api.get("/tools/executions", limit=1000)
+    return find_by_end(latest["executions"], "tool_id", wanted, "call")
+
+
 def _what(one: dict[str, Any]) -> str:
-    asked = " ".join(f"{name}={in_short(value)}" for name, value in one["tool_params"].items())
-    return f"{asked}: {one['error']}" if one["error"] else asked
+    words = [_asked(one)]
+    if one["error"]:
+        words.append(one["error"])
+    if one["late_result"]:
+        words.append(f"told later: {_told_later(one['late_result'])}")
+    return ": ".join(words)
+
+
+def _asked(one: dict[str, Any]) -> str:
+    return " ".join(f"{name}={in_short(value)}" for name, value in one["tool_params"].items())
+
+
+def _told_later(late: dict[str, Any]) -> str:
+    return f"{late['status']}: {late['error']}" if late["error"] else str(late["status"])

@@ -7,9 +7,9 @@ import typer
 
 from handrail.cli import options
 from handrail.cli.ask import ask
+from handrail.cli.ids import find_by_end, short
 from handrail.cli.output import console, print_json, say, table, visible
 from handrail.client.api import HandrailApi
-from handrail.core.errors import BadInput
 
 
 def register(app: typer.Typer) -> None:
@@ -43,7 +43,7 @@ def grants(
     for one in answer["grants"]:
         uses = one["uses_left"]
         rows.add_row(
-            one["grant_id"][-8:],
+            short(one["grant_id"]),
             visible(one["session_id"]),
             visible(one["words"]),
             one["max_risk"],
@@ -63,10 +63,8 @@ def revoke(
 
     async def take_back(api: HandrailApi) -> Any:
         found = (await api.get("/grants"))["grants"]
-        fitting = [one for one in found if one["grant_id"].endswith(grant)]
-        if len(fitting) != 1:
-            raise BadInput(f"{len(fitting)} grants have an id that ends in {grant!r}")
-        return await api.delete(f"/grants/{fitting[0]['grant_id']}")
+        fitting = find_by_end(found, "grant_id", grant, "grant")
+        return await api.delete(f"/grants/{fitting['grant_id']}")
 
     answer = ask(workspace, home, take_back)
     if json:

@@ -20,7 +20,10 @@ COMMANDS = {
         "List the standing answers you have given, or take one back.",
     ),
     "explain": ("handrail.cli.explain", "Say what would happen to a call, without running it."),
-    "executions": ("handrail.cli.executions", "List the latest calls and what became of them."),
+    "executions": (
+        "handrail.cli.executions",
+        "List the latest calls, look at one, or end what is going on.",
+    ),
     "tools": ("handrail.cli.tools", "List the tools an agent may ask for."),
     "audit": ("handrail.cli.audit", "Show the record, or prove that nobody has touched it."),
     "version": ("handrail.cli.version", "Print the version."),

@@ -40,9 +40,9 @@ def status(word: str) -> str:
     return f"[{_STATUS_STYLE.get(word, 'cyan')}]{escape(word)}[/]"
 
 
-def visible(text: object) -> str:
+def visible(text: object, *, keep: str = "") -> str:
     """Text from elsewhere, unable to move the cursor, change colours or hide anything."""
-    return escape(make_visible(str(text)))
+    return escape(make_visible(str(text), keep=keep))
 
 
 def in_short(value: object, most: int = 60) -> str:

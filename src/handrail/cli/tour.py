@@ -11,6 +11,7 @@ from handrail.app.settings import load_settings
 from handrail.app.terminal import find_terminal
 from handrail.app.tour import Chapter, Tour, chapters
 from handrail.cli import options
+from handrail.cli.ids import short
 from handrail.cli.output import in_short, print_json, program, say, status, visible
 from handrail.client.api import HandrailApi, ServerUnreachable
 from handrail.core.card import Card
@@ -53,7 +54,7 @@ async def _play(
 
     def on_question(card: Card) -> None:
         if channel is None and not auto:
-            words = f"it waits for you: {program()} approvals approve {card.approval_id[-8:]}"
+            words = f"it waits for you: {program()} approvals approve {short(card.approval_id)}"
             typer.echo(f"   {words}", err=quiet)
 
     def on_silence() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any, Self, cast
+from urllib.parse import quote
 
 import aiohttp
 import msgspec
@@ -117,6 +118,17 @@ class HandrailApi:
     ) -> dict[str, Any]:
         body = {"reason": reason, "channel": channel}
         return await self._tell(f"/approvals/{approval_id}/reject", body)
+
+    async def cancel(
+        self, tool_id: str, *, reason: str | None = None, channel: str = "api"
+    ) -> dict[str, Any]:
+        """End a call, wherever it is."""
+        return await self._tell(f"/tools/{tool_id}/cancel", {"reason": reason, "channel": channel})
+
+    async def stop_session(self, session_id: str, *, channel: str = "api") -> dict[str, Any]:
+        """End all of a session; it may ask for nothing more."""
+        address = f"/chat/sessions/{quote(session_id, safe='')}/stop"
+        return await self._tell(address, {"channel": channel})
 
     async def decide(self, card: Card, choice: Choice, *, channel: str) -> dict[str, Any]:
         """A person's choice on a card, bound to what the card showed."""

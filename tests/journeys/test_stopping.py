@@ -1,0 +1,147 @@
+"""What a person stops ends on the machine too, and what comes late is not lost."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handrail.client.api import ApiError
+from handrail.core.card import Choice
+from handrail.core.grant import Scope
+from tests.journeys.conftest import Rig
+
+YES = Choice(approved=True)
+
+# It says who it is, and then does not end by itself.
+ENDLESS = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(600)"
+
+
+def an_endless_command() -> dict[str, Any]:
+    return {"command": "python3", "args": ["-c", ENDLESS], "timeout": 300}
+
+
+async def begun(folder: Path) -> int:
+    """The process of the endless command, once it runs."""
+    file = folder / "pid"
+    async with asyncio.timeout(30):
+        while not (file.exists() and file.read_text()):
+            await asyncio.sleep(0.02)
+    return int(file.read_text())
+
+
+async def is_gone(pid: int) -> bool:
+    async with asyncio.timeout(20):
+        while True:
+            try:
+                os.kill(pid, 0)
+            except ProcessLookupError:
+                return True
+            await asyncio.sleep(0.05)
+
+
+async def the_call(rig: Rig) -> dict[str, Any]:
+    found = await rig.as_person(lambda api: api.get("/tools/executions"))
+    (one,) = found["executions"]
+    return one
+
+
+@pytest.mark.behaviour("cancel.running")
+async def test_a_command_that_is_cancelled_ends_with_its_processes(rig: Rig) -> None:
+    rig.start_server()
+    rig.start_client()
+
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("execute_command", an_endless_command()))
+        await rig.answer(YES)
+        pid = await begun(rig.workspace)
+        call = await the_call(rig)
+        command = ("executions", "cancel", call["tool_id"][-8:], "--reason", "takes too long")
+        said = await asyncio.to_thread(rig.run, *command, "--workspace", str(rig.workspace))
+
+    assert said.returncode == 0, said.stderr
+    ended = asking.result()
+    assert (ended["status"], ended["error_type"]) == ("failed", "cancelled")
+    assert "cancelled this call: takes too long" in ended["error"]
+    assert await is_gone(pid)
+    async with asyncio.timeout(20):
+        while (told := (await the_call(rig))["late_result"]) is None:
+            await asyncio.sleep(0.05)
+    assert (told["status"], told["error_type"]) == ("failed", "cancelled")
+    rig.assert_told_once_and_provable(calls=1)
+
+
+@pytest.mark.behaviour("cancel.waiting")
+async def test_a_question_is_withdrawn_when_its_call_is_cancelled(rig: Rig) -> None:
+    rig.start_server()
+    rig.start_client()
+
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("write_file", {"path": "a.txt", "content": "x"}))
+        card = await rig.question()
+        await rig.as_person(lambda api: api.cancel(card.tool_id))
+
+    assert asking.result()["error_type"] == "cancelled"
+    assert await rig.as_person(lambda api: api.pending_approvals()) == []
+    too_late = await asyncio.to_thread(
+        rig.run, "approvals", "approve", card.approval_id, "--workspace", str(rig.workspace)
+    )
+    assert too_late.returncode == 1
+    assert "was cancelled by" in too_late.stderr
+    assert not (rig.workspace / "a.txt").exists()
+
+
+@pytest.mark.behaviour("session.stopped")
+async def test_a_session_that_is_stopped_ends_and_asks_for_nothing_more(rig: Rig) -> None:
+    rig.start_server()
+    rig.start_client()
+
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("execute_command", an_endless_command(), "call-1"))
+        await rig.answer(Choice(approved=True, scope=Scope.SESSION))
+        pid = await begun(rig.workspace)
+        said = await asyncio.to_thread(
+            rig.run, "executions", "stop", "journey", "--workspace", str(rig.workspace)
+        )
+
+    assert said.returncode == 0, said.stderr
+    assert asking.result()["error_type"] == "cancelled"
+    assert await is_gone(pid)
+    assert await rig.as_person(lambda api: api.get("/grants")) == {
+        "success": True,
+        "grants": [],
+        "total_count": 0,
+    }
+    with pytest.raises(ApiError, match="session 'journey' has been stopped"):
+        await rig.call("read_file", {"path": "pid"}, "call-2")
+    other = await rig.call("read_file", {"path": "pid"}, "call-3", session_id="another")
+    assert other["status"] == "completed"
+
+
+@pytest.mark.slow
+@pytest.mark.behaviour("result.late")
+async def test_a_machine_that_wakes_up_late_still_tells_what_it_did(rig: Rig) -> None:
+    file = rig.workspace / "notes.txt"
+    file.write_text("here\n")
+    rig.start_server()
+    client = rig.start_client(dies="after:end:1")
+
+    params = {"path": "notes.txt", "content": "and more\n", "mode": "append"}
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("write_file", params))
+        await rig.answer(YES)
+        assert await asyncio.to_thread(client.wait, 30) == -9
+        # The person does not want to wait until it is given up by itself.
+        tool_id = (await the_call(rig))["tool_id"]
+        await rig.as_person(lambda api: api.cancel(tool_id))
+
+    assert asking.result()["error_type"] == "cancelled"
+    await asyncio.to_thread(rig.start_client)
+    async with asyncio.timeout(20):
+        while (told := (await the_call(rig))["late_result"]) is None:
+            await asyncio.sleep(0.05)
+    assert (told["status"], told["result"]["success"]) == ("completed", True)
+    assert (await the_call(rig))["status"] == "failed"
+    assert file.read_text() == "here\nand more\n"
+    rig.assert_told_once_and_provable(calls=1)
