@@ -57,6 +57,12 @@ class Rig:
         process.send_signal(signal.SIGKILL)
         process.wait(timeout=10)
 
+    def end(self, process: subprocess.Popen[str]) -> str:
+        """Ask a process to stop; gives what it has said since it was ready."""
+        process.send_signal(signal.SIGTERM)
+        said, _ = process.communicate(timeout=10)
+        return said
+
     @property
     def credentials(self) -> Credentials:
         found = Home(self.home).find_credentials(self.workspace)

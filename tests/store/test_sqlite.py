@@ -9,7 +9,9 @@ from handrail.bus.local import LocalBus
 from handrail.core.change import Advance
 from handrail.core.errors import ChangeRefused, HandrailError
 from handrail.core.execution import Status
+from handrail.store import sqlite
 from handrail.store.sqlite import SqliteStore
+from handrail.store.sqlite_file import SqliteFile
 from handrail.testing import FakeClock
 from tests.conftest import Household, settle_in
 from tests.contracts.conftest import a_call, moving, opening
@@ -103,3 +105,40 @@ async def test_a_change_that_builds_on_what_somebody_else_changed_is_refused(
 
     with pytest.raises(ChangeRefused):
         await store.submit(moving(Advance(call, handed)))
+
+
+async def test_while_somebody_else_holds_the_file_the_loop_goes_on(
+    store: SqliteStore, household: Household, tmp_path: Path
+) -> None:
+    stranger = SqliteFile(tmp_path / "handrail.db")
+    stranger.run("BEGIN IMMEDIATE")
+    call = a_call(household)
+
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        storing = group.create_task(store.submit(opening(call, household)))
+        for _ in range(5):
+            await asyncio.sleep(0.01)
+            assert await store.find_execution(call.id) is None
+            assert not storing.done()
+        stranger.run("ROLLBACK")
+
+    assert await store.find_execution(call.id) == call
+    stranger.close()
+
+
+async def test_who_holds_the_file_for_too_long_is_not_waited_for(
+    store: SqliteStore, household: Household, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "_MOST_LOCKED_SECONDS", 0.05)
+    stranger = SqliteFile(tmp_path / "handrail.db")
+    stranger.run("BEGIN IMMEDIATE")
+    call = a_call(household)
+
+    async with asyncio.timeout(10):
+        with pytest.raises(HandrailError, match="could not be written"):
+            await store.submit(opening(call, household))
+        stranger.run("ROLLBACK")
+        await store.submit(opening(call, household))
+
+    assert await store.find_execution(call.id) == call
+    stranger.close()

@@ -21,11 +21,13 @@ from handrail.store.migrate import migrate_sqlite
 from handrail.store.reads import StoreReads
 from handrail.store.recent import Recent
 from handrail.store.rows import Row
-from handrail.store.sqlite_file import ConstraintError, SqliteFile
+from handrail.store.sqlite_file import BusyError, ConstraintError, SqliteFile
 from handrail.store.statements import StatementBook
 from handrail.store.steps import Head, Write, writes_for
 
 _MOST_PER_COMMIT = 128
+_LOCKED_PAUSE_SECONDS = 0.02
+_MOST_LOCKED_SECONDS = 10.0
 
 
 class Order(NamedTuple):
@@ -63,12 +65,14 @@ class SqliteStore(StoreReads):
         self._idle.set()
         self._recent = Recent()
         self._version = 0
+        self._locked_since: float | None = None
 
     async def open(self) -> None:
         self._loop = asyncio.get_running_loop()
         await self._loop.run_in_executor(self._disk, migrate_sqlite, self._path)
         self._reader = SqliteFile(self._path, read_only=True)
-        self._writer = SqliteFile(self._path)
+        # Whoever waits for the file waits on the loop, where others can go on.
+        self._writer = SqliteFile(self._path, waits_ms=0)
 
     async def close(self) -> None:
         """Write what waits, then stop; the log is folded into the one database file."""
@@ -114,11 +118,27 @@ class SqliteStore(StoreReads):
         batch, self._waiting = self._waiting[:_MOST_PER_COMMIT], self._waiting[_MOST_PER_COMMIT:]
         try:
             outcomes = self._apply_all(batch)
+        except BusyError as error:
+            self._wait_for_the_lock(batch, error)
+            return
         except Exception as error:  # Whatever it is, nobody may be left waiting.
             self._give_up(batch, error)
             return
+        self._locked_since = None
         committing = self._loop.run_in_executor(self._disk, self._commit)
         committing.add_done_callback(lambda committed: self._finish(committed, outcomes))
+
+    def _wait_for_the_lock(self, batch: list[Order], error: BusyError) -> None:
+        """Somebody else is writing to the file: come back in a moment, but not for ever."""
+        now = self._loop.time()
+        if self._locked_since is None:
+            self._locked_since = now
+        if now - self._locked_since > _MOST_LOCKED_SECONDS:
+            self._locked_since = None
+            self._give_up(batch, error)
+            return
+        self._waiting = batch + self._waiting
+        self._loop.call_later(_LOCKED_PAUSE_SECONDS, self._write)
 
     def _apply_all(self, batch: list[Order]) -> list[Outcome]:
         self._begin()

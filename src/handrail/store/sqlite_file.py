@@ -12,17 +12,22 @@ from handrail.store.rows import Row
 
 SqliteError = apsw.Error
 ConstraintError = apsw.ConstraintError
+BusyError = apsw.BusyError
 
 _BUSY_MILLISECONDS = 10_000
 
 
 class SqliteFile:
-    def __init__(self, path: Path, *, read_only: bool = False):
+    """`waits_ms` is for how long a statement blocks while somebody else holds the file."""
+
+    def __init__(
+        self, path: Path, *, read_only: bool = False, waits_ms: int = _BUSY_MILLISECONDS
+    ):
         # Made by us before SQLite would make it: what it holds is for nobody else to read.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         # Typed here as far as we use it: apsw's own hints need Python 3.12.
         self._connection = cast(Any, apsw.Connection(str(path)))
-        self._connection.set_busy_timeout(_BUSY_MILLISECONDS)
+        self._connection.set_busy_timeout(waits_ms)
         # Plan a statement once, not anew for each value bound to it.
         self._connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         self._log_ahead()
