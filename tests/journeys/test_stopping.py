@@ -47,6 +47,14 @@ async def the_call(rig: Rig) -> dict[str, Any]:
     return one
 
 
+async def late_word(rig: Rig) -> dict[str, Any]:
+    """What the machine has to say after the end."""
+    async with asyncio.timeout(20):
+        while (told := (await the_call(rig))["late_result"]) is None:
+            await asyncio.sleep(0.05)
+    return told
+
+
 @pytest.mark.behaviour("cancel.running")
 async def test_a_command_that_is_cancelled_ends_with_its_processes(rig: Rig) -> None:
     rig.start_server()
@@ -65,9 +73,7 @@ async def test_a_command_that_is_cancelled_ends_with_its_processes(rig: Rig) -> 
     assert (ended["status"], ended["error_type"]) == ("failed", "cancelled")
     assert "cancelled this call: takes too long" in ended["error"]
     assert await is_gone(pid)
-    async with asyncio.timeout(20):
-        while (told := (await the_call(rig))["late_result"]) is None:
-            await asyncio.sleep(0.05)
+    told = await late_word(rig)
     assert (told["status"], told["error_type"]) == ("failed", "cancelled")
     rig.assert_told_once_and_provable(calls=1)
 
@@ -138,10 +144,37 @@ async def test_a_machine_that_wakes_up_late_still_tells_what_it_did(rig: Rig) ->
 
     assert asking.result()["error_type"] == "cancelled"
     await asyncio.to_thread(rig.start_client)
-    async with asyncio.timeout(20):
-        while (told := (await the_call(rig))["late_result"]) is None:
-            await asyncio.sleep(0.05)
+    told = await late_word(rig)
     assert (told["status"], told["result"]["success"]) == ("completed", True)
     assert (await the_call(rig))["status"] == "failed"
     assert file.read_text() == "here\nand more\n"
+    rig.assert_told_once_and_provable(calls=1)
+
+
+@pytest.mark.slow
+@pytest.mark.behaviour("stop.server-dies")
+# Asked, surveyed, approved and claimed are commits 2 to 5; then the session is stopped, its call
+# ended, and what the client has to say about it kept.
+@pytest.mark.parametrize("commit", [6, 7, 8])
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_the_server_may_die_while_a_session_is_stopped(
+    rig: Rig, when: str, commit: int
+) -> None:
+    server = rig.start_server(dies=f"{when}:commit:{commit}")
+    rig.start_client()
+
+    async def go_on_after_its_death() -> None:
+        assert await asyncio.to_thread(server.wait, 30) == -9
+        await asyncio.to_thread(rig.start_server)
+
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("execute_command", an_endless_command()))
+        await rig.answer(YES)
+        pid = await begun(rig.workspace)
+        group.create_task(go_on_after_its_death())
+        await rig.as_person(lambda api: api.stop_session("journey"))
+
+    assert asking.result()["error_type"] == "cancelled"
+    assert await is_gone(pid)
+    assert (await late_word(rig))["error_type"] == "cancelled"
     rig.assert_told_once_and_provable(calls=1)
