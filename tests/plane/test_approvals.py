@@ -26,6 +26,7 @@ from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.survey import Survey
 from handrail.plane import approvals as manager
+from handrail.plane import waiting as waiting_room
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.decider import Decider
 from handrail.policy.redaction import KEPT_CHARS
@@ -663,7 +664,7 @@ async def test_an_answer_whose_ring_was_not_heard_is_noticed_all_the_same(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(manager, "_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(waiting_room, "_POLL_SECONDS", 0.01)
     question = await ask(services, household)
     async with (
         another_process(tmp_path, clock) as other,
@@ -675,6 +676,18 @@ async def test_an_answer_whose_ring_was_not_heard_is_noticed_all_the_same(
         answered = await other.approvals.reject_tool(question.id, at_the("phone", household))
 
     assert waiting.result() == answered
+
+
+async def test_who_waits_for_an_answer_is_let_go_when_the_server_ends(
+    services: Services, household: Household
+) -> None:
+    question = await ask(services, household)
+    async with asyncio.timeout(4), asyncio.TaskGroup() as group:  # less than a poll
+        waiting = group.create_task(services.approvals.wait_for_tool_approval(question.id))
+        await asyncio.sleep(0)
+        services.room.close()
+
+    assert waiting.result() == question
 
 
 async def test_what_is_answered_is_not_waited_for(

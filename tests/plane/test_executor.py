@@ -497,7 +497,7 @@ async def test_after_the_time_given_the_present_state_is_told(
 
 
 async def test_everyone_who_waits_is_let_go_when_the_server_ends(
-    executor: ToolExecutor, household: Household
+    services: Services, executor: ToolExecutor, household: Household
 ) -> None:
     execution = await executor.propose(a_read(household), household.agent)
     async with asyncio.timeout(4), asyncio.TaskGroup() as group:  # less than a poll
@@ -506,7 +506,7 @@ async def test_everyone_who_waits_is_let_go_when_the_server_ends(
             group.create_task(executor.settle(execution.id, wait_seconds=3600)),
         ]
         await asyncio.sleep(0)
-        executor.release_waiters()
+        services.room.close()
 
     assert [task.result() for task in waiting] == [execution, execution]
 

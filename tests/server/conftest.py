@@ -32,7 +32,7 @@ async def serving(
 ) -> AsyncGenerator[str]:
     """Run a server for as long as the context is open; gives its address."""
     listening = bind("127.0.0.1", port)
-    server = HandrailServer(app or create_app(services), services.executor)
+    server = HandrailServer(app or create_app(services), services.room)
     running = asyncio.create_task(server.serve(sockets=[listening]))
     try:
         async with asyncio.timeout(10):
@@ -41,7 +41,7 @@ async def serving(
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         server.should_exit = True
-        services.executor.release_waiters()
+        services.room.close()
         async with asyncio.timeout(10):
             await running
 

@@ -21,7 +21,7 @@ async def test_open_streams_and_waiting_askers_are_let_go_when_the_server_ends(
 ) -> None:
     listening = bind("127.0.0.1", 0)
     here = f"http://127.0.0.1:{listening.getsockname()[1]}{base(household)}"
-    server = HandrailServer(create_app(services), services.executor)
+    server = HandrailServer(create_app(services), services.room)
     running = asyncio.create_task(server.serve(sockets=[listening]))
 
     def bearer(role: Role) -> dict[str, str]:
@@ -61,7 +61,7 @@ async def test_open_streams_and_waiting_askers_are_let_go_when_the_server_ends(
 
 async def test_signals_end_the_server_and_are_given_back(services: Services) -> None:
     loop = asyncio.get_running_loop()
-    server = HandrailServer(create_app(services), services.executor)
+    server = HandrailServer(create_app(services), services.room)
     running = asyncio.create_task(server.serve(sockets=[bind("127.0.0.1", 0)]))
     async with asyncio.timeout(10):
         while not server.started:
@@ -70,7 +70,7 @@ async def test_signals_end_the_server_and_are_given_back(services: Services) -> 
         signal.raise_signal(signal.SIGTERM)
         await running
 
-    assert services.executor.closing
+    assert services.room.closed
     assert not loop.remove_signal_handler(signal.SIGTERM)
     assert not loop.remove_signal_handler(signal.SIGINT)
 

@@ -21,6 +21,7 @@ from handrail.plane.seats import Seats
 from handrail.plane.stopping import Stopper
 from handrail.plane.survey import Surveyor
 from handrail.plane.sweeper import Sweeper
+from handrail.plane.waiting import WaitingRoom
 from handrail.policy.rulebook.rules import default_rules
 from handrail.server.services import Services
 from handrail.tools.catalogue import builtin_registry
@@ -43,12 +44,12 @@ def build_services(
     """The plane over a store, a bell and a clock."""
     registry, rules = builtin_registry(), default_rules()
     assessor = Assessor(registry, rules)
-    seats = Seats(bus, clock)
+    seats, room = Seats(bus, clock), WaitingRoom(bus)
     dispatcher = Dispatcher(store, clock, seats)
     grants = GrantBook(store, clock)
-    approvals = ApprovalManager(store, bus, clock, dispatcher, grants, approval_timeout_seconds)
+    approvals = ApprovalManager(store, room, clock, dispatcher, grants, approval_timeout_seconds)
     surveyor = Surveyor(store, clock, assessor, approvals)
-    executor = ToolExecutor(registry, assessor, store, bus, clock, dispatcher, approvals)
+    executor = ToolExecutor(registry, assessor, store, room, clock, dispatcher, approvals)
     stopper = Stopper(store, clock)
     sweeper = Sweeper(
         (
@@ -65,6 +66,7 @@ def build_services(
         bus=bus,
         clock=clock,
         seats=seats,
+        room=room,
         executor=executor,
         dispatcher=dispatcher,
         receiver=Receiver(store, clock),

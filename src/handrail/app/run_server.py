@@ -50,7 +50,7 @@ async def _run(
             home = Home(settings.home)
             known = await enrol(services.store, services.clock, home, workspace, address)
             app = create_app(services)
-            server = HandrailServer(app, services.executor, lambda: on_ready(known))
+            server = HandrailServer(app, services.room, lambda: on_ready(known))
             async with asyncio.TaskGroup() as group:
                 serving = group.create_task(server.serve(sockets=[listening]))
                 if client is not None:

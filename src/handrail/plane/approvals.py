@@ -13,13 +13,14 @@ from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.grant import Grant, Scope
 from handrail.core.ids import ApprovalId, ProjectId, mint
-from handrail.core.ports import Bus, Clock, Store
+from handrail.core.ports import Clock, Store
 from handrail.core.verdict import Ruling
 from handrail.plane.assessment import Assessment
 from handrail.plane.decider import Decider
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.grants import GrantBook
 from handrail.plane.move import HANDRAIL, Move
+from handrail.plane.waiting import WaitingRoom
 from handrail.policy.redaction import mask_text
 
 POLICY = "policy"
@@ -27,7 +28,6 @@ POLICY = "policy"
 # More than a person could look at; an agent that asks for more is to be stopped, not heard.
 MOST_QUESTIONS = 100
 
-_POLL_SECONDS = 5.0
 _MOST_LISTED = 1000
 
 log = structlog.get_logger(__name__)
@@ -39,14 +39,14 @@ class ApprovalManager:
     def __init__(
         self,
         store: Store,
-        bus: Bus,
+        room: WaitingRoom,
         clock: Clock,
         dispatcher: Dispatcher,
         grants: GrantBook,
         timeout_seconds: int | None = None,
     ):
         self._store = store
-        self._bus = bus
+        self._room = room
         self._clock = clock
         self._dispatcher = dispatcher
         self._grants = grants
@@ -184,12 +184,12 @@ class ApprovalManager:
 
     async def wait_for_tool_approval(self, approval_id: ApprovalId) -> Approval:
         """Wait until a question is answered, or its time has passed."""
-        approval = await self._get(approval_id)
-        with self._bus.listen(Topic.execution(approval.execution_id)) as bell:
-            while approval.status is ApprovalStatus.PENDING:
-                await bell.wait(_POLL_SECONDS)
-                approval = await self._get(approval_id)
-        return approval
+        asked = await self._get(approval_id)
+        return await self._room.wait(
+            Topic.execution(asked.execution_id),
+            lambda: self._get(approval_id),
+            lambda approval: approval.status is not ApprovalStatus.PENDING,
+        )
 
     async def expire_overdue(self) -> None:
         """Close the questions that nobody has answered in time, also while we were away."""

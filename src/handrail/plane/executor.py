@@ -4,8 +4,6 @@ Nobody carries a call from room to room: it lies in the store and moves by its s
 `execute_tool` is two halves, and the second can be called again after a restart, by anyone.
 """
 
-import asyncio
-
 import structlog
 
 from handrail.core.access import Principal, Role
@@ -25,7 +23,7 @@ from handrail.core.errors import (
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ApprovalId, ClientId, ExecutionId, mint
-from handrail.core.ports import Bus, Clock, Store
+from handrail.core.ports import Clock, Store
 from handrail.core.project import Place, Session
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site, ToolCall, ToolDefinition
@@ -34,12 +32,10 @@ from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Assessment, Assessor
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.move import Move
+from handrail.plane.waiting import WaitingRoom
 from handrail.policy.redaction import mask, mask_text
 from handrail.policy.validators.sizes import SizeLimiter
 from handrail.tools.registry import ToolRegistry
-
-# A ring can be lost; then this is how late we notice.
-_POLL_SECONDS = 5.0
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +46,7 @@ class ToolExecutor:
         registry: ToolRegistry,
         assessor: Assessor,
         store: Store,
-        bus: Bus,
+        room: WaitingRoom,
         clock: Clock,
         dispatcher: Dispatcher,
         approvals: ApprovalManager,
@@ -58,16 +54,10 @@ class ToolExecutor:
         self._registry = registry
         self._assessor = assessor
         self._store = store
-        self._bus = bus
+        self._room = room
         self._clock = clock
         self._dispatcher = dispatcher
         self._approvals = approvals
-        self.closing = False
-
-    def release_waiters(self) -> None:
-        """Let everyone in `settle` go with what there is: the server is about to end."""
-        self.closing = True
-        self._bus.ring((Topic.CLOSING,))
 
     @property
     def tools(self) -> list[ToolDefinition]:
@@ -116,17 +106,19 @@ class ToolExecutor:
         self, execution_id: ExecutionId, *, wait_seconds: float | None = None
     ) -> ToolExecution:
         """Wait for the end of a call; its present state when `wait_seconds` have passed."""
-        now = asyncio.get_running_loop().time
-        deadline = None if wait_seconds is None else now() + wait_seconds
-        with self._bus.listen(Topic.execution(execution_id), Topic.CLOSING) as bell:
-            while True:
-                execution = await self._store.find_execution(execution_id)
-                if execution is None:
-                    raise NotFound(f"there is no execution {execution_id}")
-                left = _POLL_SECONDS if deadline is None else deadline - now()
-                if execution.status.is_final or left <= 0 or self.closing:
-                    return execution
-                await bell.wait(min(left, _POLL_SECONDS))
+
+        async def look() -> ToolExecution:
+            execution = await self._store.find_execution(execution_id)
+            if execution is None:
+                raise NotFound(f"there is no execution {execution_id}")
+            return execution
+
+        return await self._room.wait(
+            Topic.execution(execution_id),
+            look,
+            lambda execution: execution.status.is_final,
+            seconds=wait_seconds,
+        )
 
     async def _enter(self, call: ToolCall, asker: Principal) -> tuple[Place, tuple[Step, ...]]:
         """The place a call happens in; a session is opened by its first call."""

@@ -12,6 +12,7 @@ from handrail.plane.seats import Seats
 from handrail.plane.stopping import Stopper
 from handrail.plane.survey import Surveyor
 from handrail.plane.sweeper import Sweeper
+from handrail.plane.waiting import WaitingRoom
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,7 @@ class Services:
     bus: Bus
     clock: Clock
     seats: Seats
+    room: WaitingRoom
     executor: ToolExecutor
     dispatcher: Dispatcher
     receiver: Receiver

@@ -13,7 +13,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from handrail.core.errors import SetupError
-from handrail.plane.executor import ToolExecutor
+from handrail.plane.waiting import WaitingRoom
 
 _GRACE_SECONDS = 1
 
@@ -24,7 +24,7 @@ class HandrailServer(uvicorn.Server):
     def __init__(
         self,
         app: Starlette,
-        executor: ToolExecutor,
+        room: WaitingRoom,
         on_ready: Callable[[], None] = lambda: None,
     ):
         super().__init__(
@@ -37,7 +37,7 @@ class HandrailServer(uvicorn.Server):
                 timeout_keep_alive=75,
             )
         )
-        self._executor = executor
+        self._room = room
         self._on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -59,7 +59,7 @@ class HandrailServer(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
-        self._executor.release_waiters()
+        self._room.close()
 
 
 def bind(host: str, port: int) -> socket.socket:

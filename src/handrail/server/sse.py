@@ -49,7 +49,7 @@ class EventStream:
             self._cursor = head if self._cursor is None else self._cursor
             if seat is not None:
                 await self._services.dispatcher.offer_open_calls(seat)
-            while not (self._services.executor.closing or (seat is not None and seat.replaced)):
+            while not (self._services.room.closed or (seat is not None and seat.replaced)):
                 items = await store.read_stream(
                     self._project.id,
                     after=self._cursor,

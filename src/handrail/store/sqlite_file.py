@@ -20,9 +20,7 @@ _BUSY_MILLISECONDS = 10_000
 class SqliteFile:
     """`waits_ms` is for how long a statement blocks while somebody else holds the file."""
 
-    def __init__(
-        self, path: Path, *, read_only: bool = False, waits_ms: int = _BUSY_MILLISECONDS
-    ):
+    def __init__(self, path: Path, *, read_only: bool = False, waits_ms: int = _BUSY_MILLISECONDS):
         # Made by us before SQLite would make it: what it holds is for nobody else to read.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         # Typed here as far as we use it: apsw's own hints need Python 3.12.
