@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from handrail.app.home import Credentials, Home
+from handrail.client.journal import Journal
 from handrail.core.errors import SetupError
 
 
@@ -164,6 +165,40 @@ def test_a_folder_that_cannot_be_made_is_said_to_be(tmp_path: Path) -> None:
 
 def test_the_database_lies_in_the_folder(home: Home) -> None:
     assert home.database == home.path / "handrail.db"
+
+
+# The journal
+
+
+def test_each_workspace_has_a_journal_of_its_own_in_the_folder(home: Home, workspace: Path) -> None:
+    one, other = home.journal_folder(workspace), home.journal_folder(workspace / "inner")
+
+    assert one != other
+    assert one == Home(home.path).journal_folder(workspace)
+    assert one.parent == other.parent == home.path / "journal"
+
+
+def test_a_workspace_whose_name_is_no_text_has_a_journal_too(home: Home, workspace: Path) -> None:
+    odd = [workspace / os.fsdecode(name) for name in (b"caf\xe9", b"caf\xe8")]
+
+    folders = [home.journal_folder(path) for path in odd]
+
+    assert len({home.journal_folder(workspace), *folders}) == 3
+    assert all(folder.name.isascii() for folder in folders)
+
+
+async def test_a_journal_is_for_its_owners_eyes_and_away_from_the_credentials(
+    home: Home, workspace: Path
+) -> None:
+    home.save_credentials(credentials(workspace))
+    folder = home.journal_folder(workspace)
+
+    await Journal(folder).begin("exe_1")
+
+    assert mode(folder) == 0o700
+    assert [mode(file) for file in folder.iterdir()] == [0o600]
+    assert credentials_file(home).parent != folder
+    assert home.find_credentials(workspace) == credentials(workspace)
 
 
 # Alone

@@ -1,6 +1,7 @@
 """What changes something is looked at, asked about, claimed, and done once or not at all."""
 
 import asyncio
+import shutil
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -18,13 +19,14 @@ from handrail.client import running as running_module
 from handrail.client.api import HandrailApi
 from handrail.client.asking import Asking
 from handrail.client.handler import MOST_AT_ONCE, ReportResult, ToolHandler
-from handrail.client.messages import Signal, SurveyRequest
+from handrail.client.journal import Entry, Journal, Stage
+from handrail.client.messages import Cancel, ResultAck, Signal, SurveyRequest
 from handrail.client.review import Reviewer
 from handrail.core.access import Role
 from handrail.core.audit import canonical
 from handrail.core.card import Choice
 from handrail.core.digest import digest_call
-from handrail.core.hands import FileContent, FileState, Hands
+from handrail.core.hands import Commands, FileContent, FileState, Hands
 from handrail.core.project import Autonomy
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
@@ -55,6 +57,8 @@ from tests.client.conftest import (
     turn_away,
     until,
 )
+from tests.client.disks import SlowDisk, next_life, refuse_to_keep
+from tests.client.programs import Program, real_commands
 from tests.conftest import Household
 from tests.server.conftest import add_machine, serving
 
@@ -169,14 +173,22 @@ class Machine:
         return report["error_type"], report["error"]
 
 
-def a_machine(files: WatchedFiles | None = None, *, isolated: bool = False) -> Machine:
+def a_machine(
+    files: WatchedFiles | None = None,
+    *,
+    isolated: bool = False,
+    journal: Journal | None = None,
+    commands: Commands | None = None,
+) -> Machine:
     files = files or WatchedFiles({"notes.md": b"old\n"})
     line = FakeLine()
     registry = ToolRegistry([ReadFile(), WriteFile(), ExecuteCommand(), BrokenSurvey()])
     scene = Scene("/workspace", Autonomy.FULL, isolated)
-    reviewer = Reviewer(registry, scene, Hands(files, FakeCommands({"ls": b"notes.md\n"})))
+    hands = Hands(files, commands or FakeCommands({"ls": b"notes.md\n"}))
+    reviewer = Reviewer(registry, scene, hands)
     asking = Asking(HandrailApi("http://nowhere", "prj", "token"), None)
-    return Machine(ToolHandler(reviewer, FakeClock(), line, asking, a_journal()), line, files)
+    handler = ToolHandler(reviewer, FakeClock(), line, asking, journal or a_journal())
+    return Machine(handler, line, files)
 
 
 @pytest.fixture
@@ -563,6 +575,388 @@ async def test_dispose_ends_what_runs_and_what_waits_and_reports_nothing() -> No
     assert machine.files.at_once == 0
     assert machine.line.reports == []
     assert machine.handler.active_executions == frozenset()
+
+
+# From life to life
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the machine's lives keep their journal."""
+    return tmp_path / "journal"
+
+
+async def test_each_step_is_written_down_before_it_is_taken(folder: Path) -> None:
+    files = WatchedFiles({"notes.md": b"old\n"}, slow=True)
+    machine = a_machine(files, journal=Journal(folder))
+    machine.line.answering.clear()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(a_change()))
+        await until(lambda: machine.line.claims != [])
+        assert next_life(folder) == [Entry("exe_1", Stage.CLAIMING)]
+        machine.line.answering.set()
+        await until(lambda: files.at_once == 1)
+        assert next_life(folder) == [Entry("exe_1", Stage.BEGUN)]
+        files.let_go.set()
+
+    (report,) = machine.line.reports
+    assert next_life(folder) == [Entry("exe_1", Stage.FINISHED, report)]
+
+
+async def test_what_was_finished_and_not_told_is_told_by_the_next_life(folder: Path) -> None:
+    first = a_machine(journal=Journal(folder))
+    await first.signal(a_change())
+
+    second = a_machine(first.files, journal=Journal(folder))
+    second.handler.resume()
+
+    assert second.line.reports == first.line.reports
+    assert second.told == [("exe_1", "completed", OURS)]
+
+
+async def test_what_was_begun_and_not_finished_is_told_as_unknown_by_the_next_life(
+    folder: Path,
+) -> None:
+    await Journal(folder).begin("exe_1")
+    machine = a_machine(journal=Journal(folder))
+
+    machine.handler.resume()
+
+    assert machine.failure == (
+        "outcome_unknown",
+        "this machine was stopped while it worked on the call; how far it came is unknown",
+    )
+    assert machine.told == [("exe_1", "failed", OURS)]
+
+
+async def test_what_was_claimed_and_not_begun_is_told_by_nobody(folder: Path) -> None:
+    Journal(folder).note_claim("exe_1")
+    machine = a_machine(journal=Journal(folder))
+
+    machine.handler.resume()
+
+    assert machine.line.reports == []
+
+
+async def test_what_was_claimed_and_not_begun_is_done_by_the_next_life(folder: Path) -> None:
+    Journal(folder).note_claim("exe_1")
+    machine = a_machine(journal=Journal(folder))
+    machine.handler.resume()
+
+    # The server took the claim for a beginning.
+    await machine.signal(a_change(epoch=2, status="executing"))
+
+    assert machine.line.claims == [("exe_1", 2)]
+    assert machine.files.files == {"notes.md": b"new\n"}
+    assert machine.told == [("exe_1", "completed", OURS)]
+
+
+async def test_what_was_begun_is_not_begun_again_by_the_next_life(folder: Path) -> None:
+    await Journal(folder).begin("exe_1")
+    machine = a_machine(journal=Journal(folder))
+
+    await machine.signal(a_change(epoch=2, status="executing"))
+
+    assert machine.failure[0] == "outcome_unknown"
+    assert machine.files.written == []
+    assert machine.line.claims == []
+
+
+async def test_what_an_earlier_life_has_finished_is_answered_and_not_done_again(
+    folder: Path,
+) -> None:
+    first = a_machine(journal=Journal(folder))
+    await first.signal(a_change())
+    second = a_machine(journal=Journal(folder))
+    second.handler.resume()
+
+    await second.signal(a_change(epoch=2, status="executing"))
+
+    assert second.line.reports == first.line.reports * 2
+    assert second.files.written == []
+
+
+async def test_what_is_ended_by_a_stop_of_the_machine_is_unknown_to_the_next_life(
+    folder: Path,
+) -> None:
+    first = a_machine(WatchedFiles({"notes.md": b"old\n"}, slow=True), journal=Journal(folder))
+    working = asyncio.create_task(first.signal(a_change()))
+    await until(lambda: first.files.at_once == 1)
+    first.handler.dispose()
+    await asyncio.gather(working, return_exceptions=True)
+
+    second = a_machine(journal=Journal(folder))
+    second.handler.resume()
+
+    assert first.line.reports == []
+    assert second.failure[0] == "outcome_unknown"
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_claim_that_is_refused_leaves_nothing_behind(folder: Path) -> None:
+    machine = a_machine(journal=Journal(folder))
+    machine.line.right = lambda tool_id, epoch: False
+
+    await machine.signal(a_change())
+
+    assert list(folder.iterdir()) == []
+
+
+async def test_nothing_is_claimed_if_that_cannot_be_written_down(folder: Path) -> None:
+    machine = a_machine(journal=Journal(folder))
+    shutil.rmtree(folder)
+
+    await machine.signal(a_change(epoch=4))
+
+    assert machine.failure == (
+        "execution",
+        "this machine's journal cannot be written: No such file or directory",
+    )
+    assert machine.told == [("exe_1", "failed", 4)]
+    assert machine.line.claims == []
+    assert machine.files.written == []
+
+
+async def test_nothing_is_begun_if_that_cannot_be_written_down(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = a_machine(journal=Journal(folder))
+    refuse_to_keep(monkeypatch)
+
+    await machine.signal(a_change())
+
+    assert machine.failure == (
+        "execution",
+        "this machine's journal cannot be written: Input/output error",
+    )
+    assert machine.told == [("exe_1", "failed", OURS)]
+    assert machine.files.written == []
+    # If that is not heard either, the next life may do it: surely nothing was begun.
+    assert next_life(folder) == [Entry("exe_1", Stage.CLAIMING)]
+
+
+async def test_an_outcome_that_cannot_be_written_down_is_told_all_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = WatchedFiles({"notes.md": b"old\n"}, slow=True)
+    machine = a_machine(files, journal=Journal(folder))
+    with capture_logs() as lines:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(machine.signal(a_change()))
+            await until(lambda: files.at_once == 1)
+            refuse_to_keep(monkeypatch)
+            files.let_go.set()
+
+    assert machine.told == [("exe_1", "completed", OURS)]
+    assert [(line["event"], line["execution"]) for line in lines] == [("journal.failed", "exe_1")]
+    assert next_life(folder) == [Entry("exe_1", Stage.BEGUN)]
+
+
+@pytest.mark.parametrize("by", ["ack", "receipt"])
+async def test_what_the_server_has_heard_is_forgotten(folder: Path, by: str) -> None:
+    machine = a_machine(journal=Journal(folder))
+    await machine.signal(a_change("exe_1"), a_change("exe_2", "more.md", found=None))
+
+    if by == "ack":
+        machine.handler.handle_tool_result_ack(ResultAck("exe_1", "processed"))
+    else:
+        machine.handler.forget("exe_1")
+
+    assert [entry.tool_id for entry in next_life(folder)] == ["exe_2"]
+    assert list(machine.handler._unacknowledged) == ["exe_2"]
+
+
+async def test_nothing_grows_with_the_number_of_calls(folder: Path) -> None:
+    machine = a_machine(WatchedFiles({}), journal=Journal(folder))
+    for number in range(50):
+        await machine.signal(a_change(f"exe_{number}", f"notes-{number}.md", found=None))
+        machine.handler.forget(f"exe_{number}")
+
+    assert len(machine.line.reports) == 50
+    assert machine.handler.active_executions == frozenset()
+    assert machine.handler._unacknowledged == {}
+    assert machine.handler._journal.entries == []
+    assert list(folder.iterdir()) == []
+
+
+# Cancelling
+
+
+CANCELLED = (
+    "cancelled",
+    "it was stopped here when it was cancelled; how far it came is unknown",
+)
+
+
+async def test_a_cancel_ends_a_change_that_runs_and_is_reported(folder: Path) -> None:
+    files = WatchedFiles({"notes.md": b"old\n"}, slow=True)
+    machine = a_machine(files, journal=Journal(folder))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(a_change()))
+        await until(lambda: files.at_once == 1)
+        machine.handler.handle_tool_cancel(Cancel("exe_1"))
+
+    assert machine.failure == CANCELLED
+    assert machine.told == [("exe_1", "failed", OURS)]
+    assert (files.at_once, files.files) == (0, {"notes.md": b"old\n"})
+    assert machine.handler.active_executions == frozenset()
+    assert [one.status for one in machine.handler.history] == ["failed"]
+    # It is told also by the next life, until the server has it.
+    assert next_life(folder) == [Entry("exe_1", Stage.FINISHED, machine.line.reports[0])]
+
+
+async def test_a_cancel_told_twice_is_reported_once(folder: Path) -> None:
+    files = WatchedFiles({"notes.md": b"old\n"}, slow=True)
+    machine = a_machine(files, journal=Journal(folder))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(a_change()))
+        await until(lambda: files.at_once == 1)
+        for _ in range(2):
+            machine.handler.handle_tool_cancel(Cancel("exe_1"))
+
+    assert machine.told == [("exe_1", "failed", OURS)]
+    assert next_life(folder) == [Entry("exe_1", Stage.FINISHED, machine.line.reports[0])]
+
+
+async def test_a_cancel_while_the_claim_is_on_its_way_leaves_nothing_to_tell(
+    folder: Path,
+) -> None:
+    machine = a_machine(journal=Journal(folder))
+    machine.line.answering.clear()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(a_change()))
+        await until(lambda: machine.line.claims != [])
+        machine.handler.handle_tool_cancel(Cancel("exe_1"))
+
+    assert machine.line.reports == []
+    assert machine.files.written == []
+    assert list(folder.iterdir()) == []
+    assert machine.handler.active_executions == frozenset()
+
+
+async def test_a_cancel_while_the_machine_is_looked_at_leaves_nothing_to_tell(
+    folder: Path,
+) -> None:
+    machine = a_machine(WatchedFiles({"notes.md": b"old\n"}, blind=True), journal=Journal(folder))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(a_change()))
+        await until(lambda: "exe_1" in machine.handler.active_executions)
+        machine.handler.handle_tool_cancel(Cancel("exe_1"))
+
+    assert machine.line.reports == []
+    assert machine.line.claims == []
+    assert list(folder.iterdir()) == []
+
+
+async def test_a_cancel_between_claim_and_beginning_touches_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = a_machine(journal=Journal(folder))
+    disk = SlowDisk(monkeypatch)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(a_change()))
+        await until(disk.busy.is_set)
+        machine.handler.handle_tool_cancel(Cancel("exe_1"))
+        disk.let_go()
+
+    assert machine.files.written == []
+    assert machine.line.reports == []
+    assert list(folder.iterdir()) == []
+
+
+async def test_a_cancel_ends_what_waits_for_its_turn_and_only_that() -> None:
+    numbers = range(MOST_AT_ONCE + 1)
+    machine = a_machine(WatchedFiles({f"notes-{n}.md": b"old\n" for n in numbers}, slow=True))
+    async with asyncio.TaskGroup() as group:
+        for number in numbers:
+            group.create_task(machine.signal(a_change(f"exe_{number}", f"notes-{number}.md")))
+        await until(lambda: machine.files.at_once == MOST_AT_ONCE)
+        machine.handler.handle_tool_cancel(Cancel(f"exe_{MOST_AT_ONCE}"))
+        await until(lambda: len(machine.handler.active_executions) == MOST_AT_ONCE)
+        machine.files.let_go.set()
+
+    done = [f"exe_{number}" for number in range(MOST_AT_ONCE)]
+    assert sorted(machine.told) == [(tool_id, "completed", OURS) for tool_id in done]
+    assert sorted(tool_id for tool_id, _ in machine.line.claims) == done
+
+
+async def test_what_is_cancelled_makes_room_for_the_next() -> None:
+    numbers = range(2 * MOST_AT_ONCE)
+    machine = a_machine(WatchedFiles({f"notes-{n}.md": b"old\n" for n in numbers}, slow=True))
+    async with asyncio.TaskGroup() as group:
+        for number in numbers:
+            group.create_task(machine.signal(a_change(f"exe_{number}", f"notes-{number}.md")))
+        await until(lambda: machine.files.at_once == MOST_AT_ONCE)
+        for number in range(MOST_AT_ONCE):
+            machine.handler.handle_tool_cancel(Cancel(f"exe_{number}"))
+        await until(lambda: len(machine.files.written) == len(numbers))
+        machine.files.let_go.set()
+
+    assert sorted(machine.told) == [
+        (f"exe_{n}", "failed" if n < MOST_AT_ONCE else "completed", OURS) for n in numbers
+    ]
+
+
+async def test_a_cancel_of_what_nobody_knows_disturbs_nobody() -> None:
+    machine = a_machine(WatchedFiles({"notes.md": b"old\n"}, slow=True))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(a_change()))
+        await until(lambda: machine.files.at_once == 1)
+        machine.handler.handle_tool_cancel(Cancel("exe_unheard_of"))
+        machine.files.let_go.set()
+
+    assert machine.told == [("exe_1", "completed", OURS)]
+
+
+async def test_a_cancel_while_the_outcome_is_written_down_does_not_change_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = WatchedFiles({"notes.md": b"old\n"}, slow=True)
+    machine = a_machine(files, journal=Journal(folder))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(a_change()))
+        await until(lambda: files.at_once == 1)
+        disk = SlowDisk(monkeypatch)
+        files.let_go.set()
+        await until(disk.busy.is_set)
+        machine.handler.handle_tool_cancel(Cancel("exe_1"))
+        disk.let_go()
+
+    assert machine.told == [("exe_1", "completed", OURS)]
+    assert next_life(folder) == [Entry("exe_1", Stage.FINISHED, machine.line.reports[0])]
+
+
+async def test_a_cancel_after_the_report_does_not_change_it(folder: Path) -> None:
+    machine = a_machine(journal=Journal(folder))
+    await machine.signal(a_change())
+
+    machine.handler.handle_tool_cancel(Cancel("exe_1"))
+    await machine.signal(a_change(epoch=2, status="executing"))
+
+    assert machine.told == [("exe_1", "completed", OURS)] * 2
+    assert len(next_life(folder)) == 1
+
+
+async def test_a_cancelled_command_ends_with_all_that_it_has_started(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    machine = a_machine(commands=real_commands(tmp_path))
+    plan = Plan(argv=(program.argv,))
+    digest = digest_call(SALT, "execute_command", canonical(program.params), plan)
+    signal = a_signal(
+        tool_name="execute_command",
+        tool_params=program.params,
+        digest=digest,
+        status="approved",
+        risk_level="HIGH",
+    )
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(signal))
+        await until(lambda: program.runs == 1)
+        assert program.is_alive()
+        machine.handler.handle_tool_cancel(Cancel("exe_1"))
+
+    assert not program.is_alive()
+    assert machine.failure == CANCELLED
 
 
 # Against the real server

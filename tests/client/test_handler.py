@@ -17,7 +17,7 @@ from handrail.client.handler import (
     ReportResult,
     ToolHandler,
 )
-from handrail.client.messages import ResultAck, Signal
+from handrail.client.messages import Cancel, ResultAck, Signal
 from handrail.client.review import Reviewer
 from handrail.core.audit import canonical
 from handrail.core.digest import digest_call
@@ -355,4 +355,86 @@ async def test_a_failure_makes_room_for_the_next(make: MakeMachine) -> None:
         await machine.signal(a_signal(f"exe_{number}"))
 
     assert len(machine.reports) == 3 * MOST_AT_ONCE
+    assert machine.handler.active_executions == frozenset()
+
+
+async def test_a_read_that_is_cancelled_ends_and_leaves_nothing_to_tell(make: MakeMachine) -> None:
+    files = SlowFiles({"README.md": b"hello"})
+    machine = make(Hands(files, FakeCommands({})))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(a_signal()))
+        await until(lambda: files.at_once == 1)
+        machine.handler.handle_tool_cancel(Cancel("exe_1"))
+
+    assert files.at_once == 0
+    assert machine.reports == []
+    assert list(machine.handler.history) == []
+    assert machine.handler.active_executions == frozenset()
+
+
+async def test_a_read_that_is_cancelled_in_the_queue_is_never_begun(make: MakeMachine) -> None:
+    files = SlowFiles({"README.md": b"hello"})
+    machine = make(Hands(files, FakeCommands({})))
+    async with asyncio.TaskGroup() as group:
+        for number in range(MOST_AT_ONCE):
+            group.create_task(machine.signal(a_signal(f"exe_{number}")))
+        await until(lambda: files.at_once == MOST_AT_ONCE)
+        group.create_task(machine.signal(a_signal("exe_queued")))
+        await until(lambda: "exe_queued" in machine.handler.active_executions)
+        machine.handler.handle_tool_cancel(Cancel("exe_queued"))
+        await until(lambda: "exe_queued" not in machine.handler.active_executions)
+        files.let_go.set()
+
+    assert len(files.read_paths) == MOST_AT_ONCE
+    assert "exe_queued" not in [tool_id for tool_id, _, _ in machine.told]
+
+
+async def test_reads_that_are_cancelled_make_room_for_the_next(make: MakeMachine) -> None:
+    files = SlowFiles({"README.md": b"hello"})
+    machine = make(Hands(files, FakeCommands({})))
+    async with asyncio.TaskGroup() as group:
+        for number in range(2 * MOST_AT_ONCE):
+            group.create_task(machine.signal(a_signal(f"exe_{number}")))
+        await until(lambda: files.at_once == MOST_AT_ONCE)
+        for number in range(MOST_AT_ONCE):
+            machine.handler.handle_tool_cancel(Cancel(f"exe_{number}"))
+        await until(lambda: len(files.read_paths) == 2 * MOST_AT_ONCE)
+        files.let_go.set()
+
+    assert sorted(machine.told) == [
+        (f"exe_{number}", "completed", 1) for number in range(MOST_AT_ONCE, 2 * MOST_AT_ONCE)
+    ]
+
+
+async def test_a_cancel_of_what_is_reported_or_unheard_of_changes_nothing(
+    machine: Machine,
+) -> None:
+    await machine.signal(a_signal())
+
+    machine.handler.handle_tool_cancel(Cancel("exe_1"))
+    machine.handler.handle_tool_cancel(Cancel("exe_unheard_of"))
+    await machine.signal(a_signal(epoch=2))
+
+    assert machine.told == [("exe_1", "completed", 1), ("exe_1", "completed", 2)]
+
+
+async def test_a_read_is_no_matter_for_the_journal(make: MakeMachine) -> None:
+    files = SlowFiles({"README.md": b"hello"})
+    machine = make(Hands(files, FakeCommands({})))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(a_signal()))
+        await until(lambda: files.at_once == 1)
+        during = machine.handler._journal.entries
+        files.let_go.set()
+
+    assert during == machine.handler._journal.entries == []
+
+
+async def test_what_was_answered_with_a_receipt_is_kept_nowhere(machine: Machine) -> None:
+    for number in range(50):
+        await machine.signal(a_signal(f"exe_{number}"))
+        machine.handler.forget(f"exe_{number}")
+
+    assert len(machine.reports) == 50
+    assert machine.handler._unacknowledged == {}
     assert machine.handler.active_executions == frozenset()

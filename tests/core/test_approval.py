@@ -162,10 +162,13 @@ def test_whoever_misses_the_deadline_is_told_when_it_was(noticed: datetime) -> N
     assert ended.how_it_ended == "the time to answer ran out at 09:05:00 UTC"
 
 
-def test_a_question_whose_call_has_ended_does_not_claim_that_somebody_was_faster() -> None:
-    nobody = Answer(by="handrail", channel="deadline", at=DEADLINE)
+@pytest.mark.parametrize("by", ["ada", "handrail"])
+def test_whoever_answers_after_the_call_was_cancelled_is_told_by_whom_and_when(by: str) -> None:
+    word = Answer(by=by, channel="phone", at=LATER, reason=f"{by} cancelled this call: not now")
 
-    assert "faster" not in question().resolve(ApprovalStatus.WITHDRAWN, nobody).how_it_ended
+    withdrawn = question().resolve(ApprovalStatus.WITHDRAWN, word)
+
+    assert withdrawn.how_it_ended == f"the call was cancelled by {by} at 09:00:07 UTC"
 
 
 def test_without_an_answer_only_the_call_can_have_moved_on() -> None:

@@ -33,8 +33,10 @@ from handrail.policy.redaction import KEPT_CHARS
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
+from handrail.tools.builtin.read_file import ReadFile
 from tests.conftest import Household, settle_in
 from tests.plane.conftest import (
+    a_read,
     a_write,
     all_tables,
     another_process,
@@ -47,6 +49,7 @@ from tests.plane.conftest import (
     news_of,
     now_of,
     question_of,
+    seated,
     with_autonomy,
 )
 
@@ -811,3 +814,35 @@ async def make_move(
         case _:
             call = a_write(home, call_id, session_id=question.session_id)
             await services.executor.propose(call, home.agent)
+
+
+@pytest.mark.parametrize("how", ["asked", "granted"])
+async def test_a_read_that_is_asked_about_begins_when_it_is_approved_and_a_client_is_there(
+    services: Services,
+    store: SqliteStore,
+    household: Household,
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+) -> None:
+    monkeypatch.setattr(ReadFile, "safety_level", RiskLevel.MEDIUM)
+
+    async def read(call_id: str) -> ToolExecution:
+        pending = await services.executor.propose(a_read(household, call_id), household.agent)
+        assert pending.approval_id is not None
+        return await services.surveyor.accept(
+            pending.approval_id, Survey(), household.client, household.project.id
+        )
+
+    with seated(services, household.client):
+        call = await read("call-1")
+        assert call.approval_id is not None
+        scope = Scope.ONCE if how == "asked" else Scope.SESSION
+        await services.approvals.approve_tool(
+            call.approval_id, at_the("console", household), scope=scope
+        )
+        if how == "granted":
+            call = await read("call-2")
+
+    handed = await now_of(store, call.id)
+    assert (handed.status, handed.client_id) == (Status.EXECUTING, household.client_id)
+    assert (handed.approved_at, handed.started_at) == (handed.created_at, handed.created_at)

@@ -3,7 +3,10 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from handrail.core.access import Role
+from handrail.core.change import Change, ForgetEvents
 from handrail.core.digest import digest_call
 from handrail.core.verdict import Plan
 from handrail.server.services import Services
@@ -12,6 +15,7 @@ from handrail.testing import FakeClock
 from tests.conftest import Household, settle_in
 from tests.server.conftest import (
     Caller,
+    Listener,
     a_body,
     a_result,
     add_machine,
@@ -20,6 +24,7 @@ from tests.server.conftest import (
     report,
     until,
 )
+from tests.server.routes.test_stops import cancel
 
 
 async def read_again(
@@ -186,13 +191,13 @@ async def test_a_long_gap_is_filled_in_one_go(caller: Caller, household: Househo
 
     told = await read_again(caller, household, household.secrets[Role.USER], count, 0)
     assert [number for number, _, _ in live] == list(range(1, count + 1))
-    assert sorted(tool_id for _, _, tool_id in live) == sorted(made)
+    assert sorted(str(tool_id) for _, _, tool_id in live) == sorted(made)
     assert [(number, data["tool_id"]) for number, _, data in told] == [
         (number, tool_id) for number, _, tool_id in live
     ]
 
 
-async def test_a_signal_told_again_is_marked_and_carries_no_parameters(
+async def test_a_signal_given_anew_takes_the_place_of_the_earlier_one(
     caller: Caller, household: Household
 ) -> None:
     token = household.secrets[Role.CLIENT]
@@ -200,11 +205,9 @@ async def test_a_signal_told_again_is_marked_and_carries_no_parameters(
         tool_id = await ask_to_read(caller, household)
         _, _, first = await stream.event()
 
-    (again, anew) = await read_again(caller, household, token, 2, 0)
+    (anew,) = await read_again(caller, household, token, 1, 0)
 
-    assert (again[0], again[1]) == (1, "tool.execution_signal")
-    assert again[2] == first | {"replayed": True, "tool_params": None}
-    # What still stands is offered anew, so that nothing is lost either.
+    # The first one would be told in vain: nothing that is replayed executes anything.
     assert (anew[0], anew[1]) == (2, "tool.execution_signal")
     assert anew[2] == first | {"epoch": 2}
     assert first["tool_id"] == tool_id
@@ -303,3 +306,196 @@ async def test_a_vanished_clients_call_is_signalled_to_another(
     assert (number, name, signal["tool_id"]) == (2, "tool.execution_signal", tool_id)
     assert (signal["epoch"], signal["replayed"]) == (2, False)
     assert (late.status, timely.status) == (409, 200)
+
+
+# What is gone
+
+
+async def forget(store: SqliteStore, home: Household, through: int) -> None:
+    change = Change(home.project.id, home.project.created_at, (ForgetEvents(through),))
+    await store.submit(change)
+
+
+@pytest.mark.parametrize("last_heard", [0, 1, 2])
+async def test_who_asks_for_forgotten_events_is_told_to_look_anew_and_hears_what_comes(
+    caller: Caller,
+    store: SqliteStore,
+    household: Household,
+    clock: FakeClock,
+    last_heard: int,
+) -> None:
+    for number in range(5):
+        await ask_to_read(caller, household, f"call-{number}")
+    await forget(store, household, 3)
+    clock.advance(7)
+
+    async with caller.listen(household, household.secrets[Role.USER], last_heard) as stream:
+        reset = await stream.event()
+        later = await ask_to_read(caller, household, "later")
+        told = await stream.told(1)
+
+    assert reset == (
+        5,
+        "stream.reset",
+        {
+            "message": "events since the last one you heard are gone;"
+            " look at what there is instead",
+            "timestamp": "2026-01-01T00:00:07Z",
+        },
+    )
+    assert told == [(6, "tool.status", later)]
+
+
+@pytest.mark.parametrize("last_heard", [3, 4, 5])
+async def test_who_has_heard_all_that_was_forgotten_goes_on_as_if_nothing_was(
+    caller: Caller, store: SqliteStore, household: Household, last_heard: int
+) -> None:
+    made = [await ask_to_read(caller, household, f"call-{number}") for number in range(5)]
+    await forget(store, household, 3)
+
+    async with caller.listen(household, household.secrets[Role.USER], last_heard) as stream:
+        made.append(await ask_to_read(caller, household, "later"))
+        told = await stream.told(6 - last_heard)
+
+    assert told == [
+        (number, "tool.status", tool_id)
+        for number, tool_id in enumerate(made, start=1)
+        if number > last_heard
+    ]
+
+
+async def test_after_everything_was_forgotten_a_stream_still_goes_on(
+    caller: Caller, store: SqliteStore, household: Household
+) -> None:
+    for number in range(3):
+        await ask_to_read(caller, household, f"call-{number}")
+    await forget(store, household, 3)
+    token = household.secrets[Role.USER]
+
+    async with (
+        caller.listen(household, token, 2) as behind,
+        caller.listen(household, token, 3) as abreast,
+    ):
+        later = await ask_to_read(caller, household, "later")
+        told = [await behind.told(2), await abreast.told(1)]
+
+    assert told == [
+        [(3, "stream.reset", None), (4, "tool.status", later)],
+        [(4, "tool.status", later)],
+    ]
+
+
+async def test_the_number_of_a_reset_is_one_to_go_on_from(
+    caller: Caller, store: SqliteStore, household: Household
+) -> None:
+    for number in range(3):
+        await ask_to_read(caller, household, f"call-{number}")
+    await forget(store, household, 2)
+    token = household.secrets[Role.USER]
+    ((number, _, _),) = await read_again(caller, household, token, 1, 0)
+
+    async with caller.listen(household, token, number) as stream:
+        later = await ask_to_read(caller, household, "later")
+        told = await stream.told(1)
+
+    assert told == [(4, "tool.status", later)]
+
+
+async def test_a_client_that_was_away_for_too_long_is_still_offered_what_waits_for_it(
+    caller: Caller, store: SqliteStore, household: Household
+) -> None:
+    waiting = [await ask_to_read(caller, household, f"call-{number}") for number in range(2)]
+    await forget(store, household, 2)
+
+    async with caller.listen(household, household.secrets[Role.CLIENT], 0) as stream:
+        told = await stream.told(3)
+
+    assert told == [
+        (2, "stream.reset", None),
+        (3, "tool.execution_signal", waiting[0]),
+        (4, "tool.execution_signal", waiting[1]),
+    ]
+
+
+# What is to end
+
+
+async def test_a_cancel_reaches_the_client_that_has_the_call_and_a_person_hears_of_its_end(
+    caller: Caller, store: SqliteStore, household: Household
+) -> None:
+    _, token = await add_machine(store, household)
+    secrets = household.secrets
+    async with (
+        caller.listen(household, secrets[Role.CLIENT]) as here,
+        caller.listen(household, token) as there,
+        caller.listen(household, secrets[Role.USER]) as person,
+    ):
+        tool_id = await ask_to_read(caller, household)
+        await cancel(caller, household, tool_id, reason="not now")
+        client_heard = [await here.event() for _ in range(2)][-1]
+        person_heard = [await person.event() for _ in range(2)][-1]
+        # The other machine was told nothing so far: the next it hears is a refusal, number 3.
+        await caller.ask(
+            "POST",
+            f"{base(household)}/tools/execute",
+            secrets[Role.AGENT],
+            json=a_body("call-2", path=".env"),
+        )
+        other_heard = await there.event()
+
+    assert client_heard == (
+        2,
+        "tool.cancel",
+        {
+            "tool_id": tool_id,
+            "message": "ada cancelled this call: not now",
+            "timestamp": "2026-01-01T00:00:00Z",
+        },
+    )
+    assert person_heard == (
+        2,
+        "tool.status",
+        {
+            "tool_id": tool_id,
+            "tool_name": "read_file",
+            "status": "failed",
+            "timestamp": "2026-01-01T00:00:00Z",
+        },
+    )
+    assert (other_heard[0], other_heard[1]) == (3, "tool.status")
+
+
+async def test_a_client_that_was_away_learns_of_a_cancel_when_it_is_back(
+    caller: Caller, household: Household
+) -> None:
+    token = household.secrets[Role.CLIENT]
+    async with caller.listen(household, token) as stream:
+        tool_id = await ask_to_read(caller, household)
+        assert await stream.told(1) == [(1, "tool.execution_signal", tool_id)]
+    await cancel(caller, household, tool_id, reason="not now")
+
+    (heard,) = await read_again(caller, household, token, 1, 1)
+
+    assert heard[:2] == (2, "tool.cancel")
+    assert (heard[2]["tool_id"], heard[2]["message"]) == (
+        tool_id,
+        "ada cancelled this call: not now",
+    )
+
+
+async def test_who_hears_nothing_but_the_greeting_can_go_on_from_there(
+    caller: Caller, household: Household
+) -> None:
+    await ask_to_read(caller, household, "call-1")
+    async with caller.session.get(
+        f"{caller.address}/my/projects/{household.project.id}/chat/stream",
+        headers={"authorization": f"Bearer {household.secrets[Role.USER]}"},
+    ) as response:
+        greeting = await Listener(response).read()
+    missed = await ask_to_read(caller, household, "call-2")
+
+    assert greeting is not None
+    async with caller.listen(
+        household, household.secrets[Role.USER], int(greeting["id"])
+    ) as stream:
+        assert await stream.told(1) == [(2, "tool.status", missed)]

@@ -21,7 +21,7 @@ from handrail.core.ports import StreamItem
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site
-from handrail.wire.events import render
+from handrail.wire.events import render, stream_reset
 
 HERE, THERE = ClientId("cli_here"), ClientId("cli_there")
 
@@ -134,6 +134,40 @@ def test_the_addressed_client_reads_that_its_result_has_arrived() -> None:
             "timestamp": "2026-01-02T03:04:05.678900Z",
         },
     )
+
+
+@pytest.mark.parametrize("replayed", [False, True], ids=["live", "told-again"])
+def test_the_addressed_client_reads_that_its_call_was_cancelled_and_why(replayed: bool) -> None:
+    item = an_item(EventKind.CANCEL, None)
+    item = item._replace(execution=CALL._replace(error="ada cancelled this call: not now"))
+
+    assert rendered(item, HERE, replayed=replayed) == (
+        "tool.cancel",
+        {
+            "tool_id": "exe_1",
+            "message": "ada cancelled this call: not now",
+            "timestamp": "2026-01-02T03:04:05.678900Z",
+        },
+    )
+
+
+def test_a_cancel_that_nobody_gave_words_to_says_at_least_what_it_is() -> None:
+    _, payload = rendered(an_item(EventKind.CANCEL, None), HERE)
+
+    assert payload["message"] == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("at", "written"),
+    [
+        (datetime(2026, 1, 2, 3, 4, 5, 678900, tzinfo=UTC), "2026-01-02T03:04:05.678900Z"),
+        (datetime(2026, 1, 2, tzinfo=UTC), "2026-01-02T00:00:00Z"),
+    ],
+)
+def test_who_asks_for_what_is_gone_is_told_what_to_do_instead(at: datetime, written: str) -> None:
+    message = "events since the last one you heard are gone; look at what there is instead"
+
+    assert stream_reset(at) == {"message": message, "timestamp": written}
 
 
 @pytest.mark.parametrize("kind", list(EventKind))

@@ -14,12 +14,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import structlog
 
 from handrail.core.errors import FileOperationError
 
 # A call that was never begun and not offered again by then is not waited for any more.
-_CLAIM_SECONDS = 24 * 3600
+_MOST_CLAIM_SECONDS = 24 * 3600
 
 log = structlog.get_logger(__name__)
 
@@ -69,8 +70,13 @@ class Journal:
 
     def forget(self, tool_id: str) -> None:
         """The server knows, or the call was never ours."""
-        if self._entries.pop(tool_id, None) is not None:
+        if self._entries.pop(tool_id, None) is None:
+            return
+        try:
             self._file(tool_id).unlink(missing_ok=True)
+        except OSError as error:
+            # It will be told once more after the next start, which harms nobody.
+            log.error("journal.failed", execution=tool_id, error=str(error))
 
     def _write(self, entry: Entry, *, lasting: bool) -> None:
         """Write aside, then rename: a crash leaves the old words or the new, never half."""
@@ -96,21 +102,35 @@ class Journal:
         return self._folder / f"{sha256(tool_id.encode()).hexdigest()[:32]}.json"
 
     def _read_all(self) -> list[Entry]:
+        for aside in self._folder.glob("*.new"):
+            if _age(aside) > _MOST_CLAIM_SECONDS:
+                aside.unlink()
         found: list[Entry] = []
         for file in sorted(self._folder.glob("*.json")):
-            try:
-                values = json.loads(file.read_bytes())
-                entry = Entry(values["tool_id"], Stage(values["stage"]), values["report"])
-            except (ValueError, KeyError, TypeError):
-                # Only a claim is written without waiting for the disk; nothing was begun on it.
-                log.warning("journal.unreadable", file=file.name)
-                file.unlink()
-                continue
-            if entry.stage is Stage.CLAIMING and _age(file) > _CLAIM_SECONDS:
+            entry = _read(file)
+            if entry is None or (entry.stage is Stage.CLAIMING and _age(file) > _MOST_CLAIM_SECONDS):
                 file.unlink()
             else:
                 found.append(entry)
         return found
+
+
+def _read(file: Path) -> Entry | None:
+    """What a file says, if we have written it. Only a claim may be lost, and it begins nothing."""
+    try:
+        entry = msgspec.convert(json.loads(file.read_bytes()), Entry)
+    except (ValueError, RecursionError):
+        entry = None
+    if entry is None or not _is_ours(entry):
+        log.warning("journal.unreadable", file=file.name)
+        return None
+    return entry
+
+
+def _is_ours(entry: Entry) -> bool:
+    if entry.stage is not Stage.FINISHED:
+        return entry.report is None
+    return entry.report is not None and entry.report.get("tool_id") == entry.tool_id
 
 
 def _age(file: Path) -> float:

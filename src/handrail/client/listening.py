@@ -65,7 +65,8 @@ class Listener:
                 for event in parser.feed(piece):
                     if event.id is not None:
                         self._last_event_id = event.id
-                    self._handle(event)
+                    if event.data:
+                        self._handle(event)
 
 
 class Pauses:

@@ -34,6 +34,8 @@ class Running:
 
     def cancel(self) -> None:
         """End the work, with every process it has started; what is done is done."""
+        if self._cancelled:
+            return
         self._cancelled = True
         if self._may_be_disturbed and self._task is not None:
             self._task.cancel()
@@ -41,8 +43,10 @@ class Running:
     async def undisturbed(self, work: Awaitable[None]) -> None:
         """Wait for what must not be left half done; a cancel that came meanwhile counts after."""
         self._may_be_disturbed = False
-        await work
-        self._may_be_disturbed = True
+        try:
+            await work
+        finally:
+            self._may_be_disturbed = True
         if self._cancelled:
             raise asyncio.CancelledError
 

@@ -47,4 +47,5 @@ def _read(block: bytes) -> ServerEvent | None:
                 data.append(value)
             case _:
                 pass  # A comment, or a field of a later day.
-    return ServerEvent(number, name, b"\n".join(data)) if data else None
+    # A number alone is news too: from here on the stream can be resumed.
+    return ServerEvent(number, name, b"\n".join(data)) if data or number is not None else None

@@ -14,7 +14,6 @@ from handrail.client.listening import Listener, Pauses
 from handrail.client.messages import Cancel, read_ack, read_cancel, read_signal, read_survey
 from handrail.client.sse import ServerEvent
 from handrail.core.card import Card, Choice
-from handrail.core.errors import HandrailError
 from handrail.core.execution import FINAL
 from handrail.core.grant import Scope
 
@@ -127,13 +126,22 @@ class StreamingClient:
     async def _drop_what_has_ended(self) -> None:
         """Word of a cancel may be among the events that are gone."""
         for tool_id in self._handler.active_executions:
+            if await self._has_ended(tool_id):
+                self._handler.handle_tool_cancel(Cancel(tool_id))
+
+    async def _has_ended(self, tool_id: str) -> bool:
+        """Ask until there is an answer; what the server does not know is left alone."""
+        pauses = Pauses()
+        while True:
             try:
                 found = await self._api.get(f"/tools/{tool_id}")
-            except HandrailError as error:
+            except ServerUnreachable:
+                await pauses.sleep()
+            except ApiError as error:
                 log.info("call.not_found", execution=tool_id, why=error.message)
-                continue
-            if found["status"] in FINAL:
-                self._handler.handle_tool_cancel(Cancel(tool_id))
+                return False
+            else:
+                return found["status"] in FINAL
 
     async def _send_forever(self) -> None:
         pauses = Pauses()

@@ -253,7 +253,7 @@ class ApprovalManager:
         )
         news = NewEvent.for_everyone(move.after, EventKind.APPROVAL_RESOLVED)
         at = self._clock.now() if answer is None else answer.at
-        steps = (Resolve(resolved), Advance(before, move.after), *move.steps)
+        steps = (Resolve(resolved), Advance(before, move.first), *move.rest)
         try:
             await self._store.submit(
                 Change(resolved.project_id, at, steps, (news, *move.events), (line,))
@@ -271,10 +271,10 @@ class ApprovalManager:
             execution = await self._store.find_execution(approval.execution_id)
             if execution is None:
                 continue
-            resolved = approval.resolve(ApprovalStatus.APPROVED, answer)
-            approved = execution.approve(grant.id, grant.scope, answer.at)
-            handed = self._dispatcher.hand_out(approved, answer.at, UseGrant(grant))
             try:
+                resolved = approval.resolve(ApprovalStatus.APPROVED, answer)
+                approved = execution.approve(grant.id, grant.scope, answer.at)
+                handed = self._dispatcher.hand_out(approved, answer.at, UseGrant(grant))
                 await self._answer(resolved, execution, handed, grant.granted_by)
             except Conflict:
                 continue  # Answered meanwhile, or the grant is used up.

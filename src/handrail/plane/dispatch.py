@@ -35,7 +35,8 @@ class Dispatcher:
         client_id = self.find_client(approved.workspace_id)
         handed = approved if client_id is None else approved.assign(client_id, at)
         kind = EventKind.STATUS if client_id is None else EventKind.EXECUTION_SIGNAL
-        return Move(handed, steps, (NewEvent.about(handed, kind),))
+        via = approved if handed.status is Status.EXECUTING else None
+        return Move(handed, steps, (NewEvent.about(handed, kind),), via)
 
     async def offer_open_calls(self, seat: Seat) -> None:
         """Tell a client that has just come everything that waits for it, or for anyone.

@@ -12,11 +12,25 @@ HANDRAIL = "handrail"
 
 
 class Move(NamedTuple):
-    """What becomes of a call, with all that must be stored along with it."""
+    """What becomes of a call, with all that must be stored along with it.
+
+    `via` is the state it passes through on the way, where one change takes it two steps.
+    """
 
     after: ToolExecution
     steps: tuple[Step, ...] = ()
     events: tuple[NewEvent, ...] = ()
+    via: ToolExecution | None = None
+
+    @property
+    def first(self) -> ToolExecution:
+        """Where the first step leads."""
+        return self.after if self.via is None else self.via
+
+    @property
+    def rest(self) -> tuple[Step, ...]:
+        """What is to be stored after the first step."""
+        return self.steps if self.via is None else (Advance(self.via, self.after), *self.steps)
 
 
 def ending(

@@ -36,12 +36,12 @@ class Patience:
         """The call as it ends, if its time has come."""
         if execution.status is Status.EXECUTING and execution.effect is Effect.CHANGE:
             return self._end_begun(execution, now)
-        waiting_since = execution.approved_at or execution.created_at
-        if execution.status is Status.APPROVED and now - waiting_since >= UNCLAIMED:
+        approved_at = execution.approved_at or execution.created_at
+        if execution.status is Status.APPROVED and now - approved_at >= UNCLAIMED:
             words = f"no machine has begun with it within {_in_words(UNCLAIMED)}"
             return execution.advance(Status.TIMEOUT, now, error=words)
         empty_since = self._seats.workspace_empty_since(execution.workspace_id)
-        if empty_since is None or now - max(empty_since, waiting_since) < WITHOUT_CLIENT:
+        if empty_since is None or now - empty_since < WITHOUT_CLIENT:
             return None
         words = (
             f"no machine was connected for {_in_words(WITHOUT_CLIENT)};"

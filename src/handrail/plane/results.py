@@ -39,6 +39,14 @@ class Report:
             self.error,
         )
 
+    def was_kept_by(self, execution: ToolExecution) -> bool:
+        """Whether just this was told after the end of the call; how long it took may differ."""
+        late = execution.late_result or {}
+        same = ("status", "result", "error")
+        return execution.late_result is not None and all(
+            late[name] == getattr(self, name) for name in same
+        )
+
     def as_late(self) -> JsonObject:
         return {
             "status": self.status,
@@ -81,6 +89,8 @@ class Receiver:
     async def _accept(
         self, execution: ToolExecution, report: Report, client: Principal
     ) -> ToolExecution:
+        if execution.status not in (Status.APPROVED, Status.EXECUTING):
+            raise Conflict(f"{execution.id} is {execution.status}; nobody was to execute it yet")
         if report.epoch not in (None, execution.epoch):
             raise OfferedAnew(
                 f"{execution.id} was handed out anew since; report under its new epoch"
@@ -99,13 +109,11 @@ class Receiver:
     async def _accept_late(
         self, execution: ToolExecution, report: Report, client: Principal
     ) -> ToolExecution:
-        late = report.as_late()
-        if report.is_about(execution) or execution.late_result == late:
+        if report.is_about(execution) or report.was_kept_by(execution):
             return execution
-        surprising = execution.error_type in _TOLD_BY_NOBODY and execution.late_result is None
-        if not surprising or report.epoch not in (None, execution.epoch):
+        if not _may_be_followed(execution) or report.epoch not in (None, execution.epoch):
             raise Conflict(f"{execution.id} has ended already, as {execution.status}")
-        kept = execution._replace(late_result=late)
+        kept = execution._replace(late_result=report.as_late())
         line = AuditRecord(
             "call.late_result",
             client.subject,
@@ -116,3 +124,9 @@ class Receiver:
         change = Change(kept.project_id, self._clock.now(), (KeepLate(kept),), (news,), (line,))
         await self._store.submit(change)
         return kept
+
+
+def _may_be_followed(ended: ToolExecution) -> bool:
+    """Whether a machine may still have a word to say: it had begun, and nobody heard the end."""
+    unheard = ended.started_at is not None and ended.error_type in _TOLD_BY_NOBODY
+    return unheard and ended.late_result is None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from handrail.core.approval import Answer, ApprovalStatus
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Change, Resolve, StopSession
-from handrail.core.errors import ChangeRefused, Conflict, ErrorType, IllegalTransition, NotFound
+from handrail.core.errors import ChangeRefused, Conflict, ErrorType, NotFound
 from handrail.core.event import EventKind
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ExecutionId, SessionId
@@ -65,12 +65,10 @@ class Stopper:
         Raises:
             NotFound: There is no such session in this project.
         """
-        place = await self._store.find_place(decider.project_id, session_id)
-        if place is None:
-            raise NotFound(f"there is no session {session_id!r}")
-        at = self._clock.now()
+        session = await self._get_session(session_id, decider)
         line = AuditRecord("session.stopped", decider.principal.subject, session_id)
-        change = Change(decider.project_id, at, (StopSession(place.session),), audit=(line,))
+        stop = (StopSession(session),)
+        change = Change(decider.project_id, self._clock.now(), stop, audit=(line,))
         # If it was stopped before, what is left in it is ended all the same.
         with suppress(ChangeRefused):
             await self._store.submit(change)
@@ -78,39 +76,48 @@ class Stopper:
         word = _Word(
             name, decider.principal.subject, decider.channel, f"{name} stopped this session"
         )
-        for execution in await self._store.list_unfinished(place.session):
-            await self._end(execution, word)
-        return replace(place.session, stopped_at=place.session.stopped_at or at)
+        # Again and again: what moves while it is to be ended must not slip through.
+        while left := await self._store.list_unfinished(session):
+            for execution in left:
+                await self._end(execution, word)
+        return await self._get_session(session_id, decider)
 
     async def end_left_behind(self) -> None:
         """End what a stopped session still has: it moved while being stopped, or we died."""
         for execution in await self._store.list_left_in_stopped():
             await self._end(execution, _LEFT_BEHIND)
 
+    async def _get_session(self, session_id: SessionId, decider: Decider) -> Session:
+        place = await self._store.find_place(decider.project_id, session_id)
+        if place is None:
+            raise NotFound(f"there is no session {session_id!r}")
+        return place.session
+
     async def _end(self, execution: ToolExecution, word: _Word) -> ToolExecution | None:
         """The call as it ended; None when it has moved on meanwhile."""
         ended = execution.fail(ErrorType.CANCELLED, _told(execution, word), self._clock.now())
         if execution.status is Status.PENDING:
-            # The question it was to become is never put.
-            ended = ended._replace(approval_id=None)
+            # The question it was to become is never put, and who looked has nothing to end.
+            ended = ended._replace(approval_id=None, client_id=None)
         try:
             await self._store.submit(await self._change(execution, ended, word))
-        except (ChangeRefused, IllegalTransition):
+        except ChangeRefused:
             return None
         return ended
 
     async def _change(self, before: ToolExecution, ended: ToolExecution, word: _Word) -> Change:
         """The end of the call and, if people were asked about it, of the question."""
         if before.status is not Status.AWAITING_APPROVAL or before.approval_id is None:
-            news = EventKind.STATUS if before.client_id is None else EventKind.CANCEL
+            news = EventKind.STATUS if ended.client_id is None else EventKind.CANCEL
             return ending(before, ended, word.actor, news)
         question = await self._store.find_approval(before.approval_id)
         if question is None:
             raise NotFound(f"there is no approval {before.approval_id!r}")
         at = ended.completed_at or self._clock.now()
         answer = Answer(by=word.by, channel=word.channel, at=at, reason=word.sentence)
-        withdrawn = Resolve(question.resolve(ApprovalStatus.WITHDRAWN, answer))
-        return ending(before, ended, word.actor, EventKind.APPROVAL_RESOLVED, withdrawn)
+        # Whether it is still open, the store decides: it may know more than what was read here.
+        withdrawn = replace(question, status=ApprovalStatus.WITHDRAWN, answer=answer)
+        return ending(before, ended, word.actor, EventKind.APPROVAL_RESOLVED, Resolve(withdrawn))
 
 
 def _told(execution: ToolExecution, word: _Word) -> str:

@@ -131,7 +131,7 @@ class Surveyor:
             "client": after.client_id,
         }
         line = AuditRecord("call.surveyed", actor, after.id, details)
-        steps = (Rejudge(before, after), *move.steps)
+        steps = (Rejudge(before, move.first), *move.rest)
         try:
             await self._store.submit(
                 Change(after.project_id, self._clock.now(), steps, move.events, (line,))

@@ -7,7 +7,7 @@ import msgspec
 
 from handrail.core.access import Role
 from handrail.core.approval import Approval
-from handrail.core.event import Topic
+from handrail.core.event import EventKind, Topic
 from handrail.core.ids import ClientId
 from handrail.core.ports import StreamItem
 from handrail.plane.seats import Seat
@@ -41,12 +41,13 @@ class EventStream:
             seat = self._sit_down(stack)
             # Whatever is numbered up to here was told before, or is offered anew below.
             first, head = await store.event_range(self._project.id)
-            yield f": handrail {WIRE_VERSION}\nretry: 1000\n\n".encode()
-            if self._cursor is not None and not first - 1 <= self._cursor <= head:
-                # It asks for what has been dropped, or has listened to another life of us.
+            # It may ask for what has been dropped, or have listened to another life of us.
+            lost = self._cursor is not None and not first - 1 <= self._cursor <= head
+            self._cursor = head if self._cursor is None or lost else self._cursor
+            # With its number, so that also who hears nothing else can go on from here.
+            yield f": handrail {WIRE_VERSION}\nid: {self._cursor}\nretry: 1000\n\n".encode()
+            if lost:
                 yield _event(head, "stream.reset", stream_reset(self._services.clock.now()))
-                self._cursor = None
-            self._cursor = head if self._cursor is None else self._cursor
             if seat is not None:
                 await self._services.dispatcher.offer_open_calls(seat)
             while not (self._services.room.closed or (seat is not None and seat.replaced)):
@@ -58,7 +59,9 @@ class EventStream:
                 )
                 if items:
                     self._cursor = items[-1].event.seq
-                    yield b"".join([await self._frame(item, head) for item in items])
+                    yield b"".join(
+                        [await self._frame(item, head) for item in items if not self._is_void(item)]
+                    )
                 elif not await bell.wait(_PING_SECONDS):
                     yield b": ping\n\n"
 
@@ -71,6 +74,12 @@ class EventStream:
         if self._client_id is None or workspace_id is None:
             return None
         return stack.enter_context(self._services.seats.take(self._client_id, workspace_id))
+
+    def _is_void(self, item: StreamItem) -> bool:
+        """A signal that was given anew since. On a bad line they would bury the one that counts."""
+        event, execution, _ = item
+        signal = event.kind is EventKind.EXECUTION_SIGNAL and event.client_id == self._client_id
+        return signal and self._client_id is not None and event.epoch < execution.epoch
 
     async def _frame(self, item: StreamItem, head: int) -> bytes:
         approval: Approval | None = None

@@ -1,12 +1,29 @@
 """The statements about questions, answers and grants."""
 
-from sqlalchemy import and_, bindparam, func, insert, or_, select, update
+from sqlalchemy import and_, bindparam, exists, func, insert, or_, select, update
 
-from handrail.store.schema import PENDING, grants, raw_params, tool_approvals, tool_executions
+from handrail.store.schema import (
+    PENDING,
+    grants,
+    raw_params,
+    sessions,
+    tool_approvals,
+    tool_executions,
+)
 from handrail.store.statements import everything
 
 ADD_APPROVAL = insert(tool_approvals).values(everything(tool_approvals))
-ADD_GRANT = insert(grants).values(everything(grants))
+# A session that has been stopped can be given nothing any more.
+ADD_GRANT = insert(grants).from_select(
+    [column.name for column in grants.columns],
+    select(*everything(grants).values()).where(
+        ~exists().where(
+            sessions.c.project_id == bindparam("expected_project"),
+            sessions.c.id == bindparam("expected_session"),
+            sessions.c.stopped_at.is_not(None),
+        )
+    ),
+)
 
 _ANSWER = (
     "status", "responded_by", "channel", "responded_at", "scope", "response", "grant_id",

@@ -13,6 +13,7 @@ from handrail.core.change import (
     Add,
     Advance,
     Change,
+    ForgetEvents,
     KeepLate,
     OpenCall,
     OpenSession,
@@ -51,6 +52,8 @@ class Recent:
         """Take in a change that has just become durable."""
         for step in change.steps:
             self._take_in(step)
+            if isinstance(step, ForgetEvents):
+                self._tails.pop(change.project_id, None)
         if events:
             tail = self._tails.setdefault(change.project_id, deque(maxlen=_MOST_EVENTS))
             if tail and tail[-1].seq + 1 != events[0].seq:

@@ -114,6 +114,7 @@ KEEP_LATE_RESULT = (
     .where(
         tool_executions.c.id == bindparam("expected_id"),
         tool_executions.c.status == bindparam("expected_status"),
+        tool_executions.c.completed_at.is_not(None),
         tool_executions.c.late_result.is_(None),
     )
     .values(late_result=bindparam("late_result"))

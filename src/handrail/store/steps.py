@@ -145,7 +145,8 @@ def _add(row: Row) -> Write:
         case Approval():
             return Write(approval_statements.ADD_APPROVAL, approval_row(row))
         case Grant():
-            return Write(approval_statements.ADD_GRANT, grant_row(row))
+            session = {"expected_project": row.project_id, "expected_session": row.session_id}
+            return Write(approval_statements.ADD_GRANT, grant_row(row) | session)
         case _:
             assert_never(row)
 
