@@ -1,12 +1,14 @@
 """Logs are lines a program can read, on standard error."""
 
 import json
+import os
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 import structlog
 
-from handrail.app.logs import configure_logs
+from handrail.app.logs import Pen, configure_logs
 
 
 @pytest.fixture(autouse=True)
@@ -58,3 +60,55 @@ def test_what_broke_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> N
     assert "ZeroDivisionError: 11" in told["exception"]
     # The values of variables are nobody's business.
     assert hidden not in line
+
+
+def test_a_reader_who_does_not_read_holds_nobody_up_and_is_told_what_it_missed() -> None:
+    reader, writer = os.pipe()
+    with open(writer, "w") as stream, open(reader) as reading:
+        pen = Pen(stream)
+
+        for number in range(2_000):
+            pen.write(json.dumps({"event": "denied", "number": number, "words": "x" * 200}) + "\n")
+        os.set_blocking(reader, False)
+        missed = 2_000 - len(reading.readlines())
+        pen.write('{"event": "later"}\n')
+        told = [json.loads(line) for line in reading.read().splitlines()[-2:]]
+
+    assert 0 < missed < 2_000
+    assert told == [
+        {"event": "log.lost", "lines": missed, "level": "warning"},
+        {"event": "later"},
+    ]
+
+
+def test_when_the_reader_has_gone_nobody_minds() -> None:
+    reader, writer = os.pipe()
+    with open(writer, "w") as stream:
+        os.close(reader)
+
+        Pen(stream).write("to nobody\n")
+
+
+def test_a_long_line_is_written_whole_while_somebody_reads(tmp_path: Path) -> None:
+    file = tmp_path / "log"
+    with file.open("w") as stream:
+        Pen(stream).write("ü" * 100_000 + "\n")
+
+    assert file.read_text() == "ü" * 100_000 + "\n"
+
+
+def test_a_line_that_had_to_be_cut_does_not_run_into_the_next() -> None:
+    reader, writer = os.pipe()
+    with open(writer, "w") as stream, open(reader) as reading:
+        pen = Pen(stream)
+
+        pen.write("x" * 1_000_000 + "\n")
+        os.set_blocking(reader, False)
+        cut = reading.read()
+        pen.write("next\n")
+        rest = reading.read().splitlines()
+
+    assert set(cut) == {"x"}
+    assert rest[0] == ""
+    assert json.loads(rest[1])["lines"] == 1
+    assert rest[2] == "next"

@@ -1,7 +1,11 @@
 """Logs: structured lines on standard error; never parameters, never results."""
 
+import io
 import logging
+import os
+import select
 import sys
+from typing import TextIO, cast
 
 import structlog
 
@@ -18,5 +22,47 @@ def configure_logs(*, verbose: bool = False) -> None:
             else structlog.dev.ConsoleRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(cast(TextIO, Pen(sys.stderr))),
     )
+
+
+class Pen:
+    """Writes lines, and rather loses one than waits for a reader who does not read.
+
+    Everything here runs on one loop: a full pipe would hold up every call and every stream.
+    """
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+        self._lost = 0
+        self._is_cut = False
+
+    def write(self, line: str) -> None:
+        try:
+            file = self._stream.fileno()
+        except io.UnsupportedOperation:
+            self._stream.write(line)
+            return
+        if self._lost:
+            line = f'{{"event": "log.lost", "lines": {self._lost}, "level": "warning"}}\n{line}'
+        if self._is_cut:
+            line = f"\n{line}"
+        whole = line.encode(errors="backslashreplace")
+        left = _write_what_fits(file, whole)
+        self._is_cut = 0 < left < len(whole)
+        self._lost = self._lost + 1 if left else 0
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+
+def _write_what_fits(file: int, data: bytes) -> int:
+    """How many bytes are left over because nobody takes them."""
+    done = 0
+    try:
+        # So many bytes can be written without waiting, if any can.
+        while done < len(data) and select.select([], [file], [], 0)[1]:
+            done += os.write(file, data[done : done + select.PIPE_BUF])
+    except OSError:
+        pass  # The reader has gone altogether.
+    return len(data) - done

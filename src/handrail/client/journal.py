@@ -103,12 +103,12 @@ class Journal:
 
     def _read_all(self) -> list[Entry]:
         for aside in self._folder.glob("*.new"):
-            if _age(aside) > _MOST_CLAIM_SECONDS:
+            if _is_old(aside):
                 aside.unlink()
         found: list[Entry] = []
         for file in sorted(self._folder.glob("*.json")):
             entry = _read(file)
-            if entry is None or (entry.stage is Stage.CLAIMING and _age(file) > _MOST_CLAIM_SECONDS):
+            if entry is None or (entry.stage is Stage.CLAIMING and _is_old(file)):
                 file.unlink()
             else:
                 found.append(entry)
@@ -133,8 +133,8 @@ def _is_ours(entry: Entry) -> bool:
     return entry.report is not None and entry.report.get("tool_id") == entry.tool_id
 
 
-def _age(file: Path) -> float:
-    return time.time() - file.stat().st_mtime
+def _is_old(file: Path) -> bool:
+    return time.time() - file.stat().st_mtime > _MOST_CLAIM_SECONDS
 
 
 def _sync_folder(folder: Path) -> None:
