@@ -151,7 +151,7 @@ def test_a_folder_that_is_not_known_says_how_to_make_it_known(home: Home, worksp
 
     assert caught.value.message == (
         f"{workspace} is not known to Handrail yet; start it there with `handrail up`, "
-        "or name another folder with --workspace"
+        "or name another folder"
     )
 
 
@@ -171,19 +171,28 @@ def test_the_database_lies_in_the_folder(home: Home) -> None:
 
 
 def test_each_workspace_has_a_journal_of_its_own_in_the_folder(home: Home, workspace: Path) -> None:
-    one, other = home.journal_folder(workspace), home.journal_folder(workspace / "inner")
+    one, other = (
+        home.journal_folder(credentials(workspace)),
+        home.journal_folder(credentials(workspace / "inner")),
+    )
 
     assert one != other
-    assert one == Home(home.path).journal_folder(workspace)
+    assert one == Home(home.path).journal_folder(credentials(workspace))
     assert one.parent == other.parent == home.path / "journal"
+
+
+def test_what_was_begun_for_one_project_is_not_told_to_another(home: Home, workspace: Path) -> None:
+    known = credentials(workspace)
+
+    assert home.journal_folder(known) != home.journal_folder(replace(known, project_id="prj_2"))
 
 
 def test_a_workspace_whose_name_is_no_text_has_a_journal_too(home: Home, workspace: Path) -> None:
     odd = [workspace / os.fsdecode(name) for name in (b"caf\xe9", b"caf\xe8")]
 
-    folders = [home.journal_folder(path) for path in odd]
+    folders = [home.journal_folder(credentials(path)) for path in odd]
 
-    assert len({home.journal_folder(workspace), *folders}) == 3
+    assert len({home.journal_folder(credentials(workspace)), *folders}) == 3
     assert all(folder.name.isascii() for folder in folders)
 
 
@@ -191,7 +200,7 @@ async def test_a_journal_is_for_its_owners_eyes_and_away_from_the_credentials(
     home: Home, workspace: Path
 ) -> None:
     home.save_credentials(credentials(workspace))
-    folder = home.journal_folder(workspace)
+    folder = home.journal_folder(credentials(workspace))
 
     await Journal(folder).begin("exe_1")
 

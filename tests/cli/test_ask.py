@@ -13,7 +13,7 @@ def test_a_folder_that_is_not_known_is_said_to_be(shell: Shell) -> None:
 
     assert answers == [
         f"{shell.workspace} is not known to Handrail yet; start it there with `handrail up`, "
-        "or name another folder with --workspace"
+        "or name another folder"
     ] * len(commands)
     assert not shell.home.exists()
 

@@ -62,9 +62,7 @@ async def test_calls_and_results_travel(
         listed = await agent.get("/tools/executions", limit=1)
 
     assert (asked["status"], asked["reasoning"]) == ("executing", "why")
-    assert [(receipt["success"], receipt["status"]) for receipt in receipts] == [
-        (True, "completed")
-    ]
+    assert [(receipt.success, receipt.status) for receipt in receipts] == [(True, "completed")]
     assert shown["result"] == result
     assert listed["executions"] == [shown]
 

@@ -124,6 +124,7 @@ class FakeLine:
 
     reports: list[ReportResult] = field(default_factory=list[ReportResult])
     claims: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    keys: list[str] = field(default_factory=list[str])
     facts: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     right: Callable[[str, int], bool] = lambda tool_id, epoch: True
     answering: asyncio.Event = field(default_factory=asyncio.Event)
@@ -134,7 +135,8 @@ class FakeLine:
     def send_tool_result(self, report: ReportResult) -> None:
         self.reports.append(report)
 
-    async def claim_tool_execution(self, tool_id: str, epoch: int) -> bool:
+    async def claim_tool_execution(self, tool_id: str, epoch: int, key: str) -> bool:
+        self.keys.append(key)
         self.claims.append((tool_id, epoch))
         await self.answering.wait()
         return self.right(tool_id, epoch)
@@ -559,7 +561,7 @@ async def test_a_refused_claim_makes_room_for_the_next() -> None:
     assert machine.told == [("exe_last", "completed", OURS)]
 
 
-async def test_dispose_ends_what_runs_and_what_waits_and_reports_nothing() -> None:
+async def test_dispose_ends_what_runs_and_what_waits() -> None:
     held = {f"notes-{n}.md": b"old\n" for n in range(5)}
     machine = a_machine(WatchedFiles(held, slow=True))
     tasks = [
@@ -573,7 +575,13 @@ async def test_dispose_ends_what_runs_and_what_waits_and_reports_nothing() -> No
     assert {type(one) for one in ended} == {asyncio.CancelledError}
     assert machine.files.files == held
     assert machine.files.at_once == 0
-    assert machine.line.reports == []
+    # Of what waited nothing needs to be told; what was begun can still be told as unknown.
+    assert sorted(report["tool_id"] for report in machine.line.reports) == [
+        "exe_0",
+        "exe_1",
+        "exe_2",
+    ]
+    assert {report["error_type"] for report in machine.line.reports} == {"outcome_unknown"}
     assert machine.handler.active_executions == frozenset()
 
 
@@ -624,7 +632,7 @@ async def test_what_was_begun_and_not_finished_is_told_as_unknown_by_the_next_li
 
     assert machine.failure == (
         "outcome_unknown",
-        "this machine was stopped while it worked on the call; how far it came is unknown",
+        "the client was stopped while it worked on the call; how far it came is unknown",
     )
     assert machine.told == [("exe_1", "failed", OURS)]
 
@@ -688,7 +696,7 @@ async def test_what_is_ended_by_a_stop_of_the_machine_is_unknown_to_the_next_lif
     second = a_machine(journal=Journal(folder))
     second.handler.resume()
 
-    assert first.line.reports == []
+    assert second.line.reports == first.line.reports
     assert second.failure[0] == "outcome_unknown"
 
 

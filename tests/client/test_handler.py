@@ -66,7 +66,8 @@ class FakeLine:
     def send_tool_result(self, report: ReportResult) -> None:
         self.reports.append(report)
 
-    async def claim_tool_execution(self, tool_id: str, epoch: int) -> bool:
+    async def claim_tool_execution(self, tool_id: str, epoch: int, key: str) -> bool:
+        assert key
         self.claims.append((tool_id, epoch))
         return not self.closed
 

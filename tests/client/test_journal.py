@@ -349,14 +349,15 @@ async def test_a_full_disk_is_told_in_words_and_leaves_the_old_ones(
     journal: Journal, folder: Path
 ) -> None:
     journal.note_claim("exe_1")
-    the_file(folder).with_suffix(".new").symlink_to("/dev/full")
+    aside = the_file(folder).with_suffix(".new")
+    aside.symlink_to("/dev/full")
     words = "this machine's journal cannot be written: No space left on device"
 
     with pytest.raises(FileOperationError, match=f"^{words}$"):
-        journal.note_claim("exe_1")
-    with pytest.raises(FileOperationError, match=f"^{words}$"):
         await journal.begin("exe_1")
 
+    # What could not be written whole is not left lying about.
+    assert not aside.is_symlink()
     assert journal.entries == next_life(folder) == [Entry("exe_1", Stage.CLAIMING)]
 
 
@@ -383,3 +384,13 @@ def test_what_was_left_half_written_is_cleared_away(folder: Path) -> None:
     Journal(folder)
 
     assert list(folder.iterdir()) == []
+
+
+def test_a_claim_is_made_with_the_same_key_in_every_life_and_with_another_elsewhere(
+    folder: Path, tmp_path: Path
+) -> None:
+    first = Journal(folder).note_claim("exe_1")
+
+    assert first == Journal(folder).note_claim("exe_1")
+    assert len({first, Journal(folder).note_claim("exe_2")}) == 2
+    assert first != Journal(tmp_path / "elsewhere").note_claim("exe_1")

@@ -22,7 +22,7 @@ ENDINGS = st.sampled_from([b"\n", b"\r\n", b"\r"])
 @st.composite
 def events(draw: st.DrawFn) -> tuple[ServerEvent, list[bytes]]:
     """An event, and lines that say it."""
-    number = draw(st.none() | st.integers(0, 2**63))
+    number = draw(st.none() | st.integers(0, 10**18 - 1))
     name = draw(st.none() | NAMES)
     data = draw(st.lists(LINES, min_size=1, max_size=3))
     lines = [b"data: " + line for line in data]
@@ -151,3 +151,8 @@ def test_whole_events_may_be_more_than_the_limit_together(
     monkeypatch.setattr(sse, "_MAX_EVENT_BYTES", 1000)
 
     assert len(parse(b"data: aaaaaaaa\n\n" * 1000)) == 1000
+
+
+def test_a_number_alone_says_where_to_go_on_and_one_that_is_none_is_passed_over() -> None:
+    assert parse(b"id: 7\n\n") == [ServerEvent(7, "message", b"")]
+    assert parse(b"id: " + b"9" * 5_000 + b"\ndata: x\n\n") == [ServerEvent(None, "message", b"x")]

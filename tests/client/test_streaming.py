@@ -19,7 +19,7 @@ from handrail.bus.local import LocalBus
 from handrail.client.api import ApiError, HandrailApi
 from handrail.client.asking import Asking
 from handrail.client.handler import ToolHandler
-from handrail.client.journal import Entry, Journal, Stage
+from handrail.client.journal import Journal, Stage
 from handrail.client.review import Reviewer
 from handrail.client.streaming import StreamingClient
 from handrail.core.access import Role
@@ -296,9 +296,13 @@ async def test_an_event_that_cannot_be_read_is_passed_over(files: SlowFiles) -> 
     assert [(one["tool_id"], one["status"]) for one in odd.reports[0]] == [("exe_1", "completed")]
 
 
-async def test_a_report_is_sent_again_until_the_server_has_it(files: SlowFiles) -> None:
+# Also when somebody in between, who does not know our paths or our haste, answers in its place.
+@pytest.mark.parametrize("status", [503, 404, 403, 429])
+async def test_a_report_is_sent_again_until_the_server_has_it(
+    files: SlowFiles, status: int
+) -> None:
     odd = OddServer([[signal_frame(1, "exe_1")]])
-    odd.accept = lambda results: 503 if len(odd.reports) < 3 else 200
+    odd.accept = lambda results: status if len(odd.reports) < 3 else 200
     async with odd.running() as server, connected(server, "prj_1", "t", files):
         await until(lambda: len(odd.reports) == 3)
 
@@ -631,18 +635,39 @@ async def test_what_one_life_has_done_is_told_by_the_next_also_when_nobody_waits
     assert next_life(journal_folder) == []
 
 
-async def test_what_was_running_when_the_machine_stopped_is_told_as_unknown_by_the_next_life(
+async def test_what_was_running_when_the_machine_was_told_to_stop_is_told_before_it_goes(
     services: Services, household: Household, program: Program, journal_folder: Path
 ) -> None:
     async with serving(services) as server:
         async with a_life(server, household, journal_folder):
-            tool_id = await begin(server, household, program)
+            await begin(server, household, program)
         assert not program.is_alive()
-        left = next_life(journal_folder)
-        async with a_life(server, household, journal_folder):
-            answer = await ask_to_run(server, household, program, wait=10)
+        answer = await ask_to_run(server, household, program, wait=10)
 
-    assert left == [Entry(tool_id, Stage.BEGUN)]
+    assert (answer["status"], answer["error_type"]) == ("failed", "outcome_unknown")
+    assert next_life(journal_folder) == []
+    assert program.runs == 1
+
+
+async def test_what_could_not_be_told_before_it_went_is_told_by_the_next_life(
+    store: SqliteStore,
+    bus: LocalBus,
+    clock: FakeClock,
+    household: Household,
+    program: Program,
+    journal_folder: Path,
+) -> None:
+    async with AsyncExitStack() as stack, serving(fresh(store, bus, clock)) as server:
+        await stack.enter_async_context(a_life(server, household, journal_folder))
+        tool_id = await begin(server, household, program)
+    left = next_life(journal_folder)
+    async with (
+        serving(fresh(store, bus, clock)) as server,
+        a_life(server, household, journal_folder),
+    ):
+        answer = await ask_to_run(server, household, program, wait=10)
+
+    assert [(entry.tool_id, entry.stage) for entry in left] == [(tool_id, Stage.FINISHED)]
     assert (answer["status"], answer["error_type"]) == ("failed", "outcome_unknown")
     assert program.runs == 1
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -178,3 +179,37 @@ async def test_the_server_may_die_while_a_session_is_stopped(
     assert await is_gone(pid)
     assert (await late_word(rig))["error_type"] == "cancelled"
     rig.assert_told_once_and_provable(calls=1)
+
+
+@pytest.mark.slow
+@pytest.mark.behaviour("command.client-dies")
+async def test_what_a_killed_client_left_running_is_ended_by_the_next(rig: Rig) -> None:
+    rig.start_server()
+    client = rig.start_client()
+
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("execute_command", an_endless_command()))
+        await rig.answer(YES)
+        pid = await begun(rig.workspace)
+        await asyncio.to_thread(rig.kill, client)
+        os.kill(pid, 0)
+        await asyncio.to_thread(rig.start_client)
+
+    assert asking.result()["error_type"] == "outcome_unknown"
+    assert await is_gone(pid)
+
+
+@pytest.mark.behaviour("client.stopped")
+async def test_a_client_that_is_told_to_stop_tells_what_it_had_begun(rig: Rig) -> None:
+    rig.start_server()
+    client = rig.start_client()
+
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("execute_command", an_endless_command()))
+        await rig.answer(YES)
+        pid = await begun(rig.workspace)
+        client.send_signal(signal.SIGINT)
+        await asyncio.to_thread(client.wait, 20)
+
+    assert asking.result()["error_type"] == "outcome_unknown"
+    assert await is_gone(pid)

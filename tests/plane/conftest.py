@@ -36,6 +36,9 @@ from handrail.store.sqlite_file import SqliteFile
 from handrail.testing import FakeClock
 from tests.conftest import Household
 
+# What the household's client claims with.
+KEY = "key-of-this-life"
+
 
 def a_read(
     home: Household,

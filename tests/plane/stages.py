@@ -3,9 +3,10 @@
 from typing import Any
 
 from handrail.core.execution import ToolExecution
+from handrail.plane.dispatch import Claim
 from handrail.server.services import Services
 from tests.conftest import Household
-from tests.plane.conftest import ask_unseen, at_the, now_of, seated
+from tests.plane.conftest import KEY, ask_unseen, at_the, now_of, seated
 
 
 async def approved(
@@ -32,4 +33,6 @@ async def begun(
 ) -> ToolExecution:
     """A write that the household's client has claimed."""
     waiting = await offered(services, home, call_id, **words)
-    return await services.dispatcher.claim(waiting.id, waiting.epoch, home.client, home.project.id)
+    return await services.dispatcher.claim(
+        waiting.id, Claim(waiting.epoch, KEY), home.client, home.project.id
+    )

@@ -47,6 +47,7 @@ from handrail.core.risk import Finding, RiskLevel
 from handrail.core.survey import Survey
 from handrail.core.tool import Effect, ToolCall
 from handrail.plane.approvals import POLICY
+from handrail.plane.dispatch import Claim
 from handrail.plane.results import Report
 from handrail.plane.survey import Refusal
 from handrail.store.sqlite import SqliteStore
@@ -54,7 +55,7 @@ from handrail.store.sqlite_file import SqliteFile
 from handrail.store.statements import StatementBook
 from handrail.testing import FakeClock
 from tests.conftest import Household, settle_in
-from tests.plane.conftest import a_read, a_write, add_client, at_the, lines_of, seated
+from tests.plane.conftest import KEY, a_read, a_write, add_client, at_the, lines_of, seated
 
 T = TypeVar("T")
 
@@ -245,7 +246,9 @@ class AnySchedule(RuleBasedStateMachine):
             (before.client_id, before.epoch) == (machine.subject, epoch)
         )
 
-        claiming = self._services.dispatcher.claim(call, epoch, machine, self._home.project.id)
+        claiming = self._services.dispatcher.claim(
+            call, Claim(epoch, KEY), machine, self._home.project.id
+        )
         claimed = self._do(expect(allowed, claiming))
 
         if claimed is not None and claimed.effect is Effect.CHANGE:
@@ -280,8 +283,10 @@ class AnySchedule(RuleBasedStateMachine):
                 told = self._do(accepting)
                 assert report.is_about(told) or told.late_result == report.as_late()
         else:
+            handed_out = before.status in (Status.APPROVED, Status.EXECUTING)
             timely = epoch_off in (None, 0) and outcome in TRANSITIONS[before.status]
-            self._do(expect(before.client_id == machine.subject and timely, accepting))
+            mine = before.client_id == machine.subject
+            self._do(expect(mine and handed_out and timely, accepting))
 
     # What people do
 

@@ -8,13 +8,14 @@ from handrail.core.errors import Conflict, ErrorType
 from handrail.core.execution import Status
 from handrail.core.ids import ClientId, WorkspaceId
 from handrail.core.tool import Effect
-from handrail.plane.dispatch import Dispatcher
+from handrail.plane.dispatch import Claim, Dispatcher
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.conftest import Household
 from tests.contracts.conftest import a_call, opening
 from tests.plane.conftest import (
+    KEY,
     a_read,
     a_report,
     add_client,
@@ -263,13 +264,55 @@ async def test_a_claim_begins_the_call_and_asking_again_is_harmless(
     await store.submit(opening(offered, household))
 
     claims = [
-        await dispatcher.claim(offered.id, 1, household.client, household.project.id)
+        await dispatcher.claim(offered.id, Claim(1, KEY), household.client, household.project.id)
         for _ in range(2)
     ]
 
-    begun = offered._replace(status=Status.EXECUTING, started_at=at)
+    begun = offered._replace(status=Status.EXECUTING, started_at=at, claim_key=KEY)
     assert claims == [begun, begun]
     assert await find(store, offered) == begun
+
+
+async def test_another_process_with_the_same_token_is_not_let_begin_what_is_begun(
+    services: Services, dispatcher: Dispatcher, store: SqliteStore, household: Household
+) -> None:
+    at = household.project.created_at
+    offered = a_call(household, effect=Effect.CHANGE).assign(household.client_id, at)
+    await store.submit(opening(offered, household))
+    await dispatcher.claim(offered.id, Claim(1, KEY), household.client, household.project.id)
+    with seated(services, household.client) as seat:
+        await dispatcher.offer_open_calls(seat)
+
+    with pytest.raises(Conflict, match="begun by another process"):
+        await dispatcher.claim(
+            offered.id, Claim(2, "copied"), household.client, household.project.id
+        )
+    again = await dispatcher.claim(
+        offered.id, Claim(2, KEY), household.client, household.project.id
+    )
+    assert (again.status, again.epoch) == (Status.EXECUTING, 2)
+
+
+async def test_a_client_that_is_slow_is_asked_after_now_and_then(
+    services: Services,
+    dispatcher: Dispatcher,
+    store: SqliteStore,
+    household: Household,
+    clock: FakeClock,
+) -> None:
+    with seated(services, household.client):
+        call = await services.executor.propose(a_read(household), household.agent)
+
+        for seconds in (599, 1, 1, 598, 1):
+            clock.advance(seconds)
+            await dispatcher.ask_after_the_slow()
+
+    signals = await signals_to(store, household, household.client)
+    assert [(signal.epoch, (signal.at - call.created_at).seconds) for signal in signals] == [
+        (1, 0),
+        (2, 600),
+        (3, 1200),
+    ]
 
 
 @pytest.mark.parametrize("epoch", [0, 2])
@@ -281,7 +324,9 @@ async def test_a_claim_under_another_epoch_is_turned_away(
     await store.submit(opening(offered, household))
 
     with pytest.raises(Conflict, match="is not offered to this client under epoch"):
-        await dispatcher.claim(offered.id, epoch, household.client, household.project.id)
+        await dispatcher.claim(
+            offered.id, Claim(epoch, KEY), household.client, household.project.id
+        )
 
     assert await find(store, offered) == offered
 
@@ -295,8 +340,10 @@ async def test_of_two_clients_only_the_one_it_was_offered_to_may_claim(
     await store.submit(opening(offered, household))
 
     with pytest.raises(Conflict):
-        await dispatcher.claim(offered.id, 1, other, household.project.id)
-    claimed = await dispatcher.claim(offered.id, 1, household.client, household.project.id)
+        await dispatcher.claim(offered.id, Claim(1, KEY), other, household.project.id)
+    claimed = await dispatcher.claim(
+        offered.id, Claim(1, KEY), household.client, household.project.id
+    )
 
     assert claimed.status is Status.EXECUTING
 
@@ -310,7 +357,7 @@ async def test_a_call_that_has_ended_cannot_be_claimed(
     await store.submit(opening(ended, household))
 
     with pytest.raises(Conflict):
-        await dispatcher.claim(offered.id, 1, household.client, household.project.id)
+        await dispatcher.claim(offered.id, Claim(1, KEY), household.client, household.project.id)
 
 
 async def test_calls_are_tended_while_the_server_runs(

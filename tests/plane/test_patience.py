@@ -10,12 +10,14 @@ import pytest
 from handrail.core.errors import Conflict, ErrorType
 from handrail.core.event import EventKind, NewEvent
 from handrail.core.execution import Status, ToolExecution
+from handrail.plane.dispatch import Claim
 from handrail.plane.patience import Patience
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.conftest import Household
 from tests.plane.conftest import (
+    KEY,
     a_read,
     a_report,
     add_client,
@@ -314,7 +316,9 @@ async def test_a_claim_and_the_end_of_patience_at_once_have_one_outcome(
     claims_first: bool,
 ) -> None:
     call = await offered(services, household)
-    claim = services.dispatcher.claim(call.id, call.epoch, household.client, household.project.id)
+    claim = services.dispatcher.claim(
+        call.id, Claim(call.epoch, KEY), household.client, household.project.id
+    )
 
     with seated(services, household.client):
         clock.advance(600)
@@ -323,7 +327,7 @@ async def test_a_claim_and_the_end_of_patience_at_once_have_one_outcome(
 
     found = await find(store, call)
     if claims_first:
-        assert found == outcomes[0] == call.advance(Status.EXECUTING, clock.now())
+        assert found == outcomes[0] == call.advance(Status.EXECUTING, clock.now(), claim_key=KEY)
     else:
         assert found == not_begun(call, clock)
         assert isinstance(outcomes[1], Conflict)

@@ -14,11 +14,13 @@ from handrail.core.execution import Status, ToolExecution
 from handrail.core.grant import Scope
 from handrail.core.ids import ApprovalId, SessionId
 from handrail.core.survey import Survey
+from handrail.plane.dispatch import Claim
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.conftest import Household
 from tests.plane.conftest import (
+    KEY,
     a_read,
     a_report,
     a_write,
@@ -78,7 +80,9 @@ async def offered(services: Services, home: Household) -> ToolExecution:
 async def claimed(services: Services, home: Household) -> ToolExecution:
     """A write that the household's client has begun before it left."""
     call = await offered(services, home)
-    return await services.dispatcher.claim(call.id, call.epoch, home.client, home.project.id)
+    return await services.dispatcher.claim(
+        call.id, Claim(call.epoch, KEY), home.client, home.project.id
+    )
 
 
 async def endings_of(store: SqliteStore, home: Household, call: ToolExecution) -> list[str]:
@@ -180,7 +184,7 @@ async def test_a_call_that_comes_while_its_session_is_stopped_is_refused_or_ende
         services.executor.propose(a_write(household, "late"), household.agent),
     )
 
-    assert stopped.stopped_at is not None
+    assert stopped.session.stopped_at is not None
     calls = await store.list_executions(household.project.id, status=None, agent_id=None, limit=10)
     assert {call.error_type for call in calls} == {ErrorType.CANCELLED}
     if isinstance(asked, ToolExecution):
@@ -216,7 +220,7 @@ async def test_a_yes_does_not_bring_back_a_session_that_is_being_stopped(
 
     calls = [await call_of(store, question) for question in questions]
     answer = (await question_of(store, calls[-1])).status
-    assert stopped.stopped_at is not None
+    assert stopped.session.stopped_at is not None
     assert {call.error_type for call in calls} == {ErrorType.CANCELLED}
     assert [call.started_at for call in calls] == [None] * 3
     assert answer in (ApprovalStatus.APPROVED, ApprovalStatus.WITHDRAWN)
@@ -300,8 +304,10 @@ async def test_of_two_machines_that_are_there_exactly_one_may_begin(
             services,
             household,
             lead,
-            services.dispatcher.claim(call.id, 1, household.client, household.project.id),
-            services.dispatcher.claim(call.id, 1, other, household.project.id),
+            services.dispatcher.claim(
+                call.id, Claim(1, KEY), household.client, household.project.id
+            ),
+            services.dispatcher.claim(call.id, Claim(1, KEY), other, household.project.id),
         )
 
     begun = await find(store, call)
@@ -321,13 +327,15 @@ async def test_a_claim_and_a_handing_over_at_once_let_exactly_one_machine_begin(
     async def come_and_claim() -> ToolExecution:
         with seated(services, other) as seat:
             await services.dispatcher.offer_open_calls(seat)
-            return await services.dispatcher.claim(call.id, 2, other, household.project.id)
+            return await services.dispatcher.claim(
+                call.id, Claim(2, KEY), other, household.project.id
+            )
 
     outcomes = await race(
         services,
         household,
         lead,
-        services.dispatcher.claim(call.id, 1, household.client, household.project.id),
+        services.dispatcher.claim(call.id, Claim(1, KEY), household.client, household.project.id),
         come_and_claim(),
     )
 
@@ -350,7 +358,9 @@ async def test_an_agent_that_repeats_itself_twenty_times_at_once_has_it_done_onc
                 ApprovalId(str(asked.approval_id)), Survey(), household.client, call.project_id
             )
             asked = await let_pass(services, household, await question_of(store, seen))
-            await services.dispatcher.claim(asked.id, 1, household.client, household.project.id)
+            await services.dispatcher.claim(
+                asked.id, Claim(1, KEY), household.client, household.project.id
+            )
         await services.receiver.accept(a_report(asked.id), household.client, household.project.id)
 
     with seated(services, household.client):
@@ -489,7 +499,7 @@ async def test_once_a_session_is_said_to_be_stopped_nothing_of_it_begins(
             call = await call_of(store, questions[2])
             with pytest.raises(Conflict):
                 await services.dispatcher.claim(
-                    call.id, call.epoch, household.client, household.project.id
+                    call.id, Claim(call.epoch, KEY), household.client, household.project.id
                 )
 
 

@@ -283,14 +283,15 @@ async def test_a_result_that_comes_too_late_for_a_new_offer_is_turned_away(
     handed = await handed_out(services, household)
 
     with seated(services, household.client) as seat:
-        offer, report = await asyncio.gather(
-            dispatcher.offer_open_calls(seat),
-            services.receiver.accept(a_report(handed.id), household.client, household.project.id),
-            return_exceptions=True,
-        )
+        offering = asyncio.create_task(dispatcher.offer_open_calls(seat))
+        while store._idle.is_set():
+            await asyncio.sleep(0)
+        with pytest.raises(Conflict):
+            await services.receiver.accept(
+                a_report(handed.id), household.client, household.project.id
+            )
+        await offering
 
-    assert offer is None
-    assert isinstance(report, Conflict)
     assert await find(store, handed) == handed._replace(epoch=2)
 
 

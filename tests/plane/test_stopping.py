@@ -19,12 +19,14 @@ from handrail.core.ids import ExecutionId, SessionId
 from handrail.core.project import Session
 from handrail.core.survey import Survey
 from handrail.plane.decider import Decider
+from handrail.plane.dispatch import Claim
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.conftest import Household, settle_in
 from tests.contracts.test_store_approvals import state_of
 from tests.plane.conftest import (
+    KEY,
     a_read,
     a_report,
     a_write,
@@ -104,7 +106,9 @@ async def cancel(
 
 
 async def stop(services: Services, home: Household, session_id: str = SESSION) -> Session:
-    return await services.stopper.stop_session(SessionId(session_id), at_the("console", home))
+    """Gives the session as it is after that."""
+    stopped = await services.stopper.stop_session(SessionId(session_id), at_the("console", home))
+    return stopped.session
 
 
 def cancelled(call: ToolExecution, words: str, clock: FakeClock) -> ToolExecution:
@@ -228,7 +232,7 @@ async def test_what_another_process_has_moved_on_is_cancelled_where_it_is_now(
     call = await offered(services, household)
     async with another_process(tmp_path, clock) as other:
         claimed = await other.dispatcher.claim(
-            call.id, call.epoch, household.client, household.project.id
+            call.id, Claim(call.epoch, KEY), household.client, household.project.id
         )
 
     ended = await cancel(services, household, call)
@@ -422,7 +426,9 @@ async def test_a_cancelled_call_cannot_be_begun_nor_is_it_offered_again(
     ended = await cancel(services, household, call)
 
     with pytest.raises(Conflict):
-        await services.dispatcher.claim(call.id, call.epoch, household.client, household.project.id)
+        await services.dispatcher.claim(
+            call.id, Claim(call.epoch, KEY), household.client, household.project.id
+        )
     with seated(services, household.client) as seat:
         await services.dispatcher.offer_open_calls(seat)
         await services.dispatcher.hand_over_forsaken()
@@ -436,7 +442,9 @@ async def test_a_claim_and_a_cancel_at_once_end_the_call_and_say_whether_it_had_
     services: Services, store: SqliteStore, household: Household, claims_first: bool
 ) -> None:
     call = await offered(services, household)
-    claim = services.dispatcher.claim(call.id, call.epoch, household.client, household.project.id)
+    claim = services.dispatcher.claim(
+        call.id, Claim(call.epoch, KEY), household.client, household.project.id
+    )
     both = [claim, cancel(services, household, call)]
 
     outcomes = await asyncio.gather(

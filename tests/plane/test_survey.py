@@ -22,6 +22,7 @@ from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.survey import Survey
 from handrail.core.verdict import Plan
+from handrail.plane.dispatch import Claim
 from handrail.plane.survey import Refusal
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
@@ -29,6 +30,7 @@ from handrail.testing import FakeClock
 from tests.conftest import Household, settle_in
 from tests.contracts.conftest import a_waiting_call, opening
 from tests.plane.conftest import (
+    KEY,
     a_read,
     add_client,
     all_tables,
@@ -141,7 +143,9 @@ async def test_a_look_that_is_under_way_is_not_taken_for_an_offer(
     with services.seats.take(household.client_id, household.workspace.id) as seat:
         await services.dispatcher.offer_open_calls(seat)
         with pytest.raises(Conflict):
-            await services.dispatcher.claim(pending.id, 0, household.client, household.project.id)
+            await services.dispatcher.claim(
+                pending.id, Claim(0, KEY), household.client, household.project.id
+            )
 
     assert await now_of(store, pending.id) == pending
 

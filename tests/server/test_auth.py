@@ -54,7 +54,7 @@ async def use(
     method, _, path = route.partition(" ")
     bodies: dict[str, Any] = {
         "/tools/execute": a_body(),
-        "/tools/{tool_id}/claim": {"epoch": 1},
+        "/tools/{tool_id}/claim": {"epoch": 1, "key": "this-life"},
         "/tools/{tool_id}/result": a_result(),
         "/approvals/{approval_id}/approve": {"decision": "approved"},
         "/approvals/{approval_id}/reject": {"reason": "not now"},

@@ -9,10 +9,13 @@ from handrail.core.access import Role
 from handrail.core.change import Change, ForgetEvents
 from handrail.core.digest import digest_call
 from handrail.core.verdict import Plan
+from handrail.server.auth import Entry
 from handrail.server.services import Services
+from handrail.server.sse import EventStream
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.conftest import Household, settle_in
+from tests.contracts.conftest import a_call, opening
 from tests.server.conftest import (
     Caller,
     Listener,
@@ -499,3 +502,19 @@ async def test_who_hears_nothing_but_the_greeting_can_go_on_from_there(
         household, household.secrets[Role.USER], int(greeting["id"])
     ) as stream:
         assert await stream.told(1) == [(2, "tool.status", missed)]
+
+
+async def test_who_listens_too_slowly_is_told_that_events_are_gone(
+    services: Services, store: SqliteStore, household: Household
+) -> None:
+    stream = EventStream(services, Entry(household.user, household.project), None).frames()
+    await anext(stream)
+    for number in range(5):
+        await store.submit(opening(a_call(household, f"call-{number}"), household))
+    at = household.project.created_at
+    await store.submit(Change(household.project.id, at, (ForgetEvents(3),)))
+
+    told = await anext(stream)
+
+    assert told.startswith(b"id: 5\nevent: stream.reset\n")
+    await stream.aclose()

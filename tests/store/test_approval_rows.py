@@ -100,7 +100,7 @@ def test_each_step_is_one_write_that_must_hit(household: Household, question: Ap
         (Rejudge(pending, waiting), [(statements.REJUDGE_EXECUTION, False)]),
         (
             Rejudge(pending, failed),
-            [(statements.REJUDGE_EXECUTION, False), (statements.ERASE_RAW_PARAMS, True)],
+            [(statements.END_REJUDGED_EXECUTION, False), (statements.ERASE_RAW_PARAMS, True)],
         ),
     ]
 

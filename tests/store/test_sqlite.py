@@ -1,6 +1,8 @@
 """What is particular to the store in one SQLite file."""
 
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -142,3 +144,25 @@ async def test_who_holds_the_file_for_too_long_is_not_waited_for(
 
     assert await store.find_execution(call.id) == call
     stranger.close()
+
+
+async def test_somebody_who_looks_in_from_outside_takes_nothing_away(
+    store: SqliteStore, household: Household, tmp_path: Path
+) -> None:
+    file = tmp_path / "handrail.db"
+
+    def count_from_outside() -> int:
+        look = (
+            "import sqlite3, sys; file = sqlite3.connect(sys.argv[1])\n"
+            "print(file.execute('SELECT count(*) FROM tool_executions').fetchone()[0])\n"
+            "file.close()"
+        )
+        said = subprocess.run(
+            [sys.executable, "-c", look, str(file)], capture_output=True, check=True, timeout=30
+        )
+        return int(said.stdout)
+
+    for number in range(3):
+        await store.submit(opening(a_call(household, f"call-{number}"), household))
+        # Who closes the file last tidies it up: it must be seen that we still have it open.
+        assert await asyncio.to_thread(count_from_outside) == number + 1

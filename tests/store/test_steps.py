@@ -55,7 +55,7 @@ def test_only_the_last_step_erases_raw_parameters(household: Household) -> None:
     assert said(Advance(call, handed)) == [(statements.ADVANCE_EXECUTION, False)]
     assert said(Reoffer(handed, anew)) == [(statements.REOFFER_EXECUTION, False)]
     assert said(Advance(anew, over)) == [
-        (statements.ADVANCE_EXECUTION, False),
+        (statements.END_EXECUTION, False),
         (statements.ERASE_RAW_PARAMS, True),
     ]
 

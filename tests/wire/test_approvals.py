@@ -181,11 +181,13 @@ def test_facts_that_do_not_fit_name_the_field(body: dict[str, Any], field: str) 
     assert wrong_fields(FactsRequest, body) == [field]
 
 
-def test_a_claim_names_one_epoch() -> None:
-    assert ClaimRequest.model_validate({"epoch": 0}).epoch == 0
-    for body in ({}, {"epoch": -1}, {"epoch": 2**31}, {"epoch": "one"}):
-        assert wrong_fields(ClaimRequest, body) == ["epoch"]
-    assert wrong_fields(ClaimRequest, {"epoch": 1, "force": True}) == ["force"]
+def test_a_claim_names_one_epoch_and_has_a_key() -> None:
+    assert ClaimRequest.model_validate({"epoch": 0, "key": "k"}).epoch == 0
+    for epoch in (None, -1, 2**31, "one"):
+        assert wrong_fields(ClaimRequest, {"epoch": epoch, "key": "k"}) == ["epoch"]
+    for key in (None, "", 7, "k" * 129, "a key"):
+        assert wrong_fields(ClaimRequest, {"epoch": 1, "key": key}) == ["key"]
+    assert wrong_fields(ClaimRequest, {"epoch": 1, "key": "k", "force": True}) == ["force"]
 
 
 def test_an_open_question_is_the_card_and_no_answer() -> None:

@@ -1,5 +1,6 @@
 """build_client: everything that runs on the user's machine."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
@@ -31,7 +32,9 @@ async def build_client(
     with FileSystemExecutor(credentials.workspace) as files:
         # The server has asked where asking was due; here only what is refused always is refused.
         scene = Scene(workspace=files.root, autonomy=Autonomy.FULL, isolated=False)
-        hands = Hands(files=files, commands=CommandExecutor(files.root))
+        commands = CommandExecutor(files.root, keeper=journal.keeper)
+        await asyncio.to_thread(commands.end_what_was_left)
+        hands = Hands(files=files, commands=commands)
         reviewer = Reviewer(builtin_registry(), scene, hands)
 
         async with HandrailApi(

@@ -53,11 +53,12 @@ def build_services(
     stopper = Stopper(store, clock)
     sweeper = Sweeper(
         (
+            stopper.end_left_behind,
             dispatcher.hand_over_forsaken,
+            dispatcher.ask_after_the_slow,
             surveyor.ask_without_facts,
             approvals.expire_overdue,
             Patience(store, clock, seats).give_up,
-            stopper.end_left_behind,
             Forgetter(store, clock).forget_old_events,
         )
     )

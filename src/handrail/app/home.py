@@ -64,9 +64,10 @@ class Home:
         with _held(lock, f"another Handrail client is running for {workspace}; one is enough"):
             yield
 
-    def journal_folder(self, workspace: Path) -> Path:
-        """Where the client of a workspace notes what it has begun."""
-        return self.path / "journal" / _key(workspace)
+    def journal_folder(self, credentials: Credentials) -> Path:
+        """Where the client of a workspace notes what it has begun for this project."""
+        key = _key(Path(credentials.workspace))
+        return self.path / "journal" / f"{key}-{credentials.project_id}"
 
     def find_credentials(self, workspace: Path) -> Credentials | None:
         file = self._credentials_file(workspace)
@@ -87,7 +88,7 @@ class Home:
                 return found
         raise SetupError(
             f"{here} is not known to Handrail yet; start it there with `handrail up`, "
-            "or name another folder with --workspace"
+            "or name another folder"
         )
 
     def save_credentials(self, credentials: Credentials) -> None:

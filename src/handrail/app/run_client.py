@@ -26,7 +26,7 @@ async def connect(
     workspace = Path(credentials.workspace)
     try:
         with home.acting_for(workspace):
-            journal = Journal(home.journal_folder(workspace))
+            journal = Journal(home.journal_folder(credentials))
             async with build_client(credentials, journal, announce, channel) as client:
                 await client.run()
     except* ApiError as errors:

@@ -36,11 +36,21 @@ def connect(
     own = Home(load_settings(home=home).home)
     credentials = own.get_credentials(workspace)
 
+    before: bool | None = None
+
     def announce(connected: bool) -> None:
-        state = "[green]connected[/] to" if connected else "[yellow]lost[/], looking for"
-        say(f"{state} {visible(credentials.server)}")
+        nonlocal before
+        if connected != before:
+            say(f"{_state(connected, before)} {visible(credentials.server)}")
+        before = connected
 
     try:
         uvloop.run(run_client(own, credentials, announce, find_terminal()))
     except (KeyboardInterrupt, asyncio.CancelledError):
         say("Disconnected.")
+
+
+def _state(connected: bool, before: bool | None) -> str:
+    if connected:
+        return "[green]connected[/] to"
+    return "looking for" if before is None else "[yellow]lost[/], looking for"

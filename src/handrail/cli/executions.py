@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 import typer
+from rich.padding import Padding
 
 from handrail.cli import options
 from handrail.cli.ask import ask
@@ -52,18 +53,11 @@ def executions(
     if not answer["executions"]:
         say("No calls yet. `handrail tour` makes some." if wanted is None else "There are none.")
         return
-    rows = table("id", "when", "session", "tool", "risk", "status", "what")
     for one in answer["executions"]:
-        rows.add_row(
-            short(one["tool_id"]),
-            one["created_at"][:16].replace("T", " "),
-            visible(one["session_id"]),
-            visible(one["tool_name"]),
-            one["risk_level"],
-            status(one["status"]),
-            visible(_what(one)),
-        )
-    console.print(rows)
+        when = one["created_at"][5:16].replace("T", " ")
+        where = f"{one['tool_name']} in session {one['session_id']}"
+        say(f"{short(one['tool_id'])}  {when}  {status(one['status'])}  {visible(where)}")
+        console.print(Padding(visible(_what(one)), (0, 0, 0, 10)))
 
 
 def show(
@@ -92,7 +86,8 @@ def show(
         if found[moment]:
             rows.add_row(moment.removesuffix("_at"), found[moment][:19].replace("T", " "))
     if found["error"]:
-        rows.add_row("error", visible(f"{found['error_type'] or ''} {found['error']}".strip()))
+        words = [found["error_type"], found["error"]] if found["error_type"] else [found["error"]]
+        rows.add_row("error", visible(": ".join(words)))
     if found["late_result"]:
         rows.add_row("told later", visible(_told_later(found["late_result"])))
     console.print(rows)
@@ -118,7 +113,7 @@ def cancel(
     if json:
         print_json(answer)
     else:
-        say(f"{visible(answer['tool_id'])} is {status(answer['status'])}: {answer['error_type']}")
+        say(f"{visible(answer['tool_id'])} is cancelled.")
 
 
 def stop(
@@ -132,7 +127,9 @@ def stop(
     if json:
         print_json(answer)
     else:
-        say(f"Session {visible(answer['session_id'])} is stopped.")
+        count = answer["calls_ended"]
+        ended = "1 call was ended" if count == 1 else f"{count} calls were ended"
+        say(f"Session {visible(answer['session_id'])} is stopped for good; {ended}.")
 
 
 async def _find(api: HandrailApi, wanted: str) -> dict[str, Any]:
@@ -143,12 +140,7 @@ async def _find(api: HandrailApi, wanted: str) -> dict[str, Any]:
 
 
 def _what(one: dict[str, Any]) -> str:
-    words = [_asked(one)]
-    if one["error"]:
-        words.append(one["error"])
-    if one["late_result"]:
-        words.append(f"told later: {_told_later(one['late_result'])}")
-    return ": ".join(words)
+    return f"{_asked(one)}: {one['error']}" if one["error"] else _asked(one)
 
 
 def _asked(one: dict[str, Any]) -> str:

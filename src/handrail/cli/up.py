@@ -35,7 +35,7 @@ def up(
     configure_logs(verbose=verbose)
     settings = load_settings(home=home, port=port)
     uvloop.run(run_up(settings, workspace, _greet, find_terminal()))
-    say(f"Handrail has stopped. Nothing is lost: `{program()} up` goes on where it stood.")
+    say(f"Handrail has stopped. What ran has ended; `{program()} up` goes on with the rest.")
 
 
 def _greet(credentials: Credentials) -> None:

@@ -12,6 +12,9 @@ from handrail.core.errors import HandrailError
 
 _CONNECT_SECONDS = 10.0
 _ANSWER_SECONDS = 10.0
+_LONGEST_LOOK_SECONDS = 60.0
+# Not now, says whoever stands in between; the server itself says none of them.
+_NOT_NOW = (408, 425, 429)
 
 
 class ApiError(HandrailError):
@@ -28,6 +31,19 @@ class ServerUnreachable(HandrailError):
 
 class ServerTroubled(ServerUnreachable):
     """The server answered that it cannot answer; asking again later may help."""
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """What the server says to one report."""
+
+    tool_id: str
+    success: bool
+    status: str
+    message: str
+
+
+class Receipts(msgspec.Struct, frozen=True):
+    results: list[Receipt]
 
 
 class HandrailApi:
@@ -74,12 +90,15 @@ class HandrailApi:
         }
         return await self.post("/tools/execute", body)
 
-    async def send_results(self, results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    async def send_results(self, results: Sequence[dict[str, Any]]) -> list[Receipt]:
         answer = await self.post("/tools/results", {"results": list(results)})
-        return answer["results"]
+        try:
+            return msgspec.convert(answer, Receipts).results
+        except msgspec.ValidationError as error:
+            raise ServerUnreachable(f"{self.server} does not speak like Handrail") from error
 
-    async def claim(self, tool_id: str, epoch: int) -> None:
-        await self._tell(f"/tools/{tool_id}/claim", {"epoch": epoch})
+    async def claim(self, tool_id: str, epoch: int, key: str) -> None:
+        await self._tell(f"/tools/{tool_id}/claim", {"epoch": epoch, "key": key})
 
     async def send_facts(self, approval_id: str, facts: dict[str, Any]) -> None:
         await self._tell(f"/approvals/{approval_id}/facts", facts)
@@ -142,7 +161,8 @@ class HandrailApi:
         return await self._request("DELETE", path)
 
     async def get(self, path: str, **query: Any) -> Any:
-        return await self._request("GET", path, params=query)
+        soon = aiohttp.ClientTimeout(total=_LONGEST_LOOK_SECONDS)
+        return await self._request("GET", path, params=query, timeout=soon)
 
     async def post(self, path: str, body: object) -> Any:
         return await self._request("POST", path, data=_encode(body))
@@ -169,7 +189,7 @@ class HandrailApi:
         try:
             async with self._opened.request(method, self._base + path, **options) as response:
                 body = await response.read()
-                if response.status >= 500:
+                if response.status >= 500 or response.status in _NOT_NOW:
                     raise ServerTroubled(problem_detail(body, response.status))
                 if response.status >= 400:
                     raise ApiError(response.status, problem_detail(body, response.status))

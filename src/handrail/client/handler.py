@@ -7,6 +7,7 @@ rules, and held against the digest, before anything is touched.
 import asyncio
 import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -34,7 +35,7 @@ log = structlog.get_logger(__name__)
 ReportResult = dict[str, Any]
 
 _UNKNOWN = ToolResult.failed(
-    "this machine was stopped while it worked on the call; how far it came is unknown",
+    "the client was stopped while it worked on the call; how far it came is unknown",
     ErrorType.OUTCOME_UNKNOWN,
 )
 _CANCELLED = ToolResult.failed(
@@ -47,7 +48,7 @@ class Line(Protocol):
 
     def send_tool_result(self, report: ReportResult) -> None: ...
 
-    async def claim_tool_execution(self, tool_id: str, epoch: int) -> bool:
+    async def claim_tool_execution(self, tool_id: str, epoch: int, key: str) -> bool:
         """Ask for the right to begin; False when somebody else has it, or nobody may."""
         ...
 
@@ -195,8 +196,18 @@ class ToolHandler:
                 return await self._attempt(signal, running)
         except asyncio.CancelledError:
             if not running.take_cancellation():
+                self._leave(signal.tool_id, running)
                 raise
         return _CANCELLED if running.begun else None
+
+    def _leave(self, tool_id: str, running: Running) -> None:
+        """This machine is told to stop; what it had begun it can still tell of."""
+        if not running.begun:
+            return
+        report = _report_on(tool_id, _UNKNOWN)
+        with suppress(ToolError):
+            self._journal.finish_now(tool_id, report)
+        self._send(report)
 
     async def _attempt(self, signal: Signal, running: Running) -> ToolResult | None:
         """The outcome, or None where this machine was not given the right to begin."""
@@ -237,9 +248,9 @@ class ToolHandler:
 
     async def _begin(self, tool_id: str, running: Running) -> bool:
         """Get the right to begin, and write down that we do."""
-        self._journal.note_claim(tool_id)
+        key = self._journal.note_claim(tool_id)
         # A claim can cross with an offer anew; then it is made anew.
-        while not await self._line.claim_tool_execution(tool_id, running.epoch):
+        while not await self._line.claim_tool_execution(tool_id, running.epoch, key):
             if not await running.wait_for_another_offer():
                 return False
         running.claimed = True

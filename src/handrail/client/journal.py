@@ -7,8 +7,10 @@ next one can tell what was never begun from what may have been done.
 import asyncio
 import json
 import os
+import secrets
 import time
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +23,8 @@ from handrail.core.errors import FileOperationError
 
 # A call that was never begun and not offered again by then is not waited for any more.
 _MOST_CLAIM_SECONDS = 24 * 3600
+# What lies aside for longer was left there by a crash.
+_MOST_ASIDE_SECONDS = 60
 
 log = structlog.get_logger(__name__)
 
@@ -33,11 +37,15 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """How far a call has come here; `report` is what the server is still to be told."""
+    """How far a call has come here; `report` is what the server is still to be told.
+
+    `key` is what a claim is made with: it tells this machine from another with its credentials.
+    """
 
     tool_id: str
     stage: Stage
     report: dict[str, Any] | None = None
+    key: str = field(default="", compare=False, repr=False)
 
 
 class Journal:
@@ -50,15 +58,27 @@ class Journal:
             raise FileOperationError(f"the journal in {folder} cannot be read: {error}") from error
 
     @property
+    def keeper(self) -> str:
+        """A name for whoever keeps this journal, the same in every life."""
+        return sha256(os.fsencode(self._folder.absolute())).hexdigest()[:16]
+
+    @property
     def entries(self) -> list[Entry]:
         return list(self._entries.values())
 
     def find(self, tool_id: str) -> Entry | None:
         return self._entries.get(tool_id)
 
-    def note_claim(self, tool_id: str) -> None:
-        """Before the right to begin is asked for. Lost in a power cut, it is missed by nobody."""
-        self._write(Entry(tool_id, Stage.CLAIMING), lasting=False)
+    def note_claim(self, tool_id: str) -> str:
+        """Before the right to begin is asked for; gives the key to ask with.
+
+        Lost in a power cut, it is missed by nobody.
+        """
+        entry = self._entries.get(tool_id)
+        if entry is None:
+            entry = Entry(tool_id, Stage.CLAIMING, key=secrets.token_hex(16))
+            self._write(entry, lasting=False)
+        return entry.key
 
     async def begin(self, tool_id: str) -> None:
         """Before anything is touched: from here on, nobody but us can know the outcome."""
@@ -66,7 +86,11 @@ class Journal:
 
     async def finish(self, tool_id: str, report: dict[str, Any]) -> None:
         """Before the server is told, so that it is told also by whoever comes after us."""
-        await asyncio.to_thread(self._write, Entry(tool_id, Stage.FINISHED, report), lasting=True)
+        await asyncio.to_thread(self.finish_now, tool_id, report)
+
+    def finish_now(self, tool_id: str, report: dict[str, Any]) -> None:
+        """The same, where there is no time left to wait."""
+        self._write(Entry(tool_id, Stage.FINISHED, report), lasting=True)
 
     def forget(self, tool_id: str) -> None:
         """The server knows, or the call was never ours."""
@@ -93,6 +117,8 @@ class Journal:
             if lasting:
                 _sync_folder(self._folder)
         except OSError as error:
+            with suppress(OSError):
+                aside.unlink(missing_ok=True)
             reason = f"this machine's journal cannot be written: {error.strerror}"
             raise FileOperationError(reason) from error
         self._entries[entry.tool_id] = entry
@@ -103,12 +129,12 @@ class Journal:
 
     def _read_all(self) -> list[Entry]:
         for aside in self._folder.glob("*.new"):
-            if _is_old(aside):
+            if _age(aside) > _MOST_ASIDE_SECONDS:
                 aside.unlink()
         found: list[Entry] = []
         for file in sorted(self._folder.glob("*.json")):
             entry = _read(file)
-            if entry is None or (entry.stage is Stage.CLAIMING and _is_old(file)):
+            if entry is None or _is_stale(entry, file):
                 file.unlink()
             else:
                 found.append(entry)
@@ -127,14 +153,18 @@ def _read(file: Path) -> Entry | None:
     return entry
 
 
+def _is_stale(entry: Entry, file: Path) -> bool:
+    return entry.stage is Stage.CLAIMING and _age(file) > _MOST_CLAIM_SECONDS
+
+
 def _is_ours(entry: Entry) -> bool:
     if entry.stage is not Stage.FINISHED:
         return entry.report is None
     return entry.report is not None and entry.report.get("tool_id") == entry.tool_id
 
 
-def _is_old(file: Path) -> bool:
-    return time.time() - file.stat().st_mtime > _MOST_CLAIM_SECONDS
+def _age(file: Path) -> float:
+    return time.time() - file.stat().st_mtime
 
 
 def _sync_folder(folder: Path) -> None:

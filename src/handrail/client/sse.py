@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from handrail.core.errors import HandrailError
 
 _MAX_EVENT_BYTES = 64_000_000
+_MOST_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def _read(block: bytes) -> ServerEvent | None:
         field, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         match field:
-            case b"id" if value.isdigit():
+            case b"id" if value.isdigit() and len(value) <= _MOST_DIGITS:
                 number = int(value)
             case b"event":
                 name = value.decode(errors="replace")

@@ -2,22 +2,26 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 import structlog
 
-from handrail.client.api import ApiError, HandrailApi, ServerUnreachable
+from handrail.client.api import ApiError, HandrailApi, ServerTroubled, ServerUnreachable
 from handrail.client.asking import Asking, read_card, read_resolved
 from handrail.client.handler import ReportResult, ToolHandler
 from handrail.client.listening import Listener, Pauses
 from handrail.client.messages import Cancel, read_ack, read_cancel, read_signal, read_survey
 from handrail.client.sse import ServerEvent
 from handrail.core.card import Card, Choice
+from handrail.core.errors import HandrailError
 from handrail.core.execution import FINAL
 from handrail.core.grant import Scope
 
 _MOST_PER_POST = 100
+_LAST_WORDS_SECONDS = 2.0
+_THE_REPORT_IS_BAD = (400, 413)
 
 log = structlog.get_logger(__name__)
 
@@ -47,12 +51,12 @@ class StreamingClient:
         self._outbox.append(report)
         self._outgoing.set()
 
-    async def claim_tool_execution(self, tool_id: str, epoch: int) -> bool:
+    async def claim_tool_execution(self, tool_id: str, epoch: int, key: str) -> bool:
         """Ask until there is an answer: a claim that may have arrived must not be forgotten."""
         pauses = Pauses()
         while True:
             try:
-                await self._api.claim(tool_id, epoch)
+                await self._api.claim(tool_id, epoch, key)
             except ServerUnreachable:
                 await pauses.sleep()
             except ApiError as error:
@@ -83,14 +87,17 @@ class StreamingClient:
             ApiError: The server knows us no longer.
         """
         self._handler.resume()
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._send_forever())
-            listener = Listener(
-                self._api,
-                lambda event: self._route(event, group),
-                lambda connected: self._on_line(connected, group),
-            )
-            await listener.run()
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._send_forever())
+                listener = Listener(
+                    self._api,
+                    lambda event: self._route(event, group),
+                    lambda connected: self._on_line(connected, group),
+                )
+                await listener.run()
+        finally:
+            await self._send_last_words()
 
     def _on_line(self, connected: bool, group: asyncio.TaskGroup) -> None:
         self._announce(connected)
@@ -149,7 +156,7 @@ class StreamingClient:
             await self._outgoing.wait()
             self._outgoing.clear()
             while self._outbox:
-                batch, self._outbox = self._outbox[:_MOST_PER_POST], self._outbox[_MOST_PER_POST:]
+                batch = self._take_batch()
                 try:
                     await self._send(batch)
                     pauses.reset()
@@ -157,10 +164,24 @@ class StreamingClient:
                     self._outbox = batch + self._outbox
                     await pauses.sleep()
 
+    def _take_batch(self) -> list[ReportResult]:
+        batch, self._outbox = self._outbox[:_MOST_PER_POST], self._outbox[_MOST_PER_POST:]
+        return batch
+
+    async def _send_last_words(self) -> None:
+        """What is known when we stop is told now if that is quick, else by our next life."""
+        with suppress(HandrailError, TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS_SECONDS):
+                while self._outbox:
+                    await self._send(self._take_batch())
+
     async def _send(self, batch: list[ReportResult]) -> None:
         try:
             receipts = await self._api.send_results(batch)
         except ApiError as error:
+            if error.status not in _THE_REPORT_IS_BAD:
+                # Whoever says so does not mean the report, and it is the only copy.
+                raise ServerTroubled(error.message) from error
             if len(batch) > 1:
                 for report in batch:
                     await self._send([report])
@@ -169,12 +190,11 @@ class StreamingClient:
             await self._send_excuse(batch[0], error)
             return
         for receipt in receipts:
-            tool_id = receipt["tool_id"]
-            if not receipt["success"]:
-                log.info("result.rejected", execution=tool_id, why=receipt["message"])
+            if not receipt.success:
+                log.info("result.rejected", execution=receipt.tool_id, why=receipt.message)
             # What was offered anew is asked for once more, and answered from memory.
-            if receipt["status"] != "offered_anew":
-                self._handler.forget(tool_id)
+            if receipt.status != "offered_anew":
+                self._handler.forget(receipt.tool_id)
 
     async def _send_excuse(self, report: ReportResult, error: ApiError) -> None:
         """A result that cannot be delivered must still end its call."""
@@ -188,5 +208,7 @@ class StreamingClient:
         try:
             await self._api.send_results([excuse])
         except ApiError as refused:
+            if refused.status not in _THE_REPORT_IS_BAD:
+                raise ServerTroubled(refused.message) from refused
             log.error("excuse.refused", execution=report["tool_id"], error=refused.message)
         self._handler.forget(report["tool_id"])

@@ -50,7 +50,8 @@ class OpenCall:
 class Advance:
     """A step along a road. Refused unless status and epoch are still those of `before`.
 
-    Arriving at a final state erases the raw parameters.
+    Arriving at a final state erases the raw parameters; where the session has been stopped, no
+    other step is taken.
     """
 
     before: ToolExecution

@@ -66,7 +66,8 @@ class ToolExecution(NamedTuple):
     `tool_params` is the masked form; the raw one lies apart and is erased at the end. `epoch`
     counts how often the call was handed to a client: an answer under an older epoch is late.
     `approved_by` is a person's name, a grant, or `policy` where nobody had to be asked.
-    `late_result` is what a client told after the call had ended without it.
+    `late_result` is what a client told after the call had ended without it. `claim_key` is what
+    the process that claimed it, and nobody else, can show.
 
     A named tuple and not a dataclass, because every call becomes another value several times
     and this way costs a quarter. The fields stand in the order of the table's columns.
@@ -106,6 +107,7 @@ class ToolExecution(NamedTuple):
     approved_by: str | None = None
     scope: Scope | None = None
     late_result: JsonObject | None = None
+    claim_key: str | None = None
 
     def advance(self, status: Status, at: datetime, **fields: Any) -> Self:
         """Take one step along a road; the moment of arrival is written down on the way."""

@@ -24,10 +24,15 @@ _LINGER_SECONDS = 0.5
 _POLL_SECONDS = 0.02
 _MOST_SWEEPS = 50
 _HAS_PROC = os.path.isdir("/proc/self")
+# In the environment of what is started: for whom it runs.
+_KEEPER = "HANDRAIL_KEEPER"
 
 
 class CommandExecutor:
-    """Starts argv lists, never a shell, with an environment made from nothing."""
+    """Starts argv lists, never a shell, with an environment made from nothing.
+
+    What runs carries the name of its `keeper`, so that the next life of it can find what is left.
+    """
 
     def __init__(
         self,
@@ -36,11 +41,13 @@ class CommandExecutor:
         search_path: Sequence[str] = SEARCH_PATH,
         grace_seconds: float = 5.0,
         max_stream_bytes: int = MEGABYTE,
+        keeper: str = "",
     ):
         self.root = os.path.realpath(root)
         self._search_path = [path for path in search_path if not self._is_inside(path)]
         self._grace_seconds = grace_seconds
         self._max_stream_bytes = max_stream_bytes
+        self._keeper = keeper
 
     async def run(self, argv: Sequence[str], *, timeout_seconds: float) -> CommandOutcome:
         """Run to the end, or to the limit; nothing that was started is left running."""
@@ -64,7 +71,7 @@ class CommandExecutor:
             session = process.pid
             in_time = await self._watch(_Tree(process, home), out, err, timeout_seconds)
         finally:
-            await asyncio.to_thread(_end_strays, home, session)
+            await asyncio.to_thread(_end_strays, f"HOME={home}", session)
         seconds = time.perf_counter() - began
         await _wait_for_both(out, err)
         ending, code = _how_it_ended(process, in_time=in_time)
@@ -107,8 +114,14 @@ class CommandExecutor:
             out.close_writer()
             err.close_writer()
 
+    def end_what_was_left(self) -> None:
+        """End what an earlier life of this machine has left running."""
+        if self._keeper:
+            _end_strays(f"{_KEEPER}={self._keeper}", None)
+
     def _environment(self, home: str) -> dict[str, str]:
         return {
+            **({_KEEPER: self._keeper} if self._keeper else {}),
             "PATH": ":".join(self._search_path),
             "HOME": home,
             "TMPDIR": home,
@@ -218,7 +231,7 @@ class _Tree:
         return not (self._members() if _HAS_PROC else self._signal_group(0))
 
     def _members(self) -> list[int]:
-        return _alive_with(self._home, self.process.pid)
+        return _alive_with(f"HOME={self._home}", self.process.pid)
 
     def _signal(self, number: int) -> None:
         self._signal_group(number)
@@ -248,15 +261,18 @@ def _how_it_ended(
     return (Ending.KILLED if code is not None and code < 0 else Ending.EXITED), code
 
 
-def _alive_with(home: str, session: int | None) -> list[int]:
-    """Everybody in a session, or whose environment names a home of ours alone. Linux only."""
-    mark = f"HOME={home}\0".encode()
+def _alive_with(mark: str, session: int | None) -> list[int]:
+    """Everybody in a session, or whose environment holds a mark of ours alone. Linux only."""
     found: list[int] = []
     for name in filter(str.isdecimal, os.listdir("/proc") if _HAS_PROC else ()):
         with suppress(OSError):
-            if _is_alive_in(session, name) or mark in _read(f"/proc/{name}/environ"):
+            if _is_alive_in(session, name) or mark.encode() in _environment_of(name):
                 found.append(int(name))
-    return found
+    return [pid for pid in found if pid != os.getpid()]
+
+
+def _environment_of(pid: str) -> list[bytes]:
+    return _read(f"/proc/{pid}/environ").split(b"\0")
 
 
 def _is_alive_in(session: int | None, pid: str) -> bool:
@@ -275,10 +291,10 @@ def _signal_each(pids: list[int], number: int) -> None:
             os.kill(pid, number)
 
 
-def _end_strays(home: str, session: int | None) -> None:
+def _end_strays(mark: str, session: int | None) -> None:
     """Whoever left the group, and whoever they start while we look."""
     for _ in range(_MOST_SWEEPS):
-        left = _alive_with(home, session)
+        left = _alive_with(mark, session)
         if not left:
             return
         _signal_each(left, signal.SIGKILL)

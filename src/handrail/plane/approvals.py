@@ -19,7 +19,7 @@ from handrail.plane.assessment import Assessment
 from handrail.plane.decider import Decider
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.grants import GrantBook
-from handrail.plane.move import HANDRAIL, Move
+from handrail.plane.move import HANDRAIL, Move, check_not_stopped
 from handrail.plane.waiting import WaitingRoom
 from handrail.policy.redaction import mask_text
 
@@ -259,6 +259,7 @@ class ApprovalManager:
                 Change(resolved.project_id, at, steps, (news, *move.events), (line,))
             )
         except ChangeRefused:
+            await check_not_stopped(self._store, before)
             raise Conflict((await self._get(resolved.id)).how_it_ended) from None
 
     async def _release_covered(self, grant: Grant, answer: Answer) -> None:

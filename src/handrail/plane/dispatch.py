@@ -5,7 +5,10 @@ may have it. Whatever changes something is offered, and begun only by whoever ha
 Every handing-out has an epoch; a report under an older epoch is turned away.
 """
 
-from datetime import datetime
+import asyncio
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from handrail.core.access import Principal
 from handrail.core.audit import AuditRecord
@@ -16,8 +19,18 @@ from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, WorkspaceId
 from handrail.core.ports import Clock, Store
 from handrail.core.tool import Effect
-from handrail.plane.move import HANDRAIL, Move
+from handrail.plane.move import HANDRAIL, Move, check_not_stopped
 from handrail.plane.seats import Seat, Seats
+
+# Longer than any tool may take.
+_SLOW = timedelta(seconds=600)
+
+
+class Claim(NamedTuple):
+    """`key` is chosen at random by the process that claims, and known to no other."""
+
+    epoch: int
+    key: str
 
 
 class Dispatcher:
@@ -25,6 +38,7 @@ class Dispatcher:
         self._store = store
         self._clock = clock
         self._seats = seats
+        self._asked_after: dict[ExecutionId, datetime | None] = {}
 
     def find_client(self, workspace_id: WorkspaceId) -> ClientId | None:
         """A connected client of a workspace."""
@@ -44,9 +58,12 @@ class Dispatcher:
         What it was handed on an earlier connection is handed out anew, so that it can answer
         from what it remembers; what was never handed out is handed to it.
         """
-        for execution in await self._store.list_open(seat.workspace_id):
-            if execution.client_id == seat.client_id or self._is_forsaken(execution):
-                await self._offer(execution, seat.client_id)
+        waiting = [
+            execution
+            for execution in await self._store.list_open(seat.workspace_id)
+            if execution.client_id == seat.client_id or self._is_forsaken(execution)
+        ]
+        await self._offer_all(waiting, seat.client_id)
 
     async def hand_over_forsaken(self) -> None:
         """See to it that no call waits for a client that has left while another is there."""
@@ -58,33 +75,54 @@ class Dispatcher:
         client_id = self.find_client(workspace_id)
         if client_id is None:
             return
-        for execution in await self._store.list_open(workspace_id):
-            if self._is_forsaken(execution):
+        waiting = await self._store.list_open(workspace_id)
+        await self._offer_all(filter(self._is_forsaken, waiting), client_id)
+
+    async def ask_after_the_slow(self) -> None:
+        """Offer anew what a client that is here has had for long, lest its answer was lost.
+
+        It answers from what it knows: it is still at it, it has done it, or it cannot tell.
+        """
+        now = self._clock.now()
+        open_calls = await self._store.list_open_since(now - _SLOW)
+        asked = {call.id: self._asked_after.get(call.id, call.started_at) for call in open_calls}
+        for execution in open_calls:
+            since, client_id = asked[execution.id], execution.client_id
+            if since is None or client_id is None or now - since < _SLOW:
+                continue
+            if client_id in self._seats.connected:
+                asked[execution.id] = now
                 await self._offer(execution, client_id)
+        self._asked_after = asked
 
     async def claim(
-        self, execution_id: ExecutionId, epoch: int, client: Principal, project_id: ProjectId
+        self, execution_id: ExecutionId, claim: Claim, client: Principal, project_id: ProjectId
     ) -> ToolExecution:
         """Give a client the right to begin. Only one ever gets it, and asking again is harmless.
 
         Raises:
             NotFound: There is no such call in this project.
-            Conflict: It is in other hands, was offered anew, or has ended.
+            Conflict: It is in other hands, was offered anew or begun by another process of the
+                same client, has ended, or its session has.
         """
         approved = await self._get(execution_id, project_id)
-        if (approved.client_id, approved.epoch) != (client.subject, epoch):
-            raise Conflict(f"{approved.id} is not offered to this client under epoch {epoch}")
+        if (approved.client_id, approved.epoch) != (client.subject, claim.epoch):
+            raise Conflict(f"{approved.id} is not offered to this client under epoch {claim.epoch}")
         if approved.status is Status.EXECUTING:
-            return approved
+            # A read has no key: being handed it was the claim.
+            if approved.claim_key in (None, claim.key):
+                return approved
+            raise Conflict(f"{approved.id} was begun by another process with this client's token")
         at = self._clock.now()
-        claimed = approved.advance(Status.EXECUTING, at)
-        line = AuditRecord("call.claimed", client.subject, claimed.id, {"epoch": epoch})
+        claimed = approved.advance(Status.EXECUTING, at, claim_key=claim.key)
+        line = AuditRecord("call.claimed", client.subject, claimed.id, {"epoch": claim.epoch})
         news = NewEvent.for_everyone(claimed, EventKind.STATUS)
         change = Change(project_id, at, (Advance(approved, claimed),), (news,), (line,))
         try:
             await self._store.submit(change)
         except ChangeRefused:
-            return await self.claim(execution_id, epoch, client, project_id)
+            await check_not_stopped(self._store, approved)
+            return await self.claim(execution_id, claim, client, project_id)
         return claimed
 
     async def _get(self, execution_id: ExecutionId, project_id: ProjectId) -> ToolExecution:
@@ -97,6 +135,12 @@ class Dispatcher:
         """Whether its client has left, and doing it elsewhere cannot do it twice."""
         untouched = execution.status is Status.APPROVED or execution.effect is Effect.READ
         return untouched and execution.client_id not in self._seats.connected
+
+    async def _offer_all(self, calls: Iterable[ToolExecution], client_id: ClientId) -> None:
+        """Side by side, so that they share commits."""
+        async with asyncio.TaskGroup() as group:
+            for execution in calls:
+                group.create_task(self._offer(execution, client_id))
 
     async def _offer(self, before: ToolExecution, client_id: ClientId) -> None:
         at = self._clock.now()

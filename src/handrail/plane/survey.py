@@ -28,7 +28,7 @@ from handrail.core.ports import Clock, Store
 from handrail.core.survey import Survey
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Assessor
-from handrail.plane.move import HANDRAIL, Move
+from handrail.plane.move import HANDRAIL, Move, check_not_stopped
 from handrail.policy.redaction import mask_text
 
 SURVEY_SECONDS = 2.0
@@ -78,6 +78,7 @@ class Surveyor:
         try:
             await self._submit(pending, move, client.subject)
         except Conflict:
+            await check_not_stopped(self._store, pending)
             # Perhaps only the grant it was to pass on is used up; then it is judged anew.
             return await self.accept(approval_id, answer, client, project_id)
         return move.after

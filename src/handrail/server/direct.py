@@ -24,6 +24,8 @@ M = TypeVar("M", bound=BaseModel)
 
 
 _MOST_NESTED = 50
+_MOST_PARTS = 50_000
+_SURELY_FEW_BYTES = 100_000
 
 USUAL_PROBLEMS = (400, 401, 403, 404)
 
@@ -89,15 +91,20 @@ async def read_body(
         value = _decode(body)
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"this is not valid JSON: {error}") from error
-    # Counting brackets is cheap, and nearly always enough to know.
-    if body.count(b"[") + body.count(b"{") > _MOST_NESTED and not _is_flat(value):
-        raise BadInput(f"this JSON is nested more than {_MOST_NESTED} deep")
+    # Looking at size and brackets is cheap, and nearly always enough to know.
+    if len(body) > _SURELY_FEW_BYTES or body.count(b"[") + body.count(b"{") > _MOST_NESTED:
+        _check_shape(value)
     return model.model_validate(value)
 
 
-def _is_flat(value: object) -> bool:
-    """Whether lists and objects stand in one another less than so many times."""
-    level = [value]
+def _check_shape(value: object) -> None:
+    """What is deep or scattered takes long to judge, and holds up everybody else.
+
+    Raises:
+        BadInput: It is deeper than we follow.
+        TooLarge: It has more parts than we take.
+    """
+    level, parts = [value], 0
     for _ in range(_MOST_NESTED):
         inner: list[object] = []
         for one in level:
@@ -105,10 +112,12 @@ def _is_flat(value: object) -> bool:
                 inner += cast(dict[str, object], one).values()
             elif isinstance(one, list):
                 inner += cast(list[object], one)
+            if parts + len(inner) > _MOST_PARTS:
+                raise TooLarge(f"this JSON has more than the {_MOST_PARTS:,} values that are taken")
         if not inner:
-            return True
-        level = inner
-    return False
+            return
+        level, parts = inner, parts + len(inner)
+    raise BadInput(f"this JSON is nested more than {_MOST_NESTED} deep")
 
 
 async def _take(request: Request, max_bytes: int) -> bytes:

@@ -49,7 +49,8 @@ async def on_invalid_body(request: Request, error: Exception) -> Response:
 async def on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  registered for nothing else
     kind = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http")
-    response = problem(error.status_code, kind, str(error.detail), str(error.detail))
+    words = "there is nothing at this address" if error.status_code == 404 else str(error.detail)
+    response = problem(error.status_code, kind, str(error.detail), words)
     response.headers.update(error.headers or {})
     return response
 

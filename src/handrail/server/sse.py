@@ -47,7 +47,7 @@ class EventStream:
             # With its number, so that also who hears nothing else can go on from here.
             yield f": handrail {WIRE_VERSION}\nid: {self._cursor}\nretry: 1000\n\n".encode()
             if lost:
-                yield _event(head, "stream.reset", stream_reset(self._services.clock.now()))
+                yield self._reset(head)
             if seat is not None:
                 await self._services.dispatcher.offer_open_calls(seat)
             while not (self._services.room.closed or (seat is not None and seat.replaced)):
@@ -57,7 +57,11 @@ class EventStream:
                     client_id=self._client_id,
                     limit=_MOST_PER_FLUSH,
                 )
-                if items:
+                if items and await self._is_torn(items[0]):
+                    # It listened so slowly that what came next has been dropped meanwhile.
+                    _, self._cursor = await store.event_range(self._project.id)
+                    yield self._reset(self._cursor)
+                elif items:
                     self._cursor = items[-1].event.seq
                     yield b"".join(
                         [await self._frame(item, head) for item in items if not self._is_void(item)]
@@ -74,6 +78,16 @@ class EventStream:
         if self._client_id is None or workspace_id is None:
             return None
         return stack.enter_context(self._services.seats.take(self._client_id, workspace_id))
+
+    def _reset(self, head: int) -> bytes:
+        return _event(head, "stream.reset", stream_reset(self._services.clock.now()))
+
+    async def _is_torn(self, following: StreamItem) -> bool:
+        """Whether events are missing that are not just somebody else's."""
+        expected = (self._cursor or 0) + 1
+        if following.event.seq == expected:
+            return False
+        return (await self._services.store.event_range(self._project.id)).first > expected
 
     def _is_void(self, item: StreamItem) -> bool:
         """A signal that was given anew since. On a bad line they would bury the one that counts."""

@@ -66,6 +66,7 @@ def moving_row(execution: ToolExecution) -> dict[str, Any]:
         "approved_at": micros_or_none(execution.approved_at),
         "started_at": micros_or_none(execution.started_at),
         "completed_at": micros_or_none(execution.completed_at),
+        "claim_key": execution.claim_key,
     }
 
 

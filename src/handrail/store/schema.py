@@ -141,6 +141,7 @@ tool_executions = Table(
     _text("approved_by", nullable=True),
     _text("scope", nullable=True),
     _text("late_result", nullable=True),
+    _text("claim_key", nullable=True),
     UniqueConstraint("project_id", "session_id", "call_id"),
     Index("tool_executions_by_time", "project_id", "created_at"),
     Index(

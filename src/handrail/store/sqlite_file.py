@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,8 +22,7 @@ class SqliteFile:
     """`waits_ms` is for how long a statement blocks while somebody else holds the file."""
 
     def __init__(self, path: Path, *, read_only: bool = False, waits_ms: int = _BUSY_MILLISECONDS):
-        # Made by us before SQLite would make it: what it holds is for nobody else to read.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        _make(path)
         # Typed here as far as we use it: apsw's own hints need Python 3.12.
         self._connection = cast(Any, apsw.Connection(str(path)))
         self._connection.set_busy_timeout(waits_ms)
@@ -70,3 +70,13 @@ class SqliteFile:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _make(path: Path) -> None:
+    """Make the file before SQLite would: what it holds is for nobody else to read.
+
+    One that is there is not opened: closing any descriptor of a file drops all the locks this
+    process has on it, also those of other connections, and SQLite lives by its locks.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))

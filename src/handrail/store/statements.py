@@ -87,21 +87,29 @@ _AS_SEEN = and_(
 )
 _MOVING = (
     "status", "approval_id", "approved_by", "scope", "client_id", "epoch", "result", "error",
-    "error_type", "execution_time_ms", "approved_at", "started_at", "completed_at",
+    "error_type", "execution_time_ms", "approved_at", "started_at", "completed_at", "claim_key",
 )  # fmt: skip
 _JUDGED = ("digest", "risk_level", "reasons", "requires_approval", "surveyed")
-ADVANCE_EXECUTION = (
+# In a session that has been stopped, a call can only end.
+_GOES_ON = ~exists().where(
+    sessions.c.project_id == tool_executions.c.project_id,
+    sessions.c.id == tool_executions.c.session_id,
+    sessions.c.stopped_at.is_not(None),
+)
+END_EXECUTION = (
     update(tool_executions).where(_AS_SEEN).values({name: bindparam(name) for name in _MOVING})
 )
-REJUDGE_EXECUTION = (
+ADVANCE_EXECUTION = END_EXECUTION.where(_GOES_ON)
+END_REJUDGED_EXECUTION = (
     update(tool_executions)
     .where(_AS_SEEN)
     .values({name: bindparam(name) for name in (*_MOVING, *_JUDGED)})
 )
+REJUDGE_EXECUTION = END_REJUDGED_EXECUTION.where(_GOES_ON)
 # Leaves the status alone: the table refuses a step from a state to itself.
 REOFFER_EXECUTION = (
     update(tool_executions)
-    .where(_AS_SEEN)
+    .where(_AS_SEEN, _GOES_ON)
     .values(client_id=bindparam("client_id"), epoch=bindparam("epoch"))
 )
 ERASE_RAW_PARAMS = delete(raw_params).where(

@@ -100,11 +100,14 @@ def _writes_for_step(
                 raw = {"execution_id": execution.id, "params": raw_params}
                 yield Write(statements.ADD_RAW_PARAMS, raw)
         case Advance(before, after):
-            yield Write(statements.ADVANCE_EXECUTION, moving_row(after) | _as_seen(before))
+            ends = after.status.is_final
+            statement = statements.END_EXECUTION if ends else statements.ADVANCE_EXECUTION
+            yield Write(statement, moving_row(after) | _as_seen(before))
             yield from _erasure(after)
         case Rejudge(before, after):
-            values = moving_row(after) | judged_row(after) | _as_seen(before)
-            yield Write(statements.REJUDGE_EXECUTION, values)
+            ends = after.status.is_final
+            statement = statements.END_REJUDGED_EXECUTION if ends else statements.REJUDGE_EXECUTION
+            yield Write(statement, moving_row(after) | judged_row(after) | _as_seen(before))
             yield from _erasure(after)
         case Reoffer(before, after):
             hands = {"client_id": after.client_id, "epoch": after.epoch}

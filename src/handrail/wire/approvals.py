@@ -178,9 +178,13 @@ class GrantsResponse(BaseModel):
 
 
 class ClaimRequest(Body):
-    """The epoch under which the call was offered."""
+    """The epoch under which the call was offered, and a key that only this process knows.
+
+    With the same key the claim can be repeated, also by the next life of the process.
+    """
 
     epoch: int = Field(ge=0, lt=2**31)
+    key: Label
 
 
 class ClaimResponse(BaseModel):

@@ -10,8 +10,11 @@ from handrail.core.errors import ErrorType
 from handrail.core.execution import ToolExecution
 from handrail.core.tool import ToolDefinition
 
-# Chosen by the asker; kept in rows, logs and addresses, so printable and short.
+# Chosen by the asker; kept in rows and logs, so printable and short.
 Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:@-]{1,128}$")]
+# People type these, and addresses hold them: no word that means something else there, such as
+# `..` or an option.
+SessionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_:@][A-Za-z0-9._:@-]{0,127}$")]
 
 MAX_WAIT_SECONDS = 3600.0
 
@@ -27,7 +30,7 @@ class ExecuteRequest(Body):
 
     tool_name: str = Field(min_length=1, max_length=100)
     tool_params: dict[str, Any]
-    session_id: Label
+    session_id: SessionName
     call_id: Label
     reasoning: str | None = Field(default=None, max_length=10_000)
     wait: float = Field(default=0.0, ge=0.0, le=MAX_WAIT_SECONDS)

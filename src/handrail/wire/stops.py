@@ -26,7 +26,8 @@ class StopResponse(BaseModel):
     success: bool = True
     session_id: str
     stopped_at: datetime | None
+    calls_ended: int
 
     @classmethod
-    def of(cls, session: Session) -> Self:
-        return cls(session_id=session.id, stopped_at=session.stopped_at)
+    def of(cls, session: Session, calls_ended: int) -> Self:
+        return cls(session_id=session.id, stopped_at=session.stopped_at, calls_ended=calls_ended)

@@ -466,3 +466,21 @@ async def test_json_that_is_nested_too_deep_is_refused_and_what_is_wide_is_not(
     assert deep.problem == deeper.problem == (400, "urn:handrail:bad-input")
     assert (wide.status, wide.body["error_type"]) == (200, "validation")
     assert listed.status == 200
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param([[]] * 60_000, id="lists"),
+        pytest.param({str(number): 0 for number in range(60_000)}, id="keys"),
+    ],
+)
+async def test_what_is_in_too_many_pieces_is_refused_before_anybody_looks_at_them(
+    caller: Caller, household: Household, content: Any
+) -> None:
+    answer = await execute(caller, household, a_body() | {"tool_params": {"path": content}})
+    whole = await execute(caller, household, a_body(path=",[{" * 60_000))
+
+    assert answer.problem == (413, "urn:handrail:too-large")
+    assert "more than the 50,000 values" in answer.body["detail"]
+    assert whole.status == 200

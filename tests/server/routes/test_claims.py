@@ -35,7 +35,7 @@ async def claim(
         "POST",
         f"{base(home)}/tools/{tool_id}/claim",
         token or home.secrets[Role.CLIENT],
-        json={"epoch": epoch},
+        json={"epoch": epoch, "key": "this-life"},
     )
 
 
@@ -235,7 +235,7 @@ async def test_only_clients_claim(caller: Caller, household: Household, role: Ro
 
     answer = await claim(caller, household, tool_id, token=household.secrets[role])
     stranger = await caller.ask(
-        "POST", f"{base(household)}/tools/{tool_id}/claim", json={"epoch": 1}
+        "POST", f"{base(household)}/tools/{tool_id}/claim", json={"epoch": 1, "key": "this-life"}
     )
 
     assert answer.problem == (403, "urn:handrail:forbidden")
@@ -268,14 +268,19 @@ async def test_a_call_that_is_none_or_foreign_is_not_found(
         pytest.param(b"{}", id="no-epoch"),
         pytest.param(b"[1]", id="a-list"),
         pytest.param(b"null", id="null"),
-        pytest.param(b'{"epoch": 1', id="half"),
-        pytest.param(b'{"epoch": -1}', id="before-the-first"),
-        pytest.param(b'{"epoch": 2147483648}', id="beyond-the-last"),
-        pytest.param(b'{"epoch": 1.5}', id="a-fraction"),
-        pytest.param(b'{"epoch": NaN}', id="not-a-number"),
-        pytest.param(b'{"epoch": "first"}', id="a-word"),
-        pytest.param(b'{"epoch": null}', id="epoch-null"),
-        pytest.param(json.dumps({"epoch": 1, "force": True}).encode(), id="one-more-field"),
+        pytest.param(b'{"epoch": 1, "key": "k"', id="half"),
+        pytest.param(b'{"epoch": -1, "key": "k"}', id="before-the-first"),
+        pytest.param(b'{"epoch": 2147483648, "key": "k"}', id="beyond-the-last"),
+        pytest.param(b'{"epoch": 1.5, "key": "k"}', id="a-fraction"),
+        pytest.param(b'{"epoch": NaN, "key": "k"}', id="not-a-number"),
+        pytest.param(b'{"epoch": "first", "key": "k"}', id="a-word"),
+        pytest.param(b'{"epoch": null, "key": "k"}', id="epoch-null"),
+        pytest.param(b'{"epoch": 1}', id="no-key"),
+        pytest.param(b'{"epoch": 1, "key": ""}', id="an-empty-key"),
+        pytest.param(b'{"epoch": 1, "key": 7}', id="a-number-for-a-key"),
+        pytest.param(
+            json.dumps({"epoch": 1, "key": "k", "force": True}).encode(), id="one-more-field"
+        ),
         pytest.param(b"[" * 900, id="deep"),
     ],
 )
@@ -300,7 +305,7 @@ async def test_a_body_that_is_too_large_is_not_taken(caller: Caller, household: 
         "POST",
         f"{base(household)}/tools/exe_1/claim",
         household.secrets[Role.CLIENT],
-        data=b'{"epoch": 1}' + b" " * 1_000,
+        data=b'{"epoch": 1, "key": "k"}' + b" " * 1_000,
     )
 
     assert answer.problem == (413, "urn:handrail:too-large")

@@ -178,6 +178,7 @@ async def test_a_stopped_session_says_since_when_and_lets_nothing_in(
         "success": True,
         "session_id": "session-1",
         "stopped_at": "2026-01-01T00:00:07Z",
+        "calls_ended": 2,
     }
     assert (answer.status, answer.body) == (200, expected)
     for tool_id in (read, asked["tool_id"]):
@@ -217,7 +218,7 @@ async def test_stopping_twice_is_harmless(
 
     second = await stop(caller, household)
 
-    assert (second.status, second.body) == (200, first.body)
+    assert (second.status, second.body) == (200, first.body | {"calls_ended": 0})
 
 
 async def test_a_session_that_is_none_or_foreign_is_not_found(

@@ -10,6 +10,7 @@ from handrail.core.errors import BadInput, Conflict, ErrorType, NotFound, Offere
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import CallId, ExecutionId, SessionId
 from handrail.core.tool import ToolCall
+from handrail.plane.dispatch import Claim
 from handrail.plane.results import Report
 from handrail.server.auth import Entry, Gate
 from handrail.server.direct import DirectRoute, json_response, read_body
@@ -123,7 +124,7 @@ class CallRoutes:
         body = await read_body(request, ClaimRequest, _MAX_CLAIM_BYTES)
         claimed = await self._services.dispatcher.claim(
             ExecutionId(request.path_params["tool_id"]),
-            body.epoch,
+            Claim(body.epoch, body.key),
             entry.principal,
             entry.project.id,
         )

@@ -59,8 +59,8 @@ class StopRoutes:
     async def stop(self, request: Request) -> Response:
         entry = await self._gate.admit(request, *DECIDERS)
         body = await read_body(request, StopRequest, _MAX_BYTES, empty=StopRequest())
-        session = await self._services.stopper.stop_session(
+        session, ended = await self._services.stopper.stop_session(
             SessionId(request.path_params["session_id"]),
             Decider(entry.principal, entry.project.id, body.channel),
         )
-        return json_response(StopResponse.of(session).model_dump(mode="json"))
+        return json_response(StopResponse.of(session, ended).model_dump(mode="json"))
