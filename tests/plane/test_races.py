@@ -19,6 +19,7 @@ from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.conftest import Household
+from tests.plane import stages
 from tests.plane.conftest import (
     KEY,
     a_read,
@@ -68,21 +69,6 @@ async def race(
 async def let_pass(services: Services, home: Household, question: Approval) -> ToolExecution:
     await services.approvals.approve_tool(question.id, at_the("console", home))
     return await call_of(services.store, question)
-
-
-async def offered(services: Services, home: Household) -> ToolExecution:
-    """A write that a person has let pass, offered to the household's client, which has left."""
-    question = await ask(services, home)
-    with seated(services, home.client):
-        return await let_pass(services, home, question)
-
-
-async def claimed(services: Services, home: Household) -> ToolExecution:
-    """A write that the household's client has begun before it left."""
-    call = await offered(services, home)
-    return await services.dispatcher.claim(
-        call.id, Claim(call.epoch, KEY), home.client, home.project.id
-    )
 
 
 async def endings_of(store: SqliteStore, home: Household, call: ToolExecution) -> list[str]:
@@ -155,7 +141,7 @@ async def test_many_who_cancel_at_once_end_a_call_once(
     if state == "asked about":
         call = await call_of(store, await ask(services, household))
     else:
-        call = await (offered if state == "offered" else claimed)(services, household)
+        call = await (stages.offered if state == "offered" else stages.begun)(services, household)
     before = len(await news_of(store, household))
 
     told = await asyncio.gather(
@@ -233,7 +219,7 @@ async def test_a_yes_does_not_bring_back_a_session_that_is_being_stopped(
 async def test_a_result_that_meets_a_stop_is_the_end_or_is_kept_beside_it(
     services: Services, store: SqliteStore, household: Household, lead: int, stop: str
 ) -> None:
-    begun = await claimed(services, household)
+    begun = await stages.begun(services, household)
     person, report = at_the("console", household), a_report(begun.id)
     stopping = (
         services.stopper.cancel(begun.id, person)
@@ -322,7 +308,7 @@ async def test_a_claim_and_a_handing_over_at_once_let_exactly_one_machine_begin(
     services: Services, store: SqliteStore, household: Household, lead: int
 ) -> None:
     other = await add_client(store, household)
-    call = await offered(services, household)
+    call = await stages.offered(services, household)
 
     async def come_and_claim() -> ToolExecution:
         with seated(services, other) as seat:
@@ -384,7 +370,7 @@ async def test_an_agent_that_repeats_itself_twenty_times_at_once_has_it_done_onc
 async def test_a_machine_that_wakes_as_it_is_given_up_tells_the_end_or_beside_it(
     services: Services, store: SqliteStore, clock: FakeClock, household: Household, lead: int
 ) -> None:
-    begun = await claimed(services, household)
+    begun = await stages.begun(services, household)
     report = a_report(begun.id)
     clock.advance(600)
 
@@ -411,7 +397,7 @@ async def test_a_machine_that_wakes_as_it_is_given_up_tells_the_end_or_beside_it
 async def test_what_a_machine_tells_after_it_was_given_up_is_kept_once_and_changes_nothing(
     services: Services, store: SqliteStore, clock: FakeClock, household: Household
 ) -> None:
-    begun = await claimed(services, household)
+    begun = await stages.begun(services, household)
     clock.advance(600)
     await services.sweeper.sweep()
     given_up = await find(store, begun)
@@ -440,7 +426,7 @@ async def test_what_a_machine_tells_after_it_was_given_up_is_kept_once_and_chang
 async def test_a_machine_that_comes_back_as_it_is_given_up_can_still_tell_the_outcome(
     services: Services, store: SqliteStore, clock: FakeClock, household: Household, lead: int
 ) -> None:
-    begun = await claimed(services, household)
+    begun = await stages.begun(services, household)
     clock.advance(600)
 
     async def come_back() -> None:

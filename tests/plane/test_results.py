@@ -229,14 +229,14 @@ async def test_another_projects_call_is_not_found(
     handed = await handed_out(services, household)
 
     for client in (household.client, neighbour.client):
-        with pytest.raises(NotFound, match=f"there is no execution {handed.id}"):
+        with pytest.raises(NotFound, match=f"there is no execution '{handed.id}'"):
             await services.receiver.accept(a_report(handed.id), client, neighbour.project.id)
 
     assert await find(store, handed) == handed
 
 
 async def test_an_unknown_call_is_not_found(services: Services, household: Household) -> None:
-    with pytest.raises(NotFound, match="there is no execution exe_none"):
+    with pytest.raises(NotFound, match="there is no execution 'exe_none'"):
         await services.receiver.accept(
             a_report(ExecutionId("exe_none")), household.client, household.project.id
         )

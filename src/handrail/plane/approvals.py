@@ -16,10 +16,11 @@ from handrail.core.ids import ApprovalId, ProjectId, mint
 from handrail.core.ports import Clock, Store
 from handrail.core.verdict import Ruling
 from handrail.plane.assessment import Assessment
+from handrail.plane.calls import check_not_stopped
 from handrail.plane.decider import Decider
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.grants import GrantBook
-from handrail.plane.move import HANDRAIL, Move, check_not_stopped
+from handrail.plane.move import HANDRAIL, Move
 from handrail.plane.waiting import WaitingRoom
 from handrail.policy.redaction import mask_text
 

@@ -13,13 +13,14 @@ from typing import NamedTuple
 from handrail.core.access import Principal
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Advance, Change, Reoffer, Step
-from handrail.core.errors import ChangeRefused, Conflict, NotFound
+from handrail.core.errors import ChangeRefused, Conflict
 from handrail.core.event import EventKind, NewEvent
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, WorkspaceId
 from handrail.core.ports import Clock, Store
 from handrail.core.tool import Effect
-from handrail.plane.move import HANDRAIL, Move, check_not_stopped
+from handrail.plane.calls import check_not_stopped, get_call
+from handrail.plane.move import HANDRAIL, Move
 from handrail.plane.seats import Seat, Seats
 
 # Longer than any tool may take.
@@ -105,7 +106,7 @@ class Dispatcher:
             Conflict: It is in other hands, was offered anew or begun by another process of the
                 same client, has ended, or its session has.
         """
-        approved = await self._get(execution_id, project_id)
+        approved = await get_call(self._store, execution_id, project_id)
         if (approved.client_id, approved.epoch) != (client.subject, claim.epoch):
             raise Conflict(f"{approved.id} is not offered to this client under epoch {claim.epoch}")
         if approved.status is Status.EXECUTING:
@@ -124,12 +125,6 @@ class Dispatcher:
             await check_not_stopped(self._store, approved)
             return await self.claim(execution_id, claim, client, project_id)
         return claimed
-
-    async def _get(self, execution_id: ExecutionId, project_id: ProjectId) -> ToolExecution:
-        execution = await self._store.find_execution(execution_id)
-        if execution is None or execution.project_id != project_id:
-            raise NotFound(f"there is no execution {execution_id}")
-        return execution
 
     def _is_forsaken(self, execution: ToolExecution) -> bool:
         """Whether its client has left, and doing it elsewhere cannot do it twice."""

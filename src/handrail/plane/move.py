@@ -4,10 +4,8 @@ from typing import NamedTuple
 
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Advance, Change, Step
-from handrail.core.errors import Conflict
 from handrail.core.event import EventKind, NewEvent
 from handrail.core.execution import ToolExecution
-from handrail.core.ports import Store
 
 # Who acts where no person and no client does.
 HANDRAIL = "handrail"
@@ -59,17 +57,6 @@ def ending(
         (event,),
         (line,),
     )
-
-
-async def check_not_stopped(store: Store, execution: ToolExecution) -> None:
-    """Why a call may not go on.
-
-    Raises:
-        Conflict: Its session has been stopped, so nothing but its end will be stored.
-    """
-    place = await store.find_place(execution.project_id, execution.session_id)
-    if place is not None and place.session.stopped_at is not None:
-        raise Conflict(f"session {execution.session_id!r} has been stopped")
 
 
 def _is_for_one(news: EventKind) -> bool:

@@ -6,12 +6,13 @@ from typing import Literal
 from handrail.core.access import Principal
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Change, KeepLate
-from handrail.core.errors import ChangeRefused, Conflict, ErrorType, NotFound, OfferedAnew
+from handrail.core.errors import ChangeRefused, Conflict, ErrorType, OfferedAnew
 from handrail.core.event import EventKind, NewEvent
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ExecutionId, ProjectId
 from handrail.core.ports import Clock, Store
 from handrail.core.tool import JsonObject
+from handrail.plane.calls import get_call
 from handrail.plane.move import ending
 from handrail.policy.redaction import mask_text
 
@@ -31,20 +32,12 @@ class Report:
     error_type: ErrorType | None = None
     execution_time_ms: int | None = None
 
-    def is_about(self, execution: ToolExecution) -> bool:
-        """Whether the call has ended just like this."""
-        return (execution.status, execution.result, execution.error) == (
-            self.status,
-            self.result,
-            self.error,
-        )
-
-    def was_kept_by(self, execution: ToolExecution) -> bool:
-        """Whether just this was told after the end of the call; how long it took may differ."""
-        late = execution.late_result or {}
-        same = ("status", "result", "error")
-        return execution.late_result is not None and all(
-            late[name] == getattr(self, name) for name in same
+    def is_known_to(self, ended: ToolExecution) -> bool:
+        """Whether just this was told before, as the end or after it; its time may differ."""
+        late = ended.late_result or {}
+        return (self.status, self.result, self.error) in (
+            (ended.status, ended.result, ended.error),
+            (late.get("status"), late.get("result"), late.get("error")),
         )
 
     def as_late(self) -> JsonObject:
@@ -74,9 +67,7 @@ class Receiver:
         """
         if report.error is not None:
             report = replace(report, error=mask_text(report.error))
-        execution = await self._store.find_execution(report.execution_id)
-        if execution is None or execution.project_id != project_id:
-            raise NotFound(f"there is no execution {report.execution_id}")
+        execution = await get_call(self._store, report.execution_id, project_id)
         if execution.client_id != client.subject:
             raise Conflict(f"{execution.id} was not handed to this client")
         try:
@@ -109,7 +100,7 @@ class Receiver:
     async def _accept_late(
         self, execution: ToolExecution, report: Report, client: Principal
     ) -> ToolExecution:
-        if report.is_about(execution) or report.was_kept_by(execution):
+        if report.is_known_to(execution):
             return execution
         if not _may_be_followed(execution) or report.epoch not in (None, execution.epoch):
             raise Conflict(f"{execution.id} has ended already, as {execution.status}")

@@ -15,6 +15,7 @@ from handrail.core.ids import ExecutionId, SessionId
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Session
 from handrail.core.tool import Effect
+from handrail.plane.calls import get_call
 from handrail.plane.decider import Decider
 from handrail.plane.move import HANDRAIL, ending
 from handrail.policy.redaction import mask_text
@@ -56,9 +57,7 @@ class Stopper:
         sentence = f"{name} cancelled this call" + (f": {mask_text(reason)}" if reason else "")
         word = _Word(name, decider.principal.subject, decider.channel, sentence)
         while True:
-            execution = await self._store.find_execution(execution_id)
-            if execution is None or execution.project_id != decider.project_id:
-                raise NotFound(f"there is no execution {execution_id!r}")
+            execution = await get_call(self._store, execution_id, decider.project_id)
             if execution.error_type is ErrorType.CANCELLED:
                 return execution
             if execution.status.is_final:

@@ -28,7 +28,8 @@ from handrail.core.ports import Clock, Store
 from handrail.core.survey import Survey
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Assessor
-from handrail.plane.move import HANDRAIL, Move, check_not_stopped
+from handrail.plane.calls import check_not_stopped
+from handrail.plane.move import HANDRAIL, Move
 from handrail.policy.redaction import mask_text
 
 SURVEY_SECONDS = 2.0

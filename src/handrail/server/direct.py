@@ -28,6 +28,8 @@ _MOST_PARTS = 50_000
 _SURELY_FEW_BYTES = 100_000
 
 USUAL_PROBLEMS = (400, 401, 403, 404)
+# Of what takes a body and changes something.
+CHANGE_PROBLEMS = (*USUAL_PROBLEMS, 409, 413)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,9 +63,8 @@ class EventStream:
                     yield self._reset(self._cursor)
                 elif items:
                     self._cursor = items[-1].event.seq
-                    yield b"".join(
-                        [await self._frame(item, head) for item in items if not self._is_void(item)]
-                    )
+                    standing = (item for item in items if not self._is_void(item))
+                    yield b"".join([await self._frame(item, head) for item in standing])
                 elif not await bell.wait(_PING_SECONDS):
                     yield b": ping\n\n"
 

@@ -13,7 +13,7 @@ from handrail.core.ids import ApprovalId
 from handrail.plane.decider import Decider
 from handrail.plane.survey import Refusal
 from handrail.server.auth import Gate
-from handrail.server.direct import DirectRoute, json_response, read_body
+from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response, read_body
 from handrail.server.routes.calls import BASE
 from handrail.server.services import Services
 from handrail.wire.approvals import (
@@ -30,7 +30,6 @@ DECIDERS = (Role.USER, Role.CLIENT)
 
 _MAX_ANSWER_BYTES = 20_000
 _MAX_FACTS_BYTES = 2_000_000
-_PROBLEMS = (400, 401, 403, 404, 409, 413)
 
 
 def approvals_router(services: Services, gate: Gate) -> APIRouter:
@@ -77,7 +76,7 @@ class AnswerRoutes:
                 "Say yes, for this call or for more like it",
                 DecisionResponse,
                 ApproveRequest,
-                _PROBLEMS,
+                CHANGE_PROBLEMS,
             ),
             DirectRoute(
                 "POST",
@@ -86,7 +85,7 @@ class AnswerRoutes:
                 "Say no; the reason reaches the agent",
                 DecisionResponse,
                 RejectRequest,
-                _PROBLEMS,
+                CHANGE_PROBLEMS,
             ),
             DirectRoute(
                 "POST",
@@ -95,7 +94,7 @@ class AnswerRoutes:
                 "Tell what the machine holds, before a person is asked",
                 DecisionResponse,
                 FactsRequest,
-                _PROBLEMS,
+                CHANGE_PROBLEMS,
             ),
         )
 

@@ -13,7 +13,13 @@ from handrail.core.tool import ToolCall
 from handrail.plane.dispatch import Claim
 from handrail.plane.results import Report
 from handrail.server.auth import Entry, Gate
-from handrail.server.direct import DirectRoute, json_response, read_body
+from handrail.server.direct import (
+    CHANGE_PROBLEMS,
+    USUAL_PROBLEMS,
+    DirectRoute,
+    json_response,
+    read_body,
+)
 from handrail.server.services import Services
 from handrail.server.sse import EventStream
 from handrail.wire.approvals import ClaimRequest, ClaimResponse
@@ -51,7 +57,7 @@ class CallRoutes:
                 "Ask for a tool call; answers at once, or after up to `wait` seconds",
                 ExecutionView,
                 ExecuteRequest,
-                (400, 401, 403, 404, 409, 413),
+                CHANGE_PROBLEMS,
             ),
             DirectRoute(
                 "POST",
@@ -60,7 +66,7 @@ class CallRoutes:
                 "Report several results in one request",
                 ResultsResponse,
                 ResultsRequest,
-                (400, 401, 403, 404, 413),
+                (*USUAL_PROBLEMS, 413),
             ),
             DirectRoute(
                 "POST",
@@ -69,7 +75,7 @@ class CallRoutes:
                 "Report what became of a call",
                 ResultResponse,
                 ResultRequest,
-                (400, 401, 403, 404, 409, 413),
+                CHANGE_PROBLEMS,
             ),
             DirectRoute(
                 "POST",
@@ -78,7 +84,7 @@ class CallRoutes:
                 "Claim a call before beginning with it",
                 ClaimResponse,
                 ClaimRequest,
-                (400, 401, 403, 404, 409, 413),
+                CHANGE_PROBLEMS,
             ),
             DirectRoute(
                 "GET",

@@ -6,7 +6,7 @@ from starlette.responses import Response
 from handrail.core.ids import ExecutionId, SessionId
 from handrail.plane.decider import Decider
 from handrail.server.auth import Gate
-from handrail.server.direct import DirectRoute, json_response, read_body
+from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response, read_body
 from handrail.server.routes.approvals import DECIDERS
 from handrail.server.routes.calls import BASE
 from handrail.server.services import Services
@@ -14,7 +14,6 @@ from handrail.wire.payloads import ExecutionView, execution_view
 from handrail.wire.stops import CancelRequest, StopRequest, StopResponse
 
 _MAX_BYTES = 20_000
-_PROBLEMS = (400, 401, 403, 404, 409, 413)
 
 
 class StopRoutes:
@@ -31,7 +30,7 @@ class StopRoutes:
                 "End a call, with whatever runs for it",
                 ExecutionView,
                 CancelRequest,
-                _PROBLEMS,
+                CHANGE_PROBLEMS,
                 body_needed=False,
             ),
             DirectRoute(
@@ -41,7 +40,7 @@ class StopRoutes:
                 "End all of a session; it may ask for nothing more",
                 StopResponse,
                 StopRequest,
-                _PROBLEMS,
+                CHANGE_PROBLEMS,
                 body_needed=False,
             ),
         )

@@ -9,6 +9,7 @@ from handrail.core.errors import NotFound
 from handrail.core.execution import Status
 from handrail.core.ids import ExecutionId
 from handrail.core.risk import RiskLevel
+from handrail.plane.calls import get_call
 from handrail.policy.security import APPROVAL_SECONDS
 from handrail.server.auth import Gate
 from handrail.server.services import Services
@@ -58,9 +59,7 @@ def tools_router(services: Services, gate: Gate) -> APIRouter:
     async def execution(project_id: str, tool_id: str, request: Request) -> ExecutionView:
         """One call: its state and, at the end, its result."""
         entry = await gate.admit(request, *anyone)
-        found = await services.store.find_execution(ExecutionId(tool_id))
-        if found is None or found.project_id != entry.project.id:
-            raise NotFound(f"there is no execution {tool_id!r}")
+        found = await get_call(services.store, ExecutionId(tool_id), entry.project.id)
         if entry.principal.role is Role.AGENT and found.agent_id != entry.principal.subject:
             raise NotFound(f"there is no execution {tool_id!r}")
         return ExecutionView.of(found)
