@@ -19,7 +19,7 @@ def configure_logs(*, verbose: bool = False) -> None:
             structlog.processors.format_exc_info,
             structlog.processors.JSONRenderer()
             if not sys.stderr.isatty()
-            else structlog.dev.ConsoleRenderer(),
+            else structlog.dev.ConsoleRenderer(pad_event=0, pad_level=False),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.WriteLoggerFactory(cast(TextIO, Pen(sys.stderr))),

@@ -16,6 +16,7 @@ from handrail.core.execution import Status
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The call, or the end of its id.")]
 _CHANNEL = "command-line"
+_SUBJECTS = ("path", "command")
 _MOMENTS = ("created_at", "approved_at", "started_at", "completed_at")
 
 
@@ -144,7 +145,9 @@ def _what(one: dict[str, Any]) -> str:
 
 
 def _asked(one: dict[str, Any]) -> str:
-    return " ".join(f"{name}={in_short(value)}" for name, value in one["tool_params"].items())
+    # What it is about comes first, how it is done after that.
+    params = sorted(one["tool_params"].items(), key=lambda param: param[0] not in _SUBJECTS)
+    return " ".join(f"{name}={in_short(value)}" for name, value in params)
 
 
 def _told_later(late: dict[str, Any]) -> str:

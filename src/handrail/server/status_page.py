@@ -23,6 +23,7 @@ _PAGE = """<!doctype html>
   <dt>Version</dt><dd>{version}</dd>
   <dt>Connected machines</dt><dd>{connected}</dd>
   <dt>See a call travel</dt><dd><code>handrail tour</code></dd>
+  <dt>Decide what waits</dt><dd><code>handrail approvals watch</code></dd>
   <dt>Read what happened</dt><dd><code>handrail executions</code></dd>
   <dt>Prove that it did</dt><dd><code>handrail audit verify</code></dd>
   <dt>API</dt><dd><code>/openapi.json</code></dd>
