@@ -39,16 +39,15 @@ def can_exchange() -> bool:
         os.close(folder)
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(
-            "exchange",
-            marks=pytest.mark.skipif(not can_exchange(), reason="names cannot be exchanged here"),
-        ),
-        "portable",
-    ],
-    autouse=True,
+EXCHANGE = pytest.param(
+    "exchange",
+    marks=pytest.mark.skipif(not can_exchange(), reason="names cannot be exchanged here"),
 )
+# Only what was exchanged can be given back.
+by_exchange = pytest.mark.parametrize("way", [EXCHANGE], indirect=True)
+
+
+@pytest.fixture(params=[EXCHANGE, "portable"], autouse=True)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "portable":
         monkeypatch.setattr(rename, "_renameat2", lambda *_: False)
@@ -308,11 +307,10 @@ def test_what_is_not_to_be_displaced_is_left_as_it_is(
     assert not stat.S_ISREG(after.st_mode) or (folder / "a").read_bytes() == b"old"
 
 
+@by_exchange
 def test_a_file_put_there_while_another_is_given_back_is_the_one_that_stays(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, way: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if way == "portable":
-        pytest.skip("nothing is given back where names cannot be exchanged")
     (folder / "a").write_bytes(b"old")
     (folder / "b").write_bytes(b"first stranger's")
     (folder / "c").write_bytes(b"second stranger's")
@@ -335,11 +333,10 @@ def test_a_file_put_there_while_another_is_given_back_is_the_one_that_stays(
     kept.unlink()
 
 
+@by_exchange
 def test_a_file_is_put_back_though_the_new_one_was_removed_meanwhile(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, way: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if way == "portable":
-        pytest.skip("nothing is given back where names cannot be exchanged")
     (folder / "a").write_bytes(b"old")
     deeds = [lambda: (folder / "a").write_bytes(b"a stranger's"), (folder / "a").unlink]
 
