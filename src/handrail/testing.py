@@ -6,9 +6,11 @@ result = await ReadFile().execute(params, scene, hands)
 person = ScriptedPerson(Choice(approved=True))
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
+from handrail.core.blob import Blob
 from handrail.core.card import Card, Choice
 from handrail.core.errors import CommandExecutionError, FileOperationError, StaleFileError
 from handrail.core.hands import CommandOutcome, Ending, FileContent, FileState, Hands
@@ -72,6 +74,18 @@ class FakeCommands:
         return CommandOutcome(self.says[argv[0]], b"", Ending.EXITED, 0, 0.0)
 
 
+class FakeBlobs:
+    """Payloads that lie ready under their hash."""
+
+    def __init__(self, *contents: bytes):
+        self.contents = {hashlib.sha256(content).hexdigest(): content for content in contents}
+
+    async def fetch(self, blob: Blob) -> bytes:
+        if blob.sha256 not in self.contents:
+            raise FileOperationError(f"there is no blob {blob.sha256}")
+        return self.contents[blob.sha256]
+
+
 class FakeHands(Hands):
     """Hands that touch nothing real."""
 
@@ -79,8 +93,13 @@ class FakeHands(Hands):
         self,
         files: Mapping[str, bytes] | None = None,
         commands: Mapping[str, bytes] | None = None,
+        blobs: Sequence[bytes] = (),
     ):
-        super().__init__(files=FakeFiles(files or {}), commands=FakeCommands(commands or {}))
+        super().__init__(
+            files=FakeFiles(files or {}),
+            commands=FakeCommands(commands or {}),
+            blobs=FakeBlobs(*blobs),
+        )
 
 
 class ScriptedPerson:

@@ -144,6 +144,9 @@ class FakeLine:
     async def send_facts(self, approval_id: str, facts: dict[str, Any]) -> None:
         self.facts[approval_id] = facts
 
+    async def put_away(self, result: ToolResult) -> ToolResult:
+        return result
+
 
 @dataclass
 class Machine:

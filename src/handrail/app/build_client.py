@@ -8,6 +8,7 @@ from handrail.app.clock import SystemClock
 from handrail.app.home import Credentials
 from handrail.client.api import HandrailApi
 from handrail.client.asking import Asking
+from handrail.client.blobs import ClientBlobs
 from handrail.client.handler import ToolHandler
 from handrail.client.journal import Journal
 from handrail.client.review import Reviewer
@@ -34,12 +35,11 @@ async def build_client(
         scene = Scene(workspace=files.root, autonomy=Autonomy.FULL, isolated=False)
         commands = CommandExecutor(files.root, keeper=journal.keeper)
         await asyncio.to_thread(commands.end_what_was_left)
-        hands = Hands(files=files, commands=commands)
-        reviewer = Reviewer(builtin_registry(), scene, hands)
-
         async with HandrailApi(
             credentials.server, credentials.project_id, credentials.client_token
         ) as api:
+            hands = Hands(files=files, commands=commands, blobs=ClientBlobs(api))
+            reviewer = Reviewer(builtin_registry(), scene, hands)
             asking = Asking(api, channel)
 
             def handler(line: StreamingClient) -> ToolHandler:

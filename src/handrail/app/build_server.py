@@ -11,6 +11,7 @@ from handrail.bus.local import LocalBus
 from handrail.core.ports import Bus, Clock, Store
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Assessor
+from handrail.plane.blobs import BlobKeeper
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.forgetting import Forgetter
@@ -45,11 +46,12 @@ def build_services(
     registry, rules = builtin_registry(), default_rules()
     assessor = Assessor(registry, rules)
     seats, room = Seats(bus, clock), WaitingRoom(bus)
+    blobs = BlobKeeper(store, clock)
     dispatcher = Dispatcher(store, clock, seats)
     grants = GrantBook(store, clock)
     approvals = ApprovalManager(store, room, clock, dispatcher, grants, approval_timeout_seconds)
     surveyor = Surveyor(store, clock, assessor, approvals)
-    executor = ToolExecutor(registry, assessor, store, room, clock, dispatcher, approvals)
+    executor = ToolExecutor(registry, assessor, store, room, clock, dispatcher, approvals, blobs)
     stopper = Stopper(store, clock)
     sweeper = Sweeper(
         (
@@ -60,6 +62,7 @@ def build_services(
             approvals.expire_overdue,
             Patience(store, clock, seats).give_up,
             Forgetter(store, clock).forget_old_events,
+            blobs.tidy_up,
         )
     )
     return Services(
@@ -70,7 +73,8 @@ def build_services(
         room=room,
         executor=executor,
         dispatcher=dispatcher,
-        receiver=Receiver(store, clock),
+        receiver=Receiver(store, clock, blobs),
+        blobs=blobs,
         approvals=approvals,
         grants=grants,
         surveyor=surveyor,

@@ -1,5 +1,6 @@
 """HandrailApi: the REST surface, typed and with errors in words."""
 
+import io
 from collections.abc import Sequence
 from typing import Any, Self, cast
 from urllib.parse import quote
@@ -7,6 +8,7 @@ from urllib.parse import quote
 import aiohttp
 import msgspec
 
+from handrail.core.blob import INLINE_BYTES, Blob
 from handrail.core.card import Card, Choice
 from handrail.core.errors import HandrailError
 
@@ -157,6 +159,14 @@ class HandrailApi:
             card.approval_id, scope=choice.scope, digest=card.digest, channel=channel
         )
 
+    async def put_blob(self, blob: Blob, data: bytes) -> None:
+        """Upload what is too large for a call or a report; both name it by its hash."""
+        headers = {"content-type": "application/octet-stream"}
+        await self._request("PUT", f"/blobs/{blob.sha256}", data=io.BytesIO(data), headers=headers)
+
+    async def get_blob(self, blob: Blob) -> bytes:
+        return await self._exchange("GET", f"/blobs/{blob.sha256}")
+
     async def delete(self, path: str) -> Any:
         return await self._request("DELETE", path)
 
@@ -165,7 +175,11 @@ class HandrailApi:
         return await self._request("GET", path, params=query, timeout=soon)
 
     async def post(self, path: str, body: object) -> Any:
-        return await self._request("POST", path, data=_encode(body))
+        data = _encode(body)
+        # A long one is not sent in one piece while everything else waits.
+        return await self._request(
+            "POST", path, data=data if len(data) <= INLINE_BYTES else io.BytesIO(data)
+        )
 
     async def _tell(self, path: str, body: object) -> Any:
         """Post what is answered at once or not at all; who hears nothing tells it again."""
@@ -186,6 +200,13 @@ class HandrailApi:
         return self._session
 
     async def _request(self, method: str, path: str, **options: Any) -> Any:
+        body = await self._exchange(method, path, **options)
+        try:
+            return msgspec.json.decode(body)
+        except msgspec.DecodeError as error:
+            raise ServerUnreachable(f"{self.server} does not speak like Handrail") from error
+
+    async def _exchange(self, method: str, path: str, **options: Any) -> bytes:
         try:
             async with self._opened.request(method, self._base + path, **options) as response:
                 body = await response.read()
@@ -193,9 +214,7 @@ class HandrailApi:
                     raise ServerTroubled(problem_detail(body, response.status))
                 if response.status >= 400:
                     raise ApiError(response.status, problem_detail(body, response.status))
-                return msgspec.json.decode(body)
-        except msgspec.DecodeError as error:
-            raise ServerUnreachable(f"{self.server} does not speak like Handrail") from error
+                return body
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise ServerUnreachable(f"{self.server} does not answer: {error}") from error
 

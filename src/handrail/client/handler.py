@@ -54,6 +54,10 @@ class Line(Protocol):
 
     async def send_facts(self, approval_id: str, facts: dict[str, Any]) -> None: ...
 
+    async def put_away(self, result: ToolResult) -> ToolResult:
+        """Send ahead what is too large for a report; the result names it instead."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class PastExecution:
@@ -239,7 +243,7 @@ class ToolHandler:
             return ToolResult.failed(trouble, ErrorType.STALE)
         if changes and not await self._begin(signal.tool_id, running):
             return None
-        return await self._reviewer.execute(reviewed)
+        return await self._line.put_away(await self._reviewer.execute(reviewed))
 
     def _never_begun(self, tool_id: str) -> bool:
         """Whether an earlier life of this machine claimed the call, and surely came no further."""

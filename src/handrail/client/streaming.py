@@ -10,6 +10,7 @@ import structlog
 
 from handrail.client.api import ApiError, HandrailApi, ServerTroubled, ServerUnreachable
 from handrail.client.asking import Asking, read_card, read_resolved
+from handrail.client.blobs import ClientBlobs
 from handrail.client.handler import ReportResult, ToolHandler
 from handrail.client.listening import Listener, Pauses
 from handrail.client.messages import Cancel, read_ack, read_cancel, read_signal, read_survey
@@ -18,6 +19,7 @@ from handrail.core.card import Card, Choice
 from handrail.core.errors import HandrailError
 from handrail.core.execution import FINAL
 from handrail.core.grant import Scope
+from handrail.core.tool import ToolResult
 
 _MOST_PER_POST = 100
 _LAST_WORDS_SECONDS = 2.0
@@ -41,6 +43,7 @@ class StreamingClient:
     ):
         self._api = api
         self._asking = asking
+        self._blobs = ClientBlobs(api)
         self._announce = announce
         self._handler = make_handler(self)
         self._outbox: list[ReportResult] = []
@@ -71,6 +74,9 @@ class StreamingClient:
             await self._api.send_facts(approval_id, facts)
         except (ApiError, ServerUnreachable) as error:
             log.info("facts.not_taken", approval=approval_id, why=error.message)
+
+    async def put_away(self, result: ToolResult) -> ToolResult:
+        return await self._blobs.put_away(result)
 
     async def approve_tool_execution(self, card: Card, scope: Scope = Scope.ONCE) -> None:
         """Say yes in the name of the person at this machine."""

@@ -10,6 +10,7 @@ from datetime import datetime
 from handrail.core.access import Token
 from handrail.core.approval import Approval
 from handrail.core.audit import AuditRecord
+from handrail.core.blob import BlobHold
 from handrail.core.event import NewEvent, Topic
 from handrail.core.execution import ToolExecution
 from handrail.core.grant import Grant
@@ -122,10 +123,36 @@ class ForgetEvents:
     through: int
 
 
+@dataclass(frozen=True, slots=True)
+class KeepBlob:
+    """A blob that lies ready is kept for whoever uploaded it, counted from now."""
+
+    hold: BlobHold
+
+
+@dataclass(frozen=True, slots=True)
+class UseBlob:
+    """A call names a blob. Refused unless it lies here and, for an agent, is one of its own.
+
+    An agent's own are what it uploaded and what its calls gave back.
+    """
+
+    hold: BlobHold
+    agent_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LetBlobGo:
+    """A reason to keep a blob is gone, unless it was given anew meanwhile."""
+
+    hold: BlobHold
+
+
 AboutPeople = Resolve | UseGrant | RevokeGrant | StopSession
+AboutBlobs = KeepBlob | UseBlob | LetBlobGo
 Step = (
-    Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | AboutPeople | KeepLate
-    | ForgetEvents
+    Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | AboutPeople | AboutBlobs
+    | KeepLate | ForgetEvents
 )  # fmt: skip
 
 

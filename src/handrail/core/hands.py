@@ -2,10 +2,12 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from handrail.core.blob import Blob
+from handrail.core.errors import FileOperationError
 from handrail.core.tool import JsonObject
 
 
@@ -101,7 +103,27 @@ class Commands(Protocol):
     async def run(self, argv: Sequence[str], *, timeout_seconds: float) -> CommandOutcome: ...
 
 
+class Blobs(Protocol):
+    """Payloads that came apart from their call."""
+
+    async def fetch(self, blob: Blob) -> bytes:
+        """The content, proven to have that hash and size.
+
+        Raises:
+            FileOperationError: It cannot be had.
+        """
+        ...
+
+
+class NoBlobs:
+    """Where nothing comes apart from its call."""
+
+    async def fetch(self, blob: Blob) -> bytes:
+        raise FileOperationError(f"blob {blob.sha256} cannot be fetched here")
+
+
 @dataclass(frozen=True, slots=True)
 class Hands:
     files: Files
     commands: Commands
+    blobs: Blobs = field(default_factory=NoBlobs)

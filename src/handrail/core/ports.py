@@ -1,6 +1,6 @@
 """Sockets in the wall: what the rooms above need and the adapters below provide."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import NamedTuple, Protocol
@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 from handrail.core.access import Token
 from handrail.core.approval import Approval, ApprovalStatus
 from handrail.core.audit import AuditEntry
+from handrail.core.blob import Blob, BlobHold
 from handrail.core.card import Card, Choice
 from handrail.core.change import Change
 from handrail.core.event import Event
@@ -84,8 +85,38 @@ class EventRange(NamedTuple):
     last: int
 
 
+class Shelf(Protocol):
+    """Where blobs lie, each project's apart. It knows nothing of who holds them."""
+
+    async def put(
+        self, project_id: ProjectId, sha256: str, pieces: AsyncIterable[bytes], *, max_bytes: int
+    ) -> Blob:
+        """Take in a blob piece by piece; it lies there whole and durable, or not at all.
+
+        Raises:
+            TooLarge: It is more than that.
+            BadInput: Its content has another hash.
+        """
+        ...
+
+    def pieces(self, project_id: ProjectId, sha256: str) -> AsyncGenerator[bytes]:
+        """What lies there, piece by piece."""
+        ...
+
+    async def remove(self, project_id: ProjectId, sha256: str) -> None: ...
+
+    async def list_all(self) -> list[tuple[ProjectId, str]]: ...
+
+    async def clear_drafts(self) -> None:
+        """Drop what an earlier life of this server had begun to take in."""
+        ...
+
+
 class Store(Protocol):
     """The truth. Changes go in whole; what comes out are values."""
+
+    @property
+    def shelf(self) -> Shelf: ...
 
     async def submit(self, change: Change) -> None:
         """Make the change durable, then ring. Raises ChangeRefused when it no longer applies."""
@@ -166,6 +197,20 @@ class Store(Protocol):
     async def list_grants(
         self, project_id: ProjectId, *, session_id: SessionId | None
     ) -> list[Grant]: ...
+
+    async def find_blob(
+        self, project_id: ProjectId, sha256: str, *, agent_id: str | None
+    ) -> Blob | None:
+        """A blob that somebody holds; for an agent, one of its own."""
+        ...
+
+    async def weigh_uploads(self, project_id: ProjectId, holder: str) -> int:
+        """How many bytes somebody has uploaded that no call has used up yet."""
+        ...
+
+    async def list_idle_holds(self, uploaded_before: datetime) -> list[BlobHold]:
+        """The holds, of all projects, that nobody needs: their call has ended, or none came."""
+        ...
 
     async def event_range(self, project_id: ProjectId) -> EventRange: ...
 

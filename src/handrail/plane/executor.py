@@ -30,6 +30,8 @@ from handrail.core.tool import Effect, Site, ToolCall, ToolDefinition
 from handrail.core.verdict import Ruling
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Assessment, Assessor
+from handrail.plane.blobs import BlobKeeper
+from handrail.plane.calls import check_not_stopped
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.move import Move
 from handrail.plane.waiting import WaitingRoom
@@ -50,6 +52,7 @@ class ToolExecutor:
         clock: Clock,
         dispatcher: Dispatcher,
         approvals: ApprovalManager,
+        blobs: BlobKeeper,
     ):
         self._registry = registry
         self._assessor = assessor
@@ -58,6 +61,7 @@ class ToolExecutor:
         self._clock = clock
         self._dispatcher = dispatcher
         self._approvals = approvals
+        self._blobs = blobs
 
     @property
     def tools(self) -> list[ToolDefinition]:
@@ -76,28 +80,33 @@ class ToolExecutor:
             ConflictingCall: The call id was used before with another body.
             Forbidden: The session belongs to another agent.
             TooLarge: The parameters are more than Handrail takes.
+            BadInput: They name a blob that is not here.
         """
-        params_json = canonical(call.tool_params)
-        # What a file shall hold has a limit of its own.
-        content = canonical(call.tool_params.get("content", ""))
-        for finding in SizeLimiter().check_params(len(params_json) - len(content)):
-            raise TooLarge(finding.reason)
+        call, params_json = await self._weigh(call, asker)
         place, opening = await self._enter(call, asker)
         move = await self._judge(call, params_json, place, asker)
         execution = move.after
         change = Change(
             project_id=call.project_id,
             at=execution.created_at,
-            steps=(*opening, _opening_of(execution, call, params_json, asker), *move.steps),
+            steps=(
+                *opening,
+                _opening_of(execution, call, params_json, asker),
+                *self._blobs.use_in_params(execution, call.tool_params, asker),
+                *move.steps,
+            ),
             events=move.events,
             audit=(_line_for(execution),),
         )
         try:
             await self._store.submit(change)
         except ChangeRefused:
-            earlier = await self._asked_before(execution, asker)
-            # Nobody has asked before: then the grant it was to pass on was used up meanwhile.
-            return earlier or await self.propose(call, asker)
+            if (earlier := await self._asked_before(execution, asker)) is not None:
+                return earlier
+            await check_not_stopped(self._store, execution)
+            await self._blobs.check_params(call, asker)
+            # Then the grant it was to pass on was used up meanwhile.
+            return await self.propose(call, asker)
         if execution.error_type is ErrorType.DENIED:
             log.warning("call.denied", execution=execution.id, tool=execution.tool_name)
         return execution
@@ -119,6 +128,19 @@ class ToolExecutor:
             lambda execution: execution.status.is_final,
             seconds=wait_seconds,
         )
+
+    async def _weigh(self, call: ToolCall, asker: Principal) -> tuple[ToolCall, str]:
+        """The call and its parameters as JSON, with what is too large for a row put away."""
+        tool = self._registry.find(call.tool_name)
+        large = None if tool is None else tool.large
+        if large is not None:
+            call = await self._blobs.put_away(call, large, asker)
+        params_json = canonical(call.tool_params)
+        # What a file shall hold has a limit of its own.
+        apart = "" if large is None else canonical(call.tool_params.get(large, ""))
+        for finding in SizeLimiter().check_params(len(params_json) - len(apart)):
+            raise TooLarge(finding.reason)
+        return call, params_json
 
     async def _enter(self, call: ToolCall, asker: Principal) -> tuple[Place, tuple[Step, ...]]:
         """The place a call happens in; a session is opened by its first call."""
@@ -197,18 +219,14 @@ class ToolExecutor:
     async def _asked_before(
         self, execution: ToolExecution, asker: Principal
     ) -> ToolExecution | None:
-        """Why the store would not take a call: it has it, or the session is closed to it."""
+        """The call as the store has it already, if that is why it would not take it."""
         place = await self._store.find_place(execution.project_id, execution.session_id)
         if place is not None:
             _check_owner(place.session, asker)
         earlier = await self._store.find_call(
             execution.project_id, execution.session_id, execution.call_id
         )
-        if earlier is None and (place is None or place.session.stopped_at is not None):
-            raise Conflict(f"session {execution.session_id!r} has been stopped")
-        if earlier is None:
-            return None
-        if earlier.request_digest != execution.request_digest:
+        if earlier is not None and earlier.request_digest != execution.request_digest:
             raise ConflictingCall(
                 f"call {execution.call_id!r} was asked before with other words; use a new call_id"
             )

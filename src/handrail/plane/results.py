@@ -12,6 +12,7 @@ from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ExecutionId, ProjectId
 from handrail.core.ports import Clock, Store
 from handrail.core.tool import JsonObject
+from handrail.plane.blobs import BlobKeeper
 from handrail.plane.calls import get_call
 from handrail.plane.move import ending
 from handrail.policy.redaction import mask_text
@@ -51,9 +52,10 @@ class Report:
 
 
 class Receiver:
-    def __init__(self, store: Store, clock: Clock):
+    def __init__(self, store: Store, clock: Clock, blobs: BlobKeeper):
         self._store = store
         self._clock = clock
+        self._blobs = blobs
 
     async def accept(
         self, report: Report, client: Principal, project_id: ProjectId
@@ -64,6 +66,7 @@ class Receiver:
             NotFound: There is no such call in this project.
             OfferedAnew: It was handed to this client again since.
             Conflict: The call has ended otherwise, or is in other hands by now.
+            BadInput: It names a blob that is not here.
         """
         if report.error is not None:
             report = replace(report, error=mask_text(report.error))
@@ -94,7 +97,10 @@ class Receiver:
             error_type=report.error_type,
             execution_time_ms=report.execution_time_ms,
         )
-        await self._store.submit(ending(execution, ended, client.subject, EventKind.RESULT_ACK))
+        blobs = await self._blobs.use_in_result(execution, report.result)
+        await self._store.submit(
+            ending(execution, ended, client.subject, EventKind.RESULT_ACK, *blobs)
+        )
         return ended
 
     async def _accept_late(
@@ -112,7 +118,8 @@ class Receiver:
             {"ended": execution.error_type, "status": report.status, "error": report.error},
         )
         news = NewEvent.for_everyone(kept, EventKind.STATUS)
-        change = Change(kept.project_id, self._clock.now(), (KeepLate(kept),), (news,), (line,))
+        steps = (KeepLate(kept), *await self._blobs.use_in_result(kept, report.result))
+        change = Change(kept.project_id, self._clock.now(), steps, (news,), (line,))
         await self._store.submit(change)
         return kept
 

@@ -34,12 +34,14 @@ CHANGE_PROBLEMS = (*USUAL_PROBLEMS, 409, 413)
 
 @dataclass(frozen=True, slots=True)
 class DirectRoute:
+    """`answer` and `body` are models or, where it is no JSON, the media type."""
+
     method: str
     path: str
     endpoint: Callable[[Request], Awaitable[Response]]
     summary: str
-    answer: type[BaseModel] | None = None
-    body: type[BaseModel] | None = None
+    answer: type[BaseModel] | str
+    body: type[BaseModel] | str | None = None
     problems: tuple[int, ...] = USUAL_PROBLEMS
     parameters: tuple[dict[str, Any], ...] = field(default=())
     body_needed: bool = True
@@ -49,21 +51,17 @@ class DirectRoute:
 
     def describe(self, schemas: dict[str, Any]) -> dict[str, Any]:
         """The operation as OpenAPI, its models added to `schemas`."""
-        if self.answer is not None:
-            ok = _content("application/json", _reference(self.answer, schemas))
-        else:
-            ok = _content("text/event-stream", {"type": "string"})
         operation: dict[str, Any] = {
             "summary": self.summary,
             "parameters": [*_path_parameters(self.path), *self.parameters],
             "responses": {
-                "200": {"description": "OK", **ok},
+                "200": {"description": "OK", **_described(self.answer, schemas)},
                 **problem_responses(schemas, self.problems),
             },
         }
         if self.body is not None:
-            schema = _content("application/json", _reference(self.body, schemas))
-            operation["requestBody"] = {"required": self.body_needed, **schema}
+            content = _described(self.body, schemas)
+            operation["requestBody"] = {"required": self.body_needed, **content}
         return operation
 
 
@@ -135,6 +133,12 @@ async def _take(request: Request, max_bytes: int) -> bytes:
             raise TooLarge(f"the body is more than the {max_bytes:,} bytes that are taken")
         pieces.append(piece)
     return b"".join(pieces)
+
+
+def _described(content: type[BaseModel] | str, schemas: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(content, str):
+        return _content(content, {"type": "string"})
+    return _content("application/json", _reference(content, schemas))
 
 
 def _content(media_type: str, schema: dict[str, Any]) -> dict[str, Any]:

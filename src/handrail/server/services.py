@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from handrail.core.ports import Bus, Clock, Store
 from handrail.plane.approvals import ApprovalManager
+from handrail.plane.blobs import BlobKeeper
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.grants import GrantBook
@@ -25,6 +26,7 @@ class Services:
     executor: ToolExecutor
     dispatcher: Dispatcher
     receiver: Receiver
+    blobs: BlobKeeper
     approvals: ApprovalManager
     grants: GrantBook
     surveyor: Surveyor

@@ -1,11 +1,6 @@
 """What can be asked of a store about questions, answers and grants."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
-
-from sqlalchemy.sql.elements import ClauseElement
 
 from handrail.core.approval import Approval, ApprovalStatus
 from handrail.core.errors import NotFound
@@ -14,14 +9,11 @@ from handrail.core.grant import Grant
 from handrail.core.ids import ApprovalId, GrantId, ProjectId, SessionId
 from handrail.store import approval_statements as statements
 from handrail.store.approval_rows import read_approval, read_grant
-from handrail.store.rows import Row, read_execution, to_micros
+from handrail.store.reading import Reading
+from handrail.store.rows import read_execution, to_micros
 
 
-class ApprovalReads(ABC):
-    @abstractmethod
-    async def _fetch(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
-        """Run one query and return all its rows."""
-
+class ApprovalReads(Reading):
     async def find_execution_of(self, approval_id: ApprovalId) -> ToolExecution | None:
         found = await self._fetch(statements.FIND_EXECUTION_OF, approval_id=approval_id)
         return read_execution(found[0]) if found else None

@@ -19,9 +19,10 @@ from handrail.core.ports import EventRange, StreamItem
 from handrail.core.project import Client, Place, Project, Session, User, Workspace
 from handrail.store import rows, statements
 from handrail.store.approval_reads import ApprovalReads
+from handrail.store.blob_reads import BlobReads
 
 
-class StoreReads(ApprovalReads):
+class StoreReads(ApprovalReads, BlobReads):
     async def get_user(self, user_id: UserId) -> User:
         found = await self._fetch(statements.GET_USER, user_id=user_id)
         if not found:

@@ -10,6 +10,7 @@ import msgspec
 
 from handrail.core.access import Role, Token
 from handrail.core.audit import AuditEntry, canonical
+from handrail.core.blob import BlobHold
 from handrail.core.errors import ErrorType
 from handrail.core.event import Event, EventKind
 from handrail.core.execution import Status, ToolExecution
@@ -34,7 +35,9 @@ def from_micros(value: int) -> datetime:
     return _EPOCH + timedelta(microseconds=value)
 
 
-def plain_row(value: User | Project | Workspace | Client | Session | Token) -> dict[str, Any]:
+def plain_row(
+    value: User | Project | Workspace | Client | Session | Token | BlobHold,
+) -> dict[str, Any]:
     """A flat value as a row; its fields are named like the columns."""
     row = {field.name: getattr(value, field.name) for field in fields(value)}
     return {name: to_micros(v) if isinstance(v, datetime) else v for name, v in row.items()}

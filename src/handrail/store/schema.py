@@ -20,6 +20,7 @@ metadata = MetaData()
 UNFINISHED = text("status IN ('pending', 'awaiting_approval', 'approved', 'executing')")
 OPEN = text("status IN ('approved', 'executing')")
 PENDING = text("status = 'pending'")
+PASSING = text("purpose != 'result'")
 
 
 def _moment(name: str, *, nullable: bool = False) -> Column[int]:
@@ -170,6 +171,26 @@ raw_params = Table(
     metadata,
     Column("execution_id", Text, primary_key=True),
     _text("params"),
+)
+
+# The blobs themselves lie beside the database; one that nobody holds is removed.
+blob_holds = Table(
+    "blob_holds",
+    metadata,
+    _text("project_id"),
+    _text("sha256"),
+    Column("size", BigInteger, nullable=False),
+    _text("holder"),
+    _text("purpose"),
+    _moment("created_at"),
+    PrimaryKeyConstraint("project_id", "sha256", "holder", "purpose"),
+    Index(
+        "blob_holds_passing",
+        "purpose",
+        sqlite_where=PASSING,
+        postgresql_where=PASSING,
+    ),
+    sqlite_with_rowid=False,
 )
 
 tool_approvals = Table(

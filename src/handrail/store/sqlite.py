@@ -17,6 +17,7 @@ from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
 from handrail.core.ports import Bus, StreamItem
 from handrail.core.project import Place
 from handrail.store import statements
+from handrail.store.blobs import BlobFolder
 from handrail.store.migrate import migrate_sqlite
 from handrail.store.reads import StoreReads
 from handrail.store.recent import Recent
@@ -56,6 +57,7 @@ class SqliteStore(StoreReads):
     """
 
     def __init__(self, path: Path, bus: Bus):
+        self.shelf = BlobFolder(path.with_name("blobs"))
         self._path = path
         self._bus = bus
         self._book = StatementBook(sqlite.dialect(paramstyle="qmark"))

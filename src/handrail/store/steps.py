@@ -9,12 +9,15 @@ from handrail.core.access import Token
 from handrail.core.approval import Approval
 from handrail.core.audit import chain
 from handrail.core.change import (
+    AboutBlobs,
     AboutPeople,
     Add,
     Advance,
     Change,
     ForgetEvents,
+    KeepBlob,
     KeepLate,
+    LetBlobGo,
     OpenCall,
     OpenSession,
     Rejudge,
@@ -23,6 +26,7 @@ from handrail.core.change import (
     RevokeGrant,
     Row,
     StopSession,
+    UseBlob,
     UseGrant,
 )
 from handrail.core.event import Event
@@ -30,7 +34,7 @@ from handrail.core.execution import ToolExecution
 from handrail.core.grant import Grant
 from handrail.core.ids import ProjectId
 from handrail.core.project import Client, Project, User, Workspace
-from handrail.store import approval_statements, statements
+from handrail.store import approval_statements, blob_statements, statements
 from handrail.store.approval_rows import answer_row, approval_row, grant_row
 from handrail.store.rows import (
     audit_row,
@@ -57,6 +61,8 @@ def writes_for(change: Change) -> Iterator[Write]:
         match step:
             case Resolve() | UseGrant() | RevokeGrant() | StopSession():
                 yield from _writes_about_people(step, to_micros(change.at))
+            case KeepBlob() | UseBlob() | LetBlobGo():
+                yield _write_about_blob(step)
             case ForgetEvents(through):
                 values = {"project_of_events": change.project_id, "through": through}
                 yield Write(statements.FORGET_EVENTS, values, may_miss=True)
@@ -79,6 +85,16 @@ def _writes_about_people(step: AboutPeople, now: int) -> Iterator[Write]:
             yield Write(statements.STOP_SESSION, {**this, "stopped_at": now})
             grants = {**this, "revoked_at": now}
             yield Write(approval_statements.REVOKE_GRANTS_OF, grants, may_miss=True)
+
+
+def _write_about_blob(step: AboutBlobs) -> Write:
+    match step:
+        case KeepBlob(hold):
+            return Write(blob_statements.KEEP_BLOB, plain_row(hold))
+        case UseBlob(hold, agent_id):
+            return Write(blob_statements.USE_BLOB, plain_row(hold) | {"agent_id": agent_id})
+        case LetBlobGo(hold):
+            return Write(blob_statements.LET_BLOB_GO, plain_row(hold), may_miss=True)
 
 
 def _writes_for_step(

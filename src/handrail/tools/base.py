@@ -32,6 +32,8 @@ class Tool(ABC, Generic[P]):
     safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
     # Where judgement begins for a tool of variable risk, whose findings say all; else safety_level.
     floor: ClassVar[RiskLevel | None] = None
+    # A parameter that may be as large as a file; past a megabyte it comes as a blob.
+    large: ClassVar[str | None] = None
     site: ClassVar[Site] = Site.CLIENT
     effect: ClassVar[Effect] = Effect.CHANGE
 

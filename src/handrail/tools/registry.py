@@ -28,6 +28,9 @@ class ToolRegistry:
             raise BadInput(f"no tool is named {name!r}; there are: {', '.join(self._tools)}")
         return tool
 
+    def find(self, name: str) -> AnyTool | None:
+        return self._tools.get(name)
+
     def parse(self, name: str, params: JsonObject) -> tuple[AnyTool, ToolParams]:
         """Find the tool and read its parameters; the error names the field that is wrong."""
         tool = self.get(name)

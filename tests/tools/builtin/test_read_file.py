@@ -109,14 +109,24 @@ async def test_quarter_of_a_megabyte_is_shown_whole() -> None:
     assert await read(text.encode()) == text_result(text, 256_000)
 
 
-@pytest.mark.parametrize("params", [{}, {"limit": 1_000}], ids=["by-default", "even-if-asked"])
-async def test_after_a_quarter_of_a_megabyte_a_notice_says_how_to_go_on(
-    params: dict[str, int],
-) -> None:
+async def test_after_a_quarter_of_a_megabyte_a_notice_says_how_to_go_on() -> None:
     line = "x" * 999 + "\n"
-    result = await read(line.encode() * 300, **params)
+    result = await read(line.encode() * 300)
     note = "\n[lines 1 to 256 of 300; go on with offset=256]"
     assert result == text_result(line * 256, 300_000, note=note)
+
+
+@pytest.mark.parametrize(("first", "end"), [(0, 300), (0, 299), (20, 300), (20, 299)])
+async def test_who_asks_for_so_many_lines_gets_them_while_the_model_is_shown_some(
+    first: int, end: int
+) -> None:
+    lines = [f"{number:999}\n" for number in range(300)]
+    result = await read("".join(lines).encode(), offset=first, limit=end - first)
+    assert result.fields["content"] == "".join(lines[first:end])
+    assert result.fields["truncated"] is False
+    shown = "".join(lines[first : first + 256])
+    note = f"\n[lines {first + 1} to {first + 256} of 300; go on with offset={first + 256}]"
+    assert result.output == shown + note
 
 
 async def test_cap_counts_bytes_not_characters() -> None:
@@ -189,11 +199,11 @@ async def test_pictures_and_pdf_come_as_base64(data: bytes, media: str) -> None:
     )
 
 
-async def test_picture_of_four_megabytes_is_shown_and_a_larger_one_refused() -> None:
-    assert (await read(b"GIF89a".ljust(4_000_000, b"\0"))).success
-    assert await read(b"GIF89a".ljust(4_000_001, b"\0")) == ToolResult.failed(
-        "this image/gif is 4,000,001 bytes; at most 4,000,000 can be shown", ErrorType.VALIDATION
-    )
+async def test_large_picture_comes_whole() -> None:
+    picture = b"GIF89a".ljust(5_000_000, b"\0")
+    result = await read(picture)
+    assert base64.b64decode(result.fields["content"]) == picture
+    assert result.output == "[image/gif, 5,000,000 bytes]"
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,4 @@
+import hashlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from handrail.core.errors import (
     BadInput,
@@ -13,6 +15,7 @@ from handrail.core.errors import (
     FileOperationError,
     PathValidationError,
     StaleFileError,
+    ToolError,
 )
 from handrail.core.grant import CallClass
 from handrail.core.hands import FileContent, Hands
@@ -497,3 +500,81 @@ async def test_old_text_that_is_masked_raises_nothing() -> None:
     found = await survey({"a.txt": b"password = 'old'\nx\n"}, wanted("x\n"))
     assert MASK in found.evidence
     assert concerns(found) == []
+
+
+# Content that came apart, as a blob.
+
+LONG = ("all work and no play\n" * 60_000).encode()
+
+
+def as_blob(content: bytes, **fields: Any) -> dict[str, Any]:
+    blob = {"blob": hashlib.sha256(content).hexdigest(), "size": len(content)}
+    return {"path": "notes.md", "content": blob, **fields}
+
+
+async def test_uploaded_content_is_written_as_it_is() -> None:
+    hands = FakeHands(blobs=[LONG])
+    params = WriteFileParams.model_validate(as_blob(LONG))
+    result = await TOOL.execute(params, SCENE, hands)
+    assert result.fields == {"path": "notes.md", "size": len(LONG)}
+    assert await hands.files.read("notes.md", max_bytes=len(LONG)) == FileContent(LONG, len(LONG))
+
+
+async def test_uploaded_content_is_appended_behind_what_is_there() -> None:
+    hands = FakeHands({"notes.md": b"first\n"}, blobs=[LONG])
+    params = WriteFileParams.model_validate(as_blob(LONG, mode="append"))
+    await TOOL.execute(params, SCENE, hands)
+    found = await hands.files.read("notes.md", max_bytes=10**7)
+    assert found.data == b"first\n" + LONG
+
+
+async def test_survey_of_uploaded_content_shows_where_it_differs() -> None:
+    hands = FakeHands({"notes.md": LONG}, blobs=[LONG + b"the end\n"])
+    params = WriteFileParams.model_validate(as_blob(LONG + b"the end\n"))
+    survey = await TOOL.survey(params, SCENE, hands)
+    assert "+the end" in survey.evidence
+
+
+def test_preview_of_uploaded_content_tells_its_size() -> None:
+    params = WriteFileParams.model_validate(as_blob(LONG))
+    assert TOOL.preview(params) == "Write 1,260,000 bytes to notes.md"
+
+
+def test_uploaded_content_over_the_limit_is_refused_by_its_size() -> None:
+    blob = {"blob": "0" * 64, "size": 100_000_001}
+    params = WriteFileParams.model_validate({"path": "notes.md", "content": blob})
+    assert [finding.rule for finding in TOOL.pre_validate(params, SCENE)] == ["size.file"]
+
+
+async def test_uploaded_content_that_is_no_text_is_refused() -> None:
+    binary = b"\xff\xfe\x00" * 500_000
+    params = WriteFileParams.model_validate(as_blob(binary))
+    with pytest.raises(ToolError, match="binary, or not UTF-8") as refused:
+        await TOOL.execute(params, SCENE, FakeHands(blobs=[binary]))
+    assert refused.value.error_type is ErrorType.VALIDATION
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        5,
+        None,
+        ["x"],
+        {},
+        {"blob": "0" * 63, "size": 1},
+        {"blob": "0" * 64},
+        {"blob": "0" * 64, "size": "1"},
+    ],
+)
+def test_what_is_neither_text_nor_blob_is_no_content(content: object) -> None:
+    with pytest.raises(ValidationError, match="Input should be a valid string"):
+        WriteFileParams.model_validate({"path": "notes.md", "content": content})
+
+
+def test_uploaded_content_has_no_other_encoding() -> None:
+    with pytest.raises(ValidationError, match="written as it is, in utf-8"):
+        WriteFileParams.model_validate(as_blob(LONG, encoding="latin-1"))
+
+
+def test_models_are_told_of_text_alone() -> None:
+    assert TOOL.spec().input_schema["properties"]["content"]["type"] == "string"

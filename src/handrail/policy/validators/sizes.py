@@ -11,6 +11,8 @@ MEGABYTE = 1_000_000
 class SizeLimiter:
     max_file_bytes: int = 100 * MEGABYTE
     max_params_bytes: int = MEGABYTE
+    # A file as text: in other encodings a character may take fewer bytes than in UTF-8.
+    max_blob_bytes: int = 200 * MEGABYTE
 
     def check_file(self, size_bytes: int) -> list[Finding]:
         if size_bytes <= self.max_file_bytes:

@@ -91,6 +91,7 @@ class CallRoutes:
                 f"{BASE}/chat/stream",
                 self.stream,
                 "Server-sent events; resumes after `Last-Event-ID`",
+                "text/event-stream",
                 parameters=(last_event,),
             ),
         )

@@ -22,7 +22,6 @@ from handrail.tools.encoding import TextEncoding, decode_text
 
 SHOWN_LINES = 2_000
 SHOWN_BYTES = 256_000
-MEDIA_BYTES = 4_000_000
 
 # Up to here, finding lines is quicker than asking a thread to do it.
 _INLINE_BYTES = 256_000
@@ -82,7 +81,7 @@ class ReadFile(Tool[ReadFileParams]):
         limit = SizeLimiter().max_file_bytes
         file = await hands.files.read(_resolve(params, scene), max_bytes=limit)
         if (media := _media_type(file.data)) is not None:
-            return _picture(file.data, media, file.size)
+            return await asyncio.to_thread(_picture, file.data, media)
         text = decode_text(file.data, params.encoding)
         if text is None:
             return ToolResult.failed(
@@ -105,40 +104,38 @@ def _media_type(data: bytes) -> str | None:
     return next((media for start, media in _MEDIA.items() if data.startswith(start)), None)
 
 
-def _picture(data: bytes, media: str, size: int) -> ToolResult:
-    if size > MEDIA_BYTES:
-        return ToolResult.failed(
-            f"this {media} is {size:,} bytes; at most {MEDIA_BYTES:,} can be shown",
-            ErrorType.VALIDATION,
-        )
+def _picture(data: bytes, media: str) -> ToolResult:
     content = base64.b64encode(data).decode("ascii")
-    fields = {"content": content, "encoding": "base64", "media_type": media, "size": size}
-    return ToolResult(True, f"[{media}, {size:,} bytes]", {**fields, "truncated": False})
+    fields = {"content": content, "encoding": "base64", "media_type": media, "size": len(data)}
+    return ToolResult(True, f"[{media}, {len(data):,} bytes]", {**fields, "truncated": False})
 
 
 def _excerpt(text: str, params: ReadFileParams, size: int) -> ToolResult:
+    """The lines that were asked for, and as many of them as a model is shown."""
     total = text.count("\n") + (not text.endswith("\n") and text != "")
     first = min(params.offset or 0, total)
     most = min(params.limit or SHOWN_LINES, total - first)
-    start = _start_of(first, text) if most else 0
+    start = _start_of(first, text) if most else len(text)
     lines = (match[0] for match in islice(_LINE.finditer(text, start), most))
-    shown = list(_as_many_as_fit(lines))
-    content = "".join(shown)
-    last = first + len(shown)
-    note = ""
-    if most and not shown:
+    fitting = list(_as_many_as_fit(lines))
+    shown, last, note = "".join(fitting), first + len(fitting), ""
+    if most and not fitting:
         line = next(_LINE.finditer(text, start))[0]
-        content = line.encode()[:SHOWN_BYTES].decode(errors="ignore")
+        shown = line.encode()[:SHOWN_BYTES].decode(errors="ignore")
         note = f"\n[the beginning of line {first + 1:,}, which is {len(line):,} characters]"
-    elif len(shown) < most or (params.limit is None and last < total):
+    elif len(fitting) < most or (params.limit is None and last < total):
         note = f"\n[lines {first + 1:,} to {last:,} of {total:,}; go on with offset={last}]"
+    content, truncated = shown, bool(note)
+    if note and params.limit is not None:
+        # Whoever asks for so many lines gets them; it is the model that is spared.
+        end = len(text) if first + most == total else _start_of(most, text, start)
+        content, truncated = text[start:end], False
     fields = {"content": content, "encoding": params.encoding, "size": size}
-    return ToolResult(True, content + note, {**fields, "truncated": bool(note)})
+    return ToolResult(True, shown + note, {**fields, "truncated": truncated})
 
 
-def _start_of(line: int, text: str) -> int:
+def _start_of(line: int, text: str, start: int = 0) -> int:
     """Where a line begins. Line ends are counted a stretch at a time, not taken one by one."""
-    start = 0
     while (passed := text.count("\n", start, start + _STRETCH)) < line:
         line -= passed
         start += _STRETCH

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from handrail.core.blob import Blob
 from handrail.core.errors import ErrorType, StaleFileError
 from handrail.core.grant import CallClass
 from handrail.core.hands import FileContent, FileState, Hands
@@ -21,6 +22,7 @@ from handrail.policy.validators.sizes import SizeLimiter
 from handrail.tools.base import Tool, ToolParams
 from handrail.tools.diff import unified_diff
 from handrail.tools.encoding import TextEncoding, decode_text, encode_behind
+from handrail.tools.long_text import LongText, fetch_text
 
 _ANY_EXECUTE = 0o111
 
@@ -33,17 +35,27 @@ class WriteFileParams(ToolParams):
     encoding: TextEncoding = Field(
         default="utf-8", max_length=40, description="Text encoding of the file."
     )
-    content: str = Field(description="The text, with its line ends, as it is to be written.")
+    content: LongText = Field(description="The text, with its line ends, as it is to be written.")
 
     @field_validator("content")
     @classmethod
-    def _can_be_encoded(cls, content: str, info: ValidationInfo) -> str:
-        if "encoding" in info.data:
+    def _can_be_encoded(cls, content: str | Blob, info: ValidationInfo) -> str | Blob:
+        encoding = info.data.get("encoding")
+        if isinstance(content, Blob) and encoding not in (None, "utf-8"):
+            raise ValueError("what was uploaded apart is written as it is, in utf-8")
+        if isinstance(content, str) and encoding is not None:
             try:
-                content.encode(info.data["encoding"])
+                content.encode(encoding)
             except UnicodeError as error:
                 raise ValueError(f"cannot be written in that encoding: {error}") from None
         return content
+
+    @property
+    def size(self) -> int:
+        """How many bytes are to be written."""
+        if isinstance(self.content, Blob):
+            return self.content.size
+        return len(self.content.encode(self.encoding))
 
 
 class WriteFile(Tool[WriteFileParams]):
@@ -55,6 +67,7 @@ class WriteFile(Tool[WriteFileParams]):
     )
     params = WriteFileParams
     safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
+    large: ClassVar[str | None] = "content"
 
     def pre_validate(self, params: WriteFileParams, scene: Scene) -> list[Finding]:
         validator = PathValidator(scene.workspace, scene.rules)
@@ -63,19 +76,17 @@ class WriteFile(Tool[WriteFileParams]):
         return [
             *judge_write(validator.resolve_path(params.path), scene.rules.writes),
             *_judge_encoding(params),
-            *SizeLimiter().check_file(len(params.content.encode(params.encoding))),
+            *SizeLimiter().check_file(params.size),
         ]
 
     def plan(self, params: WriteFileParams, scene: Scene) -> Plan:
         return Plan(paths=(_resolve(params, scene),))
 
     def preview(self, params: WriteFileParams) -> str:
-        lines = params.content.count("\n") + (params.content[-1:] not in ("", "\n"))
-        what = "1 line" if lines == 1 else f"{lines:,} lines"
         verb = "Append" if params.mode == "append" else "Write"
         path = "/".join(part for part in params.path.split("/") if part not in ("", "."))
         how = "" if _is_plain(params) else f", as {params.encoding}"
-        return f"{verb} {what} to {path}{how}"
+        return f"{verb} {_extent(params.content)} to {path}{how}"
 
     def call_class(self, params: WriteFileParams, scene: Scene) -> CallClass | None:
         if self.pre_validate(params, scene):
@@ -95,8 +106,9 @@ class WriteFile(Tool[WriteFileParams]):
     async def survey(self, params: WriteFileParams, scene: Scene, hands: Hands) -> Survey:
         path = _resolve(params, scene)
         found = await _find(path, hands)
+        text = await _text(params, hands)
         # Hashing and comparing what is large takes a while, and others shall go on meanwhile.
-        return await asyncio.to_thread(_look, path, found, params)
+        return await asyncio.to_thread(_look, path, found, text, params)
 
     async def execute(
         self,
@@ -107,10 +119,11 @@ class WriteFile(Tool[WriteFileParams]):
     ) -> ToolResult:
         path = _resolve(params, scene)
         found = await _find(path, hands)
+        text = await _text(params, hands)
         state = _state(found)
         if facts and FileState.from_facts(facts) != state:
             raise StaleFileError(f"{path} is not what it was when it was looked at")
-        kept, added = _content(params, found)
+        kept, added = _content(params, found, text)
         if too_much := SizeLimiter().check_file(len(kept) + len(added)):
             return ToolResult.failed(too_much[0].reason, ErrorType.VALIDATION)
         await hands.files.write(path, kept + added, expected=state)
@@ -123,15 +136,24 @@ def _resolve(params: WriteFileParams, scene: Scene) -> str:
     return PathValidator(scene.workspace, scene.rules).resolve_path(params.path)
 
 
+def _extent(content: str | Blob) -> str:
+    if isinstance(content, Blob):
+        return f"{content.size:,} bytes"
+    lines = content.count("\n") + (content[-1:] not in ("", "\n"))
+    return "1 line" if lines == 1 else f"{lines:,} lines"
+
+
 def _is_plain(params: WriteFileParams) -> bool:
     """Whether the bytes are those everybody expects of this text."""
+    if isinstance(params.content, Blob):
+        return True
     data = params.content.encode(params.encoding)
     return data.removeprefix(codecs.BOM_UTF8) == params.content.encode()
 
 
 def _judge_encoding(params: WriteFileParams) -> list[Finding]:
     """A person is shown text, but programs read bytes, and most take them for UTF-8."""
-    if _is_plain(params):
+    if isinstance(params.content, Blob) or _is_plain(params):
         return []
     if decode_text(params.content.encode(params.encoding), "utf-8") is not None:
         reason = f"written as {params.encoding}, this becomes other text than it shows"
@@ -148,14 +170,19 @@ def _state(found: FileContent | None) -> FileState:
     return FileState(exists=False) if found is None else found.state
 
 
-def _content(params: WriteFileParams, found: FileContent | None) -> tuple[bytes, bytes]:
+async def _text(params: WriteFileParams, hands: Hands) -> str:
+    content = params.content
+    return await fetch_text(content, hands) if isinstance(content, Blob) else content
+
+
+def _content(params: WriteFileParams, found: FileContent | None, text: str) -> tuple[bytes, bytes]:
     """What is kept of the file, and what comes behind it."""
     kept = found.data if found is not None and params.mode == "append" else b""
-    return kept, encode_behind(kept, params.content, params.encoding)
+    return kept, encode_behind(kept, text, params.encoding)
 
 
-def _look(path: str, found: FileContent | None, params: WriteFileParams) -> Survey:
-    evidence, concerns = _evidence(path, found, params)
+def _look(path: str, found: FileContent | None, text: str, params: WriteFileParams) -> Survey:
+    evidence, concerns = _evidence(path, found, text, params)
     findings = (*_concerns(path, found, params), *concerns)
     return Survey(_state(found).as_facts(), findings, evidence)
 
@@ -164,7 +191,8 @@ def _concerns(path: str, found: FileContent | None, params: WriteFileParams) -> 
     """What the file that is there says against the write."""
     if found is None:
         return []
-    findings = SizeLimiter().check_file(sum(map(len, _content(params, found))))
+    kept = found.size if params.mode == "append" else 0
+    findings = SizeLimiter().check_file(kept + params.size)
     if found.mode & _ANY_EXECUTE:
         reason = f"{path!r} can be executed as a program"
         findings.append(Finding("write.executable", reason, RiskLevel.HIGH))
@@ -176,12 +204,12 @@ def _concerns(path: str, found: FileContent | None, params: WriteFileParams) -> 
 
 
 def _evidence(
-    path: str, found: FileContent | None, params: WriteFileParams
+    path: str, found: FileContent | None, text: str, params: WriteFileParams
 ) -> tuple[str, list[Finding]]:
     """The diff to show, and what must be said about it."""
     old = None if found is None else decode_text(found.data, params.encoding) or ""
     kept = old or "" if params.mode == "append" else ""
-    diff = unified_diff(path, old, kept + params.content)
+    diff = unified_diff(path, old, kept + text)
     shown = mask_text(diff.text)
     findings: list[Finding] = []
     if not diff.whole:
