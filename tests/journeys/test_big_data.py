@@ -88,7 +88,8 @@ async def test_a_hundred_megabytes_are_read_and_written_while_others_go_on(rig: 
 @pytest.mark.timeout(180)
 @pytest.mark.behaviour("blob.erased")
 async def test_what_was_uploaded_for_a_write_is_gone_after_it(rig: Rig) -> None:
-    rig.start_server(), rig.start_client()
+    rig.start_server()
+    rig.start_client()
     text = "a canary sings: hunter2\n" * 100_000
     async with asyncio.TaskGroup() as group:
         writing = group.create_task(rig.call("write_file", {"path": "a.txt", "content": text}))

@@ -192,6 +192,7 @@ def test_a_call_is_shown_in_words_a_program_can_rely_on(household: Household) ->
         "reasoning": None,
         "execution_time_ms": None,
         "late_result": None,
+        "origins": None,
         "created_at": "2026-01-01T00:00:00Z",
         "approved_at": "2026-01-01T00:00:00Z",
         "started_at": None,

@@ -11,6 +11,7 @@ from handrail.bus.local import LocalBus
 from handrail.core.ports import Bus, Clock, Store
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Assessor
+from handrail.plane.batch import Batches
 from handrail.plane.blobs import BlobKeeper
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
@@ -72,6 +73,7 @@ def build_services(
         seats=seats,
         room=room,
         executor=executor,
+        batches=Batches(executor),
         dispatcher=dispatcher,
         receiver=Receiver(store, clock, blobs),
         blobs=blobs,

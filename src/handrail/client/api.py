@@ -92,6 +92,18 @@ class HandrailApi:
         }
         return await self.post("/tools/execute", body)
 
+    async def batch(
+        self,
+        calls: Sequence[dict[str, Any]],
+        *,
+        session_id: str,
+        chain: bool = False,
+        wait: float = 0.0,
+    ) -> dict[str, Any]:
+        """Ask for several calls, each with `tool_name`, `tool_params` and `call_id`."""
+        body = {"session_id": session_id, "calls": list(calls), "chain": chain, "wait": wait}
+        return await self.post("/tools/batch", body)
+
     async def send_results(self, results: Sequence[dict[str, Any]]) -> list[Receipt]:
         answer = await self.post("/tools/results", {"results": list(results)})
         try:

@@ -1,5 +1,6 @@
 """The life of one call: its eight states and the roads between them."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
@@ -67,7 +68,8 @@ class ToolExecution(NamedTuple):
     counts how often the call was handed to a client: an answer under an older epoch is late.
     `approved_by` is a person's name, a grant, or `policy` where nobody had to be asked.
     `late_result` is what a client told after the call had ended without it. `claim_key` is what
-    the process that claimed it, and nobody else, can show.
+    the process that claimed it, and nobody else, can show. `origins` names the parameters that
+    came out of an earlier call's result, with that call's id.
 
     A named tuple and not a dataclass, because every call becomes another value several times
     and this way costs a quarter. The fields stand in the order of the table's columns.
@@ -108,6 +110,7 @@ class ToolExecution(NamedTuple):
     scope: Scope | None = None
     late_result: JsonObject | None = None
     claim_key: str | None = None
+    origins: Mapping[str, str] | None = None
 
     def advance(self, status: Status, at: datetime, **fields: Any) -> Self:
         """Take one step along a road; the moment of arrival is written down on the way."""

@@ -53,7 +53,10 @@ class ToolDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """An agent's request to run a tool in a session. `call_id` makes asking again harmless."""
+    """An agent's request to run a tool in a session. `call_id` makes asking again harmless.
+
+    `origins` tells of parameters that were taken from the result of an earlier call, by its id.
+    """
 
     project_id: ProjectId
     session_id: SessionId
@@ -61,6 +64,7 @@ class ToolCall:
     tool_name: str
     tool_params: JsonObject
     reasoning: str | None = None
+    origins: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

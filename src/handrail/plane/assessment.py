@@ -8,9 +8,9 @@ from handrail.core.digest import digest_call
 from handrail.core.execution import ToolExecution
 from handrail.core.grant import CallClass
 from handrail.core.project import Place
-from handrail.core.risk import RiskLevel, worst
+from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.survey import Survey
-from handrail.core.tool import JsonObject
+from handrail.core.tool import Effect, JsonObject
 from handrail.core.verdict import Ruling, Verdict
 from handrail.policy.redaction import mask_text
 from handrail.policy.rulebook.rules import Rules
@@ -57,8 +57,9 @@ class Assessor:
         params_json: str,
         place: Place,
         survey: Survey | None = None,
+        origins: Mapping[str, str] | None = None,
     ) -> Assessment:
-        """Judge a call by its words and by what a survey of the machine has shown.
+        """Judge a call by its words, where they came from, and what a survey has shown.
 
         Raises:
             BadInput: No tool has that name, or the parameters do not fit it.
@@ -66,7 +67,8 @@ class Assessor:
         tool, params = self._registry.parse(tool_name, tool_params)
         # No box is proven on any machine yet.
         scene = Scene(place.workspace.root, place.project.autonomy, False, self._rules)
-        verdict = judge_call(tool, params, scene, () if survey is None else survey.findings)
+        seen = (*_judge_origins(tool, origins or {}), *(() if survey is None else survey.findings))
+        verdict = judge_call(tool, params, scene, seen)
         facts: Mapping[str, Any] | None = None if survey is None else survey.facts
         digest = digest_call(place.project.digest_salt, tool.name, params_json, verdict.plan, facts)
         if verdict.ruling is not Ruling.ASK:
@@ -76,9 +78,18 @@ class Assessor:
             verdict,
             digest,
             mask_text(tool.preview(params)),
-            None if _is_alarming(survey) else _sayable(tool.call_class(params, scene)),
+            None if origins or _is_alarming(survey) else _sayable(tool.call_class(params, scene)),
             survey,
         )
+
+
+def _judge_origins(tool: AnyTool, origins: Mapping[str, str]) -> list[Finding]:
+    """What the agent did not say itself is nobody's word; no class of calls covers it either."""
+    risk = RiskLevel.MEDIUM if tool.effect is Effect.CHANGE else RiskLevel.LOW
+    return [
+        Finding("chain.value", f"{name!r} was taken from the result of call {call_id!r}", risk)
+        for name, call_id in origins.items()
+    ]
 
 
 def _is_alarming(survey: Survey | None) -> bool:

@@ -178,7 +178,9 @@ class ToolExecutor:
         request_digest = digest_request(place.project.digest_salt, call.tool_name, params_json)
         pending = self._pending(call, request_digest, place, asker)
         try:
-            assessment = self._assessor.assess(call.tool_name, call.tool_params, params_json, place)
+            assessment = self._assessor.assess(
+                call.tool_name, call.tool_params, params_json, place, origins=call.origins
+            )
         except BadInput as error:
             error_text = mask_text(error.message)
             failed = pending.fail(ErrorType.VALIDATION, error_text, pending.created_at)
@@ -214,6 +216,7 @@ class ToolExecutor:
             status=Status.PENDING,
             reasoning=None if call.reasoning is None else mask_text(call.reasoning),
             created_at=at,
+            origins=call.origins,
         )
 
     async def _asked_before(

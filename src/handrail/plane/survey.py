@@ -104,7 +104,7 @@ class Surveyor:
         params = msgspec.json.decode(params_json)
         try:
             assessment = self._assessor.assess(
-                pending.tool_name, params, params_json, place, survey
+                pending.tool_name, params, params_json, place, survey, pending.origins
             )
         except BadInput as error:
             # It was understood once: the tools have changed under it.

@@ -15,6 +15,7 @@ from handrail.server.direct import USUAL_PROBLEMS, DirectRoute, problem_response
 from handrail.server.errors import HANDLERS
 from handrail.server.guard import HostGuard
 from handrail.server.routes.approvals import AnswerRoutes, approvals_router
+from handrail.server.routes.batch import BatchRoutes
 from handrail.server.routes.blobs import BlobRoutes
 from handrail.server.routes.calls import BASE, CallRoutes
 from handrail.server.routes.grants import grants_router
@@ -33,6 +34,7 @@ def create_app(services: Services, *, hosts: frozenset[str] = frozenset()) -> St
         *CallRoutes(services, gate).routes(),
         *AnswerRoutes(services, gate).routes(),
         *StopRoutes(services, gate).routes(),
+        *BatchRoutes(services, gate).routes(),
         *BlobRoutes(services, gate).routes(),
     )
     return Starlette(

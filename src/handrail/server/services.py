@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from handrail.core.ports import Bus, Clock, Store
 from handrail.plane.approvals import ApprovalManager
+from handrail.plane.batch import Batches
 from handrail.plane.blobs import BlobKeeper
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
@@ -24,6 +25,7 @@ class Services:
     seats: Seats
     room: WaitingRoom
     executor: ToolExecutor
+    batches: Batches
     dispatcher: Dispatcher
     receiver: Receiver
     blobs: BlobKeeper

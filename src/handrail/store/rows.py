@@ -50,6 +50,7 @@ def execution_row(execution: ToolExecution) -> dict[str, Any]:
     row.update(moving_row(execution))
     row.update(judged_row(execution))
     row["late_result"] = _json_or_none(execution.late_result)
+    row["origins"] = _json_or_none(execution.origins)
     return row
 
 
@@ -147,7 +148,7 @@ def read_execution(row: Row) -> ToolExecution:
     if values["scope"] is not None:
         values["scope"] = Scope(values["scope"])
     values["created_at"] = from_micros(values["created_at"])
-    for name in ("result", "late_result"):
+    for name in ("result", "late_result", "origins"):
         values[name] = None if values[name] is None else _decode(values[name])
     if values["error_type"] is not None:
         values["error_type"] = ErrorType(values["error_type"])

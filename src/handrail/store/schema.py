@@ -143,6 +143,7 @@ tool_executions = Table(
     _text("scope", nullable=True),
     _text("late_result", nullable=True),
     _text("claim_key", nullable=True),
+    _text("origins", nullable=True),
     UniqueConstraint("project_id", "session_id", "call_id"),
     Index("tool_executions_by_time", "project_id", "created_at"),
     Index(

@@ -98,6 +98,7 @@ class ExecutionView(BaseModel):
     reasoning: str | None
     execution_time_ms: int | None
     late_result: dict[str, Any] | None
+    origins: dict[str, str] | None
     created_at: datetime
     approved_at: datetime | None
     started_at: datetime | None
@@ -130,6 +131,7 @@ def execution_view(execution: ToolExecution) -> dict[str, Any]:
         "reasoning": execution.reasoning,
         "execution_time_ms": execution.execution_time_ms,
         "late_result": execution.late_result,
+        "origins": execution.origins,
         "created_at": execution.created_at,
         "approved_at": execution.approved_at,
         "started_at": execution.started_at,

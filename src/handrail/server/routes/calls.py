@@ -37,7 +37,7 @@ from handrail.wire.payloads import (
 BASE = "/my/projects/{project_id}"
 
 # Parameters may be 1 MB besides `content`, a result is at most what a tool shows.
-_MAX_CALL_BYTES = 8_000_000
+MAX_CALL_BYTES = 8_000_000
 _MAX_RESULT_BYTES = 32_000_000
 _MAX_CLAIM_BYTES = 1_000
 
@@ -98,7 +98,7 @@ class CallRoutes:
 
     async def execute(self, request: Request) -> Response:
         entry = await self._gate.admit(request, Role.AGENT, Role.USER)
-        body = await read_body(request, ExecuteRequest, _MAX_CALL_BYTES)
+        body = await read_body(request, ExecuteRequest, MAX_CALL_BYTES)
         call = ToolCall(
             entry.project.id,
             SessionId(body.session_id),

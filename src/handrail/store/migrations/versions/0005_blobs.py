@@ -1,4 +1,4 @@
-"""Who holds on to which blob.
+"""Who holds on to which blob, and where parameters came from.
 
 Revision ID: 0005
 """
@@ -11,6 +11,7 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
+    op.add_column("tool_executions", sa.Column("origins", sa.Text, nullable=True))
     op.create_table(
         "blob_holds",
         sa.Column("project_id", sa.Text, nullable=False),

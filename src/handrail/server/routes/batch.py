@@ -1,0 +1,69 @@
+"""Several calls in one request."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from handrail.core.access import Role
+from handrail.core.ids import CallId, ProjectId, SessionId
+from handrail.core.tool import ToolCall
+from handrail.plane.batch import Part
+from handrail.server.auth import Gate
+from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response, read_body
+from handrail.server.routes.calls import BASE, MAX_CALL_BYTES
+from handrail.server.services import Services
+from handrail.wire.batch import BatchRequest, BatchResponse
+from handrail.wire.payloads import execution_view
+
+
+class BatchRoutes:
+    def __init__(self, services: Services, gate: Gate):
+        self._services = services
+        self._gate = gate
+
+    def routes(self) -> tuple[DirectRoute, ...]:
+        return (
+            DirectRoute(
+                "POST",
+                f"{BASE}/tools/batch",
+                self.batch,
+                "Ask for several calls, side by side or as a chain",
+                BatchResponse,
+                BatchRequest,
+                CHANGE_PROBLEMS,
+            ),
+        )
+
+    async def batch(self, request: Request) -> Response:
+        entry = await self._gate.admit(request, Role.AGENT, Role.USER)
+        body = await read_body(request, BatchRequest, MAX_CALL_BYTES)
+        batches = self._services.batches
+        run = batches.run_chain if body.chain else batches.run
+        calls = _calls(body, entry.project.id)
+        parts = await run(calls, entry.principal, wait_seconds=body.wait)
+        return json_response(
+            {
+                "success": all(part.succeeded for part in parts),
+                "results": [_view(part) for part in parts],
+                "total_count": len(parts),
+            }
+        )
+
+
+def _calls(body: BatchRequest, project_id: ProjectId) -> list[ToolCall]:
+    session_id = SessionId(body.session_id)
+    return [
+        ToolCall(
+            project_id,
+            session_id,
+            CallId(one.call_id),
+            one.tool_name,
+            one.tool_params,
+            one.reasoning,
+        )
+        for one in body.calls
+    ]
+
+
+def _view(part: Part) -> dict[str, object]:
+    execution = None if part.execution is None else execution_view(part.execution)
+    return {"call_id": part.call_id, "execution": execution, "error": part.error}
