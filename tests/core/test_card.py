@@ -42,6 +42,16 @@ def test_a_card_without_a_look_at_the_machine_says_so() -> None:
 
 
 @pytest.mark.parametrize(
+    ("usual_ms", "notes"),
+    [(None, ()), (1_999, ()), (12_300, ("Calls like this have taken about 12 s.",))],
+)
+def test_a_card_says_how_long_calls_like_it_take_if_that_is_long(
+    usual_ms: int | None, notes: tuple[str, ...]
+) -> None:
+    assert Card.of(question(estimated_duration_ms=usual_ms)).notes == notes
+
+
+@pytest.mark.parametrize(
     ("risk", "second_step"),
     [(RiskLevel.MEDIUM, False), (RiskLevel.HIGH, True), (RiskLevel.CRITICAL, True)],
 )

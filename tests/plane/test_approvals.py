@@ -29,6 +29,7 @@ from handrail.plane import approvals as manager
 from handrail.plane import waiting as waiting_room
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.decider import Decider
+from handrail.plane.dispatch import Claim
 from handrail.policy.redaction import KEPT_CHARS
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
@@ -36,7 +37,9 @@ from handrail.testing import FakeClock
 from handrail.tools.builtin.read_file import ReadFile
 from tests.conftest import Household, settle_in
 from tests.plane.conftest import (
+    KEY,
     a_read,
+    a_report,
     a_write,
     all_tables,
     another_process,
@@ -846,3 +849,25 @@ async def test_a_read_that_is_asked_about_begins_when_it_is_approved_and_a_clien
     handed = await now_of(store, call.id)
     assert (handed.status, handed.client_id) == (Status.EXECUTING, household.client_id)
     assert (handed.approved_at, handed.started_at) == (handed.created_at, handed.created_at)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "usual"), [([], None), ([30], 30), ([10, 500, 20], 20), ([10, 20], 15)]
+)
+async def test_a_question_says_how_long_calls_of_its_class_have_taken(
+    services: Services, household: Household, earlier: list[int], usual: int | None
+) -> None:
+    for number, taken in enumerate(earlier):
+        question = await ask(services, household, f"earlier-{number}", path=f"src/{number}.py")
+        await services.approvals.approve_tool(question.id, at_the("console", household))
+        with seated(services, household.client) as seat:
+            await services.dispatcher.offer_open_calls(seat)
+        offered = await call_of(services.store, question)
+        claim = Claim(offered.epoch, KEY)
+        await services.dispatcher.claim(offered.id, claim, household.client, household.project.id)
+        report = replace(a_report(offered.id, epoch=None), execution_time_ms=taken)
+        await services.receiver.accept(report, household.client, household.project.id)
+    other = await ask(services, household, "other", path="docs/a.md")
+    asked = await ask(services, household, "asked")
+    assert asked.estimated_duration_ms == usual
+    assert other.estimated_duration_ms is None

@@ -197,7 +197,7 @@ def test_an_open_question_is_the_card_and_no_answer() -> None:
     assert card == Card.of(QUESTION)
     answer = ("decided_by", "decided_at", "channel", "scope", "reason", "grant_id")
     assert {name: view[name] for name in answer} == dict.fromkeys(answer)
-    assert set(view) == {*Card.__dataclass_fields__, *answer, "estimated_duration_ms"}
+    assert set(view) == {*Card.__dataclass_fields__, *answer}
 
 
 def test_an_answered_question_says_who_where_when_and_how_far() -> None:

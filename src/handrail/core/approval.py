@@ -46,6 +46,7 @@ class Approval:
 
     `tool_params` is masked, `evidence` a unified diff. `digest` binds the answer to
     what was shown; `surveyed` says whether the machine was looked at before asking.
+    `estimated_duration_ms` is how long calls of its class have taken, where some have.
     """
 
     id: ApprovalId
@@ -69,6 +70,7 @@ class Approval:
     expires_at: datetime
     status: ApprovalStatus = ApprovalStatus.PENDING
     answer: Answer | None = None
+    estimated_duration_ms: int | None = None
 
     def resolve(self, status: ApprovalStatus, answer: Answer) -> "Approval":
         if self.status is not ApprovalStatus.PENDING:

@@ -17,6 +17,9 @@ WHOLE_SESSION = (
     "but for what is critical or forbidden."
 )
 
+# What takes a moment needs no word.
+_WORTH_SAYING_MS = 2_000
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:
@@ -49,6 +52,7 @@ class Card:
     expires_at: datetime
     digest: str
     status: str
+    estimated_duration_ms: int | None = None
 
     @classmethod
     def of(cls, approval: Approval) -> "Card":
@@ -61,7 +65,7 @@ class Card:
             risk_level=approval.risk_level.name,
             reasons=approval.reasons,
             reasoning=approval.reasoning,
-            notes=() if approval.surveyed else (NOT_SURVEYED,),
+            notes=_notes(approval),
             evidence=approval.evidence,
             offers=tuple(_offer(scope, approval) for scope in approval.offers),
             needs_second_step=approval.risk_level >= RiskLevel.HIGH or not approval.surveyed,
@@ -71,6 +75,7 @@ class Card:
             expires_at=approval.expires_at,
             digest=approval.digest,
             status=approval.status,
+            estimated_duration_ms=approval.estimated_duration_ms,
         )
 
 
@@ -81,6 +86,15 @@ class Choice:
     approved: bool
     scope: Scope = Scope.ONCE
     reason: str | None = None
+
+
+def _notes(approval: Approval) -> tuple[str, ...]:
+    notes: list[str] = []
+    if not approval.surveyed:
+        notes.append(NOT_SURVEYED)
+    if (usual := approval.estimated_duration_ms) is not None and usual >= _WORTH_SAYING_MS:
+        notes.append(f"Calls like this have taken about {usual / 1000:,.0f} s.")
+    return tuple(notes)
 
 
 def _offer(scope: Scope, approval: Approval) -> Offer:

@@ -192,6 +192,12 @@ class Store(Protocol):
         """The open questions, of all projects, whose time has passed."""
         ...
 
+    async def list_durations(
+        self, project_id: ProjectId, class_key: str, *, limit: int
+    ) -> list[int]:
+        """How many milliseconds the latest calls took that were asked about under a class."""
+        ...
+
     async def find_grant(self, grant_id: GrantId) -> Grant | None: ...
 
     async def list_grants(

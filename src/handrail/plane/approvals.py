@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from statistics import median
 
 import structlog
 
@@ -11,7 +12,7 @@ from handrail.core.change import Add, Advance, Change, Resolve, UseGrant
 from handrail.core.errors import BadInput, ChangeRefused, Conflict, ErrorType, NotFound
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.grant import Grant, Scope
+from handrail.core.grant import CallClass, Grant, Scope
 from handrail.core.ids import ApprovalId, ProjectId, mint
 from handrail.core.ports import Clock, Store
 from handrail.core.verdict import Ruling
@@ -30,6 +31,7 @@ POLICY = "policy"
 MOST_QUESTIONS = 100
 
 _MOST_LISTED = 1000
+_MOST_COMPARED = 21
 
 log = structlog.get_logger(__name__)
 
@@ -71,7 +73,8 @@ class ApprovalManager:
         if asked >= MOST_QUESTIONS:
             words = f"{asked:,} questions of this agent are open; wait until some are answered"
             return _turn_away(judged, words, at)
-        return self.request_tool_execution_approval(judged, assessment)
+        usual = await self._usual_duration_ms(judged.project_id, assessment.call_class)
+        return self.request_tool_execution_approval(judged, assessment, usual)
 
     def auto_approve_tool_if_low_risk(
         self, judged: ToolExecution, assessment: Assessment
@@ -82,11 +85,19 @@ class ApprovalManager:
         at = self._clock.now()
         return self._dispatcher.hand_out(judged.approve(POLICY, Scope.ONCE, at), at)
 
+    async def _usual_duration_ms(self, project_id: ProjectId, kind: CallClass | None) -> int | None:
+        if kind is None:
+            return None
+        taken = await self._store.list_durations(project_id, kind.key, limit=_MOST_COMPARED)
+        return int(median(taken)) if taken else None
+
     def request_tool_execution_approval(
-        self, judged: ToolExecution, assessment: Assessment
+        self, judged: ToolExecution, assessment: Assessment, usual_ms: int | None = None
     ) -> Move:
         """Put a call to the people of its project; it waits until one of them answers."""
-        approval = self.request_tool_approval(judged, assessment)
+        approval = replace(
+            self.request_tool_approval(judged, assessment), estimated_duration_ms=usual_ms
+        )
         waiting = judged.advance(
             Status.AWAITING_APPROVAL, approval.created_at, approval_id=approval.id
         )

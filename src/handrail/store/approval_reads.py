@@ -50,6 +50,14 @@ class ApprovalReads(Reading):
         found = await self._fetch(statements.LIST_OVERDUE, now=to_micros(now))
         return [read_approval(row) for row in found]
 
+    async def list_durations(
+        self, project_id: ProjectId, class_key: str, *, limit: int
+    ) -> list[int]:
+        found = await self._fetch(
+            statements.LIST_DURATIONS, project_id=project_id, class_key=class_key, limit=limit
+        )
+        return [row[0] for row in found]
+
     async def find_grant(self, grant_id: GrantId) -> Grant | None:
         found = await self._fetch(statements.FIND_GRANT, grant_id=grant_id)
         return read_grant(found[0]) if found else None

@@ -41,6 +41,7 @@ def approval_row(approval: Approval) -> dict[str, Any]:
         "created_at": to_micros(approval.created_at),
         "expires_at": to_micros(approval.expires_at),
         "metadata": None,
+        "estimated_duration_ms": approval.estimated_duration_ms,
         **answer_row(approval),
     }
 
@@ -94,6 +95,7 @@ def read_approval(row: Row) -> Approval:
         expires_at=from_micros(values["expires_at"]),
         status=ApprovalStatus(values["status"]),
         answer=_read_answer(values),
+        estimated_duration_ms=values["estimated_duration_ms"],
     )
 
 

@@ -2,7 +2,9 @@
 
 from sqlalchemy import and_, bindparam, exists, func, insert, or_, select, update
 
+from handrail.core.execution import Status
 from handrail.store.schema import (
+    OF_A_CLASS,
     PENDING,
     grants,
     raw_params,
@@ -100,6 +102,21 @@ LIST_OVERDUE = (
     select(tool_approvals)
     .where(and_(PENDING, tool_approvals.c.expires_at <= bindparam("now")))
     .order_by(tool_approvals.c.expires_at)
+)
+LIST_DURATIONS = (
+    select(tool_executions.c.execution_time_ms)
+    .select_from(
+        tool_approvals.join(tool_executions, tool_executions.c.id == tool_approvals.c.execution_id)
+    )
+    .where(
+        tool_approvals.c.project_id == bindparam("project_id"),
+        tool_approvals.c.class_key == bindparam("class_key"),
+        OF_A_CLASS,
+        tool_executions.c.status == Status.COMPLETED,
+        tool_executions.c.execution_time_ms.is_not(None),
+    )
+    .order_by(tool_approvals.c.created_at.desc())
+    .limit(bindparam("limit"))
 )
 FIND_GRANT = select(grants).where(grants.c.id == bindparam("grant_id"))
 LIST_GRANTS = (

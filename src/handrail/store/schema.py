@@ -20,6 +20,7 @@ metadata = MetaData()
 UNFINISHED = text("status IN ('pending', 'awaiting_approval', 'approved', 'executing')")
 OPEN = text("status IN ('approved', 'executing')")
 PENDING = text("status = 'pending'")
+OF_A_CLASS = text("class_key IS NOT NULL")
 PASSING = text("purpose != 'result'")
 
 
@@ -225,7 +226,16 @@ tool_approvals = Table(
     _text("response", nullable=True),
     _text("grant_id", nullable=True),
     _text("metadata", nullable=True),
+    Column("estimated_duration_ms", Integer),
     Index("tool_approvals_by_time", "project_id", "created_at"),
+    Index(
+        "tool_approvals_by_class",
+        "project_id",
+        "class_key",
+        "created_at",
+        sqlite_where=OF_A_CLASS,
+        postgresql_where=OF_A_CLASS,
+    ),
     Index(
         "tool_approvals_unanswered",
         "expires_at",

@@ -115,7 +115,7 @@ class ApprovalView(BaseModel):
     expires_at: datetime
     digest: str
     status: str
-    estimated_duration_ms: int | None = None
+    estimated_duration_ms: int | None
     decided_by: str | None
     decided_at: datetime | None
     channel: str | None

@@ -1,4 +1,4 @@
-"""Who holds on to which blob, and where parameters came from.
+"""Who holds on to which blob, where parameters came from, and how long calls of a class take.
 
 Revision ID: 0005
 """
@@ -11,6 +11,15 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
+    op.add_column("tool_approvals", sa.Column("estimated_duration_ms", sa.Integer, nullable=True))
+    of_a_class = sa.text("class_key IS NOT NULL")
+    op.create_index(
+        "tool_approvals_by_class",
+        "tool_approvals",
+        ["project_id", "class_key", "created_at"],
+        sqlite_where=of_a_class,
+        postgresql_where=of_a_class,
+    )
     op.add_column("tool_executions", sa.Column("origins", sa.Text, nullable=True))
     op.create_table(
         "blob_holds",
