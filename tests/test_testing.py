@@ -3,10 +3,18 @@
 import pytest
 
 from handrail.core.card import Card, Choice
-from handrail.core.errors import CommandExecutionError, FileOperationError, StaleFileError
+from handrail.core.errors import (
+    BadInput,
+    CommandExecutionError,
+    ErrorType,
+    FileOperationError,
+    StaleFileError,
+)
 from handrail.core.hands import FileContent, FileState
+from handrail.core.risk import RiskLevel
+from handrail.core.verdict import Ruling
 from handrail.policy.security import Scene
-from handrail.testing import FakeClock, FakeCommands, FakeHands, ScriptedPerson
+from handrail.testing import FakeClock, FakeCommands, FakeHands, ScriptedPerson, try_tool
 from handrail.tools.builtin.write_file import WriteFile, WriteFileParams
 
 SCENE = Scene("/workspace")
@@ -77,3 +85,33 @@ async def test_a_person_answers_from_the_script_and_then_leaves_it_to_others() -
     assert answers == [yes, None, None]
     assert person.cards == [card] * 3
     assert person.told == ["it was approved"]
+
+
+# Trying a tool out
+
+
+async def test_a_trial_shows_what_is_thought_seen_and_done() -> None:
+    hands = FakeHands({"a.txt": b"old\n"})
+
+    trial = await try_tool(WriteFile(), {"path": "a.txt", "content": "new\n"}, hands)
+
+    assert (trial.verdict.ruling, trial.verdict.risk) == (Ruling.ASK, RiskLevel.MEDIUM)
+    assert trial.preview == "Write 1 line to a.txt"
+    assert "-old\n+new\n" in trial.survey.evidence
+    assert trial.result.success
+    assert hands.files.files == {"a.txt": b"new\n"}
+
+
+async def test_a_trial_does_nothing_that_is_denied() -> None:
+    hands = FakeHands({".env": b"old"})
+
+    trial = await try_tool(WriteFile(), {"path": ".env", "content": "new"}, hands)
+
+    assert trial.verdict.ruling is Ruling.DENY
+    assert (trial.result.success, trial.result.error_type) == (False, ErrorType.DENIED)
+    assert hands.files.files == {".env": b"old"}
+
+
+async def test_a_trial_names_the_parameter_that_is_wrong() -> None:
+    with pytest.raises(BadInput, match=r"^path: field required"):
+        await try_tool(WriteFile(), {"content": "new"})

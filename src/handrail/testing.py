@@ -2,18 +2,31 @@
 
 clock = FakeClock()
 hands = FakeHands({"README.md": b"hello"})
-result = await ReadFile().execute(params, scene, hands)
+trial = await try_tool(ReadFile(), {"path": "README.md"}, hands)
 person = ScriptedPerson(Choice(approved=True))
 """
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from handrail.core.blob import Blob
 from handrail.core.card import Card, Choice
-from handrail.core.errors import CommandExecutionError, FileOperationError, StaleFileError
+from handrail.core.errors import (
+    CommandExecutionError,
+    ErrorType,
+    FileOperationError,
+    StaleFileError,
+)
 from handrail.core.hands import CommandOutcome, Ending, FileContent, FileState, Hands
+from handrail.core.survey import Survey
+from handrail.core.tool import JsonObject, ToolResult
+from handrail.core.verdict import Ruling, Verdict
+from handrail.policy.security import Scene
+from handrail.tools.base import AnyTool
+from handrail.tools.judgement import judge_call
+from handrail.tools.outcome import as_result, as_survey
 
 
 class FakeClock:
@@ -89,6 +102,9 @@ class FakeBlobs:
 class FakeHands(Hands):
     """Hands that touch nothing real."""
 
+    files: FakeFiles
+    commands: FakeCommands
+
     def __init__(
         self,
         files: Mapping[str, bytes] | None = None,
@@ -118,3 +134,37 @@ class ScriptedPerson:
 
     def tell(self, words: str) -> None:
         self.told.append(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A call that was tried out: what is thought of it, what a person reads, what comes of it."""
+
+    verdict: Verdict
+    preview: str
+    survey: Survey
+    result: ToolResult
+
+
+async def try_tool(
+    tool: AnyTool, params: JsonObject, hands: Hands | None = None, scene: Scene | None = None
+) -> Trial:
+    """Take a tool the whole way, as if a person had said yes to whatever they may say yes to.
+
+    Raises:
+        BadInput: The parameters do not fit; the message names the field.
+        ToolError: The tool could not do it.
+        BrokenTool: It gave back what cannot be told.
+    """
+    hands, scene = hands or FakeHands(), scene or Scene("/workspace")
+    checked = tool.read_params(params)
+    preview = tool.preview(checked)
+    verdict, survey = judge_call(tool, checked, scene), Survey()
+    if verdict.ruling is not Ruling.DENY:
+        survey = as_survey(tool.name, await tool.survey(checked, scene, hands))
+        verdict = judge_call(tool, checked, scene, survey.findings)
+    if verdict.ruling is Ruling.DENY:
+        refusal = ToolResult.failed("; ".join(verdict.reasons), ErrorType.DENIED)
+        return Trial(verdict, preview, survey, refusal)
+    given = await tool.execute(checked, scene, hands, survey.facts)
+    return Trial(verdict, preview, survey, as_result(tool.name, given))

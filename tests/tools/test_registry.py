@@ -3,6 +3,9 @@ from typing import Any, ClassVar
 import pytest
 
 from handrail.core.errors import BadInput, SetupError
+from handrail.core.hands import Hands
+from handrail.core.risk import RiskLevel
+from handrail.core.tool import Site, ToolDefinition
 from handrail.tools.base import ToolParams
 from handrail.tools.builtin.read_file import ReadFile, ReadFileParams
 from handrail.tools.catalogue import builtin_registry
@@ -132,3 +135,59 @@ def test_tools_come_in_the_order_they_were_registered() -> None:
 def test_registries_share_nothing() -> None:
     one, two = builtin_registry(), ToolRegistry()
     assert (len(one) > 0, len(two)) == (True, 0)
+
+
+# What cannot be served
+
+
+class OnTheServer(Other):
+    site: ClassVar[Site] = Site.SERVER
+
+
+class Hopeless(Other):
+    safety_level: ClassVar[RiskLevel] = RiskLevel.FORBIDDEN
+
+
+@pytest.mark.parametrize(
+    ("tool", "message"),
+    [
+        (OnTheServer, "'other' is to run on the server, which runs no tools yet"),
+        (Hopeless, "'other' is FORBIDDEN, so nobody could ever use it; rate it lower"),
+    ],
+)
+def test_a_tool_that_cannot_be_served_is_refused(tool: type[ReadFile], message: str) -> None:
+    registry = ToolRegistry()
+    with pytest.raises(SetupError) as caught:
+        registry.register(tool())
+    assert caught.value.message == message
+    assert len(registry) == 0
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "Dice", "dice!", "1dice", "_dice", "würfel", "dice\n", "d" * 65, "../dice"]
+)
+def test_a_name_that_cannot_be_one_is_refused(wrong: str) -> None:
+    class Misnamed(ReadFile):
+        name: ClassVar[str] = wrong
+
+    with pytest.raises(SetupError, match=r"^a tool cannot be named "):
+        ToolRegistry([Misnamed()])
+
+
+@pytest.mark.parametrize("right", ["d", "dice", "dice_2", "d" * 64])
+def test_a_name_can_be_small_letters_digits_and_underscores(right: str) -> None:
+    class Named(ReadFile):
+        name: ClassVar[str] = right
+
+    assert ToolRegistry([Named()]).find(right) is not None
+
+
+def test_a_tool_in_code_cannot_take_the_name_of_another() -> None:
+    async def replace(params: dict[str, Any], hands: Hands) -> str:
+        return "mine"
+
+    registry = builtin_registry()
+    definition = ToolDefinition("read_file", "Mine.", {"type": "object"}, RiskLevel.LOW)
+    with pytest.raises(SetupError, match=r"^two tools are named 'read_file'"):
+        registry.register_tool(definition, replace)
+    assert isinstance(registry.get("read_file"), ReadFile)

@@ -14,6 +14,7 @@ HandrailError
 ├── SetupError            Handrail cannot start like this
 │   ├── RuleError         a policy file contradicts itself
 │   └── StoreTooNew       the database was written by a newer Handrail
+├── BrokenTool            a tool did what no tool may do; becomes a failed result
 └── ToolError             a tool could not do its work; becomes a failed result
     ├── PathValidationError
     ├── FileOperationError
@@ -52,6 +53,8 @@ class HandrailError(Exception):
 
 class BadInput(HandrailError):
     """What was sent cannot be read."""
+
+    error_type = ErrorType.VALIDATION
 
 
 class TooLarge(BadInput):
@@ -100,6 +103,12 @@ class RuleError(SetupError):
 
 class StoreTooNew(SetupError):
     """The database was written by a newer Handrail."""
+
+
+class BrokenTool(HandrailError):
+    """A tool raised what it may not raise, or gave back what cannot be told."""
+
+    error_type = ErrorType.INTERNAL
 
 
 class ToolError(HandrailError):

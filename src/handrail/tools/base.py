@@ -3,8 +3,9 @@
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
+from handrail.core.errors import BadInput
 from handrail.core.grant import CallClass
 from handrail.core.hands import Hands
 from handrail.core.risk import Finding, RiskLevel
@@ -50,6 +51,17 @@ class Tool(ABC, Generic[P]):
     def spec(self) -> ToolSpec:
         return self.definition.spec
 
+    def read_params(self, params: JsonObject) -> P:
+        """The parameters, checked.
+
+        Raises:
+            BadInput: They do not fit; the message names each field that is wrong.
+        """
+        try:
+            return self.params.model_validate(params)
+        except ValidationError as error:
+            raise BadInput(_in_words(error)) from error
+
     def pre_validate(self, params: P, scene: Scene) -> list[Finding]:
         """Reasons for concern, before anyone is asked. Never raises."""
         return []
@@ -82,3 +94,11 @@ class Tool(ABC, Generic[P]):
 
 
 AnyTool = Tool[Any]
+
+
+def _in_words(error: ValidationError) -> str:
+    lines: list[str] = []
+    for problem in error.errors(include_url=False, include_input=False):
+        field = ".".join(map(str, problem["loc"])) or "parameters"
+        lines.append(f"{field}: {problem['msg'][:1].lower()}{problem['msg'][1:]}")
+    return "; ".join(lines)

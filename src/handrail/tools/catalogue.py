@@ -6,6 +6,7 @@ from handrail.core.tool import JsonObject
 from handrail.core.verdict import Verdict
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.security import Scene
+from handrail.tools.blame import blaming
 from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.builtin.write_file import WriteFile
@@ -28,6 +29,7 @@ def judge(
     autonomy: Autonomy | str = Autonomy.SUPERVISED,
     isolated: bool = True,
     policy: Rules | None = None,
+    tools: ToolRegistry | None = None,
 ) -> Verdict:
     """Judge a call by name. Pure: touches no file, no clock and no network.
 
@@ -38,14 +40,19 @@ def judge(
         autonomy: `read_only`, `supervised` or `full`.
         isolated: Whether commands would run in a proven box.
         policy: Rules to use instead of the shipped ones.
+        tools: Tools to choose from instead of the shipped ones.
 
     Raises:
         BadInput: No tool has that name, the parameters do not fit it, or the autonomy is none.
+        BrokenTool: The tool could not be asked.
     """
-    known, parsed = builtin_registry().parse(tool, params)
+    registry = builtin_registry() if tools is None else tools
     try:
         freedom = Autonomy(autonomy)
     except ValueError:
         raise BadInput(f"autonomy is one of {', '.join(Autonomy)}, not {autonomy!r}") from None
     scene = Scene(workspace, freedom, isolated, policy or default_rules())
-    return judge_call(known, parsed, scene)
+    name, own_params = registry.resolve(tool, params)
+    with blaming(name, "while it was judged"):
+        known, parsed = registry.parse(name, own_params)
+        return judge_call(known, parsed, scene)

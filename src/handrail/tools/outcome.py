@@ -1,0 +1,111 @@
+"""What a tool gave back, held to what can be written down and sent."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, cast
+
+from handrail.core.errors import BrokenTool
+from handrail.core.survey import Survey
+from handrail.core.tool import ToolResult
+
+MAX_RESULT_CHARS = 8_000_000
+_MAX_INTEGER = 2**63
+
+# Said by Handrail of every result: a tool fails by `ToolResult.failed`, or by raising ToolError.
+_NOT_FOR_FIELDS = {"success", "error"}
+
+
+def as_result(tool_name: str, given: object) -> ToolResult:
+    """A result as it is, text as what the model sees, an object as the tool's own fields.
+
+    Raises:
+        BrokenTool: It is none of these, cannot be told in JSON, or is more than is taken.
+    """
+    try:
+        result = _read(given)
+        size = _weigh([result.output, result.error, result.fields])
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BrokenTool(f"{tool_name} gave back {error}") from error
+    if size > MAX_RESULT_CHARS:
+        raise BrokenTool(
+            f"{tool_name} gave back {size:,} characters; at most {MAX_RESULT_CHARS:,} are taken"
+        )
+    return result
+
+
+def as_survey(tool_name: str, given: object) -> Survey:
+    """What a tool has seen of the machine.
+
+    Raises:
+        BrokenTool: It is no survey, or cannot be told in JSON.
+    """
+    try:
+        match given:
+            case Survey(facts=facts, findings=findings, evidence=str(evidence)):
+                reasons = [(one.rule, one.reason, one.risk.name) for one in findings]
+                _weigh([facts, reasons, evidence])
+                return given
+            case _:
+                raise TypeError(f"a {type(given).__name__} where a Survey was due")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BrokenTool(f"{tool_name} gave back {error}") from error
+
+
+def _read(given: object) -> ToolResult:
+    match given:
+        case ToolResult():
+            _check_fields(given.fields)
+            return given
+        case str():
+            return ToolResult(True, given)
+        case Mapping():
+            return _of_fields(cast(Mapping[str, Any], given))
+        case _:
+            what = type(given).__name__
+            raise TypeError(f"a {what}; a tool gives back a ToolResult, a dict or a str")
+
+
+def _of_fields(given: Mapping[str, Any]) -> ToolResult:
+    _check_fields(given)
+    _weigh(given)
+    fields = {name: value for name, value in given.items() if name != "output"}
+    output = given.get("output", json.dumps(fields, ensure_ascii=False))
+    return ToolResult(True, output, fields)
+
+
+def _check_fields(fields: Mapping[str, Any]) -> None:
+    if taken := _NOT_FOR_FIELDS & set(fields):
+        raise ValueError(
+            f"a field named {min(taken)!r}; to fail, raise ToolError or give ToolResult.failed(…)"
+        )
+
+
+def _weigh(value: object) -> int:
+    """How many characters it is, about.
+
+    Raises:
+        TypeError: There is something in it that JSON does not have.
+        ValueError: There is a number in it that JSON cannot hold.
+    """
+    match value:
+        case None | bool():
+            return 4
+        case str():
+            return len(value)
+        case int() if -_MAX_INTEGER <= value < _MAX_INTEGER:
+            return 20
+        case float() if math.isfinite(value):
+            return 20
+        case int() | float():
+            raise ValueError(f"the number {value!r:.20}, which JSON cannot hold")
+        case list() | tuple():
+            return sum(map(_weigh, cast(list[object], value)))
+        case Mapping():
+            entries = cast(Mapping[object, object], value)
+            for key in entries:
+                if not isinstance(key, str):
+                    raise TypeError(f"an object with {key!r:.20} as a name; names are text")
+            return sum(map(_weigh, [*entries.keys(), *entries.values()]))
+        case _:
+            raise TypeError(f"a {type(value).__name__}, which JSON does not have")

@@ -1,0 +1,30 @@
+import asyncio
+
+import pytest
+
+from handrail.core.errors import BadInput, BrokenTool, ErrorType, FileOperationError, NotFound
+from handrail.tools.blame import blaming
+
+
+@pytest.mark.parametrize("error", [BadInput("path: no"), FileOperationError("gone")])
+def test_what_a_tool_may_raise_stays_what_it_is(error: Exception) -> None:
+    with pytest.raises(type(error)) as caught, blaming("dice", "while it was thrown"):
+        raise error
+    assert caught.value is error
+
+
+@pytest.mark.parametrize(
+    "error", [ZeroDivisionError("hunter2"), TimeoutError(), NotFound("x"), SystemExit(3)]
+)
+def test_everything_else_is_the_fault_of_the_tool_and_tells_nothing(error: BaseException) -> None:
+    with pytest.raises(BrokenTool) as caught, blaming("dice", "while it was thrown"):
+        raise error
+    assert caught.value.message == f"dice broke while it was thrown: {type(error).__name__}"
+    assert caught.value.error_type is ErrorType.INTERNAL
+    assert caught.value.__cause__ is error
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError(), KeyboardInterrupt()])
+def test_who_calls_a_tool_off_is_heard(error: BaseException) -> None:
+    with pytest.raises(type(error)), blaming("dice", "while it was thrown"):
+        raise error
