@@ -1,6 +1,7 @@
 """This machine forms its own opinion of a call, whatever it was told."""
 
 import asyncio
+import platform
 from typing import Any, ClassVar
 
 import pytest
@@ -8,7 +9,13 @@ import pytest
 from handrail.client.review import Reviewer
 from handrail.core.audit import canonical
 from handrail.core.digest import digest_call
-from handrail.core.errors import ApprovalDeniedError, BadInput, FileOperationError, ToolError
+from handrail.core.errors import (
+    ApprovalDeniedError,
+    BadInput,
+    BrokenTool,
+    FileOperationError,
+    ToolError,
+)
 from handrail.core.hands import FileContent, Hands
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
@@ -185,3 +192,72 @@ async def test_what_was_reviewed_is_executed() -> None:
 
     assert result.success
     assert files.files == {"notes.md": b"new\n"}
+
+
+# Tools from elsewhere
+
+
+class Foreign(Suspicious):
+    """Does in `execute` and sees in `survey` whatever it is given."""
+
+    def __init__(self, does: Any = None, sees: Any = None):
+        super().__init__()
+        self._does = does
+        self._sees = Survey() if sees is None else sees
+
+    async def survey(self, params: NoParams, scene: Scene, hands: Hands) -> Survey:
+        if isinstance(self._sees, BaseException):
+            raise self._sees
+        return self._sees
+
+    async def execute(
+        self, params: NoParams, scene: Scene, hands: Hands, facts: JsonObject | None = None
+    ) -> ToolResult:
+        if isinstance(self._does, BaseException):
+            raise self._does
+        return self._does
+
+
+def with_tool(tool: Foreign) -> Reviewer:
+    hands = Hands(FakeFiles({}), FakeCommands({}))
+    return Reviewer(ToolRegistry([tool]), Scene("/workspace", Autonomy.FULL), hands)
+
+
+@pytest.mark.parametrize(
+    "error", [ZeroDivisionError("hunter2"), TimeoutError(), SystemExit(1)], ids=repr
+)
+async def test_whatever_a_tool_raises_the_machine_goes_on(error: BaseException) -> None:
+    reviewer = with_tool(Foreign(does=error))
+    reviewed = await reviewer.review("suspicious", {})
+
+    with pytest.raises(BrokenTool) as caught:
+        await reviewer.execute(reviewed)
+
+    assert caught.value.message == f"suspicious broke on the client: {type(error).__name__}"
+
+
+@pytest.mark.parametrize("given", [None, ToolResult(True, "", {"at": object()})], ids=type)
+async def test_what_nobody_could_send_is_not_sent(given: object) -> None:
+    reviewer = with_tool(Foreign(does=given))
+    reviewed = await reviewer.review("suspicious", {})
+
+    with pytest.raises(BrokenTool, match=r"^suspicious gave back "):
+        await reviewer.execute(reviewed)
+
+
+@pytest.mark.parametrize("sees", [SystemExit(1), TimeoutError(), {}, Survey({"at": object()})])
+async def test_a_look_that_breaks_is_the_fault_of_the_tool(sees: object) -> None:
+    with pytest.raises(BrokenTool, match=r"^suspicious "):
+        await with_tool(Foreign(sees=sees)).review("suspicious", {})
+
+
+async def test_a_tool_that_is_missing_here_is_told_with_the_name_of_the_machine() -> None:
+    reviewer = with_tool(Foreign())
+
+    with pytest.raises(BadInput) as caught:
+        await reviewer.review("todo_list", {})
+
+    assert caught.value.message == (
+        f"no tool is named 'todo_list' on {platform.node()}, where it was to run; "
+        "install the package that brings it there too, and start the client again"
+    )

@@ -20,7 +20,7 @@ from handrail.client.messages import Cancel, ResultAck, Signal, SurveyRequest
 from handrail.client.review import Reviewed, Reviewer
 from handrail.client.running import Running
 from handrail.core.card import Card
-from handrail.core.errors import BadInput, ErrorType, ToolError
+from handrail.core.errors import BadInput, BrokenTool, ErrorType, ToolError
 from handrail.core.ports import Clock
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, ToolResult
@@ -217,10 +217,11 @@ class ToolHandler:
         """The outcome, or None where this machine was not given the right to begin."""
         try:
             return await self._check_and_run(signal, running, signal.tool_params or {})
-        except ToolError as error:
+        except BrokenTool as error:
+            log.exception("execution.broke", tool=signal.tool_name, execution=signal.tool_id)
             return ToolResult.failed(error.message, error.error_type)
-        except BadInput as error:
-            return ToolResult.failed(error.message, ErrorType.VALIDATION)
+        except (ToolError, BadInput) as error:
+            return ToolResult.failed(error.message, error.error_type)
         except TimeoutError:
             words = "looking at the machine took too long; nothing was done"
             return ToolResult.failed(words, ErrorType.EXECUTION_TIMEOUT)
@@ -234,7 +235,7 @@ class ToolHandler:
     async def _check_and_run(
         self, signal: Signal, running: Running, raw: dict[str, Any]
     ) -> ToolResult | None:
-        changes = self._reviewer.find_tool(signal.tool_name).effect is Effect.CHANGE
+        changes = self._reviewer.get_tool(signal.tool_name).effect is Effect.CHANGE
         if changes and signal.status == "executing" and not self._never_begun(signal.tool_id):
             running.claimed = True
             return _UNKNOWN
@@ -298,5 +299,4 @@ def _as_facts(reviewed: Reviewed) -> dict[str, Any]:
 
 
 def _as_refusal(error: ToolError | BadInput) -> dict[str, Any]:
-    error_type = error.error_type if isinstance(error, ToolError) else ErrorType.VALIDATION
-    return {"refused": {"error": error.message, "error_type": error_type}}
+    return {"refused": {"error": error.message, "error_type": error.error_type}}

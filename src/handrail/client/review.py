@@ -1,12 +1,13 @@
 """Review: this machine's own opinion of a call. It trusts nothing it was sent."""
 
 import asyncio
+import platform
 from dataclasses import dataclass
 from typing import Any
 
 from handrail.core.audit import canonical
 from handrail.core.digest import digest_call
-from handrail.core.errors import ApprovalDeniedError
+from handrail.core.errors import ApprovalDeniedError, BadInput
 from handrail.core.hands import Hands
 from handrail.core.risk import RiskLevel
 from handrail.core.survey import Survey
@@ -14,7 +15,9 @@ from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Ruling, Verdict
 from handrail.policy.security import Scene
 from handrail.tools.base import AnyTool, ToolParams
+from handrail.tools.blame import blaming
 from handrail.tools.judgement import judge_call
+from handrail.tools.outcome import as_result, as_survey
 from handrail.tools.registry import ToolRegistry
 
 
@@ -44,8 +47,19 @@ class Reviewer:
         self._scene = scene
         self._hands = hands
 
-    def find_tool(self, tool_name: str) -> AnyTool:
-        return self._registry.get(tool_name)
+    def get_tool(self, tool_name: str) -> AnyTool:
+        """The tool as it is on this machine.
+
+        Raises:
+            BadInput: It is not here.
+        """
+        tool = self._registry.find(tool_name)
+        if tool is None:
+            raise BadInput(
+                f"no tool is named {tool_name!r} on {platform.node()}, where it was to run; "
+                "install the package that brings it there too, and start the client again"
+            )
+        return tool
 
     async def review(
         self, tool_name: str, raw: dict[str, Any], *, seconds: float = 60.0
@@ -55,23 +69,29 @@ class Reviewer:
         Raises:
             BadInput: It cannot be read.
             ToolError: It is refused here, or cannot be done.
+            BrokenTool: The tool broke while it was asked.
             TimeoutError: Looking took longer than that.
         """
-        tool, params = self._registry.parse(tool_name, raw)
-        verdict = judge_call(tool, params, self._scene)
+        tool = self.get_tool(tool_name)
+        with blaming(tool_name, "on the client"):
+            params = tool.read_params(raw)
+            verdict = judge_call(tool, params, self._scene)
         _refuse_if_denied(verdict)
         if verdict.risk is RiskLevel.LOW:
             return Reviewed(tool, params, verdict, None)
         async with asyncio.timeout(seconds):
-            survey = await tool.survey(params, self._scene, self._hands)
-        verdict = judge_call(tool, params, self._scene, survey.findings)
+            with blaming(tool_name, "on the client"):
+                given = await tool.survey(params, self._scene, self._hands)
+                survey = as_survey(tool_name, given)
+                verdict = judge_call(tool, params, self._scene, survey.findings)
         _refuse_if_denied(verdict)
         return Reviewed(tool, params, verdict, survey)
 
     async def execute(self, reviewed: Reviewed) -> ToolResult:
-        return await reviewed.tool.execute(
-            reviewed.params, self._scene, self._hands, reviewed.facts
-        )
+        tool = reviewed.tool
+        with blaming(tool.name, "on the client"):
+            given = await tool.execute(reviewed.params, self._scene, self._hands, reviewed.facts)
+            return as_result(tool.name, given)
 
 
 def _refuse_if_denied(verdict: Verdict) -> None:

@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import structlog
+
 from handrail.core.digest import digest_call
+from handrail.core.errors import BrokenTool
 from handrail.core.execution import ToolExecution
 from handrail.core.grant import CallClass
 from handrail.core.project import Place
@@ -16,8 +19,11 @@ from handrail.policy.redaction import mask_text
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
 from handrail.tools.base import AnyTool
+from handrail.tools.blame import blaming
 from handrail.tools.judgement import judge_call
 from handrail.tools.registry import ToolRegistry
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,23 @@ class Assessor:
 
         Raises:
             BadInput: No tool has that name, or the parameters do not fit it.
+            ToolError, BrokenTool: The tool itself could not be asked.
         """
+        try:
+            with blaming(tool_name, "while it was judged"):
+                return self._assess(tool_name, tool_params, params_json, place, survey)
+        except BrokenTool:
+            log.exception("tool.broke", tool=tool_name)
+            raise
+
+    def _assess(
+        self,
+        tool_name: str,
+        tool_params: JsonObject,
+        params_json: str,
+        place: Place,
+        survey: Survey | None,
+    ) -> Assessment:
         tool, params = self._registry.parse(tool_name, tool_params)
         # No box is proven on any machine yet.
         scene = Scene(place.workspace.root, place.project.autonomy, False, self._rules)

@@ -4,6 +4,8 @@ Nobody carries a call from room to room: it lies in the store and moves by its s
 `execute_tool` is two halves, and the second can be called again after a restart, by anyone.
 """
 
+from dataclasses import replace
+
 import structlog
 
 from handrail.core.access import Principal, Role
@@ -12,6 +14,7 @@ from handrail.core.change import Change, OpenCall, OpenSession, Step
 from handrail.core.digest import digest_request
 from handrail.core.errors import (
     BadInput,
+    BrokenTool,
     ChangeRefused,
     Conflict,
     ConflictingCall,
@@ -19,6 +22,7 @@ from handrail.core.errors import (
     Forbidden,
     NotFound,
     TooLarge,
+    ToolError,
 )
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
@@ -130,8 +134,10 @@ class ToolExecutor:
         )
 
     async def _weigh(self, call: ToolCall, asker: Principal) -> tuple[ToolCall, str]:
-        """The call and its parameters as JSON, with what is too large for a row put away."""
-        tool = self._registry.find(call.tool_name)
+        """The call under its own name, with what is too large for a row put away, and as JSON."""
+        name, params = self._registry.resolve(call.tool_name, call.tool_params)
+        call = replace(call, tool_name=name, tool_params=params)
+        tool = self._registry.find(name)
         large = None if tool is None else tool.large
         if large is not None:
             call = await self._blobs.put_away(call, large, asker)
@@ -181,9 +187,9 @@ class ToolExecutor:
             assessment = self._assessor.assess(
                 call.tool_name, call.tool_params, params_json, place, origins=call.origins
             )
-        except BadInput as error:
+        except (BadInput, ToolError, BrokenTool) as error:
             error_text = mask_text(error.message)
-            failed = pending.fail(ErrorType.VALIDATION, error_text, pending.created_at)
+            failed = pending.fail(error.error_type, error_text, pending.created_at)
             return Move(failed, (), (NewEvent.for_everyone(failed, EventKind.STATUS),))
         client_id = self._dispatcher.find_client(pending.workspace_id)
         if client_id is not None and _is_worth_a_look(assessment):

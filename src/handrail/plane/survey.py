@@ -15,11 +15,13 @@ from handrail.core.audit import AuditRecord
 from handrail.core.change import Change, Rejudge
 from handrail.core.errors import (
     BadInput,
+    BrokenTool,
     ChangeRefused,
     Conflict,
     ErrorType,
     HandrailError,
     NotFound,
+    ToolError,
 )
 from handrail.core.event import EventKind, NewEvent
 from handrail.core.execution import Status, ToolExecution
@@ -106,9 +108,9 @@ class Surveyor:
             assessment = self._assessor.assess(
                 pending.tool_name, params, params_json, place, survey, pending.origins
             )
-        except BadInput as error:
+        except (BadInput, ToolError, BrokenTool) as error:
             # It was understood once: the tools have changed under it.
-            return self._fail(pending, ErrorType.VALIDATION, error.message)
+            return self._fail(pending, error.error_type, error.message)
         move = await self._approvals.rule(pending, assessment)
         if move.after.status is Status.AWAITING_APPROVAL:
             return move
