@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from handrail.app.clock import SystemClock
 from handrail.app.home import Credentials
+from handrail.app.plugins import load_toolbox
 from handrail.client.api import HandrailApi
 from handrail.client.asking import Asking
 from handrail.client.blobs import ClientBlobs
@@ -19,7 +20,6 @@ from handrail.core.project import Autonomy
 from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.policy.security import Scene
-from handrail.tools.catalogue import builtin_registry
 
 
 @asynccontextmanager
@@ -35,11 +35,13 @@ async def build_client(
         scene = Scene(workspace=files.root, autonomy=Autonomy.FULL, isolated=False)
         commands = CommandExecutor(files.root, keeper=journal.keeper)
         await asyncio.to_thread(commands.end_what_was_left)
+        toolbox = load_toolbox()
+        toolbox.warn("client")
         async with HandrailApi(
             credentials.server, credentials.project_id, credentials.client_token
         ) as api:
             hands = Hands(files=files, commands=commands, blobs=ClientBlobs(api))
-            reviewer = Reviewer(builtin_registry(), scene, hands)
+            reviewer = Reviewer(toolbox.registry, scene, hands)
             asking = Asking(api, channel)
 
             def handler(line: StreamingClient) -> ToolHandler:

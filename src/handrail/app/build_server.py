@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from handrail.app.clock import SystemClock
 from handrail.app.home import Home
+from handrail.app.plugins import load_toolbox
 from handrail.app.settings import Settings
 from handrail.app.storage import open_store
 from handrail.bus.local import LocalBus
@@ -27,6 +28,7 @@ from handrail.plane.waiting import WaitingRoom
 from handrail.policy.rulebook.rules import default_rules
 from handrail.server.services import Services
 from handrail.tools.catalogue import builtin_registry
+from handrail.tools.registry import ToolRegistry
 
 
 @asynccontextmanager
@@ -37,14 +39,21 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
     async with AsyncExitStack() as stack:
         stack.enter_context(home.serving())
         store = await stack.enter_async_context(open_store(home, bus))
-        yield build_services(store, bus, clock, settings.approval_timeout_seconds)
+        toolbox = load_toolbox()
+        toolbox.warn("server")
+        yield build_services(store, bus, clock, settings.approval_timeout_seconds, toolbox.registry)
 
 
 def build_services(
-    store: Store, bus: Bus, clock: Clock, approval_timeout_seconds: int | None = None
+    store: Store,
+    bus: Bus,
+    clock: Clock,
+    approval_timeout_seconds: int | None = None,
+    registry: ToolRegistry | None = None,
 ) -> Services:
-    """The plane over a store, a bell and a clock."""
-    registry, rules = builtin_registry(), default_rules()
+    """The plane over a store, a bell and a clock; with the shipped tools, if it gets no others."""
+    registry = builtin_registry() if registry is None else registry
+    rules = default_rules()
     assessor = Assessor(registry, rules)
     seats, room = Seats(bus, clock), WaitingRoom(bus)
     blobs = BlobKeeper(store, clock)

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from handrail.app.plugins import load_toolbox
 from handrail.core.project import Autonomy
 from handrail.core.verdict import Verdict
 from handrail.tools.catalogue import judge
@@ -11,4 +12,5 @@ from handrail.tools.catalogue import judge
 def explain(tool: str, params: dict[str, Any], workspace: Path, autonomy: Autonomy) -> Verdict:
     """Judge a call as this machine would; no box is proven on it yet."""
     place = str(workspace.resolve())
-    return judge(tool, params, workspace=place, autonomy=autonomy, isolated=False)
+    tools = load_toolbox().registry
+    return judge(tool, params, workspace=place, autonomy=autonomy, isolated=False, tools=tools)

@@ -1,12 +1,14 @@
 """handrail tools."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import typer
 
+from handrail.app.plugins import load_toolbox
 from handrail.cli import options
 from handrail.cli.ask import ask
-from handrail.cli.output import console, print_json, table, visible
+from handrail.cli.output import console, print_json, say, table, visible
 
 
 def register(app: typer.Typer) -> None:
@@ -16,12 +18,24 @@ def register(app: typer.Typer) -> None:
 def tools(
     workspace: options.Workspace = Path(), home: options.Home = None, json: options.Json = False
 ) -> None:
-    """List the tools an agent may ask for."""
+    """List the tools an agent may ask for.
+
+    Tools come from installed packages too: one that cannot be used on this machine is named with
+    the reason.
+    """
     answer = ask(workspace, home, lambda api: api.get("/tools/available"))
+    here = load_toolbox()
+    missing = [tool["name"] for tool in answer["tools"] if here.registry.find(tool["name"]) is None]
     if json:
-        print_json(answer)
+        left_out = [asdict(one) for one in here.left_out]
+        print_json({**answer, "missing_here": missing, "left_out": left_out})
         return
     rows = table("tool", "risk", "what it does")
     for tool in answer["tools"]:
         rows.add_row(tool["name"], tool["risk_level"], visible(tool["description"]))
     console.print(rows)
+    for name in missing:
+        say(f"[yellow]not on this machine[/]  {visible(name)}: the server has it, this machine not")
+    for one in here.left_out:
+        what = f"{one.entry_point} of {one.package}"
+        say(f"[yellow]left out[/]  {visible(what)}: {visible(one.reason)}")
