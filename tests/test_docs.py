@@ -6,6 +6,7 @@ import shlex
 import socket
 import subprocess
 import sys
+import tomllib
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ DOCUMENTS = sorted(
     for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     if "```" in path.read_text()
 )
-RUNNABLE = {"console", "python"}
+RUNNABLE = {"console", "python", "toml"}
 SHOWN_ONLY = {"mermaid", ""}
 
 
@@ -56,6 +57,9 @@ class Reader:
         self._running: list[subprocess.Popen[str]] = []
 
     def follow(self, block: Block) -> None:
+        if block.language == "toml":
+            tomllib.loads(block.text)
+            return
         if block.language == "python":
             self._finish([sys.executable, "-c", block.text])
             return
