@@ -17,7 +17,7 @@ from handrail.core.risk import Finding, RiskLevel
 from handrail.core.survey import Survey
 from handrail.core.tool import Effect
 from handrail.core.verdict import Plan, Ruling
-from handrail.plane.assessment import Assessment, Assessor
+from handrail.plane.assessment import Asked, Assessment, Assessor
 from handrail.policy.rulebook.rules import default_rules
 from handrail.tools.catalogue import builtin_registry
 from tests.conftest import Household
@@ -41,7 +41,7 @@ def judge(
     **params: str,
 ) -> Assessment:
     words = WRITE | params
-    return ASSESSOR.assess("write_file", words, canonical(words), a_place(autonomy), survey)
+    return ASSESSOR.assess(Asked("write_file", words, canonical(words)), a_place(autonomy), survey)
 
 
 def saw(risk: RiskLevel, reason: str = "seen") -> Survey:
@@ -177,4 +177,4 @@ def test_what_no_tool_can_read_is_bad_input(
     tool_name: str, params: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(BadInput, match=words):
-        ASSESSOR.assess(tool_name, params, canonical(params), a_place())
+        ASSESSOR.assess(Asked(tool_name, params, canonical(params)), a_place())

@@ -75,3 +75,8 @@ def test_a_survey_stays_what_it_is() -> None:
 def test_a_survey_that_cannot_be_told_is_the_fault_of_the_tool(given: object) -> None:
     with pytest.raises(BrokenTool, match=r"^dice gave back "):
         as_survey("dice", given)
+
+
+def test_a_long_text_of_its_own_field_travels_apart_and_is_not_too_much() -> None:
+    text = "x" * (MAX_RESULT_CHARS + 1)
+    assert as_result("a_tool", {"output": "shown", "content": text}).fields == {"content": text}

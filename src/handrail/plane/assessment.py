@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 
@@ -51,20 +51,21 @@ class Assessment:
         )
 
 
+class Asked(NamedTuple):
+    """What a call says: its parameters also as they were sent, and where some came from."""
+
+    tool_name: str
+    tool_params: JsonObject
+    params_json: str
+    origins: Mapping[str, str] | None = None
+
+
 class Assessor:
     def __init__(self, registry: ToolRegistry, rules: Rules):
         self._registry = registry
         self._rules = rules
 
-    def assess(
-        self,
-        tool_name: str,
-        tool_params: JsonObject,
-        params_json: str,
-        place: Place,
-        survey: Survey | None = None,
-        origins: Mapping[str, str] | None = None,
-    ) -> Assessment:
+    def assess(self, asked: Asked, place: Place, survey: Survey | None = None) -> Assessment:
         """Judge a call by its words, where they came from, and what a survey has shown.
 
         Raises:
@@ -72,27 +73,22 @@ class Assessor:
             ToolError, BrokenTool: The tool itself could not be asked.
         """
         try:
-            with blaming(tool_name, "while it was judged"):
-                return self._assess(tool_name, tool_params, params_json, place, survey)
+            with blaming(asked.tool_name, "while it was judged"):
+                return self._assess(asked, place, survey)
         except BrokenTool:
-            log.exception("tool.broke", tool=tool_name)
+            log.exception("tool.broke", tool=asked.tool_name)
             raise
 
-    def _assess(
-        self,
-        tool_name: str,
-        tool_params: JsonObject,
-        params_json: str,
-        place: Place,
-        survey: Survey | None,
-    ) -> Assessment:
-        tool, params = self._registry.parse(tool_name, tool_params)
+    def _assess(self, asked: Asked, place: Place, survey: Survey | None) -> Assessment:
+        tool, params = self._registry.parse(asked.tool_name, asked.tool_params)
         # No box is proven on any machine yet.
         scene = Scene(place.workspace.root, place.project.autonomy, False, self._rules)
-        seen = (*_judge_origins(tool, origins or {}), *(() if survey is None else survey.findings))
-        verdict = judge_call(tool, params, scene, seen)
+        seen = () if survey is None else survey.findings
+        verdict = judge_call(tool, params, scene, (*_judge_origins(tool, asked.origins), *seen))
         facts: Mapping[str, Any] | None = None if survey is None else survey.facts
-        digest = digest_call(place.project.digest_salt, tool.name, params_json, verdict.plan, facts)
+        digest = digest_call(
+            place.project.digest_salt, tool.name, asked.params_json, verdict.plan, facts
+        )
         if verdict.ruling is not Ruling.ASK:
             return Assessment(tool, verdict, digest, "", None, survey)
         return Assessment(
@@ -100,18 +96,23 @@ class Assessor:
             verdict,
             digest,
             mask_text(tool.preview(params)),
-            None if origins or _is_alarming(survey) else _sayable(tool.call_class(params, scene)),
+            _class_of(asked, tool.call_class(params, scene), survey),
             survey,
         )
 
 
-def _judge_origins(tool: AnyTool, origins: Mapping[str, str]) -> list[Finding]:
-    """What the agent did not say itself is nobody's word; no class of calls covers it either."""
+def _judge_origins(tool: AnyTool, origins: Mapping[str, str] | None) -> list[Finding]:
+    """What the agent did not say itself is nobody's word."""
     risk = RiskLevel.MEDIUM if tool.effect is Effect.CHANGE else RiskLevel.LOW
     return [
         Finding("chain.value", f"{name!r} was taken from the result of call {call_id!r}", risk)
-        for name, call_id in origins.items()
+        for name, call_id in (origins or {}).items()
     ]
+
+
+def _class_of(asked: Asked, kind: CallClass | None, survey: Survey | None) -> CallClass | None:
+    """The class that a person may let pass; none covers what came out of somebody's result."""
+    return None if asked.origins or _is_alarming(survey) else _sayable(kind)
 
 
 def _is_alarming(survey: Survey | None) -> bool:

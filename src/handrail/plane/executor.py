@@ -33,7 +33,7 @@ from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site, ToolCall, ToolDefinition
 from handrail.core.verdict import Ruling
 from handrail.plane.approvals import ApprovalManager
-from handrail.plane.assessment import Assessment, Assessor
+from handrail.plane.assessment import Asked, Assessment, Assessor
 from handrail.plane.blobs import BlobKeeper
 from handrail.plane.calls import check_not_stopped
 from handrail.plane.dispatch import Dispatcher
@@ -184,9 +184,8 @@ class ToolExecutor:
         request_digest = digest_request(place.project.digest_salt, call.tool_name, params_json)
         pending = self._pending(call, request_digest, place, asker)
         try:
-            assessment = self._assessor.assess(
-                call.tool_name, call.tool_params, params_json, place, origins=call.origins
-            )
+            asked = Asked(call.tool_name, call.tool_params, params_json, call.origins)
+            assessment = self._assessor.assess(asked, place)
         except (BadInput, ToolError, BrokenTool) as error:
             error_text = mask_text(error.message)
             failed = pending.fail(error.error_type, error_text, pending.created_at)

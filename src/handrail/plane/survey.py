@@ -29,7 +29,7 @@ from handrail.core.ids import ApprovalId, ProjectId
 from handrail.core.ports import Clock, Store
 from handrail.core.survey import Survey
 from handrail.plane.approvals import ApprovalManager
-from handrail.plane.assessment import Assessor
+from handrail.plane.assessment import Asked, Assessor
 from handrail.plane.calls import check_not_stopped
 from handrail.plane.move import HANDRAIL, Move
 from handrail.policy.redaction import mask_text
@@ -105,9 +105,8 @@ class Surveyor:
         params_json = await self._store.read_raw_params(pending)
         params = msgspec.json.decode(params_json)
         try:
-            assessment = self._assessor.assess(
-                pending.tool_name, params, params_json, place, survey, pending.origins
-            )
+            asked = Asked(pending.tool_name, params, params_json, pending.origins)
+            assessment = self._assessor.assess(asked, place, survey)
         except (BadInput, ToolError, BrokenTool) as error:
             # It was understood once: the tools have changed under it.
             return self._fail(pending, error.error_type, error.message)

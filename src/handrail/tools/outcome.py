@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, cast
 
+from handrail.core.blob import INLINE_BYTES
 from handrail.core.errors import BrokenTool
 from handrail.core.survey import Survey
 from handrail.core.tool import ToolResult
@@ -24,7 +25,7 @@ def as_result(tool_name: str, given: object) -> ToolResult:
     """
     try:
         result = _read(given)
-        size = _weigh([result.output, result.error, result.fields])
+        size = _weigh([result.output, result.error, _without_long_texts(result.fields)])
     except (TypeError, ValueError, RecursionError) as error:
         raise BrokenTool(f"{tool_name} gave back {error}") from error
     if size > MAX_RESULT_CHARS:
@@ -32,6 +33,15 @@ def as_result(tool_name: str, given: object) -> ToolResult:
             f"{tool_name} gave back {size:,} characters; at most {MAX_RESULT_CHARS:,} are taken"
         )
     return result
+
+
+def _without_long_texts(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What a report carries: long texts travel apart, as blobs, which have a limit of their own."""
+    return {
+        name: value
+        for name, value in fields.items()
+        if not (isinstance(value, str) and len(value) > INLINE_BYTES)
+    }
 
 
 def as_survey(tool_name: str, given: object) -> Survey:
