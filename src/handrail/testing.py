@@ -7,6 +7,7 @@ person = ScriptedPerson(Choice(approved=True))
 """
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,7 +20,20 @@ from handrail.core.errors import (
     FileOperationError,
     StaleFileError,
 )
-from handrail.core.hands import CommandOutcome, Ending, FileContent, FileState, Hands
+from handrail.core.hands import (
+    CommandOutcome,
+    Ending,
+    Entry,
+    EntryKind,
+    FileContent,
+    FileState,
+    Found,
+    Hands,
+    Listing,
+    Match,
+    Query,
+)
+from handrail.core.pattern import NamePattern
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Ruling, Verdict
@@ -56,6 +70,21 @@ class FakeFiles:
             raise FileOperationError(f"{path} is larger than {max_bytes:,} bytes")
         return FileContent(data, len(data))
 
+    async def list(self, path: str, pattern: NamePattern, *, most: int) -> Listing:
+        start = "" if path == "." else f"{path}/"
+        below = [name.removeprefix(start) for name in self.files if name.startswith(start)]
+        if start and not below:
+            raise FileOperationError(f"{path} is not a directory")
+        folders = {way for name in below for way in _folders_of(name)}
+        fitting = [name for name in sorted({*below, *folders}) if pattern.matches(name)]
+        entries = [
+            Entry(start + name, EntryKind.DIRECTORY)
+            if name in folders
+            else Entry(start + name, EntryKind.FILE, len(self.files[start + name]))
+            for name in fitting
+        ]
+        return Listing(tuple(entries[:most]), len(entries))
+
     async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
         return await self.read(path, max_bytes=max_bytes) if path in self.files else None
 
@@ -71,6 +100,30 @@ class FakeFiles:
         ):
             raise StaleFileError(f"{path} is not what it was")
         self.files[path] = data
+
+
+def _folders_of(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]
+
+
+class FakeSearches:
+    """Searches the files that exist only in memory, with Python's regular expressions."""
+
+    def __init__(self, files: FakeFiles):
+        self._files = files
+
+    async def search(self, query: Query, path: str, *, most: int) -> Found:
+        wanted = NamePattern.read(query.file_pattern or "*", recursive=True)
+        expression = re.compile(query.pattern, 0 if query.case_sensitive else re.IGNORECASE)
+        found: list[Match] = []
+        for name, data in sorted(self._files.files.items()):
+            if path not in (".", name, *_folders_of(name)) or not wanted.matches(name):
+                continue
+            for number, text in enumerate(data.decode(errors="replace").splitlines(), 1):
+                if (match := expression.search(text)) is not None:
+                    found.append(Match(name, number, match.start() + 1, text))
+        return Found(tuple(found[:most]), len(found))
 
 
 class FakeCommands:
@@ -111,9 +164,11 @@ class FakeHands(Hands):
         commands: Mapping[str, bytes] | None = None,
         blobs: Sequence[bytes] = (),
     ):
+        made = FakeFiles(files or {})
         super().__init__(
-            files=FakeFiles(files or {}),
+            files=made,
             commands=FakeCommands(commands or {}),
+            searches=FakeSearches(made),
             blobs=FakeBlobs(*blobs),
         )
 

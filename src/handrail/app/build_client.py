@@ -1,8 +1,9 @@
 """build_client: everything that runs on the user's machine."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from handrail.app.clock import SystemClock
 from handrail.app.home import Credentials
@@ -10,6 +11,7 @@ from handrail.app.plugins import load_toolbox
 from handrail.client.api import HandrailApi
 from handrail.client.asking import Asking
 from handrail.client.blobs import ClientBlobs
+from handrail.client.cache import ContentCache
 from handrail.client.handler import ToolHandler
 from handrail.client.journal import Journal
 from handrail.client.review import Reviewer
@@ -19,6 +21,8 @@ from handrail.core.ports import Channel
 from handrail.core.project import Autonomy
 from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.ripgrep import Ripgrep
+from handrail.executors.search import SearchExecutor
 from handrail.policy.security import Scene
 
 
@@ -28,9 +32,18 @@ async def build_client(
     journal: Journal,
     announce: Callable[[bool], None] = lambda connected: None,
     channel: Channel | None = None,
+    private: Sequence[Path] = (),
 ) -> AsyncGenerator[StreamingClient]:
-    """A client for one workspace, ready to run; it asks by `channel`, if it has one."""
-    with FileSystemExecutor(credentials.workspace) as files:
+    """A client for one workspace, ready to run; it asks by `channel`, if it has one.
+
+    What lies in `private` folders is read by no tool, whatever name it has in the workspace.
+    """
+    with (
+        FileSystemExecutor(
+            credentials.workspace, cache=ContentCache(SystemClock()), private=private
+        ) as files,
+        Ripgrep(files.root) as ripgrep,
+    ):
         # The server has asked where asking was due; here only what is refused always is refused.
         scene = Scene(workspace=files.root, autonomy=Autonomy.FULL, isolated=False)
         commands = CommandExecutor(files.root, keeper=journal.keeper)
@@ -40,7 +53,8 @@ async def build_client(
         async with HandrailApi(
             credentials.server, credentials.project_id, credentials.client_token
         ) as api:
-            hands = Hands(files=files, commands=commands, blobs=ClientBlobs(api))
+            searches = SearchExecutor(files, ripgrep)
+            hands = Hands(files, commands, searches, ClientBlobs(api))
             reviewer = Reviewer(toolbox.registry, scene, hands)
             asking = Asking(api, channel)
 

@@ -27,7 +27,8 @@ async def connect(
     try:
         with home.acting_for(workspace):
             journal = Journal(home.journal_folder(credentials))
-            async with build_client(credentials, journal, announce, channel) as client:
+            private = [home.path]
+            async with build_client(credentials, journal, announce, channel, private) as client:
                 await client.run()
     except* ApiError as errors:
         refusals = errors.exceptions

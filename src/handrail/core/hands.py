@@ -3,11 +3,13 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from handrail.core.blob import Blob
-from handrail.core.errors import FileOperationError
+from handrail.core.errors import CommandExecutionError, FileOperationError
+from handrail.core.pattern import NamePattern
 from handrail.core.tool import JsonObject
 
 
@@ -44,10 +46,75 @@ class FileState:
         return cls(exists=True, sha256=facts["sha256"], mode=int(facts["mode"], 8))
 
 
+class FileVersion(NamedTuple):
+    """What the system says of an open file. If none of it changes, neither has the content."""
+
+    device: int
+    inode: int
+    size: int
+    mode: int
+    modified_ns: int
+    changed_ns: int
+
+
+class ReadCache(Protocol):
+    """What was read before; asked only with the version of a file that is open now."""
+
+    def find(self, version: FileVersion) -> FileContent | None: ...
+
+    def keep(self, version: FileVersion, content: FileContent) -> None: ...
+
+
+class EntryKind(StrEnum):
+    """What a name in a folder stands for. A link is a link, wherever it leads."""
+
+    FILE = "file"
+    DIRECTORY = "directory"
+    LINK = "link"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name in a folder; `path` begins at the workspace's root."""
+
+    path: str
+    kind: EntryKind
+    size: int | None = None
+    modified: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The first entries that fit, and how many there are in all.
+
+    `skipped` are folders that could not be looked into; unless `whole`, there was more to look at
+    than anybody has time for, and `total` counts what was seen.
+    """
+
+    entries: tuple[Entry, ...]
+    total: int
+    skipped: tuple[str, ...] = ()
+    whole: bool = True
+
+
 class Files(Protocol):
     """The files below one workspace root. Paths are relative to it and already judged."""
 
     async def read(self, path: str, *, max_bytes: int) -> FileContent: ...
+
+    async def list(self, path: str, pattern: NamePattern, *, most: int) -> Listing:
+        """The names below a folder that fit a pattern, sorted; no hidden folder is entered.
+
+        Raises:
+            PathValidationError: It leads outside, or is protected under its true name.
+            FileOperationError: It is no folder, or may not be read.
+        """
+        ...
 
     async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
         """What a write to `path` would displace; None where nothing is there yet.
@@ -123,7 +190,59 @@ class NoBlobs:
 
 
 @dataclass(frozen=True, slots=True)
+class Match:
+    """A line that a search has found; `column` counts characters, from 1."""
+
+    path: str
+    line: int
+    column: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The first matches, and how many there are; `cut_short` says why some may be missing."""
+
+    matches: tuple[Match, ...]
+    total: int
+    cut_short: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to look for, and in which files; without a pattern for them, in all."""
+
+    pattern: str
+    case_sensitive: bool = True
+    file_pattern: str | None = None
+
+
+class Searches(Protocol):
+    """Looking for text in the files of the workspace."""
+
+    async def search(self, query: Query, path: str, *, most: int) -> Found:
+        """The lines of a file, or of the files below a folder, that match.
+
+        Raises:
+            BadInput: The pattern is no regular expression.
+            PathValidationError: The path leads outside, or is protected under its true name.
+        """
+        ...
+
+
+class NoSearches:
+    """For hands that were given nothing to search with."""
+
+    async def search(self, query: Query, path: str, *, most: int) -> Found:
+        raise CommandExecutionError("this client was given nothing to search with")
+
+
+_NO_SEARCHES = NoSearches()
+
+
+@dataclass(frozen=True, slots=True)
 class Hands:
     files: Files
     commands: Commands
+    searches: Searches = _NO_SEARCHES
     blobs: Blobs = field(default_factory=NoBlobs)

@@ -6,17 +6,25 @@ import fcntl
 import os
 import stat
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 from handrail.core.errors import FileOperationError, PathValidationError, StaleFileError
-from handrail.core.hands import FileContent, FileState
+from handrail.core.hands import FileContent, FileState, Listing, ReadCache
+from handrail.core.pattern import NamePattern
 from handrail.executors.atomic import put
 from handrail.executors.beneath import has_openat2, open_beneath
 from handrail.executors.explain import explain
+from handrail.executors.listing import Tour, list_folder
 from handrail.executors.place import Place
+from handrail.executors.second_names import SecondNames
+from handrail.executors.version import nobody_writes, version_of
 from handrail.policy.rulebook.paths import Access
 from handrail.policy.rulebook.rules import Rules, default_rules
+
+A = TypeVar("A")
+T = TypeVar("T")
 
 # Up to here a read is quicker than asking a thread to do it.
 _INLINE_BYTES = 256_000
@@ -33,10 +41,19 @@ _NOTHING_THERE = {
 class FileSystemExecutor:
     """Holds the root folder open: what happens to its path later makes no difference."""
 
-    def __init__(self, root: str | Path, rules: Rules | None = None):
+    def __init__(
+        self,
+        root: str | Path,
+        rules: Rules | None = None,
+        *,
+        cache: ReadCache | None = None,
+        private: Sequence[str | Path] = (),
+    ):
         self.root = os.path.realpath(root)
-        self._rules = rules or default_rules()
+        self.rules = rules or default_rules()
+        self._cache = cache
         self._root_fd = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._second_names = SecondNames(self._root_fd, self.rules, private)
 
     def close(self) -> None:
         if self._root_fd >= 0:
@@ -50,14 +67,45 @@ class FileSystemExecutor:
         self.close()
 
     async def read(self, path: str, *, max_bytes: int) -> FileContent:
+        fd = await self.open_readable(path)
+        try:
+            return await self._content(fd, path, max_bytes)
+        finally:
+            os.close(fd)
+
+    async def open_readable(self, path: str, *, folders: bool = False) -> int:
+        """A file, or a folder if `folders` are wanted too, held against all that forbids it."""
         # O_NONBLOCK: opening a pipe must not wait for somebody to write into it.
         fd = self._open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
         try:
-            self._check_regular(fd, path)
+            found = os.fstat(fd)
+            is_folder = stat.S_ISDIR(found.st_mode)
+            if not (is_folder and folders):
+                _check_regular(found, path)
             self._check_true_name(fd, path)
-            return await _content(fd, path, max_bytes)
-        finally:
+            if found.st_nlink > 1 and not is_folder:
+                await asyncio.to_thread(self._second_names.check, found, path)
+        except BaseException:
             os.close(fd)
+            raise
+        return fd
+
+    async def list(self, path: str, pattern: NamePattern, *, most: int) -> Listing:
+        fd = self._open_folder(path)
+        try:
+            true_name = self._true_name(self._root_fd, fd, path) or path
+            self._check_rules(path, true_name, writing=False)
+        except BaseException:
+            os.close(fd)
+            raise
+
+        def may_enter(below: str) -> bool:
+            return not self.is_protected(f"{true_name}/{below}")
+
+        try:
+            return await _in_thread(fd, list_folder, Tour(path, pattern, may_enter, most))
+        except OSError as error:
+            raise explain(error, path, "list") from error
 
     async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
         try:
@@ -69,7 +117,7 @@ class FileSystemExecutor:
         if fd is None:
             return None
         try:
-            return await _content(fd, path, max_bytes)
+            return await self._content(fd, path, max_bytes)
         finally:
             os.close(fd)
 
@@ -113,6 +161,39 @@ class FileSystemExecutor:
         finally:
             os.close(root_fd)
 
+    async def _content(self, fd: int, path: str, max_bytes: int) -> FileContent:
+        found = os.fstat(fd)
+        if found.st_size > max_bytes:
+            raise FileOperationError(
+                f"{path} is {found.st_size:,} bytes; at most {max_bytes:,} can be read"
+            )
+        cache = self._cache if found.st_size > _INLINE_BYTES else None
+        if cache is not None and (known := cache.find(version_of(found))) is not None:
+            return known
+        # Before the reading: whoever comes to write from now on changes the times of the file.
+        can_be_kept = cache is not None and nobody_writes(fd)
+        data = await _read(fd, found.st_size, max_bytes)
+        if len(data) > max_bytes:
+            raise FileOperationError(f"{path} grew past {max_bytes:,} bytes while it was read")
+        content = FileContent(data, len(data), stat.S_IMODE(found.st_mode))
+        if cache is not None and can_be_kept and version_of(os.fstat(fd)) == version_of(found):
+            cache.keep(version_of(found), content)
+        return content
+
+    def is_protected(self, path: str) -> bool:
+        """Whether a file of that name is not to be read, as its name says."""
+        return any(rule.access is Access.ANY and rule.covers(path) for rule in self.rules.paths)
+
+    def _open_folder(self, path: str) -> int:
+        try:
+            return open_beneath(self._root_fd, path, os.O_RDONLY | os.O_DIRECTORY)
+        except NotADirectoryError as error:
+            raise FileOperationError(
+                f"{path} is not a directory; read_file shows what is in a file"
+            ) from error
+        except OSError as error:
+            raise explain(error, path, "list") from error
+
     def _open(self, path: str, flags: int) -> int:
         try:
             return open_beneath(self._root_fd, path, flags)
@@ -148,13 +229,6 @@ class FileSystemExecutor:
             return error.errno in (errno.ELOOP, errno.EMLINK)
         return True
 
-    def _check_regular(self, fd: int, path: str) -> None:
-        mode = os.fstat(fd).st_mode
-        if stat.S_ISDIR(mode):
-            raise FileOperationError(f"{path} is a directory; list_directory shows what is in it")
-        if not stat.S_ISREG(mode):
-            raise PathValidationError(f"{path} is not a regular file")
-
     def _check_true_name(self, fd: int, path: str) -> None:
         """A link inside the workspace may not lend a harmless name to a sensitive file."""
         if (true_name := self._true_name(self._root_fd, fd, path)) is not None:
@@ -170,7 +244,7 @@ class FileSystemExecutor:
         raise PathValidationError(f"{place.path} leads to {true_name}; write it by that name")
 
     def _check_rules(self, path: str, true_name: str, *, writing: bool) -> None:
-        for rule in self._rules.paths:
+        for rule in self.rules.paths:
             if (writing or rule.access is Access.ANY) and rule.covers(true_name):
                 raise PathValidationError(f"{path} leads to {true_name}: {rule.reason}")
 
@@ -193,21 +267,18 @@ def _looking() -> int:
     return os.O_PATH if has_openat2() else os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 
 
-async def _content(fd: int, path: str, max_bytes: int) -> FileContent:
-    found = os.fstat(fd)
-    if found.st_size > max_bytes:
-        raise FileOperationError(
-            f"{path} is {found.st_size:,} bytes; at most {max_bytes:,} can be read"
-        )
+def _check_regular(found: os.stat_result, path: str) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise FileOperationError(f"{path} is a directory; list_directory shows what is in it")
+    if not stat.S_ISREG(found.st_mode):
+        raise PathValidationError(f"{path} is not a regular file")
+
+
+async def _read(fd: int, size: int, max_bytes: int) -> bytes:
+    if size <= _INLINE_BYTES:
+        return _read_all(fd, max_bytes)
     # A copy for the thread, which may still be reading when we are cancelled.
-    data = (
-        _read_all(fd, max_bytes)
-        if found.st_size <= _INLINE_BYTES
-        else await _read_in_thread(os.dup(fd), max_bytes)
-    )
-    if len(data) > max_bytes:
-        raise FileOperationError(f"{path} grew past {max_bytes:,} bytes while it was read")
-    return FileContent(data, len(data), stat.S_IMODE(found.st_mode))
+    return await _in_thread(os.dup(fd), _read_all, max_bytes)
 
 
 def _true_path(fd: int) -> str | None:
@@ -221,11 +292,11 @@ def _true_path(fd: int) -> str | None:
         return None
 
 
-async def _read_in_thread(fd: int, max_bytes: int) -> bytes:
-    """Read elsewhere. Shielded, so that the descriptor is closed when the reading has ended."""
-    reading = asyncio.get_running_loop().run_in_executor(None, _read_all, fd, max_bytes)
-    reading.add_done_callback(lambda _: os.close(fd))
-    return await asyncio.shield(reading)
+async def _in_thread(fd: int, work: Callable[[int, A], T], argument: A) -> T:
+    """Work elsewhere. Shielded, so that the descriptor is closed when the work has ended."""
+    working = asyncio.get_running_loop().run_in_executor(None, work, fd, argument)
+    working.add_done_callback(lambda _: os.close(fd))
+    return await asyncio.shield(working)
 
 
 def _read_all(fd: int, max_bytes: int) -> bytes:

@@ -8,13 +8,15 @@ from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.security import Scene
 from handrail.tools.blame import blaming
 from handrail.tools.builtin.execute_command import ExecuteCommand
+from handrail.tools.builtin.list_directory import ListDirectory
 from handrail.tools.builtin.read_file import ReadFile
+from handrail.tools.builtin.search_code import SearchCode
 from handrail.tools.builtin.write_file import WriteFile
 from handrail.tools.judgement import judge_call
 from handrail.tools.registry import ToolRegistry
 
 # The one list to extend when Handrail itself gets a new tool.
-BUILTIN = (ReadFile, WriteFile, ExecuteCommand)
+BUILTIN = (ReadFile, WriteFile, ListDirectory, SearchCode, ExecuteCommand)
 
 
 def builtin_registry() -> ToolRegistry:

@@ -21,6 +21,7 @@ class PathRule:
     access: Access
     reason: str
     matcher: re.Pattern[str]
+    patterns: tuple[str, ...] = ()
 
     def covers(self, path: str) -> bool:
         """Whether a workspace-relative path, or a folder on its way, is caught by this rule."""
@@ -35,6 +36,7 @@ def read_path_rule(row: RuleRow) -> PathRule:
             access=Access(row.text("access")),
             reason=row.text("reason"),
             matcher=any_part(row.texts("patterns"), row.texts("except", [])),
+            patterns=tuple(row.texts("patterns")),
         )
     except ValueError as error:
         raise row.refuse(error) from error
