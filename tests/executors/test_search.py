@@ -339,17 +339,17 @@ async def test_a_cancelled_search_leaves_nothing_running(
     files: FileSystemExecutor, tmp_path: Path
 ) -> None:
     noted = tmp_path / "pids"
-    body = f"sleep 60 & echo $! $$ > {noted}.new; mv {noted}.new {noted}; wait"
+    body = f"echo $$ > {noted}.new; mv {noted}.new {noted}; exec sleep 60"
     searching = asyncio.get_running_loop().create_task(
         found(SearchExecutor(files, Pretender(files.root, tmp_path / "rg", body)))
     )
     while not noted.exists():
+        assert not searching.done(), searching
         await asyncio.sleep(0.01)
     searching.cancel()
     with pytest.raises(asyncio.CancelledError):
         await searching
-    for pid in map(int, noted.read_text().split()):
-        assert await is_gone(pid)
+    assert await is_gone(int(noted.read_text()))
 
 
 async def is_gone(pid: int) -> bool:
