@@ -1,5 +1,7 @@
 """The stand-ins we ship behave like what they stand for."""
 
+from pathlib import Path
+
 import pytest
 
 from handrail.core.card import Card, Choice
@@ -10,9 +12,11 @@ from handrail.core.errors import (
     FileOperationError,
     StaleFileError,
 )
-from handrail.core.hands import FileContent, FileState
+from handrail.core.hands import FileContent, FileState, Found, Match, Query
+from handrail.core.pattern import NamePattern
 from handrail.core.risk import RiskLevel
 from handrail.core.verdict import Ruling
+from handrail.executors.filesystem import FileSystemExecutor
 from handrail.policy.security import Scene
 from handrail.testing import FakeClock, FakeCommands, FakeHands, ScriptedPerson, try_tool
 from handrail.tools.builtin.write_file import WriteFile, WriteFileParams
@@ -61,6 +65,47 @@ async def test_a_tool_works_with_hands_that_touch_nothing() -> None:
 
     assert "-old\n+new\n" in survey.evidence
     assert result.success
+
+
+TREE = {"a.txt": b"one\nTwo\n", "src/b.py": b"two\n", "src/deep/c.py": b"", ".env": b"two"}
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "recursive"),
+    [
+        (".", "*", False),
+        (".", "*", True),
+        (".", ".*", True),
+        (".", "src/**/*.py", False),
+        ("src", "*.py", True),
+    ],
+)
+async def test_files_in_memory_are_listed_like_real_ones(
+    tmp_path: Path, path: str, pattern: str, recursive: bool
+) -> None:
+    for name, data in TREE.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    wanted = NamePattern.read(pattern, recursive=recursive)
+
+    with FileSystemExecutor(tmp_path) as real:
+        expected = await real.list(path, wanted, most=2)
+    listed = await FakeHands(TREE).files.list(path, wanted, most=2)
+
+    assert listed.total == expected.total
+    assert [(one.path, one.kind) for one in listed.entries] == [
+        (one.path, one.kind) for one in expected.entries
+    ]
+
+
+async def test_files_in_memory_are_searched() -> None:
+    searches = FakeHands(TREE).searches
+
+    everywhere = await searches.search(Query("two", case_sensitive=False), ".", most=1)
+    below = await searches.search(Query("two", file_pattern="*.py"), "src", most=9)
+
+    assert everywhere == Found((Match("a.txt", 2, 1, "Two"),), 2)
+    assert below == Found((Match("src/b.py", 1, 1, "two"),), 1)
 
 
 async def test_commands_say_what_they_were_given_to_say() -> None:

@@ -125,6 +125,8 @@ def test_every_call_of_the_tour_is_listed(journey: Journey) -> None:
     assert [tool["name"] for tool in journey.tools["tools"]] == [
         "read_file",
         "write_file",
+        "list_directory",
+        "search_code",
         "execute_command",
     ]
 

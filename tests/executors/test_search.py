@@ -67,8 +67,10 @@ async def found(
     return await searcher.search(Query(pattern, case, files), path, most=most)
 
 
-async def paths(searcher: SearchExecutor, pattern: str = "foo", **options: str) -> list[str]:
-    return [match.path for match in (await found(searcher, pattern, **options)).matches]
+async def paths(
+    searcher: SearchExecutor, *, path: str = ".", files: str | None = None
+) -> list[str]:
+    return [match.path for match in (await found(searcher, "foo", path, files=files)).matches]
 
 
 async def test_lines_are_found_with_their_place(searcher: SearchExecutor) -> None:

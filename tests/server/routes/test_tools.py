@@ -4,7 +4,9 @@ from handrail.core.access import Role
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from handrail.tools.builtin.execute_command import ExecuteCommand
+from handrail.tools.builtin.list_directory import ListDirectory
 from handrail.tools.builtin.read_file import ReadFile
+from handrail.tools.builtin.search_code import SearchCode
 from handrail.tools.builtin.write_file import WriteFile
 from tests.conftest import Household, settle_in
 from tests.server.conftest import Caller, a_body, ask_to_read, base, report
@@ -31,10 +33,12 @@ async def test_the_tools_are_listed_with_what_a_model_needs(
             for tool, asks, risk, seconds in (
                 (ReadFile(), False, "LOW", 0),
                 (WriteFile(), True, "MEDIUM", 300),
+                (ListDirectory(), False, "LOW", 0),
+                (SearchCode(), False, "LOW", 0),
                 (ExecuteCommand(), True, "MEDIUM", 300),
             )
         ],
-        "total_count": 3,
+        "total_count": 5,
     }
 
 

@@ -18,8 +18,8 @@ SCENE = Scene("/home/ada/project")
 TREE = {"README.md": b"hello", "src/a.py": b"1", "src/deep/b.py": b"", ".env": b"x"}
 
 
-async def listed(files: dict[str, bytes] = TREE, **params: Any) -> ToolResult:
-    wanted = ListDirectoryParams(**{"path": ".", **params})
+async def listed(files: dict[str, bytes] = TREE, *, path: str = ".", **params: Any) -> ToolResult:
+    wanted = ListDirectoryParams(path=path, **params)
     return await ListDirectory().execute(wanted, SCENE, FakeHands(files))
 
 
