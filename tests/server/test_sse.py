@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from handrail.core.access import Role
+from handrail.core.access import Role, hash_secret
 from handrail.core.change import Change, ForgetEvents
 from handrail.core.digest import digest_call
 from handrail.core.verdict import Plan
-from handrail.server.auth import Entry
+from handrail.server.auth import Entry, Gate
 from handrail.server.services import Services
 from handrail.server.sse import EventStream
 from handrail.store.sqlite import SqliteStore
@@ -507,7 +507,8 @@ async def test_who_hears_nothing_but_the_greeting_can_go_on_from_there(
 async def test_who_listens_too_slowly_is_told_that_events_are_gone(
     services: Services, store: SqliteStore, household: Household
 ) -> None:
-    stream = EventStream(services, Entry(household.user, household.project), None).frames()
+    entry = Entry(household.user, household.project, hash_secret(household.secrets[Role.USER]))
+    stream = EventStream(services, Gate(store, services.clock), entry, None).frames()
     await anext(stream)
     for number in range(5):
         await store.submit(opening(a_call(household, f"call-{number}"), household))

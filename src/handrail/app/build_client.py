@@ -33,6 +33,7 @@ async def build_client(
     announce: Callable[[bool], None] = lambda connected: None,
     channel: Channel | None = None,
     private: Sequence[Path] = (),
+    find_token: Callable[[], str | None] = lambda: None,
 ) -> AsyncGenerator[StreamingClient]:
     """A client for one workspace, ready to run; it asks by `channel`, if it has one.
 
@@ -51,7 +52,7 @@ async def build_client(
         toolbox = load_toolbox()
         toolbox.warn("client")
         async with HandrailApi(
-            credentials.server, credentials.project_id, credentials.client_token
+            credentials.server, credentials.project_id, credentials.client_token, find_token
         ) as api:
             searches = SearchExecutor(files, ripgrep)
             hands = Hands(files, commands, searches, ClientBlobs(api))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from handrail.app.home import Credentials, Home
+from handrail.app.tokens import finish_exchange
 from handrail.core.access import Role, Token, hash_secret, new_secret
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Add, Change
@@ -28,7 +29,8 @@ async def enrol(
     store: Store, clock: Clock, home: Home, workspace: Path, server: str
 ) -> Credentials:
     """The credentials for a workspace; made on the first time, found again on the next."""
-    root = _usable(workspace, home)
+    root = usable_root(workspace, home)
+    await finish_exchange(store, home)
     found = home.find_credentials(root)
     if found is not None and await store.find_token(hash_secret(found.client_token)) is not None:
         credentials = replace(found, server=server)
@@ -41,7 +43,7 @@ async def enrol(
     return credentials
 
 
-def _usable(workspace: Path, home: Home) -> Path:
+def usable_root(workspace: Path, home: Home) -> Path:
     root = workspace.resolve()
     if not root.is_dir():
         raise SetupError(f"{root} is not a folder; name the folder your agents shall work in")

@@ -5,16 +5,20 @@ import json
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
+from handrail.core.access import Role
 from handrail.core.errors import SetupError
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What this machine needs to take part in one project."""
+    """What this machine needs to take part in one project.
+
+    A machine that was let in by its client's token alone has no others; they are empty then.
+    """
 
     server: str
     project_id: str
@@ -22,6 +26,29 @@ class Credentials:
     user_token: str
     client_token: str
     agent_token: str
+
+    def token_for(self, role: Role) -> str:
+        """What to speak with in a role; a client's token stands in for its person's.
+
+        Raises:
+            SetupError: This machine has no such token.
+        """
+        own = {Role.USER: self.user_token or self.client_token, Role.AGENT: self.agent_token}
+        if secret := own.get(role, self.client_token):
+            return secret
+        raise SetupError(
+            f"this machine has no token for the role {role}; where the server runs, "
+            f"`handrail token create --role {role}` makes one"
+        )
+
+    def with_secret(self, role: Role, secret: str) -> "Credentials":
+        match role:
+            case Role.USER:
+                return replace(self, user_token=secret)
+            case Role.CLIENT:
+                return replace(self, client_token=secret)
+            case Role.AGENT:
+                return replace(self, agent_token=secret)
 
 
 class Home:
@@ -70,15 +97,14 @@ class Home:
         return self.path / "journal" / f"{key}-{credentials.project_id}"
 
     def find_credentials(self, workspace: Path) -> Credentials | None:
-        file = self._credentials_file(workspace)
-        try:
-            return Credentials(**json.loads(file.read_bytes()))
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise SetupError(f"{file} cannot be read: {error.strerror}") from error
-        except (ValueError, TypeError) as error:
-            raise SetupError(f"{file} cannot be read; remove it and start again") from error
+        return _read(self._credentials_file(workspace))
+
+    def all_credentials(self) -> list[Credentials]:
+        return self._read_all("*.json")
+
+    def prepared_credentials(self) -> list[Credentials]:
+        """What was prepared and, because somebody died, neither saved nor dropped."""
+        return self._read_all("*.next")
 
     def get_credentials(self, workspace: Path) -> Credentials:
         """The credentials for a folder, or for the nearest folder above it that has some."""
@@ -92,15 +118,15 @@ class Home:
         )
 
     def save_credentials(self, credentials: Credentials) -> None:
-        """Write aside, then rename: a crash leaves the old file or the new one, never half."""
-        file = self._credentials_file(Path(credentials.workspace))
-        aside = file.with_suffix(f".{os.getpid()}.tmp")
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            json.dump(asdict(credentials), stream, indent=2)
-            stream.flush()
-            os.fsync(stream.fileno())
-        aside.replace(file)
+        _write(self._credentials_file(Path(credentials.workspace)), credentials)
+        self.drop_prepared(credentials)
+
+    def prepare_credentials(self, credentials: Credentials) -> None:
+        """Note new secrets beside the old ones, for as long as it is open which of them count."""
+        _write(self._prepared_file(credentials), credentials)
+
+    def drop_prepared(self, credentials: Credentials) -> None:
+        self._prepared_file(credentials).unlink(missing_ok=True)
 
     @property
     def _credentials_folder(self) -> Path:
@@ -109,9 +135,38 @@ class Home:
     def _credentials_file(self, workspace: Path) -> Path:
         return self._credentials_folder / f"{_key(workspace)}.json"
 
+    def _prepared_file(self, credentials: Credentials) -> Path:
+        return self._credentials_file(Path(credentials.workspace)).with_suffix(".next")
+
+    def _read_all(self, pattern: str) -> list[Credentials]:
+        found = map(_read, sorted(self._credentials_folder.glob(pattern)))
+        return [credentials for credentials in found if credentials is not None]
+
 
 def _key(workspace: Path) -> str:
     return sha256(os.fsencode(workspace)).hexdigest()[:16]
+
+
+def _read(file: Path) -> Credentials | None:
+    try:
+        return Credentials(**json.loads(file.read_bytes()))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise SetupError(f"{file} cannot be read: {error.strerror}") from error
+    except (ValueError, TypeError) as error:
+        raise SetupError(f"{file} cannot be read; remove it and start again") from error
+
+
+def _write(file: Path, credentials: Credentials) -> None:
+    """Write aside, then rename: a crash leaves the old file or the new one, never half."""
+    aside = file.with_suffix(f".{os.getpid()}.tmp")
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        json.dump(asdict(credentials), stream, indent=2)
+        stream.flush()
+        os.fsync(stream.fileno())
+    aside.replace(file)
 
 
 @contextmanager

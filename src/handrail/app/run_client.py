@@ -5,7 +5,7 @@ from pathlib import Path
 
 from handrail.app.build_client import build_client
 from handrail.app.home import Credentials, Home
-from handrail.client.api import ApiError
+from handrail.client.api import ApiError, ServerUntrusted
 from handrail.client.journal import Journal
 from handrail.core.errors import SetupError
 from handrail.core.ports import Channel
@@ -24,14 +24,31 @@ async def connect(
     """
     refusals: tuple[BaseException, ...] = ()
     workspace = Path(credentials.workspace)
+
+    def find_token() -> str | None:
+        saved = home.find_credentials(workspace)
+        return None if saved is None else saved.client_token
+
     try:
         with home.acting_for(workspace):
             journal = Journal(home.journal_folder(credentials))
-            private = [home.path]
-            async with build_client(credentials, journal, announce, channel, private) as client:
+            async with build_client(
+                credentials, journal, announce, channel, [home.path], find_token
+            ) as client:
                 await client.run()
-    except* ApiError as errors:
+    except* (ApiError, ServerUntrusted) as errors:
         refusals = errors.exceptions
     # Not from inside `except*`: some versions of Python would wrap it in a group.
     for refusal in refusals:
-        raise SetupError(f"{credentials.server} turned us away: {refusal}") from refusal
+        raise SetupError(_in_words(refusal, credentials)) from refusal
+
+
+def _in_words(refusal: BaseException, credentials: Credentials) -> str:
+    if not isinstance(refusal, ApiError):
+        return str(refusal)
+    way_back = (
+        "; where the server runs, `handrail token create --role client` makes a new one"
+        if refusal.status == 401
+        else ""
+    )
+    return f"{credentials.server} turned us away: {refusal}{way_back}"

@@ -22,7 +22,7 @@ def ask(
     role: Role = Role.USER,
 ) -> T:
     credentials = Home(load_settings(home=home).home).get_credentials(workspace)
-    token = credentials.agent_token if role is Role.AGENT else credentials.user_token
+    token = credentials.token_for(role)
 
     async def run() -> T:
         async with HandrailApi(credentials.server, credentials.project_id, token) as api:

@@ -1,6 +1,8 @@
 """handrail connect."""
 
 import asyncio
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -8,12 +10,14 @@ import typer
 import uvloop
 
 from handrail.app.home import Home
+from handrail.app.join import join
 from handrail.app.logs import configure_logs
 from handrail.app.run_client import connect as run_client
 from handrail.app.settings import load_settings
 from handrail.app.terminal import find_terminal
 from handrail.cli import options
 from handrail.cli.output import say, visible
+from handrail.core.errors import BadInput
 
 
 def register(app: typer.Typer) -> None:
@@ -24,6 +28,12 @@ def connect(
     workspace: Annotated[
         Path, typer.Argument(help="The folder your agents shall work in.", show_default="here")
     ] = Path(),
+    server: Annotated[
+        str | None, typer.Option(help="Join the server at this address, such as https://host:8000.")
+    ] = None,
+    project: Annotated[
+        str | None, typer.Option(help="The project there that this folder is for.")
+    ] = None,
     home: options.Home = None,
     verbose: options.Verbose = False,
 ) -> None:
@@ -31,10 +41,18 @@ def connect(
 
     It executes what the server has approved, in this folder and nowhere else, and finds its way
     back by itself when the line breaks.
+
+    To join a server on another machine, have a client's token made there, and give it here in
+    HANDRAIL_TOKEN or when asked for; that is needed once.
     """
     configure_logs(verbose=verbose)
     own = Home(load_settings(home=home).home)
-    credentials = own.get_credentials(workspace)
+    if server is None and project is None:
+        credentials = own.get_credentials(workspace)
+    elif server is None or project is None:
+        raise BadInput("--server and --project belong together; who made the token knows both")
+    else:
+        credentials = asyncio.run(join(own, workspace, server, project, _token()))
 
     before: bool | None = None
 
@@ -48,6 +66,15 @@ def connect(
         uvloop.run(run_client(own, credentials, announce, find_terminal()))
     except (KeyboardInterrupt, asyncio.CancelledError):
         say("Disconnected.")
+
+
+def _token() -> str:
+    found = os.environ.get("HANDRAIL_TOKEN")
+    if not found and sys.stdin.isatty():
+        found = typer.prompt("Token", hide_input=True, err=True)
+    if not found:
+        raise BadInput("give the client's token in HANDRAIL_TOKEN")
+    return found.strip()
 
 
 def _state(connected: bool, before: bool | None) -> str:

@@ -26,6 +26,7 @@ COMMANDS = {
     ),
     "tools": ("handrail.cli.tools", "List the tools an agent may ask for."),
     "audit": ("handrail.cli.audit", "Show the record, or prove that nobody has touched it."),
+    "token": ("handrail.cli.token", "List, make, exchange and take back the keys to Handrail."),
     "version": ("handrail.cli.version", "Print the version."),
 }
 

@@ -14,6 +14,7 @@ from rich.table import Table
 from handrail.core.visible import visible as make_visible
 
 console = Console(highlight=False, emoji=False)
+_beside = Console(stderr=True, highlight=False, emoji=False)
 
 _STATUS_STYLE = {
     "completed": "green",
@@ -26,6 +27,11 @@ _STATUS_STYLE = {
 
 def say(text: str = "") -> None:
     console.print(text, soft_wrap=True)
+
+
+def remark(text: str) -> None:
+    """Said beside what a program reads: on standard error."""
+    _beside.print(text, soft_wrap=True)
 
 
 def program() -> str:

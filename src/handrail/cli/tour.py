@@ -14,6 +14,7 @@ from handrail.cli import options
 from handrail.cli.ids import short
 from handrail.cli.output import in_short, print_json, program, say, status, visible
 from handrail.client.api import HandrailApi, ServerUnreachable
+from handrail.core.access import Role
 from handrail.core.card import Card
 from handrail.core.errors import SetupError
 
@@ -65,8 +66,8 @@ async def _play(
             say(f"   {words}")
 
     async with (
-        HandrailApi(known.server, known.project_id, known.agent_token) as agent,
-        HandrailApi(known.server, known.project_id, known.user_token) as person,
+        HandrailApi(known.server, known.project_id, known.token_for(Role.AGENT)) as agent,
+        HandrailApi(known.server, known.project_id, known.token_for(Role.USER)) as person,
     ):
         await _check_server(person)
         guide = Tour(

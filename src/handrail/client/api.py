@@ -1,7 +1,8 @@
 """HandrailApi: the REST surface, typed and with errors in words."""
 
+import asyncio
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self, cast
 from urllib.parse import quote
 
@@ -15,6 +16,8 @@ from handrail.core.errors import HandrailError
 _CONNECT_SECONDS = 10.0
 _ANSWER_SECONDS = 10.0
 _LONGEST_LOOK_SECONDS = 60.0
+# Whoever rotates a token makes it count first and saves it then.
+_ROTATION_SECONDS = 0.5
 # Not now, says whoever stands in between; the server itself says none of them.
 _NOT_NOW = (408, 425, 429)
 
@@ -29,6 +32,10 @@ class ApiError(HandrailError):
 
 class ServerUnreachable(HandrailError):
     """The server did not answer; it may be down, or starting again."""
+
+
+class ServerUntrusted(ServerUnreachable):
+    """Somebody answers, but cannot prove to be the server."""
 
 
 class ServerTroubled(ServerUnreachable):
@@ -51,7 +58,16 @@ class Receipts(msgspec.Struct, frozen=True):
 class HandrailApi:
     """One token's view of one project on one server."""
 
-    def __init__(self, server: str, project_id: str, token: str):
+    def __init__(
+        self,
+        server: str,
+        project_id: str,
+        token: str,
+        find_token: Callable[[], str | None] = lambda: None,
+    ):
+        """`find_token` looks for the token that counts by now, should this one be refused."""
+        self._token = token
+        self._find_token = find_token
         self.server = server.rstrip("/")
         self._base = f"{self.server}/my/projects/{project_id}"
         self._headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
@@ -70,6 +86,16 @@ class HandrailApi:
     async def __aexit__(self, *exc_info: object) -> None:
         if self._session is not None:
             await self._session.close()
+
+    async def renew(self) -> bool:
+        """Go on with a token that has taken the place of ours; False if there is none."""
+        await asyncio.sleep(_ROTATION_SECONDS)
+        found = await asyncio.to_thread(self._find_token)
+        if found is None or found == self._token:
+            return False
+        self._token = found
+        self._opened.headers["authorization"] = f"Bearer {found}"
+        return True
 
     async def execute(
         self,
@@ -227,8 +253,17 @@ class HandrailApi:
                 if response.status >= 400:
                     raise ApiError(response.status, problem_detail(body, response.status))
                 return body
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise self.untrusted(error) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise ServerUnreachable(f"{self.server} does not answer: {error}") from error
+
+    def untrusted(self, error: aiohttp.ClientConnectorCertificateError) -> ServerUntrusted:
+        why = getattr(error.certificate_error, "verify_message", "") or str(error)
+        return ServerUntrusted(
+            f"the certificate of {self.server} is not trusted on this machine ({why}); if it "
+            "comes from an authority of your own, name that one's file in SSL_CERT_FILE"
+        )
 
 
 def _encode(body: object) -> bytes:

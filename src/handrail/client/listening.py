@@ -38,14 +38,21 @@ class Listener:
 
         Raises:
             ApiError: The server knows us no longer.
+            ServerUntrusted: Whoever answers there was never proven to be the server.
         """
         pauses = Pauses()
         while True:
             try:
                 await self._listen(pauses)
+            except aiohttp.ClientConnectorCertificateError as error:
+                if self._last_event_id is None:
+                    raise self._api.untrusted(error) from error
+                log.warning("stream.untrusted", error=str(error))
             except (aiohttp.ClientError, TimeoutError, OSError, ServerUnreachable) as error:
                 log.info("stream.lost", error=str(error) or type(error).__name__)
             except ApiError as error:
+                if error.status == 401 and await self._api.renew():
+                    continue
                 if error.status in (401, 403, 404):
                     raise
                 log.warning("stream.refused", status=error.status, error=error.message)

@@ -110,6 +110,21 @@ class StopSession:
 
 
 @dataclass(frozen=True, slots=True)
+class RevokeToken:
+    """The token opens nothing from now on. Refused if that was so already."""
+
+    token: Token
+
+
+@dataclass(frozen=True, slots=True)
+class StopAgent:
+    """All that an agent has opened is stopped: its sessions, and the grants in them."""
+
+    project_id: ProjectId
+    agent_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class KeepLate:
     """A result that came after the end, kept beside it. Refused if there is one already."""
 
@@ -148,7 +163,7 @@ class LetBlobGo:
     hold: BlobHold
 
 
-AboutPeople = Resolve | UseGrant | RevokeGrant | StopSession
+AboutPeople = Resolve | UseGrant | RevokeGrant | StopSession | RevokeToken | StopAgent
 AboutBlobs = KeepBlob | UseBlob | LetBlobGo
 Step = (
     Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | AboutPeople | AboutBlobs

@@ -4,19 +4,24 @@ from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
 
-from handrail.core.access import Principal, Role, hash_secret
+from handrail.core.access import Principal, Role, Token, hash_secret
 from handrail.core.errors import Forbidden, NotFound, Unauthenticated
 from handrail.core.ids import ProjectId
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Project
 
+NOT_GOOD = "this token is unknown, revoked or expired"
+# How soon a token that is good no more is noticed by what is open or waits under it.
+RECHECK_SECONDS = 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Somebody who was let into a project."""
+    """Somebody who was let into a project, and by which token."""
 
     principal: Principal
     project: Project
+    token_hash: str
 
 
 class Gate:
@@ -32,22 +37,28 @@ class Gate:
             NotFound: No such project, or not one of theirs; which of the two is not said.
             Forbidden: Theirs, but not for this role.
         """
-        principal = await self._identify(connection)
+        token = await self._identify(connection)
+        principal = token.principal
         project = await self._open(principal, ProjectId(connection.path_params["project_id"]))
         if principal.role not in roles:
             allowed = " or ".join(f"{_with_article(role)}'s" for role in roles)
             own = _with_article(principal.role)
             raise Forbidden(f"{own}'s token cannot do this; use {allowed} token")
-        return Entry(principal, project)
+        return Entry(principal, project, token.secret_hash)
 
-    async def _identify(self, connection: HTTPConnection) -> Principal:
+    async def is_still_good(self, entry: Entry) -> bool:
+        """Whether somebody who was let in would be let in again."""
+        token = await self._store.find_token(entry.token_hash)
+        return token is not None and token.is_live(self._clock.now())
+
+    async def _identify(self, connection: HTTPConnection) -> Token:
         scheme, _, secret = connection.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not secret:
             raise Unauthenticated("send a token: `Authorization: Bearer hr_…`")
         token = await self._store.find_token(hash_secret(secret.strip()))
         if token is None or not token.is_live(self._clock.now()):
-            raise Unauthenticated("this token is unknown, revoked or expired")
-        return token.principal
+            raise Unauthenticated(NOT_GOOD)
+        return token
 
     async def _open(self, principal: Principal, project_id: ProjectId) -> Project:
         project = await self._store.find_project(project_id)

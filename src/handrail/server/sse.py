@@ -1,5 +1,6 @@
 """The event stream: every event once, in order, resumed from where the listener stood."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import ExitStack
 
@@ -9,9 +10,9 @@ from handrail.core.access import Role
 from handrail.core.approval import Approval
 from handrail.core.event import EventKind, Topic
 from handrail.core.ids import ClientId
-from handrail.core.ports import StreamItem
+from handrail.core.ports import Bell, StreamItem
 from handrail.plane.seats import Seat
-from handrail.server.auth import Entry
+from handrail.server.auth import RECHECK_SECONDS, Entry, Gate
 from handrail.server.services import Services
 from handrail.wire import WIRE_VERSION
 from handrail.wire.events import ABOUT_APPROVALS, Payload, render, stream_reset
@@ -23,10 +24,18 @@ _encode = msgspec.json.Encoder().encode
 
 
 class EventStream:
-    """One listener's stream. A client's stream is also its seat: while it is open, it gets work."""
+    """One listener's stream. A client's stream is also its seat: while it is open, it gets work.
 
-    def __init__(self, services: Services, entry: Entry, last_event_id: int | None):
+    It ends soon after its token does, whoever has revoked it and from which process.
+    """
+
+    def __init__(self, services: Services, gate: Gate, entry: Entry, last_event_id: int | None):
         self._services = services
+        self._gate = gate
+        self._entry = entry
+        self._time = asyncio.get_running_loop().time
+        self._checked_at = self._time()
+        self._refused = False
         self._project = entry.project
         self._principal = entry.principal
         self._client_id: ClientId | None = None
@@ -50,7 +59,7 @@ class EventStream:
                 yield self._reset(head)
             if seat is not None:
                 await self._services.dispatcher.offer_open_calls(seat)
-            while not (self._services.room.closed or (seat is not None and seat.replaced)):
+            while not await self._is_over(seat):
                 items = await store.read_stream(
                     self._project.id,
                     after=self._cursor,
@@ -65,8 +74,30 @@ class EventStream:
                     self._cursor = items[-1].event.seq
                     standing = (item for item in items if not self._is_void(item))
                     yield b"".join([await self._frame(item, head) for item in standing])
-                elif not await bell.wait(_PING_SECONDS):
+                elif not await self._wait(bell):
                     yield b": ping\n\n"
+
+    async def _is_over(self, seat: Seat | None) -> bool:
+        await self._check_token()
+        replaced = seat is not None and seat.replaced
+        return self._refused or replaced or self._services.room.closed
+
+    async def _wait(self, bell: Bell) -> bool:
+        """Wait for a ring, or until our token is good no more; False when a ping is due."""
+        ping_at = self._time() + _PING_SECONDS
+        while self._time() < ping_at:
+            if await bell.wait(RECHECK_SECONDS):
+                return True
+            await self._check_token()
+            if self._refused:
+                return True
+        return False
+
+    async def _check_token(self) -> None:
+        """Seldom looks into the store, however often it is asked to."""
+        if self._time() - self._checked_at >= RECHECK_SECONDS:
+            self._refused = not await self._gate.is_still_good(self._entry)
+            self._checked_at = self._time()
 
     def _topics(self) -> tuple[str, ...]:
         topics = (Topic.project(self._project.id), Topic.CLOSING)

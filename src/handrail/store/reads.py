@@ -17,7 +17,7 @@ from handrail.core.ids import (
 )
 from handrail.core.ports import EventRange, StreamItem
 from handrail.core.project import Client, Place, Project, Session, User, Workspace
-from handrail.store import rows, statements
+from handrail.store import rows, statements, token_statements
 from handrail.store.approval_reads import ApprovalReads
 from handrail.store.blob_reads import BlobReads
 
@@ -36,6 +36,10 @@ class StoreReads(ApprovalReads, BlobReads):
     async def find_token(self, secret_hash: str) -> Token | None:
         found = await self._fetch(statements.FIND_TOKEN, secret_hash=secret_hash)
         return rows.read_token(found[0]) if found else None
+
+    async def list_tokens(self, user_id: UserId) -> list[Token]:
+        found = await self._fetch(token_statements.LIST_TOKENS, user_id=user_id)
+        return [rows.read_token(row) for row in found]
 
     async def find_project(self, project_id: ProjectId) -> Project | None:
         found = await self._fetch(statements.FIND_PROJECT, project_id=project_id)

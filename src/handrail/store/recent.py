@@ -20,6 +20,7 @@ from handrail.core.change import (
     Rejudge,
     Reoffer,
     Step,
+    StopAgent,
     StopSession,
 )
 from handrail.core.event import Event
@@ -105,7 +106,7 @@ class Recent:
             case KeepLate(execution):
                 # Seldom read again, and perhaps large.
                 self._calls.pop(execution.id, None)
-            case Add() | OpenSession() | StopSession():
+            case Add() | OpenSession() | StopSession() | StopAgent():
                 self._places.clear()
             case _:
                 pass

@@ -24,7 +24,9 @@ from handrail.core.change import (
     Reoffer,
     Resolve,
     RevokeGrant,
+    RevokeToken,
     Row,
+    StopAgent,
     StopSession,
     UseBlob,
     UseGrant,
@@ -34,7 +36,7 @@ from handrail.core.execution import ToolExecution
 from handrail.core.grant import Grant
 from handrail.core.ids import ProjectId
 from handrail.core.project import Client, Project, User, Workspace
-from handrail.store import approval_statements, blob_statements, statements
+from handrail.store import approval_statements, blob_statements, statements, token_statements
 from handrail.store.approval_rows import answer_row, approval_row, grant_row
 from handrail.store.rows import (
     audit_row,
@@ -59,7 +61,9 @@ class Write(NamedTuple):
 def writes_for(change: Change) -> Iterator[Write]:
     for step in change.steps:
         match step:
-            case Resolve() | UseGrant() | RevokeGrant() | StopSession():
+            case (
+                Resolve() | UseGrant() | RevokeGrant() | StopSession() | RevokeToken() | StopAgent()
+            ):
                 yield from _writes_about_people(step, to_micros(change.at))
             case KeepBlob() | UseBlob() | LetBlobGo():
                 yield _write_about_blob(step)
@@ -85,6 +89,15 @@ def _writes_about_people(step: AboutPeople, now: int) -> Iterator[Write]:
             yield Write(statements.STOP_SESSION, {**this, "stopped_at": now})
             grants = {**this, "revoked_at": now}
             yield Write(approval_statements.REVOKE_GRANTS_OF, grants, may_miss=True)
+        case RevokeToken(token):
+            values = {"expected_id": token.id, "revoked_at": now}
+            yield Write(token_statements.REVOKE_TOKEN, values)
+        case StopAgent(project_id, agent_id):
+            this = {"expected_project": project_id, "expected_opener": agent_id}
+            grants = {**this, "revoked_at": now}
+            yield Write(token_statements.REVOKE_GRANTS_OF_AGENT, grants, may_miss=True)
+            sessions = {**this, "stopped_at": now}
+            yield Write(token_statements.STOP_SESSIONS_OF_AGENT, sessions, may_miss=True)
 
 
 def _write_about_blob(step: AboutBlobs) -> Write:

@@ -6,13 +6,20 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from handrail.core.access import Role
-from handrail.core.errors import BadInput, Conflict, ErrorType, NotFound, OfferedAnew
+from handrail.core.errors import (
+    BadInput,
+    Conflict,
+    ErrorType,
+    NotFound,
+    OfferedAnew,
+    Unauthenticated,
+)
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import CallId, ExecutionId, SessionId
 from handrail.core.tool import ToolCall
 from handrail.plane.dispatch import Claim
 from handrail.plane.results import Report
-from handrail.server.auth import Entry, Gate
+from handrail.server.auth import NOT_GOOD, RECHECK_SECONDS, Entry, Gate
 from handrail.server.direct import (
     CHANGE_PROBLEMS,
     USUAL_PROBLEMS,
@@ -107,11 +114,23 @@ class CallRoutes:
             body.tool_params,
             body.reasoning,
         )
-        executor = self._services.executor
-        execution = await executor.propose(call, entry.principal)
+        execution = await self._services.executor.propose(call, entry.principal)
         if body.wait and not execution.status.is_final:
-            execution = await executor.settle(execution.id, wait_seconds=body.wait)
+            execution = await self._wait(entry, execution, body.wait)
         return json_response(execution_view(execution))
+
+    async def _wait(self, entry: Entry, execution: ToolExecution, seconds: float) -> ToolExecution:
+        """The end of a call, if it comes in time and the asker's token is good for so long."""
+        while True:
+            slice_seconds = min(seconds, RECHECK_SECONDS)
+            execution = await self._services.executor.settle(
+                execution.id, wait_seconds=slice_seconds
+            )
+            seconds -= slice_seconds
+            if seconds <= 0 or execution.status.is_final or self._services.room.closed:
+                return execution
+            if not await self._gate.is_still_good(entry):
+                raise Unauthenticated(NOT_GOOD)
 
     async def result(self, request: Request) -> Response:
         entry = await self._gate.admit(request, Role.CLIENT)
@@ -140,7 +159,7 @@ class CallRoutes:
 
     async def stream(self, request: Request) -> Response:
         entry = await self._gate.admit(request, Role.USER, Role.CLIENT)
-        stream = EventStream(self._services, entry, _last_event_id(request))
+        stream = EventStream(self._services, self._gate, entry, _last_event_id(request))
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         return StreamingResponse(stream.frames(), 200, headers, "text/event-stream")
 

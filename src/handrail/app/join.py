@@ -1,0 +1,61 @@
+"""Joining a server that runs elsewhere, with a token that was made there."""
+
+import ipaddress
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from handrail.app.enrol import usable_root
+from handrail.app.home import Credentials, Home
+from handrail.client.api import ApiError, HandrailApi, ServerUnreachable
+from handrail.core.access import Role
+from handrail.core.errors import SetupError
+
+
+async def join(
+    home: Home, workspace: Path, server: str, project_id: str, token: str
+) -> Credentials:
+    """Save what this folder needs to take part in a project there, once the server has agreed.
+
+    Raises:
+        SetupError: It has not, nobody answers, or the folder has another project already.
+    """
+    home.create()
+    root = usable_root(workspace, home)
+    known = home.find_credentials(root)
+    if known is not None and known.project_id != project_id:
+        raise SetupError(
+            f"{root} belongs to project {known.project_id} on {known.server} already; "
+            "join with another folder, or with another --home"
+        )
+    address = _safe(server)
+    if not token.startswith(f"hr_{Role.CLIENT}_"):
+        raise SetupError("a machine connects with a client's token; it begins with hr_client_")
+    try:
+        async with HandrailApi(address, project_id, token) as api:
+            await api.get("/clients")
+    except ApiError as error:
+        raise SetupError(f"{address} turned us away: {error}") from error
+    except ServerUnreachable as error:
+        raise SetupError(error.message) from error
+    fresh = known or Credentials(address, project_id, str(root), "", token, "")
+    credentials = replace(fresh, server=address, client_token=token)
+    home.save_credentials(credentials)
+    return credentials
+
+
+def _safe(server: str) -> str:
+    """A token is told to nobody on the way: https, or no way at all."""
+    parts = urlsplit(server)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
+        raise SetupError(f"{server!r} is not the address of a server, like https://host:8000")
+    if parts.scheme == "http" and not _is_loopback(parts.hostname):
+        raise SetupError(f"{server} would send the token in the clear; a server elsewhere is https")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,35 @@
+"""The statements about tokens, and about what ends with them."""
+
+from sqlalchemy import bindparam, select, update
+
+from handrail.store.schema import grants, sessions, tokens
+
+LIST_TOKENS = (
+    select(tokens)
+    .where(tokens.c.user_id == bindparam("user_id"))
+    .order_by(tokens.c.created_at, tokens.c.id)
+)
+REVOKE_TOKEN = (
+    update(tokens)
+    .where(tokens.c.id == bindparam("expected_id"), tokens.c.revoked_at.is_(None))
+    .values(revoked_at=bindparam("revoked_at"))
+)
+
+_OF_THE_AGENT = (
+    sessions.c.project_id == bindparam("expected_project"),
+    sessions.c.opened_by == bindparam("expected_opener"),
+)
+STOP_SESSIONS_OF_AGENT = (
+    update(sessions)
+    .where(*_OF_THE_AGENT, sessions.c.stopped_at.is_(None))
+    .values(stopped_at=bindparam("stopped_at"))
+)
+REVOKE_GRANTS_OF_AGENT = (
+    update(grants)
+    .where(
+        grants.c.project_id == bindparam("expected_project"),
+        grants.c.session_id.in_(select(sessions.c.id).where(*_OF_THE_AGENT)),
+        grants.c.revoked_at.is_(None),
+    )
+    .values(revoked_at=bindparam("revoked_at"))
+)
