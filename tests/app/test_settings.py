@@ -1,5 +1,6 @@
 """Flags come before the environment, and the environment before the defaults."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,8 @@ from handrail.core.errors import SetupError
 
 @pytest.fixture(autouse=True)
 def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    names = ("HANDRAIL_HOME", "HANDRAIL_HOST", "HANDRAIL_PORT", "APPROVAL_TIMEOUT_SECONDS")
-    for name in names:
+    names = [name for name in os.environ if name.startswith("HANDRAIL_")]
+    for name in (*names, "APPROVAL_TIMEOUT_SECONDS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
 
@@ -26,6 +27,20 @@ def test_the_environment_can_say_otherwise(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("HANDRAIL_PORT", "9000")
 
     assert load_settings() == Settings(Path("/elsewhere"), "::1", 9000)
+
+
+def test_how_others_reach_the_server_is_said_by_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HANDRAIL_TLS_CERT", "/env.pem")
+    monkeypatch.setenv("HANDRAIL_TLS_KEY", "~/env.key")
+    monkeypatch.setenv("HANDRAIL_BEHIND_PROXY", "https://env.example")
+    monkeypatch.setenv("HANDRAIL_METRICS_TOKEN", "sesame")
+
+    said = load_settings()
+    flagged = load_settings(tls_cert=Path("/flag.pem"), behind_proxy="https://flag.example")
+
+    assert (said.tls_cert, said.tls_key) == (Path("/env.pem"), Path("~/env.key").expanduser())
+    assert (said.behind_proxy, said.metrics_token) == ("https://env.example", "sesame")
+    assert (flagged.tls_cert, flagged.behind_proxy) == (Path("/flag.pem"), "https://flag.example")
 
 
 def test_flags_have_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:

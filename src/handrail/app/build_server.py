@@ -24,6 +24,7 @@ from handrail.plane.seats import Seats
 from handrail.plane.stopping import Stopper
 from handrail.plane.survey import Surveyor
 from handrail.plane.sweeper import Sweeper
+from handrail.plane.tally import Tally
 from handrail.plane.waiting import WaitingRoom
 from handrail.policy.rulebook.rules import default_rules
 from handrail.server.services import Services
@@ -38,10 +39,13 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
     home.create()
     async with AsyncExitStack() as stack:
         stack.enter_context(home.serving())
-        store = await stack.enter_async_context(open_store(home, bus))
+        tally = Tally()
+        store = await stack.enter_async_context(open_store(home, bus, tally.take_in))
         toolbox = load_toolbox()
         toolbox.warn("server")
-        yield build_services(store, bus, clock, settings.approval_timeout_seconds, toolbox.registry)
+        yield build_services(
+            store, bus, clock, settings.approval_timeout_seconds, toolbox.registry, tally
+        )
 
 
 def build_services(
@@ -50,10 +54,15 @@ def build_services(
     clock: Clock,
     approval_timeout_seconds: int | None = None,
     registry: ToolRegistry | None = None,
+    tally: Tally | None = None,
 ) -> Services:
-    """The plane over a store, a bell and a clock; with the shipped tools, if it gets no others."""
+    """The plane over a store, a bell and a clock; with the shipped tools, if it gets no others.
+
+    `tally` counts what the store takes.
+    """
     registry = builtin_registry() if registry is None else registry
-    rules = default_rules()
+    rules, tally = default_rules(), tally or Tally()
+    tally.know_tools(tool.name for tool in registry)
     assessor = Assessor(registry, rules)
     seats, room = Seats(bus, clock), WaitingRoom(bus)
     blobs = BlobKeeper(store, clock)
@@ -91,4 +100,5 @@ def build_services(
         surveyor=surveyor,
         stopper=stopper,
         sweeper=sweeper,
+        tally=tally,
     )

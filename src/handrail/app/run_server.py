@@ -6,6 +6,7 @@ from pathlib import Path
 
 from handrail.app.build_server import build_server
 from handrail.app.enrol import enrol
+from handrail.app.exposure import read_exposure
 from handrail.app.home import Credentials, Home
 from handrail.app.run_client import connect
 from handrail.app.settings import Settings
@@ -43,14 +44,19 @@ async def _run(
     client: Callable[[Home, Credentials], Coroutine[None, None, None]] | None,
 ) -> None:
     _check_folder(workspace)
-    with bind(settings.host, settings.port) as listening:
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        address = f"http://{host}:{listening.getsockname()[1]}"
+    exposure = read_exposure(settings)
+    with bind(settings.host, settings.port, private=exposure.is_private) as listening:
+        address = exposure.address(listening.getsockname()[1])
         async with build_server(settings) as services:
             home = Home(settings.home)
             known = await enrol(services.store, services.clock, home, workspace, address)
-            app = create_app(services)
-            server = HandrailServer(app, services.room, lambda: on_ready(known))
+            app = create_app(
+                services,
+                hosts=exposure.hosts,
+                origin=exposure.origin,
+                metrics_token=settings.metrics_token,
+            )
+            server = HandrailServer(app, services.room, lambda: on_ready(known), exposure.tls)
             async with asyncio.TaskGroup() as group:
                 serving = group.create_task(server.serve(sockets=[listening]))
                 if client is not None:

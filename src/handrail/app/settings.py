@@ -17,17 +17,35 @@ class Settings:
     host: str = DEFAULT_HOST
     port: int = DEFAULT_PORT
     approval_timeout_seconds: int | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    behind_proxy: str | None = None
+    metrics_token: str | None = None
 
 
 def load_settings(
-    home: Path | None = None, host: str | None = None, port: int | None = None
+    home: Path | None = None,
+    host: str | None = None,
+    port: int | None = None,
+    tls_cert: Path | None = None,
+    tls_key: Path | None = None,
+    behind_proxy: str | None = None,
 ) -> Settings:
     return Settings(
         home=(home or Path(os.environ.get("HANDRAIL_HOME", "~/.handrail"))).expanduser().absolute(),
         host=host or os.environ.get("HANDRAIL_HOST", DEFAULT_HOST),
         port=_port() if port is None else port,
         approval_timeout_seconds=_approval_timeout(),
+        tls_cert=tls_cert or _path("HANDRAIL_TLS_CERT"),
+        tls_key=tls_key or _path("HANDRAIL_TLS_KEY"),
+        behind_proxy=behind_proxy or os.environ.get("HANDRAIL_BEHIND_PROXY") or None,
+        metrics_token=os.environ.get("HANDRAIL_METRICS_TOKEN") or None,
     )
+
+
+def _path(name: str) -> Path | None:
+    text = os.environ.get(name)
+    return Path(text).expanduser() if text else None
 
 
 def _port() -> int:

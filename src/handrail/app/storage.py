@@ -1,17 +1,21 @@
 """Where the truth is kept: today, one SQLite file in Handrail's own folder."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from handrail.app.home import Home
+from handrail.core.change import Change
 from handrail.core.ports import Bus, Store
 from handrail.store.sqlite import SqliteStore
 
 
 @asynccontextmanager
-async def open_store(home: Home, bus: Bus) -> AsyncGenerator[Store]:
+async def open_store(
+    home: Home, bus: Bus, on_stored: Callable[[Sequence[Change]], None] = lambda changes: None
+) -> AsyncGenerator[Store]:
+    """Open the store; `on_stored` hears of every commit, once it is durable."""
     home.create()
-    store = SqliteStore(home.database, bus)
+    store = SqliteStore(home.database, bus, on_stored)
     await store.open()
     try:
         yield store

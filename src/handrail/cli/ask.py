@@ -7,7 +7,12 @@ from typing import TypeVar
 
 from handrail.app.home import Home
 from handrail.app.settings import load_settings
-from handrail.client.api import HandrailApi, ServerTroubled, ServerUnreachable
+from handrail.client.api import (
+    HandrailApi,
+    ServerTroubled,
+    ServerUnreachable,
+    ServerUntrusted,
+)
 from handrail.core.access import Role
 from handrail.core.errors import SetupError
 
@@ -30,7 +35,7 @@ def ask(
 
     try:
         return asyncio.run(run())
-    except ServerTroubled:
+    except (ServerTroubled, ServerUntrusted):
         raise
     except ServerUnreachable as error:
         raise SetupError(

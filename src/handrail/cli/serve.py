@@ -19,7 +19,11 @@ def register(app: typer.Typer) -> None:
 
 def serve(
     workspace: options.Workspace = Path(),
+    host: options.Host = None,
     port: options.Port = None,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
+    behind_proxy: options.BehindProxy = None,
     home: options.Home = None,
     verbose: options.Verbose = False,
 ) -> None:
@@ -28,9 +32,16 @@ def serve(
     The workspace is made known to it, so that `handrail connect` can run beside it.
     """
     configure_logs(verbose=verbose)
-    uvloop.run(run_server(load_settings(home=home, port=port), workspace, _greet))
+    settings = load_settings(home, host, port, tls_cert, tls_key, behind_proxy)
+
+    def greet(credentials: Credentials) -> None:
+        say(f"[bold]Handrail[/] serves at [bold cyan]{credentials.server}[/]")
+        if settings.behind_proxy is not None:
+            say(f"Others reach it at [bold cyan]{visible(settings.behind_proxy)}[/]")
+        _say_how_to_connect(credentials)
+
+    uvloop.run(run_server(settings, workspace, greet))
 
 
-def _greet(credentials: Credentials) -> None:
-    say(f"[bold]Handrail[/] serves at [bold cyan]{credentials.server}[/]")
+def _say_how_to_connect(credentials: Credentials) -> None:
     say(f"Connect this machine: [bold]{program()} connect {visible(credentials.workspace)}[/]")

@@ -13,7 +13,7 @@ from handrail.app.tour import Chapter, Tour, chapters
 from handrail.cli import options
 from handrail.cli.ids import short
 from handrail.cli.output import in_short, print_json, program, say, status, visible
-from handrail.client.api import HandrailApi, ServerUnreachable
+from handrail.client.api import HandrailApi, ServerUnreachable, ServerUntrusted
 from handrail.core.access import Role
 from handrail.core.card import Card
 from handrail.core.errors import SetupError
@@ -86,6 +86,8 @@ async def _play(
 async def _check_server(person: HandrailApi) -> None:
     try:
         await person.get("/tools/available")
+    except ServerUntrusted:
+        raise
     except ServerUnreachable as error:
         raise SetupError(
             f"no server answers at {person.server}; start it with `handrail up`"

@@ -23,7 +23,11 @@ def up(
     workspace: Annotated[
         Path, typer.Argument(help="The folder your agents shall work in.", show_default="here")
     ] = Path(),
+    host: options.Host = None,
     port: options.Port = None,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
+    behind_proxy: options.BehindProxy = None,
     home: options.Home = None,
     verbose: options.Verbose = False,
 ) -> None:
@@ -33,7 +37,7 @@ def up(
     goes on where it stood.
     """
     configure_logs(verbose=verbose)
-    settings = load_settings(home=home, port=port)
+    settings = load_settings(home, host, port, tls_cert, tls_key, behind_proxy)
     uvloop.run(run_up(settings, workspace, _greet, find_terminal()))
     say(f"Handrail has stopped. What ran has ended; `{program()} up` goes on with the rest.")
 

@@ -192,6 +192,10 @@ class Store(Protocol):
         """How many open questions an agent has."""
         ...
 
+    async def count_open_questions(self) -> int:
+        """How many questions are open, of all projects together."""
+        ...
+
     async def list_overdue(self, now: datetime) -> list[Approval]:
         """The open questions, of all projects, whose time has passed."""
         ...

@@ -20,6 +20,7 @@ from handrail.server.routes.blobs import BlobRoutes
 from handrail.server.routes.calls import BASE, CallRoutes
 from handrail.server.routes.grants import grants_router
 from handrail.server.routes.health import health_router
+from handrail.server.routes.metrics import metrics_router
 from handrail.server.routes.records import records_router
 from handrail.server.routes.stops import StopRoutes
 from handrail.server.routes.tools import tools_router
@@ -27,8 +28,17 @@ from handrail.server.services import Services
 from handrail.version import __version__
 
 
-def create_app(services: Services, *, hosts: frozenset[str] = frozenset()) -> Starlette:
-    """The whole server as an ASGI application; `hosts` are further names it answers to."""
+def create_app(
+    services: Services,
+    *,
+    hosts: frozenset[str] = frozenset(),
+    origin: str | None = None,
+    metrics_token: str | None = None,
+) -> Starlette:
+    """The whole server as an ASGI application.
+
+    `hosts` are further names it answers to; `origin` is how others reach the proxy in front of it.
+    """
     gate = Gate(services.store, services.clock)
     direct = (
         *CallRoutes(services, gate).routes(),
@@ -37,9 +47,13 @@ def create_app(services: Services, *, hosts: frozenset[str] = frozenset()) -> St
         *BatchRoutes(services, gate).routes(),
         *BlobRoutes(services, gate).routes(),
     )
+    api = _api(services, gate, direct)
+    api.include_router(
+        metrics_router(services, token=metrics_token, behind_proxy=origin is not None)
+    )
     return Starlette(
-        routes=[*(route.route() for route in direct), Mount("/", _api(services, gate, direct))],
-        middleware=[Middleware(HostGuard, hosts=hosts)],
+        routes=[*(route.route() for route in direct), Mount("/", api)],
+        middleware=[Middleware(HostGuard, hosts=hosts, origin=origin)],
         exception_handlers=HANDLERS,  # pyright: ignore[reportArgumentType]
         lifespan=lambda _: _swept(services),
     )

@@ -15,9 +15,12 @@ _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(?::\d{1,5})?")
 class HostGuard:
     """Refuses other names for this server (DNS rebinding) and pages of other origins."""
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str] = frozenset()):
+    def __init__(
+        self, app: ASGIApp, hosts: frozenset[str] = frozenset(), origin: str | None = None
+    ):
         self._app = app
         self._hosts = _LOOPBACK | hosts
+        self._origin = origin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and (trouble := self._find_trouble(Headers(scope=scope))):
@@ -28,16 +31,23 @@ class HostGuard:
 
     def _find_trouble(self, headers: Headers) -> str | None:
         host = headers.get("host", "")
-        if (name := _HOST.fullmatch(host.lower())) is None or name[1] not in self._hosts:
+        if (name := _HOST.fullmatch(host.lower())) is None or not self._is_ours(name[1]):
             return f"this server is not called {host!r}"
         origin = headers.get("origin")
-        if origin is not None and _place_of(origin) != host.lower():
+        if origin is not None and not self._is_own_page(origin.lower(), host.lower()):
             return f"pages of {origin!r} may not talk to this server"
         return None
+
+    def _is_ours(self, name: str) -> bool:
+        """By name, or as the `*.` of a certificate has it: in place of one word."""
+        return name in self._hosts or f"*.{name.partition('.')[2]}" in self._hosts
+
+    def _is_own_page(self, origin: str, host: str) -> bool:
+        return origin == self._origin or _place_of(origin) == host
 
 
 def _place_of(origin: str) -> str | None:
     try:
-        return urlsplit(origin).netloc.lower()
+        return urlsplit(origin).netloc
     except ValueError:
         return None

@@ -14,6 +14,7 @@ from handrail.plane.seats import Seats
 from handrail.plane.stopping import Stopper
 from handrail.plane.survey import Surveyor
 from handrail.plane.sweeper import Sweeper
+from handrail.plane.tally import Tally
 from handrail.plane.waiting import WaitingRoom
 
 
@@ -34,3 +35,4 @@ class Services:
     surveyor: Surveyor
     stopper: Stopper
     sweeper: Sweeper
+    tally: Tally

@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 
 from handrail.core.errors import SetupError
 from handrail.plane.waiting import WaitingRoom
+from handrail.server.tls import Tls
 
 _GRACE_SECONDS = 1
 
@@ -26,6 +27,7 @@ class HandrailServer(uvicorn.Server):
         app: Starlette,
         room: WaitingRoom,
         on_ready: Callable[[], None] = lambda: None,
+        tls: Tls | None = None,
     ):
         super().__init__(
             uvicorn.Config(
@@ -33,6 +35,10 @@ class HandrailServer(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                # Who forwards says what it likes; nothing here depends on it.
+                proxy_headers=False,
+                ssl_certfile=None if tls is None else tls.certificate,
+                ssl_keyfile=None if tls is None else str(tls.key),
                 timeout_graceful_shutdown=_GRACE_SECONDS,
                 timeout_keep_alive=75,
             )
@@ -62,16 +68,19 @@ class HandrailServer(uvicorn.Server):
         self._room.close()
 
 
-def bind(host: str, port: int) -> socket.socket:
+def bind(host: str, port: int, *, private: bool = False) -> socket.socket:
     """Take the address before anything else is done, so that what is printed is true.
 
+    `private` says that words are safe on their way to it, by TLS of ours or of a proxy's.
+
     Raises:
-        SetupError: The address is in use, is not ours, or is open to others.
+        SetupError: The address is in use, is not ours, or is open to others in the clear.
     """
-    if not _is_loopback(host):
+    if not private and not _is_loopback(host):
         raise SetupError(
             f"{host} can be reached from other machines, and Handrail speaks plain HTTP here."
-            " Listen on 127.0.0.1 and put a TLS proxy in front."
+            " Give it a certificate with --tls-cert and --tls-key, or tell it of the TLS proxy in"
+            " front of it with --behind-proxy."
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -82,6 +91,8 @@ def bind(host: str, port: int) -> socket.socket:
                 f"port {port} is in use; stop what listens there, or choose another with --port"
             ) from error
         raise SetupError(f"cannot listen on {host}:{port}: {error.strerror}") from error
+    except UnicodeError as error:
+        raise SetupError(f"cannot listen on {host!r}: this is no address") from error
 
 
 def _is_loopback(host: str) -> bool:

@@ -72,7 +72,8 @@ class EventStream:
                     yield self._reset(self._cursor)
                 elif items:
                     self._cursor = items[-1].event.seq
-                    standing = (item for item in items if not self._is_void(item))
+                    standing = [item for item in items if not self._is_void(item)]
+                    self._services.tally.events_streamed += len(standing)
                     yield b"".join([await self._frame(item, head) for item in standing])
                 elif not await self._wait(bell):
                     yield b": ping\n\n"

@@ -46,6 +46,9 @@ class ApprovalReads(Reading):
         )
         return found[0][0]
 
+    async def count_open_questions(self) -> int:
+        return (await self._fetch(statements.COUNT_OPEN_QUESTIONS))[0][0]
+
     async def list_overdue(self, now: datetime) -> list[Approval]:
         found = await self._fetch(statements.LIST_OVERDUE, now=to_micros(now))
         return [read_approval(row) for row in found]

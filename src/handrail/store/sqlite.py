@@ -1,7 +1,7 @@
 """The embedded store: one SQLite file, one writer, many changes to a commit."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,10 +56,16 @@ class SqliteStore(StoreReads):
     submitters go on and the bells ring.
     """
 
-    def __init__(self, path: Path, bus: Bus):
+    def __init__(
+        self,
+        path: Path,
+        bus: Bus,
+        on_stored: Callable[[Sequence[Change]], None] = lambda changes: None,
+    ):
         self.shelf = BlobFolder(path.with_name("blobs"))
         self._path = path
         self._bus = bus
+        self._on_stored = on_stored
         self._book = StatementBook(sqlite.dialect(paramstyle="qmark"))
         self._waiting: list[Order] = []
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="handrail-disk")
@@ -213,6 +219,8 @@ class SqliteStore(StoreReads):
                 self._bus.ring(change.topics)
             _conclude(done, refused)
         self._write_on()
+        # Last, when nobody waits for us any more.
+        self._on_stored([outcome.change for outcome in outcomes if outcome.refused is None])
 
     def _give_up(self, batch: list[Order], error: BaseException) -> None:
         """Nothing of the batch was stored, and everybody in it is told so."""

@@ -1,0 +1,55 @@
+"""Numbers for whoever runs the server."""
+
+import ipaddress
+import secrets
+
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
+
+from handrail.core.errors import Forbidden, Unauthenticated
+from handrail.server.metrics import render
+from handrail.server.services import Services
+
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+
+
+def metrics_router(services: Services, *, token: str | None, behind_proxy: bool) -> APIRouter:
+    """With a token, for its bearer alone; without one, for who calls from this very machine."""
+    router = APIRouter(tags=["health"])
+
+    def admit(request: Request) -> None:
+        if token is not None:
+            scheme, _, sent = request.headers.get("authorization", "").partition(" ")
+            good = secrets.compare_digest(sent.strip().encode(), token.encode())
+            if scheme.lower() != "bearer" or not good:
+                raise Unauthenticated("send the token of HANDRAIL_METRICS_TOKEN")
+        elif behind_proxy or not _is_from_here(request):
+            raise Forbidden(
+                "metrics are for this machine alone; start the server with HANDRAIL_METRICS_TOKEN "
+                "to read them from elsewhere, or through a proxy"
+            )
+
+    problems = {code: {"description": "Problem"} for code in (401, 403)}
+
+    @router.get("/metrics", response_class=Response, responses={**problems})
+    async def metrics(request: Request) -> Response:
+        """What happens here in numbers, as Prometheus reads them."""
+        admit(request)
+        body = render(
+            services.tally,
+            connected_clients=len(services.seats.connected),
+            open_approvals=await services.store.count_open_questions(),
+        )
+        return Response(body, media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+    return router
+
+
+def _is_from_here(request: Request) -> bool:
+    """Whether the caller sits on this machine, and speaks for nobody behind them."""
+    if request.client is None or any(name in request.headers for name in _FORWARDED):
+        return False
+    try:
+        return ipaddress.ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False
