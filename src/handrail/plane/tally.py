@@ -5,14 +5,19 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
+from handrail.core.approval import Approval
 from handrail.core.change import Advance, Change, OpenCall, Rejudge, Resolve
 from handrail.core.errors import ErrorType
 from handrail.core.execution import ToolExecution
+from handrail.core.risk import RiskLevel
 
 # A name nobody has registered could be anything, and there is no end of those.
 OTHER = "other"
 
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+# Looked up, because an enum takes its time to say its own name.
+_RISKS = {risk: risk.name for risk in RiskLevel}
+_REFUSED = {ErrorType.VALIDATION: "invalid", ErrorType.DENIED: "deny"}
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
@@ -47,23 +52,22 @@ class Tally:
         self.commit_sizes.add(len(changes))
         for change in changes:
             for step in change.steps:
-                match step:
-                    case OpenCall(execution):
-                        self._count_proposal(execution)
-                        self._count_end(execution)
-                    case Advance(_, after) | Rejudge(_, after):
-                        self._count_end(after)
-                    case Resolve(approval) if approval.answer is not None:
-                        waits = self.decision_seconds.setdefault(
-                            approval.status, Histogram(_SECONDS)
-                        )
-                        waits.add(_seconds(approval.answer.at - approval.created_at))
-                    case _:
-                        pass
+                if isinstance(step, OpenCall):
+                    self._count_proposal(step.execution)
+                    self._count_end(step.execution)
+                elif isinstance(step, Advance | Rejudge):
+                    self._count_end(step.after)
+                elif isinstance(step, Resolve):
+                    self._count_decision(step.approval)
 
     def _count_proposal(self, execution: ToolExecution) -> None:
         name = execution.tool_name if execution.tool_name in self._tools else OTHER
-        self.proposed[name, _ruling(execution), execution.risk_level.name] += 1
+        self.proposed[name, _ruling(execution), _RISKS[execution.risk_level]] += 1
+
+    def _count_decision(self, approval: Approval) -> None:
+        if approval.answer is not None:
+            waits = self.decision_seconds.setdefault(approval.status, Histogram(_SECONDS))
+            waits.add(_seconds(approval.answer.at - approval.created_at))
 
     def _count_end(self, execution: ToolExecution) -> None:
         if execution.completed_at is None or not execution.status.is_final:
@@ -74,13 +78,9 @@ class Tally:
 
 def _ruling(execution: ToolExecution) -> str:
     """What the words alone have brought about, before a machine or a person was asked."""
-    match execution.error_type:
-        case ErrorType.VALIDATION:
-            return "invalid"
-        case ErrorType.DENIED:
-            return "deny"
-        case _:
-            return "ask" if execution.requires_approval else "allow"
+    if execution.error_type is None:
+        return "ask" if execution.requires_approval else "allow"
+    return _REFUSED.get(execution.error_type, "allow")
 
 
 def _seconds(span: timedelta) -> float:
