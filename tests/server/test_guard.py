@@ -109,6 +109,22 @@ async def test_further_names_can_be_allowed(services: Services) -> None:
         assert await knock(address, "other.example") == FOREIGN
 
 
+async def test_a_star_in_a_certificate_stands_for_one_word(services: Services) -> None:
+    app = create_app(services, hosts=frozenset({"*.team.example"}))
+    async with serving(services, app=app) as address:
+        assert await knock(address, "rail.team.example") == (200, "")
+        assert await knock(address, "a.rail.team.example") == FOREIGN
+        assert await knock(address, "team.example") == FOREIGN
+
+
+async def test_the_pages_of_a_declared_proxy_are_our_own(services: Services) -> None:
+    app = create_app(services, origin="https://rail.example")
+    async with serving(services, app=app) as address:
+        assert await knock(address, "127.0.0.1:PORT", "https://rail.example") == (200, "")
+        assert await knock(address, "127.0.0.1:PORT", "https://evil.example") == FOREIGN
+        assert await knock(address, "127.0.0.1:PORT", "http://rail.example") == FOREIGN
+
+
 async def test_an_origin_that_is_none_is_refused(caller: Caller) -> None:
     assert await knock(caller.address, "127.0.0.1:PORT", "http://[") == FOREIGN
 
