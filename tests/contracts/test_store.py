@@ -852,3 +852,21 @@ async def test_memory_and_disk_tell_of_an_event_in_the_same_words(
     read = await other.read_stream(household.project.id, after=0, client_id=None, limit=9)
 
     assert remembered == read
+
+
+async def test_how_far_each_record_has_come_is_told(
+    store: SqliteStore, clock: FakeClock, household: Household
+) -> None:
+    neighbour = await settle_in(store, clock, "ben", "/ben")
+    line = AuditRecord("did", "ada", "thing")
+    await store.submit(Change(household.project.id, clock.now(), (), (), (line,)))
+    *_, last = await store.read_audit(household.project.id, after=0, limit=9)
+
+    head = await store.find_audit_head(household.project.id)
+    heads = await store.list_audit_heads()
+
+    assert head == (2, last.hash)
+    assert [(project, found.seq) for project, found in sorted(heads)] == sorted(
+        [(household.project.id, 2), (neighbour.project.id, 1)]
+    )
+    assert await store.find_audit_head(ProjectId("prj_none")) is None

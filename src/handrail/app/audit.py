@@ -1,20 +1,90 @@
 """The record of a project, straight from the store: it can be read while no server runs."""
 
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from handrail.app.home import Home
 from handrail.app.storage import open_store
 from handrail.bus.local import LocalBus
-from handrail.core.audit import AuditEntry
+from handrail.core.audit import BEGINNING, AuditEntry, AuditHead
+from handrail.core.checkpoint import Checkpoint
+from handrail.core.errors import BrokenRecord
 from handrail.core.ids import ProjectId
+from handrail.core.ports import Store
+from handrail.core.proof import RecordProof
+from handrail.store.audit_key import AuditKey, is_signed
+from handrail.store.checkpoints import read_checkpoints
 
-_PAGE = 10_000
+_PAGE = 2_000
+
+# What somebody may want to see of each page on the way: its lines, and how many there will be.
+OnPage = Callable[[list[AuditEntry], int], None]
 
 
-async def read_chain(home: Home, project_id: str) -> list[AuditEntry]:
-    lines: list[AuditEntry] = []
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was found: how far the record is true, and in one sentence what is wrong with it."""
+
+    lines: int
+    last_checkpoint: Checkpoint | None
+    key: str | None
+    broken: str | None
+
+
+async def read_latest(home: Home, project_id: str, limit: int) -> list[AuditEntry]:
+    """The last lines of a record, oldest first."""
+    project = ProjectId(project_id)
     async with open_store(home, LocalBus()) as store:
-        while True:
-            after = lines[-1].seq if lines else 0
-            page = await store.read_audit(ProjectId(project_id), after=after, limit=_PAGE)
-            if not page:
-                return lines
-            lines += page
+        head = await _head(store, project)
+        return await store.read_audit(project, after=max(0, head.seq - limit), limit=limit)
+
+
+async def verify(
+    home: Home,
+    project_id: str,
+    key: str | None = None,
+    on_page: OnPage = lambda page, lines: None,
+) -> Verification:
+    """Prove a record, page by page, against its checkpoints; `key` is trusted, else our own.
+
+    What a running server adds meanwhile is proven as far as it is met.
+    """
+    project = ProjectId(project_id)
+    trusted = key or public_key(home)
+    async with open_store(home, LocalBus()) as store:
+        # In this order: whatever was sealed or counted by now must be met on the way.
+        with read_checkpoints(home.checkpoints, project) as checkpoints:
+            head = await _head(store, project)
+            proof = RecordProof(project, checkpoints, is_signed, key=trusted, head=head)
+            try:
+                await _walk(store, project, proof, lambda page: on_page(page, head.seq))
+                broken = None
+            except BrokenRecord as error:
+                broken = str(error)
+    return Verification(proof.lines, proof.last_checkpoint, trusted, broken)
+
+
+async def _walk(
+    store: Store,
+    project: ProjectId,
+    proof: RecordProof,
+    on_page: Callable[[list[AuditEntry]], None],
+) -> None:
+    while page := await store.read_audit(project, after=proof.lines, limit=_PAGE):
+        for line in page:
+            proof.follow(line)
+        on_page(page)
+        # Others may want to run, or to stop us.
+        await asyncio.sleep(0)
+    proof.finish(await _head(store, project))
+
+
+def public_key(home: Home) -> str | None:
+    """The public half of the key that seals the records here; nothing is made."""
+    key = AuditKey.find(home.audit_key)
+    return None if key is None else key.public
+
+
+async def _head(store: Store, project_id: ProjectId) -> AuditHead:
+    return await store.find_audit_head(project_id) or BEGINNING

@@ -1,13 +1,13 @@
 """build_server: everything that runs beside the plane."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from handrail.app.clock import SystemClock
 from handrail.app.home import Home
 from handrail.app.plugins import load_toolbox
 from handrail.app.settings import Settings
-from handrail.app.storage import open_store
+from handrail.app.storage import open_checkpoints, open_store
 from handrail.bus.local import LocalBus
 from handrail.core.ports import Bus, Clock, Store
 from handrail.plane.approvals import ApprovalManager
@@ -20,10 +20,11 @@ from handrail.plane.forgetting import Forgetter
 from handrail.plane.grants import GrantBook
 from handrail.plane.patience import Patience
 from handrail.plane.results import Receiver
+from handrail.plane.sealing import Sealer
 from handrail.plane.seats import Seats
 from handrail.plane.stopping import Stopper
 from handrail.plane.survey import Surveyor
-from handrail.plane.sweeper import Sweeper
+from handrail.plane.sweeper import Chore, Sweeper
 from handrail.plane.tally import Tally
 from handrail.plane.waiting import WaitingRoom
 from handrail.policy.rulebook.rules import default_rules
@@ -41,10 +42,19 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
         stack.enter_context(home.serving())
         tally = Tally()
         store = await stack.enter_async_context(open_store(home, bus, tally.take_in))
+        sealer = Sealer(store, clock, open_checkpoints(home))
+        await sealer.seal_all()
+        stack.push_async_callback(sealer.seal_all)
         toolbox = load_toolbox()
         toolbox.warn("server")
         yield build_services(
-            store, bus, clock, settings.approval_timeout_seconds, toolbox.registry, tally
+            store,
+            bus,
+            clock,
+            approval_timeout_seconds=settings.approval_timeout_seconds,
+            registry=toolbox.registry,
+            tally=tally,
+            chores=(sealer.seal_what_is_due,),
         )
 
 
@@ -55,6 +65,7 @@ def build_services(
     approval_timeout_seconds: int | None = None,
     registry: ToolRegistry | None = None,
     tally: Tally | None = None,
+    chores: Sequence[Chore] = (),
 ) -> Services:
     """The plane over a store, a bell and a clock; with the shipped tools, if it gets no others.
 
@@ -82,6 +93,7 @@ def build_services(
             Patience(store, clock, seats).give_up,
             Forgetter(store, clock).forget_old_events,
             blobs.tidy_up,
+            *chores,
         )
     )
     return Services(

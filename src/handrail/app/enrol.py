@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from handrail.app.home import Credentials, Home
+from handrail.app.storage import open_checkpoints
 from handrail.app.tokens import finish_exchange
 from handrail.core.access import Role, Token, hash_secret, new_secret
-from handrail.core.audit import AuditRecord
+from handrail.core.audit import GENESIS, AuditHead, AuditRecord, chain
 from handrail.core.change import Add, Change
 from handrail.core.errors import SetupError
 from handrail.core.ids import (
@@ -36,9 +37,12 @@ async def enrol(
         credentials = replace(found, server=server)
         home.save_credentials(credentials)
     else:
-        credentials, introduction = await _introduce(store, clock, root, server)
-        # Saved first: a crash in between leaves keys to nothing, never a project without keys.
+        checkpoints = open_checkpoints(home)
+        credentials, introduction = await _introduce(store, clock, root, server, checkpoints.key)
+        # Saved first: a crash in between leaves keys to nothing, never a project without keys,
+        # and a checkpoint of nothing, never a record whose first line is not sealed.
         home.save_credentials(credentials)
+        await checkpoints.add(introduction.project_id, _first_line(introduction), introduction.at)
         await store.submit(introduction)
     return credentials
 
@@ -55,7 +59,7 @@ def usable_root(workspace: Path, home: Home) -> Path:
 
 
 async def _introduce(
-    store: Store, clock: Clock, root: Path, server: str
+    store: Store, clock: Clock, root: Path, server: str, audit_key: str
 ) -> tuple[Credentials, Change]:
     at = clock.now()
     name = getpass.getuser()
@@ -89,9 +93,19 @@ async def _introduce(
         Add(token(Role.CLIENT, client.id, bound=True)),
         Add(token(Role.AGENT, agent, bound=True)),
     )
-    line = AuditRecord("project.created", user.id, project.id, {"machine": machine})
+    details = {"machine": machine, "audit_key": audit_key}
+    line = AuditRecord("project.created", user.id, project.id, details)
     credentials = Credentials(
         server, project.id, str(root),
         secret[Role.USER], secret[Role.CLIENT], secret[Role.AGENT],
     )  # fmt: skip
     return credentials, Change(project.id, at, steps, audit=(line,))
+
+
+def _first_line(introduction: Change) -> AuditHead:
+    """The line with which a record begins, as the store will chain it."""
+    (record,) = introduction.audit
+    line = chain(
+        record, project_id=introduction.project_id, seq=1, at=introduction.at, previous=GENESIS
+    )
+    return AuditHead(line.seq, line.hash)

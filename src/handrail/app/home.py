@@ -59,6 +59,15 @@ class Home:
     def database(self) -> Path:
         return self.path / "handrail.db"
 
+    @property
+    def audit_key(self) -> Path:
+        """What the checkpoints of the records are signed with."""
+        return self.path / "audit.key"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "audit"
+
     def create(self) -> None:
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,19 +1,26 @@
-"""handrail audit: show, verify."""
+"""handrail audit: show, verify, export, key."""
 
 import asyncio
 import json as json_module
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from handrail.app.audit import read_chain
+from handrail.app.audit import Verification, public_key, read_latest
+from handrail.app.audit import verify as prove
+from handrail.app.audit_export import verify_export
 from handrail.app.home import Home
 from handrail.app.settings import load_settings
-from handrail.cli import options
+from handrail.cli import audit_export, options
 from handrail.cli.ids import short
 from handrail.cli.output import console, print_json, say, table, visible
-from handrail.core.audit import AuditEntry, find_break
+from handrail.core.audit import AuditEntry
+from handrail.core.checkpoint import short_key
+from handrail.core.errors import BadInput, SetupError
+
+_USAGE = 2
 
 
 def register(app: typer.Typer) -> None:
@@ -22,6 +29,8 @@ def register(app: typer.Typer) -> None:
     )
     group.command("show")(show)
     group.command("verify")(verify)
+    group.command("export")(audit_export.export)
+    group.command("key")(key)
     app.add_typer(group, name="audit")
 
 
@@ -32,7 +41,8 @@ def show(
     json: options.Json = False,
 ) -> None:
     """Show the latest lines of the record, oldest first."""
-    lines = _chain(workspace, home)[-limit:]
+    own = Home(load_settings(home=home).home)
+    lines = asyncio.run(read_latest(own, own.get_credentials(workspace).project_id, limit))
     if json:
         print_json([_as_json(line) for line in lines])
         return
@@ -51,24 +61,98 @@ def show(
 
 
 def verify(
-    workspace: options.Workspace = Path(), home: options.Home = None, json: options.Json = False
+    workspace: options.Workspace = Path(),
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", help="Prove an export, without any database.", dir_okay=False),
+    ] = None,
+    trusted: Annotated[
+        str | None,
+        typer.Option("--key", help="The public key that you trust; `audit key` shows yours."),
+    ] = None,
+    home: options.Home = None,
+    json: options.Json = False,
 ) -> None:
-    """Prove that the record is whole: every line is there and matches its hash."""
-    lines = _chain(workspace, home)
-    broken = find_break(lines)
+    """Prove that the record is whole: every line is there, is true, and was sealed.
+
+    Ends with 0 when it is proven, with 1 when it is broken, with 2 when there is nothing to prove.
+    """
+    if trusted is not None and not re.fullmatch(r"[0-9a-f]{64}", trusted):
+        raise typer.BadParameter("a public key has 64 hexadecimal digits", param_hint="--key")
+    try:
+        after, found = (
+            _verify_file(file, trusted) if file else _verify_own(workspace, home, trusted)
+        )
+    except (SetupError, BadInput) as error:
+        typer.echo(f"handrail: {error}", err=True)
+        raise typer.Exit(_USAGE) from error
     if json:
-        print_json({"whole": broken is None, "lines": len(lines), "broken": broken})
-    elif broken is None:
-        say(f"[green]whole[/]: {len(lines):,} lines, each matching its hash")
+        print_json(_in_json(after, found))
+    elif found.broken is None:
+        say(f"[green]whole[/]: {_in_words(after, found)}")
     else:
-        say(f"[red]broken[/]: {visible(broken)}")
-    if broken is not None:
+        say(f"[red]broken[/]: {visible(found.broken)}")
+    if file is not None and trusted is None and found.broken is None and not json:
+        say(f"[dim]It is signed with {found.key}; compare that with the key you know.[/]")
+    if found.broken is not None:
         raise typer.Exit(1)
 
 
-def _chain(workspace: Path, home: Path | None) -> list[AuditEntry]:
+def key(home: options.Home = None, json: options.Json = False) -> None:
+    """Show the public half of the key that seals your records.
+
+    Write it down elsewhere: with it, `audit verify --key` trusts nothing on this machine.
+    """
     own = Home(load_settings(home=home).home)
-    return asyncio.run(read_chain(own, own.get_credentials(workspace).project_id))
+    public = public_key(own)
+    if public is None:
+        raise SetupError(f"there is no {own.audit_key} yet; `handrail up` makes one")
+    if json:
+        print_json({"key": public, "file": str(own.audit_key)})
+    else:
+        typer.echo(public)
+
+
+def _verify_own(
+    workspace: Path, home: Path | None, trusted: str | None
+) -> tuple[int, Verification]:
+    own = Home(load_settings(home=home).home)
+    project_id = own.get_credentials(workspace).project_id
+    with audit_export.progress() as on_page:
+        return 0, asyncio.run(prove(own, project_id, trusted, on_page))
+
+
+def _verify_file(file: Path, trusted: str | None) -> tuple[int, Verification]:
+    try:
+        with file.open(encoding="utf-8", errors="backslashreplace") as lines:
+            proof = verify_export(lines, trusted)
+    except OSError as error:
+        raise SetupError(f"{file} cannot be read: {error.strerror}") from error
+    return proof.after, proof.found
+
+
+def _in_words(after: int, found: Verification) -> str:
+    lines = found.lines - after
+    words = f"{lines:,} {'line' if lines == 1 else 'lines'}, each matching its hash"
+    if after:
+        words += f", from line {after + 1:,} on"
+    if found.last_checkpoint is None:
+        return f"{words}; not sealed yet: the server seals the record when it starts"
+    sealed = found.last_checkpoint
+    return f"{words}; sealed up to line {sealed.seq:,} with key {short_key(sealed.key)}"
+
+
+def _in_json(after: int, found: Verification) -> dict[str, Any]:
+    sealed = found.last_checkpoint
+    return {
+        "whole": found.broken is None,
+        "lines": found.lines - after,
+        "after": after,
+        "sealed_through": None if sealed is None else sealed.seq,
+        "checkpoint": None if sealed is None else sealed.number,
+        "key": found.key,
+        "broken": found.broken,
+    }
 
 
 def _details(line: AuditEntry) -> str:

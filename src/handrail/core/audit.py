@@ -37,6 +37,16 @@ class AuditEntry(NamedTuple):
     hash: str
 
 
+class AuditHead(NamedTuple):
+    """How far a chain has come: the number of its last line, and that line's hash."""
+
+    seq: int
+    hash: str
+
+
+BEGINNING = AuditHead(0, GENESIS)
+
+
 def chain(
     record: AuditRecord, *, project_id: ProjectId, seq: int, at: datetime, previous: str
 ) -> AuditEntry:
@@ -49,13 +59,20 @@ def chain(
 
 def find_break(entries: Iterable[AuditEntry]) -> str | None:
     """Walk a whole chain from its beginning; say where it is broken, or None."""
-    previous, expected = GENESIS, 1
+    head = BEGINNING
     for entry in entries:
-        if entry.seq != expected:
-            return f"line {expected} is missing"
-        if entry.previous != previous or entry.hash != _hash(entry):
-            return f"line {entry.seq} does not match its hash"
-        previous, expected = entry.hash, expected + 1
+        if (broken := find_misfit(head, entry)) is not None:
+            return broken
+        head = AuditHead(entry.seq, entry.hash)
+    return None
+
+
+def find_misfit(head: AuditHead, entry: AuditEntry) -> str | None:
+    """Why a line cannot be the one that comes next, or None."""
+    if entry.seq != head.seq + 1:
+        return f"line {head.seq + 1} is missing"
+    if entry.previous != head.hash or entry.hash != _hash(entry):
+        return f"line {entry.seq} does not match its hash"
     return None
 
 

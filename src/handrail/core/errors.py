@@ -11,6 +11,7 @@ HandrailError
 │   ├── ChangeRefused     a precondition of a change no longer holds
 │   ├── OfferedAnew       the call is yours, under a newer epoch
 │   └── IllegalTransition no road leads from this state to that one
+├── BrokenRecord          the audit does not prove itself
 ├── SetupError            Handrail cannot start like this
 │   ├── RuleError         a policy file contradicts itself
 │   └── StoreTooNew       the database was written by a newer Handrail
@@ -91,6 +92,10 @@ class OfferedAnew(Conflict):
 
 class IllegalTransition(Conflict):
     """No road leads from this state to that one."""
+
+
+class BrokenRecord(HandrailError):
+    """The audit, or a checkpoint of it, is not what was once written."""
 
 
 class SetupError(HandrailError):

@@ -7,10 +7,11 @@ from typing import NamedTuple, Protocol
 
 from handrail.core.access import Token
 from handrail.core.approval import Approval, ApprovalStatus
-from handrail.core.audit import AuditEntry
+from handrail.core.audit import AuditEntry, AuditHead
 from handrail.core.blob import Blob, BlobHold
 from handrail.core.card import Card, Choice
 from handrail.core.change import Change
+from handrail.core.checkpoint import Checkpoint
 from handrail.core.event import Event
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.grant import Grant
@@ -63,6 +64,22 @@ class Channel(Protocol):
 
     def tell(self, words: str) -> None:
         """Say something that needs no answer."""
+        ...
+
+
+class Checkpoints(Protocol):
+    """Signed words about how far each record has come, kept where the store is not."""
+
+    async def find_last(self, project_id: ProjectId) -> Checkpoint | None:
+        """The last one of a project. Raises BrokenRecord when it cannot be read."""
+        ...
+
+    async def add(self, project_id: ProjectId, head: AuditHead, at: datetime) -> Checkpoint:
+        """Seal a record up to here, durably; if that is sealed already, give the last one.
+
+        Raises:
+            BrokenRecord: What was sealed before is not ours to go on from.
+        """
         ...
 
 
@@ -241,3 +258,9 @@ class Store(Protocol):
     async def read_audit(
         self, project_id: ProjectId, *, after: int, limit: int
     ) -> list[AuditEntry]: ...
+
+    async def find_audit_head(self, project_id: ProjectId) -> AuditHead | None:
+        """How far a project says that its chain has come; None for no project of ours."""
+        ...
+
+    async def list_audit_heads(self) -> list[tuple[ProjectId, AuditHead]]: ...

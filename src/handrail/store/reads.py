@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from handrail.core.access import Token
-from handrail.core.audit import AuditEntry
+from handrail.core.audit import AuditEntry, AuditHead
 from handrail.core.errors import NotFound
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import (
@@ -136,3 +136,11 @@ class StoreReads(ApprovalReads, BlobReads):
             statements.READ_AUDIT, project_id=project_id, after=after, limit=limit
         )
         return [rows.read_audit_entry(row) for row in found]
+
+    async def find_audit_head(self, project_id: ProjectId) -> AuditHead | None:
+        found = await self._fetch(statements.READ_HEAD, project_id=project_id)
+        return AuditHead(*found[0][1:]) if found else None
+
+    async def list_audit_heads(self) -> list[tuple[ProjectId, AuditHead]]:
+        found = await self._fetch(statements.LIST_AUDIT_HEADS)
+        return [(ProjectId(row[0]), AuditHead(*row[1:])) for row in found]

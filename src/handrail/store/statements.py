@@ -143,6 +143,7 @@ FORGET_EVENTS = delete(events).where(
 READ_HEAD = select(projects.c.last_event, projects.c.audit_seq, projects.c.audit_head).where(
     projects.c.id == bindparam("project_id")
 )
+LIST_AUDIT_HEADS = select(projects.c.id, projects.c.audit_seq, projects.c.audit_head)
 MOVE_HEAD = (
     update(projects)
     .where(projects.c.id == bindparam("head_of"))

@@ -1,0 +1,89 @@
+"""handrail audit export, and how far a long walk through a record has come."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from handrail.app.audit import OnPage
+from handrail.app.audit_export import Exporter
+from handrail.app.home import Home
+from handrail.app.settings import load_settings
+from handrail.cli import options
+from handrail.core.audit import AuditEntry
+from handrail.core.errors import SetupError
+
+_CLEAR = "\r\x1b[2K"
+
+
+def export(
+    workspace: options.Workspace = Path(),
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write.", show_default="standard output"),
+    ] = None,
+    after: Annotated[int, typer.Option(min=0, help="Leave out the lines up to this one.")] = 0,
+    since: Annotated[
+        datetime | None, typer.Option(help="Leave out the lines before this moment (UTC).")
+    ] = None,
+    home: options.Home = None,
+) -> None:
+    """Write the record to a file that can be proven elsewhere: `audit verify --file`.
+
+    It is proven while it is written, and signed at its end. It holds what was asked and decided,
+    never the parameters as they were sent.
+    """
+    own = Home(load_settings(home=home).home)
+    project_id = own.get_credentials(workspace).project_id
+    moment = None if since is None else since.replace(tzinfo=UTC)
+    with _opened(output) as stream, progress() as on_page:
+        exporter = Exporter(own, project_id, stream)
+        lines = asyncio.run(exporter.export(after=after, since=moment, on_page=on_page))
+    if output is not None:
+        typer.echo(f"{lines:,} lines are in {output}, signed.", err=True)
+
+
+@contextmanager
+def progress() -> Generator[OnPage]:
+    """Tell a person who waits how far it has come; say nothing to a program."""
+    is_seen = sys.stderr.isatty()
+    shown = False
+
+    def on_page(page: list[AuditEntry], lines: int) -> None:
+        nonlocal shown
+        if is_seen and lines > len(page):
+            shown = True
+            sys.stderr.write(f"{_CLEAR}line {page[-1].seq:,} of {lines:,}")
+            sys.stderr.flush()
+
+    try:
+        yield on_page
+    finally:
+        if shown:
+            sys.stderr.write(_CLEAR)
+            sys.stderr.flush()
+
+
+@contextmanager
+def _opened(output: Path | None) -> Generator[TextIO]:
+    """Standard output, or a file that has its name only when it is whole."""
+    if output is None:
+        yield sys.stdout
+        return
+    aside = output.with_name(f".{output.name}.{os.getpid()}.tmp")
+    try:
+        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        aside.replace(output)
+    except OSError as error:
+        raise SetupError(f"{output} cannot be written: {error.strerror}") from error
+    finally:
+        aside.unlink(missing_ok=True)
