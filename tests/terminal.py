@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -69,6 +70,10 @@ class Terminal:
         """Type like somebody who has looked first."""
         time.sleep(after_seconds)
         os.write(self._master, keys.encode())
+
+    def interrupt(self) -> None:
+        """What Ctrl+C does at a terminal that is the program's own."""
+        self._process.send_signal(signal.SIGINT)
 
     def wait(self, seconds: float = 30.0) -> int:
         """Read to the end; the program's exit code."""

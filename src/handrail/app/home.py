@@ -4,7 +4,7 @@ import fcntl
 import json
 import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -114,6 +114,28 @@ class Home:
     def prepared_credentials(self) -> list[Credentials]:
         """What was prepared and, because somebody died, neither saved nor dropped."""
         return self._read_all("*.next")
+
+    def list_credentials(self) -> list[Credentials]:
+        """All that are here and can be read."""
+        found: list[Credentials] = []
+        for file in sorted(self._credentials_folder.glob("*.json")):
+            with suppress(OSError, ValueError, TypeError):
+                found.append(Credentials(**json.loads(file.read_bytes())))
+        return found
+
+    @contextmanager
+    def at_rest(self) -> Generator[None]:
+        """Keep every server and client off this folder, for as long as the context is open.
+
+        Raises:
+            SetupError: One is running.
+        """
+        trouble = f"Handrail is running on {self.path}; stop it first (Ctrl+C where it runs)"
+        with ExitStack() as stack:
+            for lock in (self.path / "server.lock", *self._credentials_folder.glob("*.lock")):
+                if lock.is_file() and not lock.is_symlink():
+                    stack.enter_context(_held(lock, trouble))
+            yield
 
     def get_credentials(self, workspace: Path) -> Credentials:
         """The credentials for a folder, or for the nearest folder above it that has some."""

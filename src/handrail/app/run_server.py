@@ -1,6 +1,7 @@
 """Running a server, alone or with this machine's client in the same process."""
 
 import asyncio
+import signal
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from handrail.app.exposure import read_exposure
 from handrail.app.home import Credentials, Home
 from handrail.app.run_client import connect
 from handrail.app.settings import Settings
-from handrail.core.errors import SetupError
+from handrail.core.errors import HandrailError, SetupError
 from handrail.core.ports import Channel
 from handrail.server.app import create_app
 from handrail.server.serving import HandrailServer, bind
@@ -37,11 +38,40 @@ async def up(
     await _run(settings, workspace, on_ready, client)
 
 
+async def while_up(
+    settings: Settings,
+    workspace: Path,
+    visit: Callable[[Credentials], Coroutine[None, None, None]],
+) -> None:
+    """Run both for as long as a visit takes; told to stop, they end the visit first.
+
+    The visit begins when the client is there.
+    """
+    troubles: list[HandrailError] = []
+    is_connected = asyncio.Event()
+
+    async def client(home: Home, known: Credentials) -> None:
+        await connect(home, known, lambda connected: is_connected.set() if connected else None)
+
+    async def visiting(known: Credentials) -> None:
+        await is_connected.wait()
+        try:
+            await visit(known)
+        except HandrailError as error:
+            # Raised later: whatever it is, the server is to end in good order.
+            troubles.append(error)
+
+    await _run(settings, workspace, lambda known: None, client, visiting)
+    for trouble in troubles:
+        raise trouble
+
+
 async def _run(
     settings: Settings,
     workspace: Path,
     on_ready: Callable[[Credentials], None],
     client: Callable[[Home, Credentials], Coroutine[None, None, None]] | None,
+    visit: Callable[[Credentials], Coroutine[None, None, None]] | None = None,
 ) -> None:
     _check_folder(workspace)
     exposure = read_exposure(settings)
@@ -62,6 +92,10 @@ async def _run(
                 if client is not None:
                     connected = group.create_task(client(home, known))
                     serving.add_done_callback(lambda _: connected.cancel())
+                if visit is not None:
+                    visiting = group.create_task(visit(known))
+                    serving.add_done_callback(lambda _: visiting.cancel())
+                    visiting.add_done_callback(lambda _: server.handle_exit(signal.SIGTERM, None))
 
 
 def _check_folder(workspace: Path) -> None:

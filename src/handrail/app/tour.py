@@ -97,7 +97,7 @@ class Tour:
         self._auto = auto
         self._on_question = on_question
         self._on_silence = on_silence
-        self._session = f"tour-{secrets.token_hex(4)}"
+        self.session = f"tour-{secrets.token_hex(4)}"
 
     async def play(self, number: int, chapter: Chapter) -> dict[str, Any]:
         """Ask for one call and see it through; what became of it."""
@@ -106,7 +106,7 @@ class Tour:
             return await self._agent.execute(
                 chapter.tool_name,
                 chapter.tool_params,
-                session_id=self._session,
+                session_id=self.session,
                 call_id=f"call-{number}",
                 reasoning=chapter.reasoning,
                 wait=_STEP_SECONDS,

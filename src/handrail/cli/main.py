@@ -10,6 +10,7 @@ from handrail.core.errors import HandrailError
 
 # name → (module, the sentence that stands in the list)
 COMMANDS = {
+    "init": ("handrail.cli.init", "Make a folder known, and decide about a first call."),
     "up": ("handrail.cli.up", "Start the server and this machine's client, in one."),
     "serve": ("handrail.cli.serve", "Start the server alone."),
     "connect": ("handrail.cli.connect", "Start this machine's client alone."),
@@ -27,6 +28,8 @@ COMMANDS = {
     "tools": ("handrail.cli.tools", "List the tools an agent may ask for."),
     "audit": ("handrail.cli.audit", "Show the record, or prove that nobody has touched it."),
     "token": ("handrail.cli.token", "List, make, exchange and take back the keys to Handrail."),
+    "doctor": ("handrail.cli.doctor", "Look at everything Handrail stands on."),
+    "uninstall": ("handrail.cli.uninstall", "Remove everything that Handrail has made."),
     "version": ("handrail.cli.version", "Print the version."),
 }
 

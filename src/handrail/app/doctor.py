@@ -1,0 +1,76 @@
+"""doctor: looks at everything Handrail stands on, changes nothing, and never waits for long."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from handrail.app import doctor_home, doctor_machine
+from handrail.app.doctor_finding import Finding, Health, Patient
+from handrail.app.home import Home
+from handrail.app.settings import Settings
+from handrail.core.errors import HandrailError, SetupError
+
+Check = Callable[[Patient], Finding]
+
+MOST_SECONDS = 15.0
+
+CHECKS: tuple[tuple[str, Check], ...] = (
+    ("python", doctor_machine.check_python),
+    ("home", doctor_home.check_home),
+    ("disk", doctor_home.check_disk),
+    ("database", doctor_home.check_database),
+    ("record", doctor_home.check_record),
+    ("clock", doctor_home.check_clock),
+    ("server", doctor_home.check_server),
+    ("client", doctor_home.check_client),
+    ("address", doctor_machine.check_address),
+    ("paths", doctor_machine.check_paths),
+    ("writes", doctor_machine.check_writes),
+    ("box", doctor_machine.check_box),
+    ("search", doctor_machine.check_search),
+    ("terminal", doctor_machine.check_terminal),
+    ("limits", doctor_machine.check_limits),
+)
+
+
+def examine(
+    settings: Settings,
+    workspace: Path,
+    checks: Sequence[tuple[str, Check]] = CHECKS,
+    most_seconds: float = MOST_SECONDS,
+) -> list[Finding]:
+    """All checks side by side; one that hangs is left behind, and said to."""
+    home = Home(settings.home)
+    try:
+        credentials = home.get_credentials(workspace)
+    except SetupError:
+        credentials = None
+    patient = Patient(settings, home, workspace, credentials)
+    deadline = time.monotonic() + most_seconds
+    looks = [_Look(subject, check, patient) for subject, check in checks]
+    return [look.finding(deadline) for look in looks]
+
+
+class _Look:
+    """One check in a thread that nobody has to wait for: a dead disk holds up only itself."""
+
+    def __init__(self, subject: str, check: Check, patient: Patient):
+        self._subject = subject
+        self._found: Finding | None = None
+        self._thread = threading.Thread(target=self._run, args=(check, patient), daemon=True)
+        self._thread.start()
+
+    def finding(self, deadline: float) -> Finding:
+        self._thread.join(max(0.0, deadline - time.monotonic()))
+        if self._found is None:
+            words = "this could not be looked at in time; is a disk or the network hanging?"
+            return Finding(self._subject, Health.BROKEN, words)
+        return self._found
+
+    def _run(self, check: Check, patient: Patient) -> None:
+        try:
+            self._found = check(patient)
+        except (HandrailError, OSError) as error:
+            words = f"this could not be looked at: {error}"
+            self._found = Finding(self._subject, Health.BROKEN, words)

@@ -1,0 +1,193 @@
+"""What lies in Handrail's own folder, and who answers for it."""
+
+import asyncio
+import http.client
+import json
+import os
+import shutil
+import stat
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from handrail.app.audit import verify
+from handrail.app.doctor_finding import Finding, Health, Patient
+from handrail.store.look import Look, look_into
+from handrail.wire import WIRE_VERSION
+
+_LOW_BYTES, _EMPTY_BYTES = 1 << 30, 100 << 20
+_ANSWER_SECONDS = 3.0
+_QUICK_CHECK_SECONDS = 8.0
+_RECORD_SECONDS = 10.0
+_MOST_FILES = 100_000
+_SECRETS = ("handrail.db*", "audit.key", "credentials/*.json", "audit/*.jsonl")
+_TOLERANCE = timedelta(minutes=5)
+_NOT_YET = "`handrail init` makes it"
+
+
+def check_home(patient: Patient) -> Finding:
+    path = patient.home.path
+    if not path.exists():
+        return Finding("home", Health.NOTE, f"{path} is not there yet", _NOT_YET)
+    for place, found in _everything_in(path):
+        if found.st_uid != os.geteuid():
+            words = f"{place} belongs to somebody else"
+            remedy = f"give it back: sudo chown -R $(id -u) {path}"
+            return Finding("home", Health.BROKEN, words, remedy)
+        if found.st_mode & 0o077 and (place == path or _holds_secrets(place.relative_to(path))):
+            words = f"{place} is open to others ({stat.S_IMODE(found.st_mode):04o})"
+            return Finding("home", Health.BROKEN, words, f"close it: chmod -R go= {path}")
+    return Finding("home", Health.FINE, f"{path} is for you alone")
+
+
+def _holds_secrets(place: Path) -> bool:
+    """Files that are closed by themselves, not only by the folder they lie in."""
+    return any(place.match(pattern) for pattern in _SECRETS)
+
+
+def check_disk(patient: Patient) -> Finding:
+    path = patient.home.path
+    while not path.exists():
+        path = path.parent
+    free = shutil.disk_usage(path).free
+    words = f"{free / (1 << 30):,.1f} GB are free for {patient.home.path}"
+    if free < _EMPTY_BYTES:
+        return Finding("disk", Health.BROKEN, words, "make room: nothing can be recorded soon")
+    if free < _LOW_BYTES:
+        return Finding("disk", Health.NOTE, words, "make room before it runs out")
+    return Finding("disk", Health.FINE, words)
+
+
+def check_database(patient: Patient) -> Finding:
+    look = _look(patient)
+    if look is None:
+        return Finding("database", Health.NOTE, "there is no database yet", _NOT_YET)
+    if look.sound is False:
+        remedy = f"keep a copy of {patient.home.path}, then put back a backup of the database"
+        return Finding("database", Health.BROKEN, f"it is damaged: {look.trouble}", remedy)
+    if look.version is None:
+        remedy = "move the file away, or choose another --home"
+        return Finding("database", Health.BROKEN, "it is none of Handrail's", remedy)
+    if not look.is_current:
+        words = f"it has version {look.version}, which is not that of this Handrail"
+        remedy = (
+            "`handrail up` brings an older one to the present; a newer one needs a newer Handrail"
+        )
+        return Finding("database", Health.NOTE, words, remedy)
+    told = "whole" if look.sound else "too large to be looked through here"
+    return Finding("database", Health.FINE, f"version {look.version}, {told}")
+
+
+def check_record(patient: Patient) -> Finding:
+    look = _look(patient)
+    if look is None or patient.credentials is None or not look.is_current:
+        return Finding("record", Health.NOTE, "there is no record of this folder to prove yet")
+    project_id = patient.credentials.project_id
+
+    async def prove() -> Finding:
+        async with asyncio.timeout(_RECORD_SECONDS):
+            found = await verify(patient.home, project_id)
+        if found.broken is not None:
+            remedy = "keep a copy of everything, and see docs/howto/audit.md"
+            return Finding("record", Health.BROKEN, found.broken, remedy)
+        if found.last_checkpoint is None:
+            words, remedy = (
+                f"whole up to line {found.lines:,}, and not sealed yet",
+                "`handrail up` seals it",
+            )
+            return Finding("record", Health.NOTE, words, remedy)
+        sealed = found.last_checkpoint.seq
+        words = f"whole up to line {found.lines:,}, and sealed up to line {sealed:,}"
+        return Finding("record", Health.FINE, words)
+
+    try:
+        return asyncio.run(prove())
+    except TimeoutError:
+        words, remedy = "it is too long to be proven here", "`handrail audit verify` takes its time"
+        return Finding("record", Health.NOTE, words, remedy)
+
+
+def check_clock(patient: Patient) -> Finding:
+    """A clock cannot be right if things were written after the present."""
+    now = datetime.now(UTC)
+    files = [patient.home.database, *patient.home.checkpoints.glob("*.jsonl")]
+    written = [datetime.fromtimestamp(file.stat().st_mtime, UTC) for file in files if file.exists()]
+    if written and max(written) > now + _TOLERANCE:
+        words = (
+            f"it is {now:%d %b %Y %H:%M} here, but something was written {max(written):%d %b %Y}"
+        )
+        return Finding("clock", Health.BROKEN, words, "set the clock: deadlines go by it")
+    return Finding("clock", Health.FINE, f"it is {now:%d %b %Y %H:%M} UTC")
+
+
+def check_server(patient: Patient) -> Finding:
+    if patient.credentials is None:
+        words = f"{patient.workspace.resolve()} is not known to Handrail yet"
+        return Finding("server", Health.NOTE, words, "`handrail init` makes it known")
+    address = patient.credentials.server
+    health = ask_health(address)
+    if health is None:
+        return Finding(
+            "server", Health.NOTE, f"none answers at {address}", "`handrail up` starts it"
+        )
+    spoken = str(health.get("wire_version"))
+    if not _fits(spoken):
+        words = f"it speaks version {spoken}, and this Handrail {WIRE_VERSION}"
+        return Finding("server", Health.BROKEN, words, "stop it, and start the one you have here")
+    return Finding("server", Health.FINE, f"{health.get('version')} answers at {address}")
+
+
+def check_client(patient: Patient) -> Finding:
+    health = None if patient.credentials is None else ask_health(patient.credentials.server)
+    if health is None:
+        return Finding("client", Health.NOTE, "without a server there is nothing to connect to")
+    if not health.get("connected_clients"):
+        return Finding("client", Health.NOTE, "none is connected", "`handrail connect` starts one")
+    return Finding("client", Health.FINE, f"{health['connected_clients']} connected")
+
+
+def ask_health(address: str) -> dict[str, Any] | None:
+    """What a server says of itself; None when none, or something else, answers."""
+    parts = urlsplit(address)
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = kind(parts.hostname or "", parts.port, timeout=_ANSWER_SECONDS)
+    try:
+        connection.request("GET", "/health")
+        known: Any = json.loads(connection.getresponse().read(10_000))
+    except (OSError, http.client.HTTPException, ValueError):
+        return None
+    finally:
+        connection.close()
+    if not isinstance(known, dict) or "wire_version" not in known:
+        return None
+    return cast(dict[str, Any], known)
+
+
+def _look(patient: Patient) -> Look | None:
+    if not patient.home.database.exists():
+        return None
+    return look_into(patient.home.database, _QUICK_CHECK_SECONDS)
+
+
+def _everything_in(path: Path) -> list[tuple[Path, os.stat_result]]:
+    found = [(path, path.lstat())]
+    for folder, folders, files in os.walk(path):
+        for name in (*folders, *files):
+            place = Path(folder, name)
+            try:
+                found.append((place, place.lstat()))
+            except FileNotFoundError:
+                continue  # A running server comes and goes.
+        if len(found) > _MOST_FILES:
+            break
+    return found
+
+
+def _fits(spoken: str) -> bool:
+    """Client and server may differ by one minor."""
+    try:
+        ours, theirs = ([int(part) for part in v.split(".")] for v in (WIRE_VERSION, spoken))
+    except ValueError:
+        return False
+    return ours[:1] == theirs[:1] and len(theirs) == 2 and abs(ours[1] - theirs[1]) <= 1

@@ -1,0 +1,131 @@
+"""What the machine, the terminal and the kernel can do for Handrail."""
+
+import functools
+import ipaddress
+import platform
+import shutil
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from rich.console import Console
+
+from handrail.app.doctor_finding import Finding, Health, Patient
+from handrail.channels.terminal import has_terminal
+from handrail.executors.beneath import has_openat2
+
+_OLDEST_PYTHON = (3, 11)
+_MOUNTS = Path("/proc/self/mountinfo")
+# There is no way to ask for this without renaming something, so we go by the name.
+_EXCHANGES = {"ext4", "xfs", "btrfs", "tmpfs", "f2fs", "overlay", "bcachefs", "zfs", "ext2", "ext3"}
+
+
+def check_python(_: Patient) -> Finding:
+    words = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    if sys.version_info < _OLDEST_PYTHON:
+        return Finding("python", Health.BROKEN, words, "Handrail needs Python 3.11 or newer")
+    return Finding("python", Health.FINE, words)
+
+
+def check_address(patient: Patient) -> Finding:
+    hosts = {patient.settings.host}
+    if patient.credentials is not None:
+        hosts.add(urlsplit(patient.credentials.server).hostname or "")
+    if open_to_others := sorted(host for host in hosts if not _is_loopback(host)):
+        words = f"{', '.join(open_to_others)} can be reached from other machines"
+        remedy = "listen on 127.0.0.1, or make sure that the way there is encrypted"
+        return Finding("address", Health.NOTE, words, remedy)
+    return Finding("address", Health.FINE, "only this machine can reach the server")
+
+
+def check_paths(_: Patient) -> Finding:
+    if has_openat2():
+        words = "the kernel keeps every path inside the workspace (openat2)"
+        return Finding("paths", Health.FINE, words)
+    words = "this kernel has no openat2; paths are walked part by part, as safely and more slowly"
+    return Finding("paths", Health.NOTE, words)
+
+
+def check_writes(patient: Patient) -> Finding:
+    kind = filesystem_of(patient.workspace.resolve())
+    if kind in _EXCHANGES and sys.platform == "linux":
+        words = f"the workspace is on {kind}, where a file is exchanged at one stroke"
+        return Finding("writes", Health.FINE, words)
+    words = (
+        f"the workspace is on {kind or 'a file system we do not know'}, which may not exchange"
+        " files at one stroke; then a change made in that very moment by others can be lost"
+    )
+    return Finding("writes", Health.NOTE, words, "keep workspaces on a local disk")
+
+
+def check_box(_: Patient) -> Finding:
+    found = shutil.which("bwrap")
+    has_it = "bubblewrap is there" if found else "there is no bubblewrap"
+    words = f"{has_it}, but no box is used yet: every command is HIGH and asks you"
+    return Finding("box", Health.NOTE, words)
+
+
+def check_search(_: Patient) -> Finding:
+    found = find_ripgrep()
+    if found is None:
+        return Finding("search", Health.NOTE, "ripgrep is not there", "install ripgrep")
+    return Finding("search", Health.FINE, f"ripgrep is at {found}")
+
+
+def check_terminal(_: Patient) -> Finding:
+    if not has_terminal():
+        words = "there is no terminal here that could ask you"
+        remedy = "answer with `handrail approvals`, or start Handrail in a terminal"
+        return Finding("terminal", Health.NOTE, words, remedy)
+    console = Console()
+    colours = console.color_system or "no"
+    size = f"{console.width} by {console.height}"
+    words = f"{size}, {colours} colours, {console.encoding}"
+    if console.width < 60:
+        return Finding("terminal", Health.NOTE, words, "make the window wider, to see whole cards")
+    return Finding("terminal", Health.FINE, words)
+
+
+def check_limits(_: Patient) -> Finding:
+    words = (
+        "what runs as you outside Handrail (an agent's own shell, for one) can go round it and"
+        " read its files: there, its protection is only advice"
+    )
+    remedy = "give agents no way to run anything but through Handrail"
+    return Finding("limits", Health.NOTE, words, remedy)
+
+
+def find_ripgrep() -> str | None:
+    """Where ripgrep is: installed beside this Python, or anywhere on the way."""
+    beside = str(Path(sys.executable).parent)
+    return shutil.which("rg", path=beside) or shutil.which("rg")
+
+
+def filesystem_of(path: Path) -> str | None:
+    """The kind of file system that a path lies on, where the kernel tells."""
+    return max(
+        ((len(point.parts), kind) for point, kind in _mounts() if path.is_relative_to(point)),
+        default=(0, None),
+        key=lambda found: found[0],
+    )[1]
+
+
+@functools.cache
+def _mounts() -> list[tuple[Path, str]]:
+    try:
+        lines = _MOUNTS.read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return []
+    found: list[tuple[Path, str]] = []
+    for line in lines:
+        before, _, behind = line.partition(" - ")
+        point = before.split(" ")[4].replace("\\040", " ")
+        found.append((Path(point), behind.split(" ")[0]))
+    return found
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,117 @@
+"""Taking away what Handrail has made, exactly that, and nothing that is a person's own."""
+
+import os
+import shutil
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from handrail.app.home import Home
+from handrail.core.errors import SetupError
+
+TOUR_FOLDER = "handrail-tour"
+POLICY_FOLDER = ".handrail"
+_TOUR_FILES = {"config.json", "hello.txt"}
+# Each home has at least one of them.
+_MARKS = ("handrail.db", "credentials", "audit.key")
+# Whoever keeps such a folder in it keeps more there than Handrail does.
+_FOREIGN = (".git", ".ssh", "Documents")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    path: Path
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Estate:
+    """What would be removed, and what is left to its owner."""
+
+    home: Path
+    inside: list[Item]
+    tours: list[Item]
+    kept: list[Path]
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(item.size_bytes for item in (*self.inside, *self.tours))
+
+
+def survey_estate(home: Home) -> Estate:
+    """What there is; nothing is touched.
+
+    Raises:
+        SetupError: There is nothing, or it does not look like Handrail's own folder.
+    """
+    _check_is_ours(home)
+    workspaces = sorted({Path(known.workspace) for known in home.list_credentials()})
+    tours = [place / TOUR_FOLDER for place in workspaces]
+    policies = [place / POLICY_FOLDER for place in workspaces]
+    return Estate(
+        home.path,
+        [Item(path, _size(path)) for path in sorted(home.path.iterdir())],
+        [Item(path, _size(path)) for path in tours if _is_made_by_the_tour(path)],
+        [path for path in policies if path.exists()],
+    )
+
+
+def remove_estate(home: Home, estate: Estate) -> None:
+    """Remove it, while no server and no client can run; links are removed, never followed."""
+    with home.at_rest():
+        _check_is_ours(home)
+        for item in estate.tours:
+            if _is_made_by_the_tour(item.path):
+                _remove(item.path)
+        _remove(estate.home)
+
+
+def _check_is_ours(home: Home) -> None:
+    path = home.path
+    if path.is_symlink():
+        raise SetupError(f"{path} is a link; name the folder itself with --home")
+    if not path.is_dir():
+        raise SetupError(f"there is no {path}; nothing was made, or it was made elsewhere (--home)")
+    found = path.lstat()
+    here = path.resolve()
+    is_wider = Path.home().resolve().is_relative_to(here) or here == Path(here.anchor)
+    has_marks = any(os.path.lexists(path / mark) for mark in _MARKS)
+    has_more = any(os.path.lexists(path / name) for name in _FOREIGN)
+    holds_work = any(
+        Path(known.workspace).is_relative_to(here) for known in home.list_credentials()
+    )
+    if found.st_uid != os.geteuid() or is_wider or has_more or holds_work or not has_marks:
+        raise SetupError(f"{path} does not look like Handrail's own folder; nothing was removed")
+
+
+def _is_made_by_the_tour(path: Path) -> bool:
+    """Whether a folder holds what the tour writes and nothing else."""
+    try:
+        if not stat.S_ISDIR(path.lstat().st_mode):
+            return False
+        found = list(os.scandir(path))
+    except OSError:
+        return False
+    return all(
+        entry.name in _TOUR_FILES and entry.is_file(follow_symlinks=False) for entry in found
+    )
+
+
+def _size(path: Path) -> int:
+    """In bytes, without following links."""
+    total = 0
+    for folder, _, files in os.walk(path):
+        for name in files:
+            try:
+                total += Path(folder, name).lstat().st_size
+            except OSError:
+                continue
+    return total or path.lstat().st_size
+
+
+def _remove(folder: Path) -> None:
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        left = error.filename or folder
+        raise SetupError(f"{left} could not be removed: {error.strerror}") from error

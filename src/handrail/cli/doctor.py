@@ -1,0 +1,53 @@
+"""handrail doctor."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import typer
+
+from handrail.app.doctor import examine
+from handrail.app.doctor_finding import Finding, Health
+from handrail.app.settings import load_settings
+from handrail.cli import options
+from handrail.cli.output import console, print_json, say, table, visible
+
+_MARKS = {Health.FINE: "[green]✓[/]", Health.NOTE: "[yellow]![/]", Health.BROKEN: "[red]✗[/]"}
+
+
+def register(app: typer.Typer) -> None:
+    app.command("doctor")(doctor)
+
+
+def doctor(
+    workspace: options.Workspace = Path(), home: options.Home = None, json: options.Json = False
+) -> None:
+    """Look at everything Handrail stands on, and say what to do where something is amiss.
+
+    Nothing is changed. Ends with 1 when something is broken.
+    """
+    findings = examine(load_settings(home=home), workspace)
+    broken = [finding for finding in findings if finding.health is Health.BROKEN]
+    if json:
+        print_json({"well": not broken, "findings": [asdict(finding) for finding in findings]})
+    else:
+        show(findings)
+        say(_in_short(findings, len(broken)))
+    if broken:
+        raise typer.Exit(1)
+
+
+def show(findings: list[Finding]) -> None:
+    rows = table("", "", "", "")
+    rows.show_header = False
+    for finding in findings:
+        words = visible(finding.words)
+        if finding.remedy is not None:
+            words += f"\n[dim]→[/] {visible(finding.remedy)}"
+        rows.add_row(_MARKS[finding.health], finding.health, f"[bold]{finding.subject}[/]", words)
+    console.print(rows)
+
+
+def _in_short(findings: list[Finding], broken: int) -> str:
+    if broken:
+        return f"\n[red]{broken} of {len(findings)} things are broken.[/]"
+    return "\n[green]Nothing is broken.[/] What is marked with ! is good to know."

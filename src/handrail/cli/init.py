@@ -1,0 +1,109 @@
+"""handrail init."""
+
+import asyncio
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import uvloop
+
+from handrail.app.audit import public_key
+from handrail.app.doctor import examine
+from handrail.app.doctor_finding import Finding, Health
+from handrail.app.first_steps import HELLO, FirstCall, Settled, is_served, remove_hello, settle
+from handrail.app.home import Home
+from handrail.app.logs import configure_logs
+from handrail.app.settings import Settings, load_settings
+from handrail.app.terminal import find_terminal
+from handrail.cli import options
+from handrail.cli.doctor import show as show_findings
+from handrail.cli.output import print_json, program, say, status, visible
+from handrail.core.errors import SetupError
+from handrail.core.ports import Channel
+
+
+def register(app: typer.Typer) -> None:
+    app.command("init")(init)
+
+
+def init(
+    workspace: Annotated[
+        Path, typer.Argument(help="The folder your agents shall work in.", show_default="here")
+    ] = Path(),
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Ask nothing; leave out the first call.")
+    ] = False,
+    port: options.Port = None,
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """Make a folder known to Handrail, look at this machine, and decide about a first call.
+
+    Doing it again changes nothing.
+    """
+    configure_logs()
+    settings = load_settings(home=home, port=port)
+    channel = None if yes or json else find_terminal()
+    if channel is None and not yes:
+        raise SetupError("nobody can be asked here; say --yes to make this folder known unasked")
+    if not workspace.is_dir():
+        raise SetupError(f"{workspace} is not a folder; name the folder your agents shall work in")
+    if channel is not None:
+        say(f"Agents shall work in [bold]{visible(workspace.resolve())}[/], and nowhere else.")
+        typer.confirm("Is that the right folder?", default=True, abort=True)
+
+    settled = asyncio.run(settle(settings, workspace))
+    findings = examine(settings, workspace)
+    if json:
+        print_json(_in_json(settings, settled, findings))
+        return
+    _show(settings, settled, findings)
+    if channel is not None:
+        _first_call(settings, workspace, channel)
+    say(f"\nNext: [bold]{program()} up {visible(settled.credentials.workspace)}[/]")
+
+
+def _show(settings: Settings, settled: Settled, findings: list[Finding]) -> None:
+    known = settled.credentials
+    say("\n[green]Made known.[/]" if settled.is_new else "\nThis folder is known already.")
+    say(f"  workspace  {visible(known.workspace)}")
+    say(f"  project    {known.project_id}")
+    say(f"  server     {visible(known.server)}")
+    say(f"  tokens     in {visible(settings.home / 'credentials')}, for your eyes alone")
+    say(f"  record     in {visible(settings.home)}, sealed with audit.key")
+    say("\nThis machine:")
+    show_findings([finding for finding in findings if finding.health is not Health.FINE])
+    fine = sum(finding.health is Health.FINE for finding in findings)
+    say(f"[dim]{fine} of {len(findings)} things are just fine; `{program()} doctor` lists all.[/]")
+
+
+def _first_call(settings: Settings, workspace: Path, channel: Channel) -> None:
+    if is_served(Home(settings.home)):
+        say(f"\nA server is running already; decide about calls in it: {program()} tour")
+        return
+    say(f"\n[bold]Your first call.[/] A played agent asks to write {HELLO}.")
+    if not typer.confirm("Shall it ask?", default=True):
+        return
+    call = FirstCall(settings, workspace, channel)
+    answer = uvloop.run(call.make(lambda card: None))
+    if answer is None:
+        say("Broken off; nothing of it is left waiting.")
+        raise typer.Exit(1)
+    say(f"\nThe agent is told: {status(answer['status'])}")
+    say(f"All of it is in the record: [bold]{program()} audit show[/]")
+    if answer["status"] == "completed" and typer.confirm(f"Remove {HELLO} again?", default=True):
+        remove_hello(workspace)
+
+
+def _in_json(settings: Settings, settled: Settled, findings: list[Finding]) -> dict[str, Any]:
+    known = settled.credentials
+    return {
+        "new": settled.is_new,
+        "workspace": known.workspace,
+        "project_id": known.project_id,
+        "server": known.server,
+        "home": str(settings.home),
+        "audit_key": public_key(Home(settings.home)),
+        "findings": [asdict(finding) for finding in findings],
+    }

@@ -1,0 +1,124 @@
+"""`handrail init`: from nothing to a first decision, and back to nothing with `uninstall`."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Shell, ended_well, refused
+from tests.terminal import Terminal
+
+
+def at_a_terminal(shell: Shell, *words: str) -> Terminal:
+    command = [sys.executable, "-m", "handrail", *words]
+    return Terminal(command, cwd=shell.workspace, env=shell.environment)
+
+
+@pytest.mark.slow
+@pytest.mark.behaviour("init.first-approval")
+def test_a_person_goes_from_nothing_to_a_first_decision(shell: Shell) -> None:
+    with at_a_terminal(shell, "init", "--port", "0") as terminal:
+        terminal.expect(f"Agents shall work in {shell.workspace}")
+        terminal.expect("right folder?")
+        terminal.type("y\n", after_seconds=0.1)
+        terminal.expect("Made known.")
+        terminal.expect("This machine:")
+        terminal.expect("Shall it ask?")
+        terminal.type("y\n", after_seconds=0.1)
+        terminal.expect("handrail-tour/hello.txt")
+        terminal.expect("decide")
+        terminal.type("a")
+        terminal.expect("The agent is told: completed")
+        terminal.expect("Remove handrail-tour/hello.txt again?")
+        written = (shell.workspace / "handrail-tour" / "hello.txt").read_text()
+        terminal.type("y\n", after_seconds=0.1)
+        terminal.expect(f"up {shell.workspace}")
+        assert terminal.wait() == 0
+
+    assert written == "Hello from Handrail.\n"
+    assert list(shell.workspace.iterdir()) == []
+    assert json.loads(ended_well(shell.run("audit", "verify", "--json")))["whole"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer", ["n", "Ctrl+C"])
+def test_who_says_no_has_nothing_made(shell: Shell, answer: str) -> None:
+    with at_a_terminal(shell, "init") as terminal:
+        terminal.expect("right folder?")
+        if answer == "n":
+            terminal.type("n\n", after_seconds=0.1)
+        else:
+            terminal.interrupt()
+        assert terminal.wait() == 1
+    assert not shell.home.exists()
+
+
+@pytest.mark.slow
+def test_who_breaks_off_the_first_call_finds_no_question_later(shell: Shell) -> None:
+    with at_a_terminal(shell, "init", "--port", "0") as terminal:
+        terminal.expect("right folder?")
+        terminal.type("\n", after_seconds=0.1)
+        terminal.expect("Shall it ask?")
+        terminal.type("\n", after_seconds=0.1)
+        terminal.expect("decide")
+        terminal.interrupt()
+        terminal.expect("Broken off")
+        assert terminal.wait() == 1
+
+    shell.start_up()
+    assert json.loads(ended_well(shell.run("approvals", "--json")))["approvals"] == []
+
+
+def test_without_a_terminal_it_says_what_it_made_and_twice_is_harmless(shell: Shell) -> None:
+    first = json.loads(ended_well(shell.run("init", "--yes", "--json")))
+    again = json.loads(ended_well(shell.run("init", "--yes", "--json")))
+    told = ended_well(shell.run("init", "--yes"))
+
+    assert (first["new"], again["new"]) == (True, False)
+    assert {**first, "new": None, "findings": None} == {**again, "new": None, "findings": None}
+    assert first["workspace"] == str(shell.workspace)
+    assert "This folder is known already." in told
+    assert f"up {shell.workspace}" in told
+
+
+def test_nobody_is_asked_who_is_not_there(shell: Shell, tmp_path: Path) -> None:
+    assert "say --yes" in refused(shell.run("init"))
+    assert "is not a folder" in refused(shell.run("init", "--yes", str(tmp_path / "no")))
+    assert not shell.home.exists()
+
+
+@pytest.mark.behaviour("uninstall.exactly")
+def test_what_was_made_is_removed_when_nothing_runs(shell: Shell) -> None:
+    (shell.workspace / "mine.txt").write_text("mine")
+    process, _ = shell.start_up()
+    ended_well(shell.run("tour", "--auto", "--json"))
+
+    running = refused(shell.run("uninstall", "--yes", "--json"))
+    looked = json.loads(ended_well(shell.run("uninstall", "--dry-run", "--json")))
+    process.terminate()
+    process.communicate(timeout=10)
+    unasked = refused(shell.run("uninstall", "--json"))
+    assert shell.home.exists()
+    told = ended_well(shell.run("uninstall", "--yes"))
+
+    assert "Handrail is running on" in running
+    assert not looked["removed"]
+    assert str(shell.home / "handrail.db") in [item["path"] for item in looked["items"]]
+    assert "say --yes" in unasked
+    assert "Removed." in told
+    assert "The program itself is left" in told
+    assert not shell.home.exists()
+    assert [path.name for path in shell.workspace.iterdir()] == ["mine.txt"]
+    assert "there is no" in refused(shell.run("uninstall", "--yes"))
+
+
+def test_a_person_is_asked_before_anything_is_removed(shell: Shell) -> None:
+    ended_well(shell.run("init", "--yes"))
+    for answer, is_left in (("n", True), ("y", False)):
+        with at_a_terminal(shell, "uninstall") as terminal:
+            terminal.expect("handrail.db")
+            terminal.expect("Remove all of this for good")
+            terminal.type(f"{answer}\n", after_seconds=0.1)
+            assert terminal.wait() == 0
+        assert shell.home.exists() == is_left
