@@ -156,6 +156,7 @@ def reader(tmp_path: Path) -> Generator[Reader]:
     made.leave()
 
 
+@pytest.mark.timeout(180)  # A long document is many processes.
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_reader_can_do_what_a_document_says(document: Path, reader: Reader) -> None:
     for block in blocks_of(document):

@@ -5,6 +5,7 @@ import socket
 import sqlite3
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,12 +49,7 @@ def speaking(patient: Patient, answer: bytes) -> Patient:
     known = patient.credentials
     assert known is not None
     server = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    return Patient(
-        patient.settings,
-        patient.home,
-        patient.workspace,
-        type(known)(server, *(getattr(known, name) for name in known.__slots__[1:])),
-    )
+    return replace(patient, credentials=replace(known, server=server))
 
 
 def test_a_home_is_for_its_owner_alone(patient: Patient) -> None:
