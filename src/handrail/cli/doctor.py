@@ -21,9 +21,10 @@ def register(app: typer.Typer) -> None:
 def doctor(
     workspace: options.Workspace = Path(), home: options.Home = None, json: options.Json = False
 ) -> None:
-    """Look at everything Handrail stands on, and say what to do where something is amiss.
+    """Look at everything Handrail stands on.
 
-    Nothing is changed. Ends with 1 when something is broken.
+    It says what to do where something is amiss, and changes nothing. Ends with 1 when something is
+    broken.
     """
     findings = examine(load_settings(home=home), workspace)
     broken = [finding for finding in findings if finding.health is Health.BROKEN]

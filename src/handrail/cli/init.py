@@ -38,9 +38,9 @@ def init(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Make a folder known to Handrail, look at this machine, and decide about a first call.
+    """Make a folder known, and decide about a first call.
 
-    Doing it again changes nothing.
+    In between it looks at this machine. Doing it again changes nothing.
     """
     configure_logs()
     settings = load_settings(home=home, port=port)

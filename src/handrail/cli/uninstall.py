@@ -26,9 +26,10 @@ def uninstall(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Remove everything that Handrail has made: its folder, and what the tour left.
+    """Remove everything that Handrail has made.
 
-    Your own files stay, also the policy in a workspace's `.handrail`.
+    That is its own folder, and what the tour left. Your own files stay, also the policy in a
+    workspace's `.handrail`.
     """
     own = Home(load_settings(home=home).home)
     estate = survey_estate(own)
