@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 
 class RiskLevel(IntEnum):
@@ -15,6 +15,14 @@ class RiskLevel(IntEnum):
     FORBIDDEN = 5
 
 
+class Layer(StrEnum):
+    """Who has made a rule: Handrail itself, the operator of this machine, or the project."""
+
+    SHIPPED = "shipped"
+    OPERATOR = "operator"
+    PROJECT = "project"
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One reason for concern: the rule that noticed, the words for a person, how bad it is."""
@@ -22,6 +30,13 @@ class Finding:
     rule: str
     reason: str
     risk: RiskLevel
+    layer: Layer = Layer.SHIPPED
+
+    def by(self, layer: Layer) -> "Finding":
+        """The same from a rule of this layer; the words say so where it is not a shipped one."""
+        if layer is Layer.SHIPPED:
+            return self
+        return Finding(self.rule, f"{self.reason} ({layer} rule {self.rule})", self.risk, layer)
 
 
 def forbidden(rule: str, reason: str) -> Finding:

@@ -20,7 +20,6 @@ from handrail.executors.listing import Tour, list_folder
 from handrail.executors.place import Place
 from handrail.executors.second_names import SecondNames
 from handrail.executors.version import nobody_writes, version_of
-from handrail.policy.rulebook.paths import Access
 from handrail.policy.rulebook.rules import Rules, default_rules
 
 A = TypeVar("A")
@@ -54,6 +53,10 @@ class FileSystemExecutor:
         self._cache = cache
         self._root_fd = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._second_names = SecondNames(self._root_fd, self.rules, private)
+
+    def adopt(self, rules: Rules) -> None:
+        """Protect by other rules from now on."""
+        self._rules = rules
 
     def close(self) -> None:
         if self._root_fd >= 0:
@@ -245,7 +248,7 @@ class FileSystemExecutor:
 
     def _check_rules(self, path: str, true_name: str, *, writing: bool) -> None:
         for rule in self.rules.paths:
-            if (writing or rule.access is Access.ANY) and rule.covers(true_name):
+            if rule.forbids(true_name, writing=writing):
                 raise PathValidationError(f"{path} leads to {true_name}: {rule.reason}")
 
     def _true_name(self, root_fd: int, fd: int, path: str, rest: str = "") -> str | None:

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.tool import Effect
 from handrail.core.verdict import Plan, Verdict
+from handrail.policy.rulebook.settings import Ceiling
 from handrail.policy.security import Scene, SecurityPolicy
 from handrail.tools.base import AnyTool, ToolParams
 
@@ -19,11 +21,22 @@ def judge_call(
     `seen` is what a survey of the machine has added: it can make the verdict stricter only.
     """
     base = tool.safety_level if tool.floor is None else tool.floor
-    findings = [*tool.pre_validate(params, scene), *seen]
+    findings = [*tool.pre_validate(params, scene), *scene.rules.judge_tool(tool.name), *seen]
     if worst(findings) < base:
         findings.append(_what_the_tool_is(tool, base))
     plan = Plan() if worst(findings) is RiskLevel.FORBIDDEN else tool.plan(params, scene)
-    return _POLICY.rule(base, findings, autonomy=scene.autonomy, plan=plan)
+    verdict = _POLICY.rule(base, findings, autonomy=scene.autonomy, plan=plan)
+    for ceiling in scene.rules.ceilings:
+        verdict = _under(ceiling, verdict, scene.autonomy)
+    return verdict
+
+
+def _under(ceiling: Ceiling, verdict: Verdict, autonomy: Autonomy) -> Verdict:
+    """The verdict where no more freedom is given than that; if it differs, that is a reason."""
+    findings = [*verdict.findings, ceiling.finding]
+    lower = ceiling.lower(autonomy)
+    stricter = _POLICY.rule(verdict.risk, findings, autonomy=lower, plan=verdict.plan)
+    return stricter if stricter.ruling > verdict.ruling else verdict
 
 
 def _what_the_tool_is(tool: AnyTool, base: RiskLevel) -> Finding:

@@ -67,7 +67,7 @@ HOUSE = LOOK + BUILD + DO + MOVE
 
 
 def read(line: str, text: str = HOUSE) -> Reading:
-    return read_line(Rules.parse(text, source="mine.toml").commands, line.split())
+    return read_line(Rules.parse(text, source="mine.toml").command_list, line.split())
 
 
 def risk_of(line: str, text: str = HOUSE) -> RiskLevel:
@@ -114,12 +114,16 @@ def test_two_lines_are_enough_and_such_a_command_is_high() -> None:
 def test_where_two_rules_know_a_command_the_stricter_one_counts() -> None:
     text = "[[command]]\nname = 'look'\nexamples = { 'look x' = 'high' }"
     rules = Rules.parse(LOOK, source="a") + Rules.parse(text, source="b")
-    assert worst(read_line(rules.commands, ["look", "x"]).findings) is HIGH
-    assert worst(read_line(rules.commands, ["look", "--burn"]).findings) is RiskLevel.FORBIDDEN
+    assert worst(read_line(rules.command_list, ["look", "x"]).findings) is HIGH
+    assert worst(read_line(rules.command_list, ["look", "--burn"]).findings) is RiskLevel.FORBIDDEN
 
 
 ROW = "[[command]]\nname = 'x'\n"
 EXAMPLES = "examples = { 'x' = 'high' }\n"
+KNOWN = (
+    "known: name, names, risk, reason, flags, values, paths, last, instead, runs, runs_after, "
+    "raise, text, plain, operands, sub, other, clusters, options_first, writes, broad, broad_on"
+)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +158,10 @@ EXAMPLES = "examples = { 'x' = 'high' }\n"
             "mine.toml: command rule 'x': 'often' is no risk; there are "
             "low, medium, high, critical, forbidden",
         ),
-        (f"{ROW}{EXAMPLES}colour = 'red'", "mine.toml: command rule 'x': unknown key 'colour'"),
+        (
+            f"{ROW}{EXAMPLES}colour = 'red'",
+            f"mine.toml: command rule 'x': unknown key 'colour'; {KNOWN}, examples",
+        ),
         (f"{ROW}{EXAMPLES}risk = 'medium'", "mine.toml: command rule 'x': 'reason' is missing"),
         (f"{ROW}{EXAMPLES}risk = 'forbidden'", "mine.toml: command rule 'x': 'reason' is missing"),
         (f"{ROW}{EXAMPLES}flags = 'a'", "mine.toml: command rule 'x': flags is a list of texts"),
@@ -197,7 +204,7 @@ EXAMPLES = "examples = { 'x' = 'high' }\n"
         ),
         (
             f"{ROW}{EXAMPLES}[[command.sub]]\nname = 'y'\n{EXAMPLES}",
-            "mine.toml: command rule 'x': sub rule 'y': unknown key 'examples'",
+            f"mine.toml: command rule 'x': sub rule 'y': unknown key 'examples'; {KNOWN}",
         ),
         (f"[[command]]\n{EXAMPLES}", "mine.toml: command rule '?': needs a 'name', or 'names'"),
         ("[command]\nname = 'x'", "mine.toml: command rules are written as [[command]]"),

@@ -64,9 +64,13 @@ def test_good_rule_is_read() -> None:
     [
         (
             "[[paths]]\nname = 'x'",
-            "mine.toml: unknown section 'paths'; known: path, write, command",
+            "mine.toml: unknown section 'paths'; known: path, write, command, tool, policy",
         ),
-        (rule_text(colour='"red"'), "mine.toml: path rule 'diary': unknown key 'colour'"),
+        (
+            rule_text(colour='"red"'),
+            "mine.toml: path rule 'diary': unknown key 'colour'; known: name, access, reason, "
+            "patterns, except, match, not_match",
+        ),
         (rule_text(name=None), "mine.toml: path rule '?': 'name' is missing"),
         (rule_text(access=None), "mine.toml: path rule 'diary': 'access' is missing"),
         (rule_text(reason=None), "mine.toml: path rule 'diary': 'reason' is missing"),

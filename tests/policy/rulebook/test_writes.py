@@ -124,7 +124,10 @@ def test_kind_is_told_by_the_end_of_a_path(path: str, covered: bool) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"colour": '"red"'}, "unknown key 'colour'"),
+        (
+            {"colour": '"red"'},
+            "unknown key 'colour'; known: name, risk, reason, patterns, except, match, not_match",
+        ),
         ({"reason": None}, "'reason' is missing"),
         ({"patterns": None}, "'patterns' is missing"),
         ({"risk": None}, "'risk' is missing"),

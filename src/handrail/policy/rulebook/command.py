@@ -1,12 +1,12 @@
 """What is known of one command: how risky it is, and which words make it riskier."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
-from handrail.core.risk import RiskLevel
+from handrail.core.risk import Layer, RiskLevel
 from handrail.policy.rulebook.globs import fold
 
 
@@ -61,6 +61,7 @@ class CommandRule:
     broad: bool = False
     broad_on: tuple[str, ...] = ()
     examples: tuple[tuple[str, RiskLevel], ...] = ()
+    layer: Layer = Layer.SHIPPED
 
     def covers(self, name: str) -> bool:
         """What is forbidden is so in every spelling; all else is known by its own name only."""
@@ -82,6 +83,35 @@ class CommandRule:
     def is_broad_on(self, word: str) -> bool:
         """Whether with this word the name says too little of what would happen."""
         return _is_one_of(self.broad_on, word)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandList:
+    """Which commands there are.
+
+    `further` rules speak only of commands that are on the list, and put none there. `unlisted` is
+    what any other comes to.
+    """
+
+    rules: tuple[CommandRule, ...]
+    further: tuple[CommandRule, ...] = ()
+    unlisted: RiskLevel = RiskLevel.FORBIDDEN
+
+
+def replace_by_name(
+    rules: Iterable[CommandRule], by: Sequence[CommandRule]
+) -> tuple[CommandRule, ...]:
+    """The rules, where each name that one of the others has too is left to the other."""
+    taken = frozenset(name for rule in by for name in rule.names)
+    kept = (_without(taken, rule) for rule in rules)
+    return (*(rule for rule in kept if rule.names), *by)
+
+
+def _without(taken: frozenset[str], rule: CommandRule) -> CommandRule:
+    if taken.isdisjoint(rule.names):
+        return rule
+    patterns = tuple(pattern for pattern in rule.patterns if pattern not in taken)
+    return replace(rule, names=rule.names - taken, patterns=patterns)
 
 
 def _is_one_of(patterns: Iterable[str], word: str) -> bool:

@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from handrail.core.risk import Finding, RiskLevel, forbidden, worst
-from handrail.policy.rulebook.command import CommandRule, Raise, Text
+from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
+from handrail.policy.rulebook.command import CommandList, CommandRule, Raise, Text
 
 _NAME = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_.+@/-]{0,4095}")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
@@ -54,7 +54,7 @@ class Reading:
         return Reading(self.findings + other.findings, self.files + other.files, kind)
 
 
-def read_line(rules: Sequence[CommandRule], argv: Sequence[str], depth: int = 0) -> Reading:
+def read_line(listed: CommandList, argv: Sequence[str], depth: int = 0) -> Reading:
     """Read a command and what it runs in turn. Where several rules know it, all of them count."""
     command, *words = argv
     if not _NAME.fullmatch(command):
@@ -62,13 +62,16 @@ def read_line(rules: Sequence[CommandRule], argv: Sequence[str], depth: int = 0)
     if depth > _MOST_NESTED:
         return _refused("command.nested", "commands are run by commands too many times over")
     name = command.rstrip("/").rpartition("/")[2]
-    readings = [_Line(rule, name, rules, depth).read(words) for rule in rules if rule.covers(name)]
+    readings = [
+        _Line(rule, name, listed, depth).read(words) for rule in listed.rules if rule.covers(name)
+    ]
     if "/" in command:
         readings.append(_read_own_program(command, words))
     if not readings:
-        return _refused(
-            "command.unlisted", f"Command not allowed: {shown(name)} is not on the list of commands"
-        )
+        readings.append(_read_unlisted(name, words, listed.unlisted))
+    readings += [
+        _Line(rule, name, listed, depth).read(words) for rule in listed.further if rule.covers(name)
+    ]
     return _sum(readings)
 
 
@@ -82,10 +85,10 @@ def shown(word: str) -> str:
 class _Line:
     """The words of one command under one rule."""
 
-    def __init__(self, rule: CommandRule, title: str, rules: Sequence[CommandRule], depth: int):
+    def __init__(self, rule: CommandRule, title: str, listed: CommandList, depth: int):
         self._rule = rule
         self._title = title
-        self._rules = rules
+        self._listed = listed
         self._depth = depth
         self._todo: deque[str] = deque()
         self._findings: list[Finding] = []
@@ -99,9 +102,8 @@ class _Line:
 
     def read(self, words: Iterable[str]) -> Reading:
         if self._rule.risk is RiskLevel.FORBIDDEN:
-            return _refused(
-                "command.forbidden", f"Command not allowed: {self._title} {self._rule.reason}"
-            )
+            reason = f"Command not allowed: {self._title} {self._rule.reason}"
+            return Reading((forbidden("command.forbidden", reason).by(self._rule.layer),))
         self._todo.extend(words)
         while self._todo:
             self._take(self._todo.popleft())
@@ -214,11 +216,11 @@ class _Line:
             self._files += rest
             return
         title = f"{self._title} {word}"
-        self._sub = _sum(_Line(sub, title, self._rules, self._depth).read(rest) for sub in known)
+        self._sub = _sum(_Line(sub, title, self._listed, self._depth).read(rest) for sub in known)
 
     def _read_inner(self, argv: list[str]) -> None:
         if argv:
-            self._inner.append(read_line(self._rules, argv, self._depth + 1))
+            self._inner.append(read_line(self._listed, argv, self._depth + 1))
 
     def _take_rest(self) -> list[str]:
         rest = list(self._todo)
@@ -272,14 +274,17 @@ class _Line:
         if rule.risk > RiskLevel.LOW and self._sub is None:
             reason = f"{self._title} {rule.reason}"
             self._findings.insert(0, Finding(self._rule_name, reason, rule.risk))
-        for word in self._files:
+        # Which words name files is known to the rule that lists the command, not to a project's.
+        named = [] if rule.layer is Layer.PROJECT else self._files
+        for word in named:
             if _FOR_A_SHELL.fullmatch(word):
                 reason = f"{shown(word)} is for a shell, and no shell reads this; {_HOW}"
                 self._findings.append(forbidden("command.spelling", reason))
         written = worst(self._findings) > RiskLevel.LOW
         by_kind = written and rule.writes
-        files = tuple(FileWord(word, written, by_kind) for word in self._files)
-        own = Reading(tuple(self._findings), files, self._kind())
+        files = tuple(FileWord(word, written, by_kind) for word in named)
+        findings = tuple(finding.by(rule.layer) for finding in self._findings)
+        own = Reading(findings, files, self._kind())
         return _sum([own, *self._inner, *([self._sub] if self._sub is not None else [])])
 
     def _kind(self) -> tuple[str, ...] | None:
@@ -310,6 +315,16 @@ def _read_own_program(command: str, words: Sequence[str]) -> Reading:
     finding = Finding("command.workspace", reason, RiskLevel.MEDIUM)
     files = (FileWord(command, written=False), *(FileWord(word, written=True) for word in words))
     return Reading((finding,), files)
+
+
+def _read_unlisted(name: str, words: Sequence[str], risk: RiskLevel) -> Reading:
+    """A command nobody has described: refused, unless the operator wants to be asked."""
+    if risk is RiskLevel.FORBIDDEN:
+        reason = f"Command not allowed: {shown(name)} is not on the list of commands"
+        return _refused("command.unlisted", reason)
+    reason = f"{shown(name)} is not on the list of commands"
+    files = tuple(FileWord(word, written=True) for word in words)
+    return Reading((Finding("command.unlisted", reason, risk).by(Layer.OPERATOR),), files)
 
 
 def _sum(readings: Iterable[Reading]) -> Reading:

@@ -5,8 +5,14 @@ import shlex
 from collections.abc import Sequence
 from typing import TypeVar, cast
 
-from handrail.core.risk import RiskLevel, worst
-from handrail.policy.rulebook.command import CommandRule, Raise, Text
+from handrail.core.risk import Layer, RiskLevel, worst
+from handrail.policy.rulebook.command import (
+    CommandList,
+    CommandRule,
+    Raise,
+    Text,
+    replace_by_name,
+)
 from handrail.policy.rulebook.command_line import read_line
 from handrail.policy.rulebook.row import RuleRow, rows_of
 
@@ -20,16 +26,21 @@ _UNKNOWN = "is on the list, but nothing more is known of it"
 T = TypeVar("T")
 
 
-def read_command_rules(rows: Sequence[RuleRow]) -> tuple[CommandRule, ...]:
-    """Every command of one file. Its examples are judged by this file's rules alone."""
+def read_command_rules(
+    rows: Sequence[RuleRow], beneath: Sequence[CommandRule] = ()
+) -> tuple[CommandRule, ...]:
+    """Every command of one file. Its examples are judged by this file laid over what is beneath."""
     rules = tuple(_read_rule(row, examples=_examples(row)) for row in rows)
+    listed = CommandList(replace_by_name(beneath, rules))
     for rule, row in zip(rules, rows, strict=True):
-        _hold_against_examples(rule, row, rules)
+        _hold_against_examples(rule, row, listed)
     return rules
 
 
 def _read_rule(row: RuleRow, *, examples: tuple[tuple[str, RiskLevel], ...] | None) -> CommandRule:
     row.allow_keys(*_KEYS, *(() if examples is None else ("examples",)))
+    if "plain" in row.values and row.layer is Layer.PROJECT:
+        raise row.refuse("plain: a regular expression is for the operator's file; leave it out")
     names = row.texts("names", [] if "name" not in row.values else [row.text("name")])
     if not names:
         raise row.refuse("needs a 'name', or 'names'")
@@ -45,12 +56,15 @@ def _read_rule(row: RuleRow, *, examples: tuple[tuple[str, RiskLevel], ...] | No
         last=frozenset(row.texts("last", [])),
         instead=frozenset(row.texts("instead", [])),
         runs_after=frozenset(row.texts("runs_after", [])),
-        raises=tuple(map(_read_raise, rows_of(row.values, "raise", row.where))),
+        raises=tuple(map(_read_raise, rows_of(row.values, "raise", row.where, row.layer))),
         text=_text(row),
         plain=_pattern(row, "plain"),
         operands=_typed(row, "operands", int),
         runs=_typed(row, "runs", int),
-        subs=tuple(_read_rule(sub, examples=None) for sub in rows_of(row.values, "sub", row.where)),
+        subs=tuple(
+            _read_rule(sub, examples=None)
+            for sub in rows_of(row.values, "sub", row.where, row.layer)
+        ),
         other=_risk(row, "other", RiskLevel.HIGH),
         clusters=_typed(row, "clusters", bool) is not False,
         options_first=_typed(row, "options_first", bool) is True,
@@ -58,6 +72,7 @@ def _read_rule(row: RuleRow, *, examples: tuple[tuple[str, RiskLevel], ...] | No
         broad=_typed(row, "broad", bool) is True,
         broad_on=tuple(row.texts("broad_on", [])),
         examples=examples or (),
+        layer=row.layer,
     )
 
 
@@ -77,7 +92,7 @@ def _examples(row: RuleRow) -> tuple[tuple[str, RiskLevel], ...]:
     return tuple((line, _level(row, level)) for line, level in table.items())
 
 
-def _hold_against_examples(rule: CommandRule, row: RuleRow, rules: Sequence[CommandRule]) -> None:
+def _hold_against_examples(rule: CommandRule, row: RuleRow, listed: CommandList) -> None:
     for line, expected in rule.examples:
         try:
             argv = shlex.split(line)
@@ -85,7 +100,7 @@ def _hold_against_examples(rule: CommandRule, row: RuleRow, rules: Sequence[Comm
             raise row.refuse(f"example {line!r}: {error}") from error
         if not argv or not rule.covers(argv[0].rpartition("/")[2]):
             raise row.refuse(f"example {line!r} is not one of this command")
-        found = worst(read_line(rules, argv).findings)
+        found = worst(read_line(listed, argv).findings)
         if found is not expected:
             raise row.refuse(
                 f"says that {line!r} is {expected.name.lower()}, but it is {found.name.lower()}"

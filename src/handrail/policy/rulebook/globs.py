@@ -19,8 +19,22 @@ def fold(path: str) -> str:
 
 def glob(pattern: str) -> str:
     """A glob as a regular expression: `*` and `?` never cross a slash, `**/` does."""
-    escaped = re.escape(fold(pattern)).replace(r"\*\*/", "(?:[^/]+/)*")
-    return escaped.replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+    *folders, name = fold(pattern).split("/")
+    way = ("(?:[^/]+/)*" if part == "**" else f"{_part(part)}/" for part in folders)
+    return "".join(way) + _part(name)
+
+
+def _part(pattern: str) -> str:
+    """One part of a path. What stands between two `*` is looked for once and never again.
+
+    The first place where it fits is as good as any other, and so no pattern that somebody has
+    written can take much time.
+    """
+    first, *others = (re.escape(text).replace(r"\?", "[^/]") for text in pattern.split("*"))
+    if not others:
+        return first
+    *middle, last = others
+    return first + "".join(f"(?>[^/]*?{text})" for text in middle if text) + f"[^/]*{last}"
 
 
 def any_part(patterns: Sequence[str], exceptions: Sequence[str] = ()) -> re.Pattern[str]:

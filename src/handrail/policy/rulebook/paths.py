@@ -4,8 +4,12 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from handrail.core.risk import Finding, Layer, forbidden
 from handrail.policy.rulebook.globs import any_part, fold
 from handrail.policy.rulebook.row import RuleRow
+
+# What guards the files that say what an agent may do is not itself a matter of those files.
+_FIXED = "handrail-own"
 
 
 class Access(StrEnum):
@@ -22,6 +26,14 @@ class PathRule:
     reason: str
     matcher: re.Pattern[str]
     patterns: tuple[str, ...] = ()
+    layer: Layer = Layer.SHIPPED
+
+    def forbids(self, path: str, *, writing: bool) -> bool:
+        return (writing or self.access is Access.ANY) and self.covers(path)
+
+    def finding(self, path: str) -> Finding:
+        reason = f"{path!r} is refused: {self.reason}"
+        return forbidden(f"path.{self.name}", reason).by(self.layer)
 
     def covers(self, path: str) -> bool:
         """Whether a workspace-relative path, or a folder on its way, is caught by this rule."""
@@ -35,10 +47,13 @@ def read_path_rule(row: RuleRow) -> PathRule:
             name=row.text("name"),
             access=Access(row.text("access")),
             reason=row.text("reason"),
-            matcher=any_part(row.texts("patterns"), row.texts("except", [])),
-            patterns=tuple(row.texts("patterns")),
+            matcher=any_part(row.globs("patterns"), row.globs("except", [])),
+            patterns=tuple(row.globs("patterns")),
+            layer=row.layer,
         )
     except ValueError as error:
         raise row.refuse(error) from error
+    if rule.name == _FIXED and row.layer is Layer.OPERATOR:
+        raise row.refuse("protects Handrail's own files and stays as it is; use another name")
     row.hold_against_paths(rule.covers)
     return rule

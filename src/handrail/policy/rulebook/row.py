@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from handrail.core.errors import RuleError
+from handrail.core.risk import Layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,7 @@ class RuleRow:
     source: str
     section: str
     values: Mapping[str, Any]
+    layer: Layer = Layer.SHIPPED
 
     @property
     def where(self) -> str:
@@ -22,7 +24,7 @@ class RuleRow:
 
     def allow_keys(self, *known: str) -> None:
         if unknown := sorted(set(self.values) - set(known)):
-            raise RuleError(f"{self.where}: unknown key {unknown[0]!r}")
+            raise self.refuse(f"unknown key {unknown[0]!r}; known: {', '.join(known)}")
 
     def text(self, key: str) -> str:
         if key not in self.values:
@@ -44,6 +46,14 @@ class RuleRow:
             raise RuleError(f"{self.where}: {key} is a list of texts")
         return cast(list[str], value)
 
+    def globs(self, key: str, default: Sequence[str] | None = None) -> list[str]:
+        """Patterns for paths. `**/` twice in one takes too long on a path made for it."""
+        found = self.texts(key, default)
+        for pattern in found:
+            if self.layer is not Layer.SHIPPED and pattern.count("**/") > 1:
+                raise self.refuse(f"{key}: {pattern!r} has more than one '**/'; one is enough")
+        return found
+
     def hold_against_paths(self, covers: Callable[[str], bool]) -> None:
         """Hold a rule about paths against the examples in its own row."""
         caught, spared = self.texts("match", []), self.texts("not_match", [])
@@ -60,10 +70,12 @@ class RuleRow:
         return RuleError(f"{self.where}: {why}")
 
 
-def rows_of(document: Mapping[str, Any], section: str, source: str) -> list[RuleRow]:
+def rows_of(
+    document: Mapping[str, Any], section: str, source: str, layer: Layer = Layer.SHIPPED
+) -> list[RuleRow]:
     """Every `[[section]]` of a file."""
     value: object = document.get(section, [])
     rows = cast(list[object], value) if isinstance(value, list) else [None]
     if not all(isinstance(row, dict) for row in rows):
         raise RuleError(f"{source}: {section} rules are written as [[{section}]]")
-    return [RuleRow(source, section, cast(Mapping[str, Any], row)) for row in rows]
+    return [RuleRow(source, section, cast(Mapping[str, Any], row), layer) for row in rows]

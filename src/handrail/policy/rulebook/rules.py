@@ -1,47 +1,138 @@
 """Policy as data: rules are rows in TOML files and carry the examples that prove them."""
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Self
+from typing import Self, TypeVar
 
 from handrail.core.errors import RuleError
-from handrail.policy.rulebook.command import CommandRule
+from handrail.core.project import Autonomy
+from handrail.core.risk import Finding, Layer, RiskLevel
+from handrail.policy.rulebook.command import CommandList, CommandRule, replace_by_name
 from handrail.policy.rulebook.commands import read_command_rules
 from handrail.policy.rulebook.paths import PathRule, read_path_rule
 from handrail.policy.rulebook.row import rows_of
-from handrail.policy.rulebook.writes import WriteRule, read_write_rule
+from handrail.policy.rulebook.settings import Ceiling, Unlisted, read_settings
+from handrail.policy.rulebook.tools import ToolRule, read_tool_rule
+from handrail.policy.rulebook.writes import WriteRule, judge_write, read_write_rule
+
+_SECTIONS = ("path", "write", "command", "tool", "policy")
+
+Named = TypeVar("Named", PathRule, WriteRule)
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
+    """What a judgement goes by, from one file or from several laid over each other.
+
+    Rules about paths and tools can only refuse and raise. Those about writes and commands also
+    make kinds of files and commands known; the `further` ones, which are a project's, do not.
+    """
+
     paths: tuple[PathRule, ...] = ()
     writes: tuple[WriteRule, ...] = ()
     commands: tuple[CommandRule, ...] = ()
+    tools: tuple[ToolRule, ...] = ()
+    ceilings: tuple[Ceiling, ...] = ()
+    unlisted: Unlisted | None = None
+    further_writes: tuple[WriteRule, ...] = ()
+    further_commands: tuple[CommandRule, ...] = ()
 
     @classmethod
-    def parse(cls, text: str, *, source: str) -> Self:
-        """Read a rules file and hold every rule against its own examples."""
+    def parse(
+        cls,
+        text: str,
+        *,
+        source: str,
+        layer: Layer = Layer.SHIPPED,
+        beneath: "Rules | None" = None,
+    ) -> Self:
+        """Read a rules file and hold every rule against its own examples.
+
+        Raises:
+            RuleError: It cannot be read, says what nobody knows, or contradicts itself.
+        """
         try:
             document = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise RuleError(f"{source}: not valid TOML: {error}") from error
-        known = ("path", "write", "command")
-        if unknown := sorted(set(document) - set(known)):
-            raise RuleError(f"{source}: unknown section {unknown[0]!r}; known: {', '.join(known)}")
+        if unknown := sorted(set(document) - set(_SECTIONS)):
+            known = ", ".join(_SECTIONS)
+            raise RuleError(f"{source}: unknown section {unknown[0]!r}; known: {known}")
+        settings = read_settings(document, source)
+        command_rows = rows_of(document, "command", source, layer)
         return cls(
-            paths=tuple(map(read_path_rule, rows_of(document, "path", source))),
-            writes=tuple(map(read_write_rule, rows_of(document, "write", source))),
-            commands=read_command_rules(rows_of(document, "command", source)),
+            paths=tuple(map(read_path_rule, rows_of(document, "path", source, layer))),
+            writes=tuple(map(read_write_rule, rows_of(document, "write", source, layer))),
+            commands=read_command_rules(command_rows, beneath.commands if beneath else ()),
+            tools=tuple(map(read_tool_rule, rows_of(document, "tool", source, layer))),
+            ceilings=(Ceiling(settings.autonomy, layer),) if settings.autonomy else (),
+            unlisted=settings.unlisted,
         )
 
+    @property
+    def command_list(self) -> CommandList:
+        asks = self.unlisted is Unlisted.ASK
+        return CommandList(
+            self.commands,
+            self.further_commands,
+            RiskLevel.HIGH if asks else RiskLevel.FORBIDDEN,
+        )
+
+    def judge_write(self, path: str) -> list[Finding]:
+        return judge_write(path, self.writes, self.further_writes)
+
+    def judge_tool(self, name: str) -> list[Finding]:
+        return [rule.finding(name) for rule in self.tools if rule.covers(name)]
+
+    def lower(self, autonomy: Autonomy) -> Autonomy:
+        """What is left of an agent's freedom under every ceiling."""
+        for ceiling in self.ceilings:
+            autonomy = ceiling.lower(autonomy)
+        return autonomy
+
     def __add__(self, other: "Rules") -> "Rules":
-        return Rules(
+        """Both, as if they stood in one file."""
+        return replace(
+            self,
             paths=self.paths + other.paths,
             writes=self.writes + other.writes,
             commands=self.commands + other.commands,
+            tools=self.tools + other.tools,
+            ceilings=self.ceilings + other.ceilings,
+            unlisted=other.unlisted or self.unlisted,
         )
+
+    def replaced_by(self, operator: "Rules") -> "Rules":
+        """These, with the operator's over them: by its name a rule is replaced, or added."""
+        return replace(
+            self,
+            paths=_replace_by_name(self.paths, operator.paths),
+            writes=_replace_by_name(self.writes, operator.writes),
+            commands=replace_by_name(self.commands, operator.commands),
+            tools=self.tools + operator.tools,
+            ceilings=self.ceilings + operator.ceilings,
+            unlisted=operator.unlisted or self.unlisted,
+        )
+
+    def tightened_by(self, project: "Rules") -> "Rules":
+        """These, with a project's beside them: all that is done with those is to add findings."""
+        refuses = project.unlisted is Unlisted.REFUSE
+        return replace(
+            self,
+            paths=self.paths + project.paths,
+            tools=self.tools + project.tools,
+            ceilings=self.ceilings + project.ceilings,
+            unlisted=Unlisted.REFUSE if refuses else self.unlisted,
+            further_writes=self.further_writes + project.writes,
+            further_commands=self.further_commands + project.commands,
+        )
+
+
+def _replace_by_name(rules: tuple[Named, ...], by: tuple[Named, ...]) -> tuple[Named, ...]:
+    taken = {rule.name for rule in by}
+    return (*(rule for rule in rules if rule.name not in taken), *by)
 
 
 @cache

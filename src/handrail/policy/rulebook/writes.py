@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from handrail.core.risk import Finding, RiskLevel
+from handrail.core.risk import Finding, Layer, RiskLevel
 from handrail.policy.rulebook.globs import fold, glob
 from handrail.policy.rulebook.row import RuleRow
 
@@ -23,20 +23,32 @@ class WriteRule:
     risk: RiskLevel
     reason: str
     matcher: re.Pattern[str]
+    layer: Layer = Layer.SHIPPED
+    examples: tuple[str, ...] = ()
 
     def covers(self, path: str) -> bool:
         """Whether the file at a workspace-relative path is of this kind."""
         return self.matcher.search(fold(path)) is not None
 
 
-def judge_write(path: str, rules: Sequence[WriteRule]) -> list[Finding]:
-    """Every reason why writing this file is more than MEDIUM, or not to be done at all."""
+def judge_write(
+    path: str, rules: Sequence[WriteRule], further: Sequence[WriteRule] = ()
+) -> list[Finding]:
+    """Every reason why writing this file is more than MEDIUM, or not to be done at all.
+
+    What is known of files is in `rules`; `further` ones are heard as well, and make nothing known.
+    """
     kinds = [rule for rule in rules if rule.covers(path)]
+    raised = [rule for rule in further if rule.covers(path)]
     if not kinds:
         reason = f"{path!r} is of an unknown kind: what reads or runs it cannot be told"
-        return [Finding("write.unknown-kind", reason, RiskLevel.HIGH)]
+        return [Finding("write.unknown-kind", reason, RiskLevel.HIGH), *_findings(path, raised)]
+    return _findings(path, [*kinds, *raised])
+
+
+def _findings(path: str, kinds: Sequence[WriteRule]) -> list[Finding]:
     return [
-        Finding(f"write.{rule.name}", f"{path!r}: {rule.reason}", rule.risk)
+        Finding(f"write.{rule.name}", f"{path!r}: {rule.reason}", rule.risk).by(rule.layer)
         for rule in kinds
         if rule.risk > RiskLevel.MEDIUM
     ]
@@ -51,7 +63,9 @@ def read_write_rule(row: RuleRow) -> WriteRule:
         name=row.text("name"),
         risk=_RISKS[risk],
         reason=row.text("reason"),
-        matcher=_whole_end(row.texts("patterns"), row.texts("except", [])),
+        matcher=_whole_end(row.globs("patterns"), row.globs("except", [])),
+        layer=row.layer,
+        examples=tuple(row.texts("match", [])),
     )
     row.hold_against_paths(rule.covers)
     return rule

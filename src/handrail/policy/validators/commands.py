@@ -40,13 +40,13 @@ class CommandValidator:
         """Every concern about a command; an empty list means that it can only look."""
         if findings := _check_spelling(command, args):
             return findings
-        return self._judge(read_line(self.rules.commands, [command, *args]))
+        return self._judge(read_line(self.rules.command_list, [command, *args]))
 
     def kind_of(self, command: str, args: Sequence[str] = ()) -> tuple[str, ...] | None:
         """The command and its subcommand; None where they say too little of what would happen."""
         if _check_spelling(command, args):
             return None
-        reading = read_line(self.rules.commands, [command, *args])
+        reading = read_line(self.rules.command_list, [command, *args])
         if reading.kind is None or worst(self._judge(reading)) >= RiskLevel.HIGH:
             return None
         return reading.kind
@@ -56,7 +56,7 @@ class CommandValidator:
 
         Many are no files at all: a word that may name one is taken to do so.
         """
-        reading = read_line(self.rules.commands, [command, *args])
+        reading = read_line(self.rules.command_list, [command, *args])
         found: dict[str, bool] = {}
         for file in reading.files:
             for path in filter(None, map(self._from_root, _paths_in(file.word))):
@@ -83,9 +83,13 @@ class CommandValidator:
 
     def _check_kind(self, path: str, is_folder: bool) -> list[Finding]:
         """What a file of this name would be, or else any file in a folder of this name."""
-        own = [] if is_folder else judge_write(path, self.rules.writes)
-        inside = judge_write(f"{path}/*", self.rules.writes)
-        return _of_a_known_kind(own) or _of_a_known_kind(inside)
+        findings: list[Finding] = []
+        # Apart from each other: what a project says of the one hides nothing said of the other.
+        for rules in (self.rules.writes, self.rules.further_writes):
+            own = [] if is_folder else judge_write(path, rules)
+            inside = judge_write(f"{path}/*", rules)
+            findings += _of_a_known_kind(own) or _of_a_known_kind(inside)
+        return findings
 
     def _from_root(self, path: str) -> str | None:
         """A path below the root with every part it has: links make `a/../b` something else."""

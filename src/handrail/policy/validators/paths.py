@@ -8,7 +8,6 @@ import unicodedata
 from dataclasses import dataclass, field
 
 from handrail.core.risk import Finding, forbidden
-from handrail.policy.rulebook.paths import Access
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.validators.sizes import SizeLimiter
 
@@ -79,9 +78,7 @@ class PathValidator:
 
     def _check_rules(self, path: str, *, writing: bool) -> list[Finding]:
         return [
-            forbidden(f"path.{rule.name}", f"{path!r} is refused: {rule.reason}")
-            for rule in self.rules.paths
-            if (writing or rule.access is Access.ANY) and rule.covers(path)
+            rule.finding(path) for rule in self.rules.paths if rule.forbids(path, writing=writing)
         ]
 
 

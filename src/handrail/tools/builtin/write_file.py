@@ -15,7 +15,6 @@ from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
 from handrail.policy.redaction import mask_text
-from handrail.policy.rulebook.writes import judge_write
 from handrail.policy.security import Scene
 from handrail.policy.validators.paths import PathValidator
 from handrail.policy.validators.sizes import SizeLimiter
@@ -74,7 +73,7 @@ class WriteFile(Tool[WriteFileParams]):
         if findings := validator.validate_path(params.path, writing=True):
             return findings
         return [
-            *judge_write(validator.resolve_path(params.path), scene.rules.writes),
+            *scene.rules.judge_write(validator.resolve_path(params.path)),
             *_judge_encoding(params),
             *SizeLimiter().check_file(params.size),
         ]

@@ -1,0 +1,68 @@
+"""Policy files as lists for a person, with a note where a project's row comes to nothing."""
+
+import shlex
+from collections.abc import Iterator
+
+from handrail.core.policy import LayerSummary, RuleLine
+from handrail.core.project import Autonomy
+from handrail.core.risk import Layer, RiskLevel, worst
+from handrail.policy.rulebook.command import CommandRule
+from handrail.policy.rulebook.command_line import read_line
+from handrail.policy.rulebook.rules import Rules
+from handrail.policy.rulebook.settings import Unlisted
+from handrail.policy.rulebook.writes import WriteRule
+
+_NO_EFFECT = "no effect: not stricter than the rules beneath"
+
+
+def summarise(
+    layer: Layer, source: str, rules: Rules, beneath: Rules | None = None
+) -> LayerSummary:
+    """One layer; `beneath` are the rules that a project's file could only tighten."""
+    (autonomy,) = [ceiling.autonomy for ceiling in rules.ceilings] or [None]
+    return LayerSummary(
+        layer=layer,
+        source=source,
+        rules=tuple(_lines(rules, beneath)),
+        autonomy=autonomy,
+        unlisted=rules.unlisted,
+        notes=() if beneath is None else tuple(_notes(rules, beneath)),
+    )
+
+
+def _lines(rules: Rules, beneath: Rules | None) -> Iterator[RuleLine]:
+    for path in rules.paths:
+        yield RuleLine(f"path, {path.access}", path.name, RiskLevel.FORBIDDEN, path.reason)
+    for write in rules.writes:
+        idle = beneath is not None and _write_is_idle(write, beneath)
+        note = _NO_EFFECT if idle else None
+        yield RuleLine("write", write.name, write.risk, write.reason, note)
+    for command in rules.commands:
+        idle = beneath is not None and _command_is_idle(command, beneath)
+        names = ", ".join(sorted(command.names))
+        note = _NO_EFFECT if idle else None
+        yield RuleLine("command", names, command.risk, command.reason, note)
+    for tool in rules.tools:
+        yield RuleLine("tool", tool.name, tool.risk, tool.reason)
+
+
+def _notes(rules: Rules, beneath: Rules) -> Iterator[str]:
+    for ceiling in rules.ceilings:
+        already = beneath.lower(Autonomy.FULL)
+        if ceiling.lower(already) is already:
+            yield f"autonomy = {ceiling.autonomy} has no effect: it is at most {already} anyway"
+    if rules.unlisted is Unlisted.ASK:
+        yield "unlisted = ask has no effect: only the operator's file can say so"
+
+
+def _write_is_idle(rule: WriteRule, beneath: Rules) -> bool:
+    """Whether each of its examples is judged as strictly without it."""
+    risks = (worst(beneath.judge_write(path)) for path in rule.examples)
+    return all(max(risk, RiskLevel.MEDIUM) >= rule.risk for risk in risks)
+
+
+def _command_is_idle(rule: CommandRule, beneath: Rules) -> bool:
+    return all(
+        worst(read_line(beneath.command_list, shlex.split(line)).findings) >= risk
+        for line, risk in rule.examples
+    )

@@ -1,0 +1,137 @@
+"""Whatever a project's file says, no call is judged more loosely with it than without it."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from handrail.core.project import Autonomy
+from handrail.core.risk import Layer, RiskLevel
+from handrail.policy.rulebook.command import CommandRule, Raise, Text
+from handrail.policy.rulebook.globs import any_part
+from handrail.policy.rulebook.paths import Access, PathRule
+from handrail.policy.rulebook.rules import Rules, default_rules
+from handrail.policy.rulebook.settings import Ceiling, Unlisted
+from handrail.policy.rulebook.tools import ToolRule
+from handrail.policy.rulebook.writes import WriteRule
+from handrail.policy.security import Scene
+from handrail.tools.catalogue import builtin_registry
+from handrail.tools.judgement import judge_call
+
+CORPUS = Path(__file__).parent / "corpus"
+REGISTRY = builtin_registry()
+PROJECT = Layer.PROJECT
+
+
+def cases(name: str) -> list[dict[str, Any]]:
+    return tomllib.loads((CORPUS / f"{name}.toml").read_text(encoding="utf-8"))["case"]
+
+
+COMMANDS = [
+    ("execute_command", {"command": case["argv"][0], "args": case["argv"][1:]})
+    for case in cases("commands")
+    if case["argv"]
+]
+READS = [
+    ("read_file", {"path": case["path"]}) for case in cases("paths") if not case.get("writing")
+]
+WRITES = [
+    ("write_file", {"path": case["path"], "content": "x"})
+    for case in [*cases("writes"), *cases("paths")]
+]
+CALLS: list[tuple[str, dict[str, Any]]] = [*COMMANDS, *READS, *WRITES]
+
+levels = st.sampled_from(RiskLevel)
+names = st.sampled_from(
+    sorted({call["command"] for _, call in COMMANDS} | {"*", "g*", "terraform"})
+)
+words = st.sampled_from(
+    [*sorted({word for _, call in COMMANDS for word in call["args"] if word}), "*", "-*"]
+)
+globs = st.sampled_from(["*", "*.md", "*.exe", "src/**/*.py", "docs/**", ".env*", "*/*", "a?"])
+some_words = st.frozensets(words, max_size=3)
+
+
+def command_rules(depth: int = 1) -> st.SearchStrategy[CommandRule]:
+    raises = st.builds(Raise, st.tuples(words), levels, st.just("is raised"))
+    return st.builds(
+        CommandRule,
+        names=st.frozensets(names if depth else words, min_size=1, max_size=3),
+        patterns=st.just(()) | st.just(("*",)),
+        risk=levels,
+        reason=st.just("is looked at here"),
+        flags=some_words,
+        values=some_words,
+        paths=some_words,
+        last=some_words,
+        runs_after=some_words,
+        raises=st.lists(raises, max_size=2).map(tuple),
+        text=st.sampled_from(Text),
+        operands=st.none() | st.integers(0, 2),
+        runs=st.none() | st.integers(0, 2),
+        subs=st.lists(command_rules(0), max_size=2).map(tuple) if depth else st.just(()),
+        other=levels,
+        clusters=st.booleans(),
+        options_first=st.booleans(),
+        writes=st.booleans(),
+        broad=st.booleans(),
+        layer=st.just(PROJECT),
+    )
+
+
+def write_rule(risk: RiskLevel, glob: str) -> WriteRule:
+    return WriteRule("mine", risk, "is looked at here", any_part([glob]), PROJECT)
+
+
+def path_rule(access: Access, glob: str) -> PathRule:
+    return PathRule("mine", access, "is not yours", any_part([glob]), PROJECT)
+
+
+projects = st.builds(
+    Rules,
+    paths=st.lists(st.builds(path_rule, st.sampled_from(Access), globs), max_size=1).map(tuple),
+    writes=st.lists(st.builds(write_rule, levels, globs), max_size=2).map(tuple),
+    commands=st.lists(command_rules(), max_size=3).map(tuple),
+    tools=st.lists(
+        st.builds(
+            ToolRule,
+            st.sampled_from(["*", "read_file", "write_*"]),
+            levels,
+            st.just("is looked at"),
+            st.just(PROJECT),
+        ),
+        max_size=1,
+    ).map(tuple),
+    ceilings=st.lists(
+        st.builds(Ceiling, st.sampled_from(Autonomy), st.just(PROJECT)), max_size=1
+    ).map(tuple),
+    unlisted=st.none() | st.sampled_from(Unlisted),
+)
+
+
+@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    project=projects,
+    calls=st.lists(st.sampled_from(CALLS), min_size=1, max_size=20),
+    beneath=st.sampled_from([default_rules(), Rules(unlisted=Unlisted.ASK)]),
+    autonomy=st.sampled_from(Autonomy),
+    isolated=st.booleans(),
+)
+def test_a_project_only_ever_tightens(
+    project: Rules,
+    calls: list[tuple[str, dict[str, Any]]],
+    beneath: Rules,
+    autonomy: Autonomy,
+    isolated: bool,
+) -> None:
+    without = Scene("/home/ada/project", autonomy, isolated, beneath)
+    within = Scene("/home/ada/project", autonomy, isolated, beneath.tightened_by(project))
+    for name, raw in calls:
+        tool, params = REGISTRY.parse(name, raw)
+        before, after = judge_call(tool, params, without), judge_call(tool, params, within)
+        assert after.ruling >= before.ruling, (name, raw)
+        assert after.risk >= before.risk, (name, raw)
+        # What a person may let pass in one go is at most what it was.
+        assert tool.call_class(params, within) in (None, tool.call_class(params, without))
