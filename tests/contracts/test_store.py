@@ -12,7 +12,7 @@ import pytest
 from handrail.bus.local import LocalBus
 from handrail.core.access import Role, hash_secret
 from handrail.core.audit import AuditEntry, AuditRecord, find_break
-from handrail.core.change import Add, Advance, Change, OpenCall, OpenSession, Reoffer
+from handrail.core.change import Add, Advance, Change, OpenCall, OpenSession, Reoffer, SetPolicy
 from handrail.core.errors import ChangeRefused, ErrorType, HandrailError
 from handrail.core.event import Event, EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
@@ -63,6 +63,41 @@ def in_meaning(items: Sequence[StreamItem]) -> list[StreamItem | tuple[Any, ...]
         (*item[:-1], None if item.raw_params is None else json.loads(item.raw_params))
         for item in items
     ]
+
+
+# What a workspace carries
+
+
+async def test_the_policy_of_a_workspace_is_kept_and_seen_at_once(
+    store: SqliteStore, household: Household, open_store: OpenStore
+) -> None:
+    await store.submit(opening(a_call(household), household))
+    project_id, session_id = household.project.id, SessionId("session-1")
+    before = await store.find_place(project_id, session_id)
+    stricter = replace(household.workspace, policy="[policy]\nautonomy = 'read_only'\n")
+
+    await store.submit(Change(project_id, household.project.created_at, (SetPolicy(stricter),)))
+
+    after = await store.find_place(project_id, session_id)
+    second = await open_store(LocalBus())
+    assert before is not None
+    assert after is not None
+    assert (before.workspace, after.workspace) == (household.workspace, stricter)
+    assert await store.list_workspaces(project_id) == [stricter]
+    assert await second.find_place(project_id, session_id) == after
+
+
+async def test_the_policy_of_an_unknown_or_foreign_workspace_is_refused(
+    store: SqliteStore, household: Household
+) -> None:
+    unknown = replace(household.workspace, id=WorkspaceId("wsp_none"), policy="# x")
+    foreign = replace(household.workspace, project_id=ProjectId("prj_none"), policy="# x")
+
+    for workspace in (unknown, foreign):
+        at = household.project.created_at
+        await refused(store, Change(household.project.id, at, (SetPolicy(workspace),)))
+
+    assert await store.list_workspaces(household.project.id) == [household.workspace]
 
 
 # Whole or not at all

@@ -132,6 +132,13 @@ class KeepLate:
 
 
 @dataclass(frozen=True, slots=True)
+class SetPolicy:
+    """What the policy file of a workspace says from now on. Refused if there is no such place."""
+
+    workspace: Workspace
+
+
+@dataclass(frozen=True, slots=True)
 class ForgetEvents:
     """The project's events up to this number need not be told again."""
 
@@ -167,7 +174,7 @@ AboutPeople = Resolve | UseGrant | RevokeGrant | StopSession | RevokeToken | Sto
 AboutBlobs = KeepBlob | UseBlob | LetBlobGo
 Step = (
     Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | AboutPeople | AboutBlobs
-    | KeepLate | ForgetEvents
+    | KeepLate | ForgetEvents | SetPolicy
 )  # fmt: skip
 
 

@@ -36,13 +36,17 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A root folder on one machine, registered by a client."""
+    """A root folder on one machine, registered by a client.
+
+    `policy` is the text of the policy file that lies in it; the client keeps it up to date.
+    """
 
     id: WorkspaceId
     project_id: ProjectId
     machine: str
     root: str
     created_at: datetime
+    policy: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,7 +185,7 @@ class FileSystemExecutor:
 
     def is_protected(self, path: str) -> bool:
         """Whether a file of that name is not to be read, as its name says."""
-        return any(rule.access is Access.ANY and rule.covers(path) for rule in self.rules.paths)
+        return any(rule.forbids(path, writing=False) for rule in self.rules.paths)
 
     def _open_folder(self, path: str) -> int:
         try:

@@ -19,6 +19,7 @@ from handrail.core.change import (
     OpenSession,
     Rejudge,
     Reoffer,
+    SetPolicy,
     Step,
     StopAgent,
     StopSession,
@@ -106,7 +107,7 @@ class Recent:
             case KeepLate(execution):
                 # Seldom read again, and perhaps large.
                 self._calls.pop(execution.id, None)
-            case Add() | OpenSession() | StopSession() | StopAgent():
+            case Add() | OpenSession() | StopSession() | StopAgent() | SetPolicy():
                 self._places.clear()
             case _:
                 pass

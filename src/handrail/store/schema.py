@@ -64,6 +64,7 @@ workspaces = Table(
     _text("machine"),
     _text("root"),
     _moment("created_at"),
+    Column("policy", Text, nullable=False, server_default=""),
     UniqueConstraint("project_id", "machine", "root"),
 )
 

@@ -56,6 +56,14 @@ ADD_PROJECT = insert(projects).values(
     }
 )
 ADD_WORKSPACE = insert(workspaces).values(everything(workspaces))
+SET_POLICY = (
+    update(workspaces)
+    .where(
+        workspaces.c.id == bindparam("expected_id"),
+        workspaces.c.project_id == bindparam("expected_project"),
+    )
+    .values(policy=bindparam("policy"))
+)
 ADD_CLIENT = insert(clients).values(everything(clients))
 ADD_TOKEN = insert(tokens).values(everything(tokens))
 ADD_EVENT = insert(events).values(everything(events))

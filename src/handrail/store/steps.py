@@ -26,6 +26,7 @@ from handrail.core.change import (
     RevokeGrant,
     RevokeToken,
     Row,
+    SetPolicy,
     StopAgent,
     StopSession,
     UseBlob,
@@ -70,6 +71,9 @@ def writes_for(change: Change) -> Iterator[Write]:
             case ForgetEvents(through):
                 values = {"project_of_events": change.project_id, "through": through}
                 yield Write(statements.FORGET_EVENTS, values, may_miss=True)
+            case SetPolicy(workspace):
+                this = {"expected_id": workspace.id, "expected_project": workspace.project_id}
+                yield Write(statements.SET_POLICY, {**this, "policy": workspace.policy})
             case _:
                 yield from _writes_for_step(step)
 
