@@ -18,12 +18,12 @@ from handrail.core.survey import Survey
 from handrail.core.tool import Effect
 from handrail.core.verdict import Plan, Ruling
 from handrail.plane.assessment import Asked, Assessment, Assessor
-from handrail.policy.rulebook.rules import default_rules
+from handrail.policy.rulebook.book import Rulebook
 from handrail.tools.catalogue import builtin_registry
 from tests.conftest import Household
 from tests.contracts.conftest import a_call
 
-ASSESSOR = Assessor(builtin_registry(), default_rules())
+ASSESSOR = Assessor(builtin_registry(), Rulebook())
 WRITE = {"path": "src/a.py", "content": "x = 1\n"}
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from handrail.app.clock import SystemClock
 from handrail.app.home import Home
 from handrail.app.plugins import load_toolbox
+from handrail.app.policy_files import OperatorFile
 from handrail.app.settings import Settings
 from handrail.app.storage import open_checkpoints, open_store
 from handrail.bus.local import LocalBus
@@ -19,6 +20,7 @@ from handrail.plane.executor import ToolExecutor
 from handrail.plane.forgetting import Forgetter
 from handrail.plane.grants import GrantBook
 from handrail.plane.patience import Patience
+from handrail.plane.policies import Policies
 from handrail.plane.results import Receiver
 from handrail.plane.sealing import Sealer
 from handrail.plane.seats import Seats
@@ -27,7 +29,7 @@ from handrail.plane.survey import Surveyor
 from handrail.plane.sweeper import Chore, Sweeper
 from handrail.plane.tally import Tally
 from handrail.plane.waiting import WaitingRoom
-from handrail.policy.rulebook.rules import default_rules
+from handrail.policy.rulebook.book import Rulebook
 from handrail.server.services import Services
 from handrail.tools.catalogue import builtin_registry
 from handrail.tools.registry import ToolRegistry
@@ -40,7 +42,7 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
     home.create()
     async with AsyncExitStack() as stack:
         stack.enter_context(home.serving())
-        tally = Tally()
+        tally, policy = Tally(), OperatorFile(home)
         store = await stack.enter_async_context(open_store(home, bus, tally.take_in))
         sealer = Sealer(store, clock, open_checkpoints(home))
         await sealer.seal_all()
@@ -53,8 +55,9 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
             clock,
             approval_timeout_seconds=settings.approval_timeout_seconds,
             registry=toolbox.registry,
+            rulebook=policy.rulebook,
             tally=tally,
-            chores=(sealer.seal_what_is_due,),
+            chores=(policy.follow, sealer.seal_what_is_due),
         )
 
 
@@ -64,15 +67,16 @@ def build_services(
     clock: Clock,
     approval_timeout_seconds: int | None = None,
     registry: ToolRegistry | None = None,
+    rulebook: Rulebook | None = None,
     tally: Tally | None = None,
     chores: Sequence[Chore] = (),
 ) -> Services:
     """The plane over a store, a bell and a clock; with the shipped tools, if it gets no others.
 
-    `tally` counts what the store takes.
+    `tally` counts what the store takes; `chores` are done once a second with the plane's own.
     """
     registry = builtin_registry() if registry is None else registry
-    rules, tally = default_rules(), tally or Tally()
+    rules, tally = rulebook or Rulebook(), tally or Tally()
     tally.know_tools(tool.name for tool in registry)
     assessor = Assessor(registry, rules)
     seats, room = Seats(bus, clock), WaitingRoom(bus)
@@ -109,6 +113,7 @@ def build_services(
         blobs=blobs,
         approvals=approvals,
         grants=grants,
+        policies=Policies(store, clock, assessor, rules),
         surveyor=surveyor,
         stopper=stopper,
         sweeper=sweeper,

@@ -15,7 +15,7 @@ from handrail.core.execution import Status, ToolExecution
 from handrail.core.grant import CallClass, Grant, Scope
 from handrail.core.ids import ApprovalId, ProjectId, mint
 from handrail.core.ports import Clock, Store
-from handrail.core.verdict import Ruling
+from handrail.core.verdict import Ruling, Verdict
 from handrail.plane.assessment import Assessment
 from handrail.plane.calls import check_not_stopped
 from handrail.plane.decider import Decider
@@ -104,10 +104,15 @@ class ApprovalManager:
         news = NewEvent.for_everyone(waiting, EventKind.APPROVAL_REQUEST)
         return Move(waiting, (Add(approval),), (news,))
 
+    def seconds_for(self, verdict: Verdict) -> int:
+        """How long a person has to answer; nothing where nobody would be asked."""
+        seconds = verdict.timeout_seconds
+        return (self._timeout_seconds or seconds) if verdict.ruling is Ruling.ASK else seconds
+
     def request_tool_approval(self, judged: ToolExecution, assessment: Assessment) -> Approval:
         """The question itself: what a person is shown, and until when they may answer."""
         at = self._clock.now()
-        seconds = self._timeout_seconds or assessment.verdict.timeout_seconds
+        seconds = self.seconds_for(assessment.verdict)
         survey = assessment.survey
         return Approval(
             id=judged.approval_id or ApprovalId(mint("apr", at)),

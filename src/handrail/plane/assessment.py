@@ -1,6 +1,6 @@
 """What Handrail thinks of a call: the verdict, bound by a digest to what it was based on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,13 +10,13 @@ from handrail.core.digest import digest_call
 from handrail.core.errors import BrokenTool
 from handrail.core.execution import ToolExecution
 from handrail.core.grant import CallClass
-from handrail.core.project import Place
+from handrail.core.project import Autonomy, Place, Workspace
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.survey import Survey
 from handrail.core.tool import Effect, JsonObject
 from handrail.core.verdict import Ruling, Verdict
 from handrail.policy.redaction import mask_text
-from handrail.policy.rulebook.rules import Rules
+from handrail.policy.rulebook.book import Rulebook
 from handrail.policy.security import Scene
 from handrail.tools.base import AnyTool
 from handrail.tools.blame import blaming
@@ -61,9 +61,9 @@ class Asked(NamedTuple):
 
 
 class Assessor:
-    def __init__(self, registry: ToolRegistry, rules: Rules):
+    def __init__(self, registry: ToolRegistry, rulebook: Rulebook):
         self._registry = registry
-        self._rules = rules
+        self._rulebook = rulebook
 
     def assess(self, asked: Asked, place: Place, survey: Survey | None = None) -> Assessment:
         """Judge a call by its words, where they came from, and what a survey has shown.
@@ -81,8 +81,7 @@ class Assessor:
 
     def _assess(self, asked: Asked, place: Place, survey: Survey | None) -> Assessment:
         tool, params = self._registry.parse(asked.tool_name, asked.tool_params)
-        # No box is proven on any machine yet.
-        scene = Scene(place.workspace.root, place.project.autonomy, False, self._rules)
+        scene = self._scene(place.workspace, place.project.autonomy)
         seen = () if survey is None else survey.findings
         verdict = judge_call(tool, params, scene, (*_judge_origins(tool, asked.origins), *seen))
         facts: Mapping[str, Any] | None = None if survey is None else survey.facts
@@ -91,14 +90,28 @@ class Assessor:
         )
         if verdict.ruling is not Ruling.ASK:
             return Assessment(tool, verdict, digest, "", None, survey)
-        return Assessment(
-            tool,
-            verdict,
-            digest,
-            mask_text(tool.preview(params)),
-            _class_of(asked, tool.call_class(params, scene), survey),
-            survey,
-        )
+        # What came out of somebody's result is part of no class either.
+        alone = asked.origins or _is_alarming([*scene.rules.judge_tool(tool.name), *seen])
+        kind = None if alone else _sayable(tool.call_class(params, scene))
+        return Assessment(tool, verdict, digest, mask_text(tool.preview(params)), kind, survey)
+
+    def explain(
+        self, tool_name: str, tool_params: JsonObject, workspace: Workspace, autonomy: Autonomy
+    ) -> Verdict:
+        """Judge a call that nobody has asked for, by its words alone.
+
+        Raises:
+            BadInput: No tool has that name, or the parameters do not fit it.
+            ToolError, BrokenTool: The tool itself could not be asked.
+        """
+        name, own = self._registry.resolve(tool_name, tool_params)
+        with blaming(name, "while it was judged"):
+            tool, params = self._registry.parse(name, own)
+            return judge_call(tool, params, self._scene(workspace, autonomy))
+
+    def _scene(self, workspace: Workspace, autonomy: Autonomy) -> Scene:
+        # No box is proven on any machine yet.
+        return Scene(workspace.root, autonomy, False, self._rulebook.rules_for(workspace.policy))
 
 
 def _judge_origins(tool: AnyTool, origins: Mapping[str, str] | None) -> list[Finding]:
@@ -110,14 +123,9 @@ def _judge_origins(tool: AnyTool, origins: Mapping[str, str] | None) -> list[Fin
     ]
 
 
-def _class_of(asked: Asked, kind: CallClass | None, survey: Survey | None) -> CallClass | None:
-    """The class that a person may let pass; none covers what came out of somebody's result."""
-    return None if asked.origins or _is_alarming(survey) else _sayable(kind)
-
-
-def _is_alarming(survey: Survey | None) -> bool:
-    """What only the machine could tell is not part of any class, so no class may cover it."""
-    return survey is not None and worst(survey.findings) >= RiskLevel.HIGH
+def _is_alarming(findings: Iterable[Finding]) -> bool:
+    """What the machine tells, or a rule for the whole tool, is part of no class: none covers it."""
+    return worst(findings) >= RiskLevel.HIGH
 
 
 def _sayable(kind: CallClass | None) -> CallClass | None:

@@ -1,9 +1,23 @@
-"""Finding a call, and whether it may go on."""
+"""Finding a call, and whether it may come in and go on."""
 
-from handrail.core.errors import Conflict, NotFound
+from handrail.core.audit import canonical
+from handrail.core.errors import Conflict, NotFound, TooLarge
 from handrail.core.execution import ToolExecution
 from handrail.core.ids import ExecutionId, ProjectId
 from handrail.core.ports import Store
+from handrail.core.tool import JsonObject
+from handrail.policy.validators.sizes import SizeLimiter
+
+
+def check_size(tool_params: JsonObject, params_json: str, large: str | None) -> None:
+    """Parameters have a limit; the one that may be large, such as a file, has its own.
+
+    Raises:
+        TooLarge: They are more than Handrail takes.
+    """
+    apart = "" if large is None else canonical(tool_params.get(large, ""))
+    for finding in SizeLimiter().check_params(len(params_json) - len(apart)):
+        raise TooLarge(finding.reason)
 
 
 async def get_call(store: Store, execution_id: ExecutionId, project_id: ProjectId) -> ToolExecution:

@@ -21,7 +21,6 @@ from handrail.core.errors import (
     ErrorType,
     Forbidden,
     NotFound,
-    TooLarge,
     ToolError,
 )
 from handrail.core.event import EventKind, NewEvent, Topic
@@ -35,12 +34,11 @@ from handrail.core.verdict import Ruling
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Asked, Assessment, Assessor
 from handrail.plane.blobs import BlobKeeper
-from handrail.plane.calls import check_not_stopped
+from handrail.plane.calls import check_not_stopped, check_size
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.move import Move
 from handrail.plane.waiting import WaitingRoom
 from handrail.policy.redaction import mask, mask_text
-from handrail.policy.validators.sizes import SizeLimiter
 from handrail.tools.registry import ToolRegistry
 
 log = structlog.get_logger(__name__)
@@ -142,10 +140,7 @@ class ToolExecutor:
         if large is not None:
             call = await self._blobs.put_away(call, large, asker)
         params_json = canonical(call.tool_params)
-        # What a file shall hold has a limit of its own.
-        apart = "" if large is None else canonical(call.tool_params.get(large, ""))
-        for finding in SizeLimiter().check_params(len(params_json) - len(apart)):
-            raise TooLarge(finding.reason)
+        check_size(call.tool_params, params_json, large)
         return call, params_json
 
     async def _enter(self, call: ToolCall, asker: Principal) -> tuple[Place, tuple[Step, ...]]:

@@ -21,6 +21,7 @@ from handrail.server.routes.calls import BASE, CallRoutes
 from handrail.server.routes.grants import grants_router
 from handrail.server.routes.health import health_router
 from handrail.server.routes.metrics import metrics_router
+from handrail.server.routes.policy import PolicyRoutes
 from handrail.server.routes.records import records_router
 from handrail.server.routes.stops import StopRoutes
 from handrail.server.routes.tools import tools_router
@@ -44,6 +45,7 @@ def create_app(
         *CallRoutes(services, gate).routes(),
         *AnswerRoutes(services, gate).routes(),
         *StopRoutes(services, gate).routes(),
+        *PolicyRoutes(services, gate).routes(),
         *BatchRoutes(services, gate).routes(),
         *BlobRoutes(services, gate).routes(),
     )

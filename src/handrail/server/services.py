@@ -9,6 +9,7 @@ from handrail.plane.blobs import BlobKeeper
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.grants import GrantBook
+from handrail.plane.policies import Policies
 from handrail.plane.results import Receiver
 from handrail.plane.seats import Seats
 from handrail.plane.stopping import Stopper
@@ -32,6 +33,7 @@ class Services:
     blobs: BlobKeeper
     approvals: ApprovalManager
     grants: GrantBook
+    policies: Policies
     surveyor: Surveyor
     stopper: Stopper
     sweeper: Sweeper

@@ -1,0 +1,134 @@
+"""Policies: what the rules are, what they would say to a call, and what a project adds to them."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from handrail.core.access import Principal
+from handrail.core.audit import AuditRecord, canonical
+from handrail.core.change import Change, SetPolicy
+from handrail.core.errors import BadInput, ChangeRefused, Conflict, NotFound, RuleError
+from handrail.core.ids import ProjectId, SessionId, WorkspaceId
+from handrail.core.policy import LayerSummary
+from handrail.core.ports import Clock, Store
+from handrail.core.project import Autonomy, Project, Workspace
+from handrail.core.risk import Layer
+from handrail.core.tool import JsonObject
+from handrail.core.verdict import Verdict
+from handrail.plane.assessment import Assessor
+from handrail.plane.calls import check_size
+from handrail.policy.rulebook.book import PROJECT_FILE, Rulebook, project_rules
+from handrail.policy.rulebook.rules import Rules, default_rules
+from handrail.policy.rulebook.summary import summarise
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where a call would happen; what is not said is found out."""
+
+    session_id: SessionId | None = None
+    workspace_id: WorkspaceId | None = None
+    autonomy: Autonomy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What would be said to a call, where, and how much freedom its agent has there."""
+
+    verdict: Verdict
+    workspace: Workspace
+    autonomy: Autonomy
+
+
+class Policies:
+    def __init__(self, store: Store, clock: Clock, assessor: Assessor, rulebook: Rulebook):
+        self._store = store
+        self._clock = clock
+        self._assessor = assessor
+        self._rulebook = rulebook
+
+    async def list_layers(self, project_id: ProjectId) -> list[LayerSummary]:
+        """Who says what: Handrail, the operator, and the file of each workspace that has one."""
+        found = await self._store.list_workspaces(project_id)
+        return [
+            summarise(Layer.SHIPPED, "shipped with Handrail", default_rules()),
+            summarise(Layer.OPERATOR, "the server's policy.toml", self._rulebook.operator),
+            *[await asyncio.to_thread(self._summarise, one) for one in found if one.policy],
+        ]
+
+    async def list_workspaces(self, project_id: ProjectId) -> list[tuple[Workspace, Rules]]:
+        """The workspaces of a project, each with the rules that hold there."""
+        found = await self._store.list_workspaces(project_id)
+        return [(one, self._rulebook.rules_for(one.policy)) for one in found]
+
+    async def keep(self, policy: str, client: Principal, project_id: ProjectId) -> Workspace:
+        """From now on, the calls of the client's workspace are judged by this file as well.
+
+        Raises:
+            BadInput: The file cannot be read; the one before it stays in force.
+        """
+        try:
+            await asyncio.to_thread(project_rules, policy)
+        except RuleError as error:
+            raise BadInput(error.message) from error
+        workspace = await self._find_workspace(project_id, Where(), client)
+        if workspace.policy == policy:
+            return workspace
+        changed = replace(workspace, policy=policy)
+        details = {"sha256": sha256(policy.encode()).hexdigest(), "bytes": len(policy.encode())}
+        line = AuditRecord("policy.changed", client.subject, workspace.id, details)
+        change = Change(project_id, self._clock.now(), (SetPolicy(changed),), audit=(line,))
+        try:
+            await self._store.submit(change)
+        except ChangeRefused:
+            raise Conflict(f"workspace {workspace.id!r} is no longer there") from None
+        return changed
+
+    async def explain(
+        self,
+        tool_name: str,
+        tool_params: JsonObject,
+        where: Where,
+        asker: Principal,
+        project: Project,
+    ) -> Explanation:
+        """What would be said to a call. Nothing is run, stored or asked.
+
+        Raises:
+            BadInput: No tool has that name, the parameters do not fit it, or it is not clear where.
+            NotFound: There is no such session or workspace in this project.
+        """
+        check_size(tool_params, canonical(tool_params), "content")
+        workspace = await self._find_workspace(project.id, where, asker)
+        freedom = where.autonomy or project.autonomy
+        verdict = self._assessor.explain(tool_name, tool_params, workspace, freedom)
+        allowed = self._rulebook.rules_for(workspace.policy).lower(freedom)
+        return Explanation(verdict, workspace, allowed)
+
+    async def _find_workspace(
+        self, project_id: ProjectId, where: Where, asker: Principal
+    ) -> Workspace:
+        if where.session_id is not None:
+            place = await self._store.find_place(project_id, where.session_id)
+            if place is None:
+                raise NotFound(f"there is no session {where.session_id!r}")
+            return place.workspace
+        found = await self._store.list_workspaces(project_id)
+        wanted = where.workspace_id or asker.workspace_id
+        if wanted is not None:
+            found = [workspace for workspace in found if workspace.id == wanted]
+        if not found:
+            raise NotFound("there is no such workspace; `handrail connect` registers one")
+        if len(found) > 1:
+            raise BadInput("this project has several workspaces; name one by its workspace_id")
+        return found[0]
+
+    def _summarise(self, workspace: Workspace) -> LayerSummary:
+        source = f"{PROJECT_FILE} in {workspace.root}"
+        try:
+            rules = project_rules(workspace.policy)
+        except RuleError as error:
+            words = f"cannot be read, so nothing is allowed here: {error.message}"
+            return LayerSummary(Layer.PROJECT, source, notes=(words,), workspace_id=workspace.id)
+        summary = summarise(Layer.PROJECT, source, rules, self._rulebook.rules_for(""))
+        return replace(summary, workspace_id=workspace.id)

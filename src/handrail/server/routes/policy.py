@@ -1,0 +1,106 @@
+"""The rules: what they are, what they would say to a call, and what a project adds to them."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from handrail.core.access import Role
+from handrail.core.ids import SessionId, WorkspaceId
+from handrail.plane.policies import Where
+from handrail.policy.rulebook.settings import Unlisted
+from handrail.server.auth import Gate
+from handrail.server.direct import (
+    CHANGE_PROBLEMS,
+    USUAL_PROBLEMS,
+    DirectRoute,
+    json_response,
+    read_body,
+)
+from handrail.server.routes.approvals import DECIDERS
+from handrail.server.routes.calls import BASE
+from handrail.server.services import Services
+from handrail.wire.policy import (
+    EffectiveView,
+    ExplainRequest,
+    ExplainResponse,
+    LayerView,
+    PolicyReceipt,
+    PolicyRequest,
+    PolicyResponse,
+)
+
+# In JSON a character of the file takes up to six.
+_MAX_POLICY_BYTES = 1_600_000
+_MAX_CALL_BYTES = 8_000_000
+
+
+class PolicyRoutes:
+    def __init__(self, services: Services, gate: Gate):
+        self._services = services
+        self._gate = gate
+
+    def routes(self) -> tuple[DirectRoute, ...]:
+        return (
+            DirectRoute(
+                "GET",
+                f"{BASE}/policy",
+                self.show,
+                "The rules, layer by layer, and what holds in each workspace",
+                PolicyResponse,
+            ),
+            DirectRoute(
+                "PUT",
+                f"{BASE}/policy",
+                self.keep,
+                "Tell what the policy file in the client's workspace says; it can only tighten",
+                PolicyReceipt,
+                PolicyRequest,
+                CHANGE_PROBLEMS,
+            ),
+            DirectRoute(
+                "POST",
+                f"{BASE}/policy/explain",
+                self.explain,
+                "What would be said to a call; nothing is run, stored or asked",
+                ExplainResponse,
+                ExplainRequest,
+                (*USUAL_PROBLEMS, 413),
+            ),
+        )
+
+    async def show(self, request: Request) -> Response:
+        entry = await self._gate.admit(request, *DECIDERS)
+        policies, project = self._services.policies, entry.project
+        layers = [LayerView.of(one) for one in await policies.list_layers(project.id)]
+        effective = [
+            EffectiveView.of(
+                workspace, rules.lower(project.autonomy), rules.unlisted or Unlisted.REFUSE
+            )
+            for workspace, rules in await policies.list_workspaces(project.id)
+        ]
+        answer = PolicyResponse(layers=layers, effective=effective)
+        return json_response(answer.model_dump(mode="json"))
+
+    async def keep(self, request: Request) -> Response:
+        entry = await self._gate.admit(request, Role.CLIENT)
+        body = await read_body(request, PolicyRequest, _MAX_POLICY_BYTES)
+        kept = await self._services.policies.keep(body.text, entry.principal, entry.project.id)
+        return json_response(PolicyReceipt(workspace_id=kept.id).model_dump())
+
+    async def explain(self, request: Request) -> Response:
+        entry = await self._gate.admit(request, *DECIDERS)
+        body = await read_body(request, ExplainRequest, _MAX_CALL_BYTES)
+        where = Where(
+            None if body.session_id is None else SessionId(body.session_id),
+            None if body.workspace_id is None else WorkspaceId(body.workspace_id),
+            body.autonomy,
+        )
+        found = await self._services.policies.explain(
+            body.tool_name, body.tool_params, where, entry.principal, entry.project
+        )
+        answer = ExplainResponse.of(
+            found.verdict,
+            found.autonomy,
+            self._services.approvals.seconds_for(found.verdict),
+            found.workspace.id,
+        )
+        return json_response(answer.model_dump(mode="json"))
