@@ -8,12 +8,14 @@ from pathlib import Path
 from handrail.app.clock import SystemClock
 from handrail.app.home import Credentials
 from handrail.app.plugins import load_toolbox
+from handrail.app.policy_files import WorkspacePolicy
 from handrail.client.api import HandrailApi
 from handrail.client.asking import Asking
 from handrail.client.blobs import ClientBlobs
 from handrail.client.cache import ContentCache
 from handrail.client.handler import ToolHandler
 from handrail.client.journal import Journal
+from handrail.client.policy import PolicyKeeper
 from handrail.client.review import Reviewer
 from handrail.client.streaming import StreamingClient
 from handrail.core.hands import Hands
@@ -23,6 +25,7 @@ from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.ripgrep import Ripgrep
 from handrail.executors.search import SearchExecutor
+from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
 
 
@@ -30,6 +33,7 @@ from handrail.policy.security import Scene
 async def build_client(
     credentials: Credentials,
     journal: Journal,
+    policy: WorkspacePolicy,
     announce: Callable[[bool], None] = lambda connected: None,
     channel: Channel | None = None,
     private: Sequence[Path] = (),
@@ -41,12 +45,15 @@ async def build_client(
     """
     with (
         FileSystemExecutor(
-            credentials.workspace, cache=ContentCache(SystemClock()), private=private
+            credentials.workspace,
+            policy.rules,
+            cache=ContentCache(SystemClock()),
+            private=private,
         ) as files,
         Ripgrep(files.root) as ripgrep,
     ):
         # The server has asked where asking was due; here only what is refused always is refused.
-        scene = Scene(workspace=files.root, autonomy=Autonomy.FULL, isolated=False)
+        scene = Scene(files.root, Autonomy.FULL, isolated=False, rules=policy.rules)
         commands = CommandExecutor(files.root, keeper=journal.keeper)
         await asyncio.to_thread(commands.end_what_was_left)
         toolbox = load_toolbox()
@@ -59,7 +66,12 @@ async def build_client(
             reviewer = Reviewer(toolbox.registry, scene, hands)
             asking = Asking(api, channel)
 
+            def adopt(rules: Rules) -> None:
+                reviewer.adopt(rules)
+                files.adopt(rules)
+
             def handler(line: StreamingClient) -> ToolHandler:
                 return ToolHandler(reviewer, SystemClock(), line, asking, journal)
 
-            yield StreamingClient(api, handler, asking, announce)
+            keeper = PolicyKeeper(api, policy, adopt)
+            yield StreamingClient(api, handler, asking, announce, keeper)

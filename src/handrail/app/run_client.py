@@ -5,6 +5,7 @@ from pathlib import Path
 
 from handrail.app.build_client import build_client
 from handrail.app.home import Credentials, Home
+from handrail.app.policy_files import WorkspacePolicy
 from handrail.client.api import ApiError, ServerUntrusted
 from handrail.client.journal import Journal
 from handrail.core.errors import SetupError
@@ -20,7 +21,8 @@ async def connect(
     """Run this machine's client until it is told to stop; it asks its person by `channel`.
 
     Raises:
-        SetupError: The server does not know this client, or another one runs already.
+        SetupError: The server does not know this client, another one runs already, or a policy
+            file of this machine cannot be read.
     """
     refusals: tuple[BaseException, ...] = ()
     workspace = Path(credentials.workspace)
@@ -32,8 +34,9 @@ async def connect(
     try:
         with home.acting_for(workspace):
             journal = Journal(home.journal_folder(credentials))
+            policy = WorkspacePolicy(home, workspace)
             async with build_client(
-                credentials, journal, announce, channel, [home.path], find_token
+                credentials, journal, policy, announce, channel, [home.path], find_token
             ) as client:
                 await client.run()
     except* (ApiError, ServerUntrusted) as errors:

@@ -143,6 +143,11 @@ class HandrailApi:
     async def send_facts(self, approval_id: str, facts: dict[str, Any]) -> None:
         await self._tell(f"/approvals/{approval_id}/facts", facts)
 
+    async def send_policy(self, text: str) -> None:
+        """Tell what the policy file of this client's workspace says."""
+        soon = aiohttp.ClientTimeout(total=_ANSWER_SECONDS)
+        await self._request("PUT", "/policy", data=_encode({"text": text}), timeout=soon)
+
     async def pending_approvals(self) -> list[Card]:
         """The open questions of the project, most urgent first."""
         answer = await self.get("/approvals", status="pending", limit=1000)

@@ -24,11 +24,15 @@ from handrail.core.errors import BadInput, BrokenTool, ErrorType, ToolError
 from handrail.core.ports import Clock
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, ToolResult
+from handrail.core.verdict import Ruling
 
 MOST_AT_ONCE = 3
 _HISTORY_LENGTH = 1000
 # The server waits two seconds for a survey, and the way there and back takes some of them.
 _SURVEY_SECONDS = 1.7
+
+# Who has approved what nobody had to be asked about.
+_NOBODY = "policy"
 
 log = structlog.get_logger(__name__)
 
@@ -285,6 +289,9 @@ def _find_difference(signal: Signal, reviewed: Reviewed, raw: dict[str, Any]) ->
     if reviewed.verdict.risk > RiskLevel[signal.risk_level]:
         reasons = "; ".join(reviewed.verdict.reasons)
         return f"this machine finds it riskier than what was approved; nothing was done: {reasons}"
+    if reviewed.verdict.ruling is Ruling.ASK and signal.execution_context.approved_by == _NOBODY:
+        reasons = "; ".join(reviewed.verdict.reasons)
+        return f"on this machine a person is asked first; nothing was done: {reasons}"
     return None
 
 

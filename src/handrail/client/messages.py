@@ -5,6 +5,12 @@ from typing import Any
 import msgspec
 
 
+class ExecutionContext(msgspec.Struct, frozen=True):
+    """How the call came to be approved: by a person, by a grant, or by `policy`."""
+
+    approved_by: str = ""
+
+
 class Signal(msgspec.Struct, frozen=True):
     """`tool.execution_signal`: to be executed here."""
 
@@ -18,6 +24,7 @@ class Signal(msgspec.Struct, frozen=True):
     risk_level: str
     surveyed: bool = False
     replayed: bool = False
+    execution_context: ExecutionContext = ExecutionContext()
 
 
 class SurveyRequest(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 import asyncio
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from handrail.core.audit import canonical
@@ -13,6 +13,7 @@ from handrail.core.risk import RiskLevel
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Ruling, Verdict
+from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
 from handrail.tools.base import AnyTool, ToolParams
 from handrail.tools.blame import blaming
@@ -46,6 +47,10 @@ class Reviewer:
         self._registry = registry
         self._scene = scene
         self._hands = hands
+
+    def adopt(self, rules: Rules) -> None:
+        """Judge by other rules from now on."""
+        self._scene = replace(self._scene, rules=rules)
 
     def get_tool(self, tool_name: str) -> AnyTool:
         """The tool as it is on this machine.

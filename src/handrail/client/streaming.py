@@ -14,6 +14,7 @@ from handrail.client.blobs import ClientBlobs
 from handrail.client.handler import ReportResult, ToolHandler
 from handrail.client.listening import Listener, Pauses
 from handrail.client.messages import Cancel, read_ack, read_cancel, read_signal, read_survey
+from handrail.client.policy import PolicyKeeper
 from handrail.client.sse import ServerEvent
 from handrail.core.card import Card, Choice
 from handrail.core.errors import HandrailError
@@ -40,10 +41,12 @@ class StreamingClient:
         make_handler: Callable[["StreamingClient"], ToolHandler],
         asking: Asking,
         announce: Callable[[bool], None] = lambda connected: None,
+        policy: PolicyKeeper | None = None,
     ):
         self._api = api
         self._asking = asking
         self._blobs = ClientBlobs(api)
+        self._policy = policy
         self._announce = announce
         self._handler = make_handler(self)
         self._outbox: list[ReportResult] = []
@@ -96,6 +99,8 @@ class StreamingClient:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._send_forever())
+                if self._policy is not None:
+                    group.create_task(self._policy.run())
                 listener = Listener(
                     self._api,
                     lambda event: self._route(event, group),
@@ -109,6 +114,8 @@ class StreamingClient:
         self._announce(connected)
         if connected:
             group.create_task(self._asking.catch_up())
+            if self._policy is not None:
+                self._policy.tell_anew()
 
     def _route(self, event: ServerEvent, group: asyncio.TaskGroup) -> None:
         handler = self._handler

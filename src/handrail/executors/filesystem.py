@@ -56,7 +56,8 @@ class FileSystemExecutor:
 
     def adopt(self, rules: Rules) -> None:
         """Protect by other rules from now on."""
-        self._rules = rules
+        self.rules = rules
+        self._second_names.adopt(rules)
 
     def close(self) -> None:
         if self._root_fd >= 0:

@@ -29,11 +29,15 @@ class SecondNames:
 
     def __init__(self, root_fd: int, rules: Rules, private: Sequence[str | Path] = ()):
         self._owners = {os.geteuid(), os.fstat(root_fd).st_uid}
-        self._rules = [rule for rule in rules.paths if rule.access is Access.ANY]
+        self.adopt(rules)
         self._private = [*map(str, private), *_SYSTEM]
         self._known: frozenset[Identity] = frozenset()
         self._looked_at = -_FRESH_SECONDS
         self._looking = threading.Lock()
+
+    def adopt(self, rules: Rules) -> None:
+        """Know by other rules from now on what holds secrets."""
+        self._rules = [rule for rule in rules.paths if rule.access is Access.ANY]
 
     def check(self, found: os.stat_result, path: str) -> None:
         """Refuse a file that has more names than the one by which it was opened, if need be."""
