@@ -41,6 +41,7 @@ class Reader:
 
     def __init__(self, folder: Path):
         self.workspace = folder / "project"
+        self.home = folder / "home"
         self.workspace.mkdir()
         (self.workspace / "README.md").write_text("# A project\n")
         with socket.create_server(("127.0.0.1", 0)) as probe:
@@ -49,7 +50,7 @@ class Reader:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
         self._environment = {
             **kept,
-            "HANDRAIL_HOME": str(folder / "home"),
+            "HANDRAIL_HOME": str(self.home),
             "HANDRAIL_PORT": self.port,
             "PYTHONUNBUFFERED": "1",
             "COLUMNS": "200",
@@ -63,6 +64,9 @@ class Reader:
         if block.language == "python":
             self._finish([sys.executable, "-c", block.text])
             return
+        if block.language == "toml":
+            self._save(block.text)
+            return
         for command, shown in commands_of(block.text):
             self._assert_shown(shown, self._type(command))
 
@@ -70,6 +74,14 @@ class Reader:
         for process in self._running:
             process.terminate()
             process.communicate(timeout=10)
+
+    def _save(self, text: str) -> None:
+        """A file is shown with its name in the first line."""
+        name = text.splitlines()[0].removeprefix("# ")
+        own = name.startswith("~/.handrail/")
+        path = self.home / Path(name).name if own else self.workspace / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
 
     def _type(self, command: str) -> str:
         program, *arguments = shlex.split(command)

@@ -31,6 +31,14 @@ def test_what_would_happen_is_said_with_the_reasons_and_their_rules(shell: Shell
         "reasons": ["'../x' climbs out of the workspace"],
         "rules": ["path.boundary"],
         "timeout_seconds": 0,
+        "findings": [
+            {
+                "rule": "path.boundary",
+                "layer": "shipped",
+                "risk_level": "FORBIDDEN",
+                "reason": "'../x' climbs out of the workspace",
+            }
+        ],
     }
     # Nothing was run, and nothing is left behind.
     assert not shell.home.exists()

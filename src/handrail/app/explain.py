@@ -3,14 +3,34 @@
 from pathlib import Path
 from typing import Any
 
+from handrail.app.home import Home
 from handrail.app.plugins import load_toolbox
+from handrail.app.policy_files import WorkspacePolicy
+from handrail.app.settings import load_settings
 from handrail.core.project import Autonomy
 from handrail.core.verdict import Verdict
 from handrail.tools.catalogue import judge
 
 
-def explain(tool: str, params: dict[str, Any], workspace: Path, autonomy: Autonomy) -> Verdict:
-    """Judge a call as this machine would; no box is proven on it yet."""
-    place = str(workspace.resolve())
-    tools = load_toolbox().registry
-    return judge(tool, params, workspace=place, autonomy=autonomy, isolated=False, tools=tools)
+def explain(
+    tool: str,
+    params: dict[str, Any],
+    workspace: Path,
+    autonomy: Autonomy,
+    home: Path | None = None,
+) -> Verdict:
+    """Judge a call as this machine would, by every policy file that holds in the folder.
+
+    No box is proven on it yet.
+    """
+    place = workspace.resolve()
+    policy = WorkspacePolicy(Home(load_settings(home=home).home), place)
+    return judge(
+        tool,
+        params,
+        workspace=str(place),
+        autonomy=autonomy,
+        isolated=False,
+        policy=policy.rules,
+        tools=load_toolbox().registry,
+    )

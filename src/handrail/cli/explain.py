@@ -12,6 +12,8 @@ from handrail.cli import options
 from handrail.cli.output import print_json, say, visible
 from handrail.core.errors import BadInput
 from handrail.core.project import Autonomy
+from handrail.core.risk import Layer
+from handrail.wire.policy import FindingView
 
 
 class _BehindDashes(TyperCommand):
@@ -34,6 +36,7 @@ def explain(
         list[str] | None, typer.Argument(metavar="[NAME=VALUE]...", help="Its parameters.")
     ] = None,
     workspace: options.Workspace = Path(),
+    home: options.Home = None,
     autonomy: Annotated[Autonomy, typer.Option(help="How much the agent may do unasked.")] = (
         Autonomy.SUPERVISED
     ),
@@ -49,7 +52,7 @@ def explain(
         name, values = "execute_command", {"command": tool, "args": words}
     else:
         name, values = tool, read_params(words)
-    verdict = explain_call(name, values, workspace, autonomy)
+    verdict = explain_call(name, values, workspace, autonomy, home)
     if json:
         print_json(
             {
@@ -58,6 +61,7 @@ def explain(
                 "reasons": verdict.reasons,
                 "rules": [finding.rule for finding in verdict.findings],
                 "timeout_seconds": verdict.timeout_seconds,
+                "findings": [FindingView.of(one).model_dump() for one in verdict.findings],
             }
         )
         return
@@ -65,7 +69,9 @@ def explain(
     left = f", {verdict.timeout_seconds} s to answer" if verdict.timeout_seconds else ""
     say(f"[{colour} bold]{verdict.ruling.name.lower()}[/]  risk {verdict.risk.name}{left}")
     for finding in verdict.findings:
-        say(f"  {visible(finding.reason)}  [dim]({finding.rule})[/]")
+        # Where the rule is not a shipped one, the reason itself names it.
+        rule = f"  [dim]({finding.rule})[/]" if finding.layer is Layer.SHIPPED else ""
+        say(f"  {visible(finding.reason)}{rule}")
     if not verdict.findings:
         say("  nothing speaks against it")
 

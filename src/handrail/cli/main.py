@@ -21,6 +21,10 @@ COMMANDS = {
         "List the standing answers you have given, or take one back.",
     ),
     "explain": ("handrail.cli.explain", "Say what would happen to a call, without running it."),
+    "policy": (
+        "handrail.cli.policy",
+        "Show the rules that hold in this folder, or check a policy file.",
+    ),
     "executions": (
         "handrail.cli.executions",
         "List the latest calls, look at one, or end what is going on.",

@@ -1,0 +1,95 @@
+"""`handrail policy` shows the rules of a folder, and checks files."""
+
+import json
+
+from tests.cli.conftest import Shell, ended_well, refused
+
+TERRAFORM = "[[command]]\nname = 'terraform'\nexamples = { 'terraform plan' = 'high' }\n"
+STRICT = """
+[policy]
+autonomy = "read_only"
+unlisted = "ask"
+
+[[tool]]
+name = "write_file"
+risk = "high"
+reason = "writes are looked at twice"
+"""
+
+
+def lay_down(shell: Shell, operator: str, project: str) -> None:
+    (shell.workspace / ".handrail").mkdir()
+    (shell.workspace / ".handrail" / "policy.toml").write_text(project)
+    shell.home.mkdir()
+    (shell.home / "policy.toml").write_text(operator)
+
+
+def test_the_layers_are_shown_with_their_files(shell: Shell) -> None:
+    lay_down(shell, TERRAFORM, STRICT)
+
+    shown, listed = map(ended_well, shell.run_all("policy show", "policy show --json"))
+
+    lines = [line.rstrip() for line in shown.splitlines()]
+    assert lines[0].startswith("shipped  shipped with Handrail: 6 path, ")
+    assert lines[1] == f"operator  {shell.home}/policy.toml: 1 command"
+    assert f"project  {shell.workspace}/.handrail/policy.toml: 1 tool" in lines
+    assert "  autonomy = read_only" in lines
+    assert "  unlisted = ask has no effect: only the operator's file can say so" in lines
+    assert "writes are looked at twice" in lines[-1]
+    shipped, operator, project = json.loads(listed)["layers"]
+    assert (shipped["layer"], len(shipped["rules"]) > 70) == ("shipped", True)
+    assert operator["rules"][0]["name"] == "terraform"
+    assert (project["autonomy"], project["counts"]) == ("read_only", {"tool": 1})
+
+
+def test_explain_goes_by_the_files_of_its_folder(shell: Shell) -> None:
+    lay_down(shell, TERRAFORM, STRICT)
+
+    asked, denied, program = map(
+        ended_well,
+        shell.run_all(
+            "explain --autonomy full -- terraform plan",
+            "explain write_file path=a.md content=x",
+            "explain write_file path=a.md content=x --json",
+        ),
+    )
+
+    assert asked.splitlines()[0] == "deny  risk HIGH"
+    assert denied.splitlines() == [
+        "deny  risk HIGH",
+        "  write_file: writes are looked at twice (project rule tool.write_file)",
+        "  autonomy is at most read_only here (project rule policy.autonomy)",
+    ]
+    found = [(one["rule"], one["layer"]) for one in json.loads(program)["findings"]]
+    assert found == [("tool.write_file", "project"), ("policy.autonomy", "project")]
+
+
+def test_files_are_checked_as_what_they_are(shell: Shell) -> None:
+    lay_down(shell, TERRAFORM, STRICT)
+    (shell.workspace / "regular.toml").write_text(TERRAFORM + "plain = 'a+'\n")
+
+    both, one, fine, not_fine, none = shell.run_all(
+        "policy check",
+        "policy check .handrail/policy.toml",
+        "policy check regular.toml",
+        "policy check regular.toml --of project",
+        "policy check none.toml",
+    )
+
+    assert ended_well(both).splitlines() == [
+        f"good  {shell.home}/policy.toml",
+        f"good  {shell.workspace}/.handrail/policy.toml",
+    ]
+    assert ended_well(one) == "good  .handrail/policy.toml\n"
+    assert ended_well(fine) == "good  regular.toml\n"
+    assert "plain: a regular expression is for the operator's file" in refused(not_fine)
+    assert refused(none) == "there is no file none.toml"
+
+
+def test_a_broken_file_is_named_and_nothing_is_explained_by_half(shell: Shell) -> None:
+    lay_down(shell, "", "[[tool]]\nname = 'write_file'\n")
+
+    for process in shell.run_all("policy check", "policy show", "explain read_file path=a.md"):
+        assert (
+            refused(process) == ".handrail/policy.toml: tool rule 'write_file': 'risk' is missing"
+        )
