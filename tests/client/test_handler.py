@@ -17,15 +17,18 @@ from handrail.client.handler import (
     ReportResult,
     ToolHandler,
 )
-from handrail.client.messages import Cancel, ResultAck, Signal
+from handrail.client.messages import Cancel, ExecutionContext, ResultAck, Signal
 from handrail.client.review import Reviewer
 from handrail.core.audit import canonical
 from handrail.core.digest import digest_call
 from handrail.core.hands import Hands
 from handrail.core.project import Autonomy
-from handrail.core.risk import RiskLevel
+from handrail.core.risk import Layer, RiskLevel
 from handrail.core.tool import Effect, JsonObject, ToolResult
 from handrail.core.verdict import Plan
+from handrail.policy.rulebook.rules import Rules, default_rules
+from handrail.policy.rulebook.settings import Ceiling
+from handrail.policy.rulebook.tools import ToolRule
 from handrail.policy.security import Scene
 from handrail.testing import FakeClock, FakeCommands, FakeHands
 from handrail.tools.base import Tool, ToolParams
@@ -442,3 +445,29 @@ async def test_what_was_answered_with_a_receipt_is_kept_nowhere(machine: Machine
     assert len(machine.reports) == 50
     assert machine.handler._unacknowledged == {}
     assert machine.handler.active_executions == frozenset()
+
+
+async def test_what_this_machine_wants_asked_is_not_done_where_nobody_was(clock: FakeClock) -> None:
+    """A server that has not heard of a ceiling yet may have let a call pass."""
+    ceiling = Ceiling(Autonomy.SUPERVISED, Layer.PROJECT)
+    raised = ToolRule("read_file", RiskLevel.MEDIUM, "reads are looked at", Layer.PROJECT)
+    rules = default_rules().tightened_by(Rules(ceilings=(ceiling,), tools=(raised,)))
+    line = FakeLine()
+    reviewer = Reviewer(
+        ToolRegistry([ReadFile()]), Scene("/w", Autonomy.FULL), FakeHands({"README.md": b"hello"})
+    )
+    reviewer.adopt(rules)
+    asking = Asking(HandrailApi("http://nowhere", "prj", "token"), None)
+    machine = Machine(ToolHandler(reviewer, clock, line, asking, a_journal()), line)
+    unasked, asked = ExecutionContext(approved_by="policy"), ExecutionContext(approved_by="ada")
+
+    await machine.signal(a_signal("exe_1", risk_level="MEDIUM", execution_context=unasked))
+    await machine.signal(a_signal("exe_2", risk_level="MEDIUM", execution_context=asked))
+
+    refused, done = machine.reports
+    assert (refused["error_type"], done["status"]) == ("stale", "completed")
+    assert refused["error"] == (
+        "on this machine a person is asked first; nothing was done: read_file: reads are looked at "
+        "(project rule tool.read_file); autonomy is at most supervised here "
+        "(project rule policy.autonomy)"
+    )

@@ -191,6 +191,16 @@ def test_a_project_makes_no_kind_of_file_known() -> None:
     assert write("a.exe", project=EXE).risk is RiskLevel.FORBIDDEN
 
 
+def test_what_a_project_says_of_a_name_hides_nothing_said_of_files_in_such_a_folder() -> None:
+    row = "[[write]]\nname = 'deploy'\nrisk = '{}'\nreason = 'is run'\npatterns = ['{}']\n"
+    examples = "match = ['{}']\nnot_match = ['x']"
+    operator = (row + examples).format("forbidden", "deploy/*", "deploy/a")
+    project = (row + examples).format("high", "deploy", "deploy")
+
+    assert run("cp a deploy", operator).risk is RiskLevel.FORBIDDEN
+    assert run("cp a deploy", operator, project).risk is RiskLevel.FORBIDDEN
+
+
 def test_a_project_refuses_unlisted_commands_that_the_operator_lets_ask() -> None:
     asks, refuses = "[policy]\nunlisted = 'ask'", "[policy]\nunlisted = 'refuse'"
 
