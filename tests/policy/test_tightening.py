@@ -86,7 +86,7 @@ def write_rule(risk: RiskLevel, glob: str) -> WriteRule:
 
 
 def path_rule(access: Access, glob: str) -> PathRule:
-    return PathRule("mine", access, "is not yours", any_part([glob]), PROJECT)
+    return PathRule("mine", access, "is not yours", any_part([glob]), layer=PROJECT)
 
 
 projects = st.builds(
