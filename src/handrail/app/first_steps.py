@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from handrail.app.clock import SystemClock
-from handrail.app.doctor_home import ask_health
+from handrail.app.doctor.home import ask_health
 from handrail.app.enrol import enrol
 from handrail.app.home import Credentials, Home
 from handrail.app.run_server import while_up

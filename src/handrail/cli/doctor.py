@@ -5,8 +5,8 @@ from pathlib import Path
 
 import typer
 
-from handrail.app.doctor import examine
-from handrail.app.doctor_finding import Finding, Health
+from handrail.app.doctor.examine import examine
+from handrail.app.doctor.finding import Finding, Health
 from handrail.app.settings import load_settings
 from handrail.cli import options
 from handrail.cli.output import console, print_json, say, table, visible

@@ -9,8 +9,8 @@ import typer
 import uvloop
 
 from handrail.app.audit import public_key
-from handrail.app.doctor import examine
-from handrail.app.doctor_finding import Finding, Health
+from handrail.app.doctor.examine import examine
+from handrail.app.doctor.finding import Finding, Health
 from handrail.app.first_steps import HELLO, FirstCall, Settled, is_served, remove_hello, settle
 from handrail.app.home import Home
 from handrail.app.logs import configure_logs

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.app import doctor_machine
-from handrail.app.doctor_finding import Health, Patient
+from handrail.app.doctor import machine
+from handrail.app.doctor.finding import Health, Patient
 from handrail.app.home import Home
 from handrail.app.settings import Settings
 
@@ -28,13 +28,13 @@ def patient(settings: Settings, workspace: Path, host: str = "127.0.0.1") -> Pat
 def test_an_address_that_others_can_reach_is_told(
     settings: Settings, workspace: Path, host: str, health: Health
 ) -> None:
-    assert doctor_machine.check_address(patient(settings, workspace, host)).health is health
+    assert machine.check_address(patient(settings, workspace, host)).health is health
 
 
 def test_it_says_that_protection_outside_is_only_advice(
     settings: Settings, workspace: Path
 ) -> None:
-    found = doctor_machine.check_limits(patient(settings, workspace))
+    found = machine.check_limits(patient(settings, workspace))
     assert "only advice" in found.words
     assert found.health is Health.NOTE
 
@@ -43,7 +43,7 @@ def test_it_says_that_every_command_asks_while_no_box_is_used(
     settings: Settings, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    found = doctor_machine.check_box(patient(settings, workspace))
+    found = machine.check_box(patient(settings, workspace))
     assert found.words.startswith("there is no bubblewrap")
     assert "every command is HIGH" in found.words
 
@@ -55,10 +55,10 @@ def test_ripgrep_is_found_on_the_way(
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.setattr("sys.executable", str(tmp_path / "elsewhere" / "python"))
-    assert doctor_machine.check_search(patient(settings, workspace)).health is Health.NOTE
+    assert machine.check_search(patient(settings, workspace)).health is Health.NOTE
 
     (folder / "rg").touch(mode=0o755)
-    assert doctor_machine.check_search(patient(settings, workspace)).health is Health.FINE
+    assert machine.check_search(patient(settings, workspace)).health is Health.FINE
 
 
 def test_the_file_system_of_a_path_is_that_of_the_nearest_mount(
@@ -69,22 +69,22 @@ def test_the_file_system_of_a_path_is_that_of_the_nearest_mount(
         "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
         "23 22 0:5 / /mnt/my\\040share rw shared:1 - nfs4 server:/x rw\n"
     )
-    doctor_machine._mounts.cache_clear()
-    monkeypatch.setattr(doctor_machine, "_MOUNTS", mounts)
+    machine._mounts.cache_clear()
+    monkeypatch.setattr(machine, "_MOUNTS", mounts)
     try:
-        assert doctor_machine.filesystem_of(Path("/home/ada")) == "ext4"
-        assert doctor_machine.filesystem_of(Path("/mnt/my share/project")) == "nfs4"
+        assert machine.filesystem_of(Path("/home/ada")) == "ext4"
+        assert machine.filesystem_of(Path("/mnt/my share/project")) == "nfs4"
     finally:
-        doctor_machine._mounts.cache_clear()
+        machine._mounts.cache_clear()
 
 
 def test_a_machine_that_does_not_tell_its_mounts_is_not_promised_anything(
     settings: Settings, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    doctor_machine._mounts.cache_clear()
-    monkeypatch.setattr(doctor_machine, "_MOUNTS", tmp_path / "nothing")
+    machine._mounts.cache_clear()
+    monkeypatch.setattr(machine, "_MOUNTS", tmp_path / "nothing")
     try:
-        found = doctor_machine.check_writes(patient(settings, workspace))
+        found = machine.check_writes(patient(settings, workspace))
     finally:
-        doctor_machine._mounts.cache_clear()
+        machine._mounts.cache_clear()
     assert (found.health, found.remedy) == (Health.NOTE, "keep workspaces on a local disk")

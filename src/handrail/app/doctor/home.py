@@ -12,7 +12,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from handrail.app.audit import verify
-from handrail.app.doctor_finding import Finding, Health, Patient
+from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.store.look import Look, look_into
 from handrail.wire import WIRE_VERSION
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from rich.console import Console
 
-from handrail.app.doctor_finding import Finding, Health, Patient
+from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.channels.terminal import has_terminal
 from handrail.executors.beneath import has_openat2
 

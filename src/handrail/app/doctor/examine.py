@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from handrail.app import doctor_home, doctor_machine
-from handrail.app.doctor_finding import Finding, Health, Patient
+from handrail.app.doctor import home, machine
+from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.app.home import Home
 from handrail.app.settings import Settings
 from handrail.core.errors import HandrailError, SetupError
@@ -16,21 +16,21 @@ Check = Callable[[Patient], Finding]
 MOST_SECONDS = 15.0
 
 CHECKS: tuple[tuple[str, Check], ...] = (
-    ("python", doctor_machine.check_python),
-    ("home", doctor_home.check_home),
-    ("disk", doctor_home.check_disk),
-    ("database", doctor_home.check_database),
-    ("record", doctor_home.check_record),
-    ("clock", doctor_home.check_clock),
-    ("server", doctor_home.check_server),
-    ("client", doctor_home.check_client),
-    ("address", doctor_machine.check_address),
-    ("paths", doctor_machine.check_paths),
-    ("writes", doctor_machine.check_writes),
-    ("box", doctor_machine.check_box),
-    ("search", doctor_machine.check_search),
-    ("terminal", doctor_machine.check_terminal),
-    ("limits", doctor_machine.check_limits),
+    ("python", machine.check_python),
+    ("home", home.check_home),
+    ("disk", home.check_disk),
+    ("database", home.check_database),
+    ("record", home.check_record),
+    ("clock", home.check_clock),
+    ("server", home.check_server),
+    ("client", home.check_client),
+    ("address", machine.check_address),
+    ("paths", machine.check_paths),
+    ("writes", machine.check_writes),
+    ("box", machine.check_box),
+    ("search", machine.check_search),
+    ("terminal", machine.check_terminal),
+    ("limits", machine.check_limits),
 )
 
 

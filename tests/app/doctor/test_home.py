@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.app import doctor_home
-from handrail.app.doctor_finding import Finding, Health, Patient
+from handrail.app.doctor import home
+from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.app.enrol import enrol
 from handrail.app.home import Home
 from handrail.app.settings import Settings
@@ -53,7 +53,7 @@ def speaking(patient: Patient, answer: bytes) -> Patient:
 
 
 def test_a_home_is_for_its_owner_alone(patient: Patient) -> None:
-    assert doctor_home.check_home(patient).health is Health.FINE
+    assert home.check_home(patient).health is Health.FINE
 
 
 @pytest.mark.parametrize("name", ["", "handrail.db", "audit.key", "credentials/*.json"])
@@ -61,7 +61,7 @@ def test_what_others_could_read_is_found(patient: Patient, name: str) -> None:
     (place,) = patient.home.path.glob(name) if name else [patient.home.path]
     place.chmod(place.stat().st_mode | 0o040)
 
-    found = doctor_home.check_home(patient)
+    found = home.check_home(patient)
 
     assert broken(found).startswith(f"{place} is open to others")
     assert found.remedy == f"close it: chmod -R go= {patient.home.path}"
@@ -71,16 +71,16 @@ def test_what_belongs_to_somebody_else_is_found(
     patient: Patient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 4321)
-    assert "belongs to somebody else" in broken(doctor_home.check_home(patient))
+    assert "belongs to somebody else" in broken(home.check_home(patient))
 
 
 def test_a_damaged_database_is_found(patient: Patient) -> None:
     whole = patient.home.database.read_bytes()
     patient.home.database.write_bytes(whole[:4096] + b"\xff" * 8192 + whole[12288:])
-    assert "damaged" in broken(doctor_home.check_database(patient))
+    assert "damaged" in broken(home.check_database(patient))
 
     patient.home.database.write_bytes(b"garbage" * 1000)
-    assert "damaged" in broken(doctor_home.check_database(patient))
+    assert "damaged" in broken(home.check_database(patient))
 
 
 def test_a_database_of_somebody_else_is_found(patient: Patient) -> None:
@@ -88,7 +88,7 @@ def test_a_database_of_somebody_else_is_found(patient: Patient) -> None:
     opened = sqlite3.connect(patient.home.database)
     opened.execute("CREATE TABLE cats (name)")
     opened.close()
-    assert broken(doctor_home.check_database(patient)) == "it is none of Handrail's"
+    assert broken(home.check_database(patient)) == "it is none of Handrail's"
 
 
 def test_a_database_of_another_version_is_found(patient: Patient) -> None:
@@ -96,22 +96,22 @@ def test_a_database_of_another_version_is_found(patient: Patient) -> None:
     with opened:
         opened.execute("UPDATE alembic_version SET version_num = '9999'")
     opened.close()
-    found = doctor_home.check_database(patient)
+    found = home.check_database(patient)
     assert (found.health, "version 9999" in found.words) == (Health.NOTE, True)
-    assert doctor_home.check_record(patient).health is Health.NOTE
+    assert home.check_record(patient).health is Health.NOTE
 
 
 def test_a_broken_record_is_found(patient: Patient) -> None:
     for file in patient.home.checkpoints.iterdir():
         file.unlink()
-    assert "the checkpoints are missing" in broken(doctor_home.check_record(patient))
+    assert "the checkpoints are missing" in broken(home.check_record(patient))
 
 
 def test_a_record_that_takes_too_long_is_left_to_who_has_time(
     patient: Patient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor_home, "_RECORD_SECONDS", 0.0)
-    found = doctor_home.check_record(patient)
+    monkeypatch.setattr(home, "_RECORD_SECONDS", 0.0)
+    found = home.check_record(patient)
     assert (found.health, found.remedy) == (
         Health.NOTE,
         "`handrail audit verify` takes its time",
@@ -119,40 +119,40 @@ def test_a_record_that_takes_too_long_is_left_to_who_has_time(
 
 
 def test_a_clock_behind_what_was_written_is_found(patient: Patient) -> None:
-    assert doctor_home.check_clock(patient).health is Health.FINE
+    assert home.check_clock(patient).health is Health.FINE
     later = time.time() + 3600
     os.utime(patient.home.database, (later, later))
-    assert "something was written" in broken(doctor_home.check_clock(patient))
+    assert "something was written" in broken(home.check_clock(patient))
 
 
 def test_a_full_disk_is_found(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert doctor_home.check_disk(patient).health is Health.FINE
-    monkeypatch.setattr(doctor_home, "_LOW_BYTES", 1 << 60)
-    assert doctor_home.check_disk(patient).health is Health.NOTE
-    monkeypatch.setattr(doctor_home, "_EMPTY_BYTES", 1 << 60)
-    assert doctor_home.check_disk(patient).health is Health.BROKEN
+    assert home.check_disk(patient).health is Health.FINE
+    monkeypatch.setattr(home, "_LOW_BYTES", 1 << 60)
+    assert home.check_disk(patient).health is Health.NOTE
+    monkeypatch.setattr(home, "_EMPTY_BYTES", 1 << 60)
+    assert home.check_disk(patient).health is Health.BROKEN
 
 
 @pytest.mark.parametrize("spoken", ["2.0", "1.2", "one", "1", "None"])
 def test_a_server_that_speaks_otherwise_is_found(patient: Patient, spoken: str) -> None:
     answer = f'{{"wire_version": "{spoken}", "version": "9"}}'.encode()
-    assert f"speaks version {spoken}" in broken(doctor_home.check_server(speaking(patient, answer)))
+    assert f"speaks version {spoken}" in broken(home.check_server(speaking(patient, answer)))
 
 
 @pytest.mark.parametrize("spoken", ["1.0", "1.1"])
 def test_a_server_that_is_one_minor_off_fits(patient: Patient, spoken: str) -> None:
     answer = f'{{"wire_version": "{spoken}", "version": "9"}}'.encode()
-    assert doctor_home.check_server(speaking(patient, answer)).health is Health.FINE
+    assert home.check_server(speaking(patient, answer)).health is Health.FINE
 
 
 @pytest.mark.parametrize("answer", [b"hello", b"[]", b"{}", b"\xff"])
 def test_something_else_that_answers_is_no_server(patient: Patient, answer: bytes) -> None:
-    found = doctor_home.check_server(speaking(patient, answer))
+    found = home.check_server(speaking(patient, answer))
     assert found.health is Health.NOTE
     assert found.words.startswith("none answers at")
 
 
 def test_a_server_without_a_client_is_said_to_have_none(patient: Patient) -> None:
     answer = b'{"wire_version": "1.0", "connected_clients": 0}'
-    found = doctor_home.check_client(speaking(patient, answer))
+    found = home.check_client(speaking(patient, answer))
     assert (found.words, found.health) == ("none is connected", Health.NOTE)

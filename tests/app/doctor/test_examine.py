@@ -4,8 +4,8 @@ import asyncio
 import time
 from pathlib import Path
 
-from handrail.app.doctor import CHECKS, examine
-from handrail.app.doctor_finding import Finding, Health, Patient
+from handrail.app.doctor.examine import CHECKS, examine
+from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.app.run_server import up
 from handrail.app.settings import Settings
 from tests.app.conftest import running

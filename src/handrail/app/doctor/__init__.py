@@ -1,0 +1,1 @@
+"""doctor: what Handrail stands on, looked at and told in plain words."""
