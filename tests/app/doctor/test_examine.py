@@ -6,6 +6,7 @@ from pathlib import Path
 
 from handrail.app.doctor.examine import CHECKS, examine
 from handrail.app.doctor.finding import Finding, Health, Patient
+from handrail.app.doctor.home import ask_health
 from handrail.app.run_server import up
 from handrail.app.settings import Settings
 from tests.app.conftest import running
@@ -22,6 +23,7 @@ def by_subject(findings: list[Finding]) -> dict[str, Finding]:
 
 async def test_a_running_house_is_well(settings: Settings, workspace: Path) -> None:
     async with running(up, settings, workspace) as known:
+        await _client_is_there(known.server)
         # In a thread: the server it asks is ours.
         found = by_subject(await _examine_beside(settings, workspace))
 
@@ -79,3 +81,12 @@ def test_a_check_that_hangs_or_fails_keeps_nobody_waiting(
 
 async def _examine_beside(settings: Settings, workspace: Path) -> list[Finding]:
     return await asyncio.to_thread(examine, settings, workspace)
+
+
+async def _client_is_there(server: str) -> None:
+    async with asyncio.timeout(20):
+        while True:
+            known = await asyncio.to_thread(ask_health, server)
+            if known is not None and known["connected_clients"] == 1:
+                return
+            await asyncio.sleep(0.02)
