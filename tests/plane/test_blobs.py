@@ -225,6 +225,31 @@ async def test_a_result_outlasts_its_upload(
     assert await read(services, household, household.agent) == CONTENT
 
 
+async def test_the_oldest_results_go_when_a_project_holds_too_much(
+    services: Services, household: Household, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_RESULT_BYTES", 3 * BLOB.size)
+    shas: list[str] = []
+    for number in range(5):
+        clock.advance(1)
+        execution = await handed_out(services, household, f"call-{number}")
+        blob = await upload(services, household, household.client, CONTENT + b"%d" % number)
+        report = Report(
+            execution_id=execution.id,
+            status=Status.COMPLETED,
+            result={"success": True, "content": blob.as_json()},
+        )
+        await services.receiver.accept(report, household.client, household.project.id)
+        shas.append(blob.sha256)
+    clock.advance(3601)
+    await services.blobs.tidy_up()
+    found = [
+        await services.store.find_blob(household.project.id, sha256, agent_id=None)
+        for sha256 in shas
+    ]
+    assert [blob is None for blob in found] == [True, True, True, False, False]
+
+
 async def test_a_result_cannot_name_what_is_not_there(
     services: Services, household: Household, store: SqliteStore
 ) -> None:

@@ -243,6 +243,14 @@ class Store(Protocol):
         """The holds, of all projects, that nobody needs: their call has ended, or none came."""
         ...
 
+    async def list_heavy_projects(self, most_bytes: int) -> list[tuple[ProjectId, int]]:
+        """The projects whose results hold more than this as blobs, and how much."""
+        ...
+
+    async def list_oldest_results(self, project_id: ProjectId, *, limit: int) -> list[BlobHold]:
+        """The holds of a project's results, oldest first."""
+        ...
+
     async def event_range(self, project_id: ProjectId) -> EventRange: ...
 
     async def list_long_streams(self, most_events: int) -> list[tuple[ProjectId, EventRange]]:

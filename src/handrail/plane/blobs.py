@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, AsyncIterable
+from collections.abc import AsyncGenerator, AsyncIterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -21,8 +21,10 @@ from handrail.policy.validators.sizes import SizeLimiter
 
 UPLOADS_KEPT = timedelta(hours=1)
 MOST_UPLOADED_BYTES = 1_000_000_000
+MOST_RESULT_BYTES = 10_000_000_000
 
-_STRAYS_PAUSE = timedelta(minutes=10)
+_THOROUGH_PAUSE = timedelta(minutes=1)
+_MOST_LET_GO = 1_000
 
 
 class OpenBlob(NamedTuple):
@@ -38,7 +40,7 @@ class BlobKeeper:
         self._clock = clock
         self._coming_in: Counter[tuple[ProjectId, str]] = Counter()
         self._removing = asyncio.Lock()
-        self._strays_at: datetime = clock.now()
+        self._thorough_at: datetime = clock.now()
 
     async def put(
         self, project_id: ProjectId, sha256: str, pieces: AsyncIterable[bytes], sender: Principal
@@ -118,19 +120,36 @@ class BlobKeeper:
     async def tidy_up(self) -> None:
         """Let go of what no call needs any more, and remove what nobody holds."""
         now = self._clock.now()
-        idle: dict[ProjectId, list[BlobHold]] = defaultdict(list)
-        for hold in await self._store.list_idle_holds(now - UPLOADS_KEPT):
-            idle[hold.project_id].append(hold)
-        for project_id, holds in idle.items():
-            await self._store.submit(Change(project_id, now, tuple(map(LetBlobGo, holds))))
-            for hold in holds:
-                await self._remove_if_free(project_id, hold.sha256)
+        await self._let_go(await self._store.list_idle_holds(now - UPLOADS_KEPT))
+        if now < self._thorough_at:
+            return
+        self._thorough_at = now + _THOROUGH_PAUSE
+        for project_id, weight in await self._store.list_heavy_projects(MOST_RESULT_BYTES):
+            await self._let_go(await self._oldest(project_id, weight - MOST_RESULT_BYTES))
         # A crash can leave what was put here and never held, or let go and not removed.
-        if now >= self._strays_at:
-            self._strays_at = now + _STRAYS_PAUSE
-            await self._store.shelf.clear_drafts()
-            for project_id, sha256 in await self._store.shelf.list_all():
-                await self._remove_if_free(project_id, sha256)
+        await self._store.shelf.clear_drafts()
+        for project_id, sha256 in await self._store.shelf.list_all():
+            await self._remove_if_free(project_id, sha256)
+
+    async def _let_go(self, holds: Sequence[BlobHold]) -> None:
+        by_project: dict[ProjectId, list[BlobHold]] = defaultdict(list)
+        for hold in holds:
+            by_project[hold.project_id].append(hold)
+        for project_id, own in by_project.items():
+            steps = tuple(map(LetBlobGo, own))
+            await self._store.submit(Change(project_id, self._clock.now(), steps))
+            for hold in own:
+                await self._remove_if_free(project_id, hold.sha256)
+
+    async def _oldest(self, project_id: ProjectId, excess: int) -> list[BlobHold]:
+        """The oldest results that must go: no agent fills a disk by reading."""
+        going: list[BlobHold] = []
+        for hold in await self._store.list_oldest_results(project_id, limit=_MOST_LET_GO):
+            if excess <= 0:
+                break
+            going.append(hold)
+            excess -= hold.size
+        return going
 
     async def _check(self, project_id: ProjectId, blobs: list[Blob], agent_id: str | None) -> None:
         for blob in blobs:

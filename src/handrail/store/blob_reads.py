@@ -28,6 +28,16 @@ class BlobReads(Reading):
         )
         return [_read_hold(row) for row in found]
 
+    async def list_heavy_projects(self, most_bytes: int) -> list[tuple[ProjectId, int]]:
+        found = await self._fetch(statements.LIST_HEAVY_PROJECTS, most_bytes=most_bytes)
+        return [(project_id, int(size)) for project_id, size in found]
+
+    async def list_oldest_results(self, project_id: ProjectId, *, limit: int) -> list[BlobHold]:
+        found = await self._fetch(
+            statements.LIST_OLDEST_RESULTS, project_id=project_id, limit=limit
+        )
+        return [_read_hold(row) for row in found]
+
 
 def _read_hold(row: Row) -> BlobHold:
     project_id, sha256, size, holder, purpose, created_at = row

@@ -48,6 +48,22 @@ WEIGH_UPLOADS = select(func.coalesce(func.sum(blob_holds.c.size), 0)).where(
     blob_holds.c.purpose == Purpose.UPLOAD,
 )
 
+LIST_HEAVY_PROJECTS = (
+    select(blob_holds.c.project_id, func.sum(blob_holds.c.size))
+    .where(blob_holds.c.purpose == Purpose.RESULT)
+    .group_by(blob_holds.c.project_id)
+    .having(func.sum(blob_holds.c.size) > bindparam("most_bytes"))
+)
+LIST_OLDEST_RESULTS = (
+    select(blob_holds)
+    .where(
+        blob_holds.c.project_id == bindparam("project_id"),
+        blob_holds.c.purpose == Purpose.RESULT,
+    )
+    .order_by(blob_holds.c.created_at)
+    .limit(bindparam("limit"))
+)
+
 _ended = and_(_CALL.c.id == blob_holds.c.holder, _CALL.c.completed_at.is_not(None))
 _used_up = and_(
     _HELD.c.project_id == blob_holds.c.project_id,
