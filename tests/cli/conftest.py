@@ -14,21 +14,19 @@ import pytest
 class Shell:
     """One home and one workspace; commands are run in the workspace."""
 
-    def __init__(self, folder: Path, bytecode: Path):
+    def __init__(self, folder: Path):
         self.home = folder / "home"
         self.workspace = folder / "workspace"
         self.workspace.mkdir()
-        kept = {name: value for name, value in os.environ.items() if "HANDRAIL" not in name}
+        # Without compiled bytecode each of the many processes here would take seconds to start.
+        unwanted = ("HANDRAIL", "PYTHONDONTWRITEBYTECODE")
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
         self.environment = kept | {
             "HANDRAIL_HOME": str(self.home),
             "PYTHONUNBUFFERED": "1",
             "COLUMNS": "200",  # Lines are compared, so none shall be folded.
             "TERM": "dumb",
         }
-        if sys.dont_write_bytecode:
-            # Every process would compile everything anew; they share what the first has made.
-            self.environment |= {"PYTHONPYCACHEPREFIX": str(bytecode)}
-            self.environment.pop("PYTHONDONTWRITEBYTECODE", None)
         self._started: list[subprocess.Popen[str]] = []
 
     def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -81,14 +79,9 @@ class Shell:
             process.communicate()
 
 
-@pytest.fixture(scope="session")
-def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("bytecode")
-
-
 @pytest.fixture
-def shell(tmp_path: Path, bytecode: Path) -> Generator[Shell]:
-    made = Shell(tmp_path, bytecode)
+def shell(tmp_path: Path) -> Generator[Shell]:
+    made = Shell(tmp_path)
     yield made
     made.stop_all()
 

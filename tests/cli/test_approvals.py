@@ -62,8 +62,8 @@ class Office(Shell):
 
 
 @pytest.fixture(scope="module")
-def office(tmp_path_factory: pytest.TempPathFactory, bytecode: Path) -> Generator[Office]:
-    made = Office(tmp_path_factory.mktemp("office"), bytecode)
+def office(tmp_path_factory: pytest.TempPathFactory) -> Generator[Office]:
+    made = Office(tmp_path_factory.mktemp("office"))
     made.start_up()
     yield made
     made.stop_all()
@@ -213,8 +213,8 @@ def test_what_waited_before_somebody_came_is_put_to_them(office: Office) -> None
     assert office.become_of("src/five.py")["error"].endswith(": too late for today")
 
 
-def test_the_terminal_where_handrail_runs_asks_as_well(tmp_path: Path, bytecode: Path) -> None:
-    office = Office(tmp_path, bytecode)
+def test_the_terminal_where_handrail_runs_asks_as_well(tmp_path: Path) -> None:
+    office = Office(tmp_path)
     with office.sit_down("up", "--port", "0") as terminal:
         terminal.expect("Stop with Ctrl+C")
         office.ask_for("src/six.py")

@@ -52,9 +52,9 @@ def tamper(database: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def journey(tmp_path_factory: pytest.TempPathFactory, bytecode: Path) -> Generator[Journey]:
+def journey(tmp_path_factory: pytest.TempPathFactory) -> Generator[Journey]:
     """Made once, because every step is a process."""
-    shell = Shell(tmp_path_factory.mktemp("journey"), bytecode)
+    shell = Shell(tmp_path_factory.mktemp("journey"))
     (shell.workspace / "README.md").write_text("# Hello\n\nworld\n")
 
     def read(process: subprocess.CompletedProcess[str]) -> Any:
