@@ -113,6 +113,7 @@ async def test_a_signal_reaches_one_client_and_the_person_hears_of_it(
                 "tool_id": tool_id,
                 "status": "received",
                 "receipt_status": "processed",
+                "message": "Tool result processed",
                 "timestamp": "2026-01-01T00:00:00Z",
             },
         )

@@ -131,6 +131,7 @@ def test_the_addressed_client_reads_that_its_result_has_arrived() -> None:
             "tool_id": "exe_1",
             "status": "received",
             "receipt_status": "processed",
+            "message": "Tool result processed",
             "timestamp": "2026-01-02T03:04:05.678900Z",
         },
     )

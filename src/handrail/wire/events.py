@@ -1,7 +1,7 @@
 """What travels on the event stream: rows hold ids, words are added for whoever listens."""
 
 from datetime import datetime
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, TypedDict
 
 import msgspec
 
@@ -61,7 +61,7 @@ class ResultAck(TypedDict):
     tool_id: str
     status: Literal["received"]
     receipt_status: Literal["received", "processed", "rejected"]
-    message: NotRequired[str]
+    message: str
     timestamp: str
 
 
@@ -205,6 +205,7 @@ def _result_ack(event: Event) -> ResultAck:
         "tool_id": event.execution_id,
         "status": "received",
         "receipt_status": "processed",
+        "message": "Tool result processed",
         "timestamp": _timestamp(event),
     }
 
