@@ -50,6 +50,7 @@ def can_become(database: SqliteFile, before: Status, after: Status) -> bool:
     return True
 
 
+@pytest.mark.behaviour("states.tables")
 def test_of_all_pairs_of_states_only_the_roads_can_be_walked(database: SqliteFile) -> None:
     for status in Status:
         add_call(database, status)
