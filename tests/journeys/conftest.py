@@ -3,21 +3,29 @@
 import asyncio
 import json
 import os
+import secrets
 import signal
 import socket
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from pathlib import Path
 from typing import Any, TypeVar
 
+import aiohttp
 import pytest
 
 from handrail.app.home import Credentials, Home
+from handrail.bus.local import LocalBus
 from handrail.client.api import ApiError, HandrailApi, ServerUnreachable
 from handrail.core.card import Card, Choice
 from handrail.core.execution import FINAL
+from handrail.store.sqlite import SqliteStore
+from handrail.testing import FakeClock
+from tests.conftest import Household, settle_in
+from tests.journeys.playing import Play
+from tests.server.conftest import Caller
 
 T = TypeVar("T")
 
@@ -192,3 +200,55 @@ def rig(tmp_path: Path) -> Generator[Rig]:
     made = Rig(tmp_path)
     yield made
     made.stop()
+
+
+@pytest.fixture(scope="session")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Generator[Rig]:
+    """A server and a client in their own processes, which stand for many tests."""
+    made = Rig(tmp_path_factory.mktemp("standing"))
+    try:
+        made.start_server()
+        made.start_client()
+        yield made
+    finally:
+        made.stop()
+
+
+@pytest.fixture
+async def newcomers(standing: Rig) -> AsyncGenerator[SqliteStore]:
+    """The way by which further people and machines become known to a server that stands."""
+    store = SqliteStore(standing.home / "handrail.db", LocalBus())
+    await store.open()
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+async def ada(newcomers: SqliteStore) -> Household:
+    """Somebody new on a server that stands; her machine is played over HTTP.
+
+    Her project has her name, and no other test has heard of her.
+    """
+    return await settle_in(newcomers, FakeClock(), f"ada-{secrets.token_hex(4)}", "/home/ada")
+
+
+@pytest.fixture
+async def caller(standing: Rig) -> AsyncGenerator[Caller]:
+    """Speaks HTTP to a server that stands, in whoever's name, and holds it to its description."""
+    address = standing.credentials.server
+    connector = aiohttp.TCPConnector(force_close=True)
+    async with aiohttp.ClientSession(connector=connector) as session:
+        async with session.get(f"{address}/openapi.json") as response:
+            document = await response.json()
+        yield Caller(session, address, document)
+
+
+@pytest.fixture
+def play(caller: Caller, ada: Household) -> Play:
+    return Play(caller, ada)
+
+
+@pytest.fixture
+async def stranger(newcomers: SqliteStore) -> Household:
+    """Somebody else on the same server."""
+    return await settle_in(newcomers, FakeClock(), f"bea-{secrets.token_hex(4)}", "/home/bea")
