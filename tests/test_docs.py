@@ -59,13 +59,10 @@ class Reader:
 
     def follow(self, block: Block) -> None:
         if block.language == "toml":
-            tomllib.loads(block.text)
+            self._save(block.text)
             return
         if block.language == "python":
             self._finish([sys.executable, "-c", block.text])
-            return
-        if block.language == "toml":
-            self._save(block.text)
             return
         for command, shown in commands_of(block.text):
             self._assert_shown(shown, self._type(command))
@@ -76,8 +73,12 @@ class Reader:
             process.communicate(timeout=10)
 
     def _save(self, text: str) -> None:
-        """A file is shown with its name in the first line."""
-        name = text.splitlines()[0].removeprefix("# ")
+        """A file, or a part of one, is what its language says; a whole one begins with its name."""
+        tomllib.loads(text)
+        first = text.splitlines()[0]
+        if not first.startswith("# "):
+            return
+        name = first.removeprefix("# ")
         own = name.startswith("~/.handrail/")
         path = self.home / Path(name).name if own else self.workspace / name
         path.parent.mkdir(exist_ok=True)

@@ -7,14 +7,18 @@ from tests.cli.conftest import Shell, refused
 
 
 def test_a_folder_that_is_not_known_is_said_to_be(shell: Shell) -> None:
-    commands = ("executions", "tools", "tour", "connect", "audit verify", "audit show")
-
-    answers = [refused(ended) for ended in shell.run_all(*commands)]
-
-    assert answers == [
+    commands = ("executions", "tools", "tour", "connect", "audit show")
+    words = (
         f"{shell.workspace} is not known to Handrail yet; start it there with `handrail up`, "
         "or name another folder"
-    ] * len(commands)
+    )
+
+    answers = [refused(ended) for ended in shell.run_all(*commands)]
+    unproven = shell.run("audit", "verify")
+
+    assert answers == [words] * len(commands)
+    # Neither proven nor broken: nothing could be looked at.
+    assert (unproven.returncode, unproven.stderr) == (2, f"handrail: {words}\n")
     assert not shell.home.exists()
 
 

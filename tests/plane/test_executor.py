@@ -211,7 +211,8 @@ async def test_a_tool_that_does_not_exist_is_recorded_as_failed(
 
     assert (execution.status, execution.error_type) == (Status.FAILED, ErrorType.VALIDATION)
     assert execution.error == (
-        "no tool is named 'launch_rocket'; there are: read_file, write_file, execute_command"
+        "no tool is named 'launch_rocket'; there are: "
+        "read_file, write_file, list_directory, search_code, execute_command"
     )
     assert execution.risk_level is RiskLevel.FORBIDDEN
     assert await store.find_execution(execution.id) == execution
@@ -520,6 +521,8 @@ def test_the_tools_an_agent_may_ask_for_are_named(executor: ToolExecutor) -> Non
     assert [tool.name for tool in executor.tools] == [
         "read_file",
         "write_file",
+        "list_directory",
+        "search_code",
         "execute_command",
     ]
 

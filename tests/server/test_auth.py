@@ -1,5 +1,6 @@
 """Who may come in, where, and for what."""
 
+import hashlib
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -43,7 +44,15 @@ ROUTES: dict[str, tuple[int, int, int]] = {
     "DELETE /grants/{grant_id}": (404, 404, 403),
     "GET /clients": (200, 200, 403),
     "GET /audit": (200, 200, 403),
+    "POST /tools/batch": (200, 403, 200),
+    # Too little to be taken as a blob, and nothing that lies there.
+    "PUT /blobs/{sha256}": (400, 400, 400),
+    "GET /blobs/{sha256}": (404, 404, 404),
+    "GET /policy": (200, 200, 403),
+    "PUT /policy": (403, 200, 403),
+    "POST /policy/explain": (200, 200, 403),
 }
+LITTLE = hashlib.sha256(b'{"little": true}').hexdigest()
 ROLES = (Role.USER, Role.CLIENT, Role.AGENT)
 
 
@@ -62,10 +71,19 @@ async def use(
         "/tools/{tool_id}/cancel": {"reason": "not now"},
         "/chat/sessions/{session_id}/stop": {},
         "/tools/results": {"results": [a_result(tool_id=tool_id)]},
+        "/tools/batch": {"session_id": "session-1", "calls": [a_part()]},
+        "/blobs/{sha256}": {"little": True},
+        "/policy": {"text": ""},
+        "/policy/explain": {"tool_name": "read_file", "tool_params": {"path": "README.md"}},
     }
-    options = {"json": bodies[path]} if method == "POST" else {}
-    address = base(home) + path.replace("{tool_id}", tool_id)
+    options = {"json": bodies[path]} if method in ("POST", "PUT") else {}
+    address = base(home) + path.replace("{tool_id}", tool_id).replace("{sha256}", LITTLE)
     return await caller.ask(method, address, token, **options)
+
+
+def a_part() -> dict[str, Any]:
+    """A call of a batch."""
+    return {"tool_name": "read_file", "tool_params": {"path": "README.md"}, "call_id": "part-1"}
 
 
 async def use_all(caller: Caller, home: Household, token: str | None) -> dict[str, tuple[int, str]]:

@@ -51,6 +51,9 @@ NOT_FOR_AGENTS = {
     "GET /chat/stream",
     "GET /clients",
     "GET /audit",
+    "GET /policy",
+    "PUT /policy",
+    "POST /policy/explain",
 }
 
 

@@ -6,21 +6,33 @@ from sqlalchemy.dialects.postgresql import asyncpg
 from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.elements import ClauseElement
 
-from handrail.store import statements
+from handrail.store import (
+    approval_statements,
+    blob_statements,
+    schema,
+    statements,
+    token_statements,
+)
 from handrail.store.sqlite_file import SqliteFile
 from handrail.store.statements import StatementBook
 
 STATEMENTS = {
     name: value
-    for name, value in vars(statements).items()
+    for module in (statements, approval_statements, blob_statements, token_statements)
+    for name, value in vars(module).items()
     if isinstance(value, ClauseElement) and not name.startswith("_") and name.isupper()
-    if name not in ("OPEN", "UNFINISHED")  # pieces of statements, borrowed from the schema
+    if name not in vars(schema)  # pieces of statements
 }
 # What the sweeper asks of all projects at once; of calls, only the few that have not ended.
 OF_ALL_PROJECTS = {
     "LIST_OPEN_SINCE": "SCAN tool_executions USING INDEX tool_executions_unfinished",
     "LIST_LEFT_IN_STOPPED": "SCAN tool_executions USING INDEX tool_executions_unfinished",
     "LIST_LONG_STREAMS": "SCAN projects",
+    "LIST_AUDIT_HEADS": "SCAN projects",
+    "LIST_HEAVY_PROJECTS": "SCAN blob_holds",
+    "LIST_IDLE_HOLDS": "SCAN blob_holds USING INDEX blob_holds_passing",
+    # Asked by a person at the command line; tokens are few.
+    "LIST_TOKENS": "SCAN tokens",
 }
 READS = [name for name in STATEMENTS if name.startswith(("FIND", "LIST", "READ"))]
 
@@ -36,7 +48,7 @@ def test_every_statement_can_be_said_in_every_dialect(name: str, dialect: str) -
 
     bound = set(STATEMENTS[name].compile(dialect=dialects()[dialect]).params or ())
     assert set(prepared.order) == bound
-    assert bound or name == "LIST_LEFT_IN_STOPPED"
+    assert bound or name in ("LIST_LEFT_IN_STOPPED", "LIST_AUDIT_HEADS", "COUNT_OPEN_QUESTIONS")
     marks = {"sqlite": prepared.sql.count("?"), "postgresql": prepared.sql.count("$")}
     assert marks[dialect] >= len(bound)
     assert " :" not in prepared.sql

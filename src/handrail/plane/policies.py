@@ -7,7 +7,15 @@ from hashlib import sha256
 from handrail.core.access import Principal
 from handrail.core.audit import AuditRecord, canonical
 from handrail.core.change import Change, SetPolicy
-from handrail.core.errors import BadInput, ChangeRefused, Conflict, NotFound, RuleError
+from handrail.core.errors import (
+    BadInput,
+    BrokenTool,
+    ChangeRefused,
+    Conflict,
+    NotFound,
+    RuleError,
+    ToolError,
+)
 from handrail.core.ids import ProjectId, SessionId, WorkspaceId
 from handrail.core.policy import LayerSummary
 from handrail.core.ports import Clock, Store
@@ -101,7 +109,10 @@ class Policies:
         check_size(tool_params, canonical(tool_params), "content")
         workspace = await self._find_workspace(project.id, where, asker)
         freedom = where.autonomy or project.autonomy
-        verdict = self._assessor.explain(tool_name, tool_params, workspace, freedom)
+        try:
+            verdict = self._assessor.explain(tool_name, tool_params, workspace, freedom)
+        except (ToolError, BrokenTool) as error:
+            raise BadInput(error.message) from error
         allowed = self._rulebook.rules_for(workspace.policy).lower(freedom)
         return Explanation(verdict, workspace, allowed)
 
