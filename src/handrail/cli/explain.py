@@ -13,7 +13,7 @@ from handrail.cli.output import print_json, say, visible
 from handrail.core.errors import BadInput
 from handrail.core.project import Autonomy
 from handrail.core.risk import Layer
-from handrail.wire.policy import FindingView
+from handrail.wire.policy import ExplainedFinding
 
 
 class _BehindDashes(TyperCommand):
@@ -61,7 +61,7 @@ def explain(
                 "reasons": verdict.reasons,
                 "rules": [finding.rule for finding in verdict.findings],
                 "timeout_seconds": verdict.timeout_seconds,
-                "findings": [FindingView.of(one).model_dump() for one in verdict.findings],
+                "findings": [ExplainedFinding.of(one).model_dump() for one in verdict.findings],
             }
         )
         return

@@ -23,7 +23,7 @@ class ApproveRequest(Body):
     """A yes: for this call alone, for its class, or for everything in the session."""
 
     decision: Literal["approved"]
-    scope: Scope = Scope.ONCE
+    scope: Scope = Field(default=Scope.ONCE, strict=False)
     uses: int | None = Field(default=None, ge=1, le=MAX_USES)
     expires_in_seconds: int | None = Field(default=None, ge=1, le=MAX_GRANT_SECONDS)
     digest: str | None = Field(default=None, max_length=128)
@@ -65,7 +65,7 @@ class FindingView(Body):
 
 class RefusalView(Body):
     error: str = Field(min_length=1, max_length=10_000)
-    error_type: ErrorType = ErrorType.DENIED
+    error_type: ErrorType = Field(default=ErrorType.DENIED, strict=False)
 
 
 class FactsRequest(Body):

@@ -20,9 +20,12 @@ MAX_WAIT_SECONDS = 3600.0
 
 
 class Body(BaseModel):
-    """A request body is closed: a field nobody declared is an error."""
+    """A request body is closed: a field nobody declared is an error, and so is `"1"` for 1.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    Only the words of an enumeration come as text, so their fields are `strict=False`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class ExecuteRequest(Body):
@@ -42,7 +45,7 @@ class ResultRequest(Body):
     status: Literal["completed", "failed"]
     result: dict[str, Any] | None = None
     error: str | None = Field(default=None, max_length=10_000)
-    error_type: ErrorType | None = None
+    error_type: ErrorType | None = Field(default=None, strict=False)
     execution_time_ms: int | None = Field(default=None, ge=0, lt=2**31)
     epoch: int | None = Field(default=None, ge=0, lt=2**31)
 

@@ -32,10 +32,10 @@ class ExplainRequest(Body):
     tool_params: dict[str, Any]
     session_id: SessionName | None = None
     workspace_id: Label | None = None
-    autonomy: Autonomy | None = None
+    autonomy: Autonomy | None = Field(default=None, strict=False)
 
 
-class FindingView(BaseModel):
+class ExplainedFinding(BaseModel):
     rule: str
     layer: Literal["shipped", "operator", "project"]
     risk_level: str
@@ -69,7 +69,7 @@ class ExplainResponse(BaseModel):
     ruling: Literal["allow", "ask", "deny"]
     risk_level: str
     reasons: list[str]
-    findings: list[FindingView]
+    findings: list[ExplainedFinding]
     plan: PlanView
     timeout_seconds: int
     requires_approval: bool
@@ -93,7 +93,7 @@ class ExplainResponse(BaseModel):
             ruling=words[verdict.ruling],
             risk_level=verdict.risk.name,
             reasons=list(verdict.reasons),
-            findings=[FindingView.of(finding) for finding in verdict.findings],
+            findings=[ExplainedFinding.of(finding) for finding in verdict.findings],
             plan=PlanView.of(verdict.plan),
             timeout_seconds=timeout_seconds,
             requires_approval=verdict.ruling is Ruling.ASK,
