@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
+from pydantic import create_model
 from starlette.routing import Mount, Route
 
 from handrail.server.app import create_app
+from handrail.server.direct import _reference
 from handrail.server.services import Services
 from tests.server.conftest import Caller
 
@@ -65,6 +67,23 @@ def test_every_reference_of_the_description_leads_somewhere(document: dict[str, 
 
     assert "#/components/schemas/ExecuteRequest" in found
     assert {name.removeprefix("#/components/schemas/") for name in found} <= set(schemas)
+
+
+def test_two_models_never_share_a_name() -> None:
+    first, second = create_model("Twin", one=(str, ...)), create_model("Twin", other=(str, ...))
+    schemas: dict[str, Any] = {}
+
+    _reference(first, schemas)
+    _reference(first, schemas)
+
+    with pytest.raises(RuntimeError, match="two different models are called Twin"):
+        _reference(second, schemas)
+
+
+def test_a_token_is_asked_for_wherever_the_gate_stands(document: dict[str, Any]) -> None:
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            assert ("security" in operation) == path.startswith("/my/projects/")
 
 
 def test_every_path_parameter_is_described(document: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 
 from handrail.server.auth import Gate
-from handrail.server.direct import USUAL_PROBLEMS, DirectRoute, problem_responses
+from handrail.server.direct import USUAL_PROBLEMS, DirectRoute, problem_responses, routes_of
 from handrail.server.errors import HANDLERS
 from handrail.server.guard import HostGuard
 from handrail.server.routes.approvals import AnswerRoutes, approvals_router
@@ -27,6 +27,8 @@ from handrail.server.routes.stops import StopRoutes
 from handrail.server.routes.tools import tools_router
 from handrail.server.services import Services
 from handrail.version import __version__
+
+_METRICS_PROBLEMS = (401, 403)
 
 
 def create_app(
@@ -54,7 +56,7 @@ def create_app(
         metrics_router(services, token=metrics_token, behind_proxy=origin is not None)
     )
     return Starlette(
-        routes=[*(route.route() for route in direct), Mount("/", api)],
+        routes=[*routes_of(direct), Mount("/", api)],
         middleware=[Middleware(HostGuard, hosts=hosts, origin=origin)],
         exception_handlers=HANDLERS,  # pyright: ignore[reportArgumentType]
         lifespan=lambda _: _swept(services),
@@ -76,6 +78,8 @@ def _api(services: Services, gate: Gate, direct: tuple[DirectRoute, ...]) -> Fas
         summary="Between AI agents and your machine.",
         docs_url=None,
         redoc_url=None,
+        # An address that we do not have is none of ours, also when it is nearly right.
+        redirect_slashes=False,
         exception_handlers=HANDLERS,  # pyright: ignore[reportArgumentType]
     )
     api.include_router(health_router(services))
@@ -92,6 +96,7 @@ def _api(services: Services, gate: Gate, direct: tuple[DirectRoute, ...]) -> Fas
         for route in direct:
             path = document["paths"].setdefault(route.path, {})
             path[route.method.lower()] = route.describe(schemas)
+        _tell_of_tokens(document)
         return document
 
     api.openapi = openapi
@@ -106,6 +111,16 @@ def _tell_of_problems(document: dict[str, Any]) -> None:
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             operation["responses"].pop("422", None)
+            codes = _METRICS_PROBLEMS if path == "/metrics" else ()
             if path.startswith(BASE):
                 codes = USUAL_PROBLEMS if method == "get" else (*USUAL_PROBLEMS, 409)
-                operation["responses"] |= problem_responses(schemas, codes)
+            operation["responses"] |= problem_responses(schemas, codes)
+
+
+def _tell_of_tokens(document: dict[str, Any]) -> None:
+    scheme = {"type": "http", "scheme": "bearer", "description": "The token of a role: `hr_…`"}
+    document["components"]["securitySchemes"] = {"token": scheme}
+    for path, operations in document["paths"].items():
+        if path.startswith(BASE):
+            for operation in operations.values():
+                operation["security"] = [{"token": []}]

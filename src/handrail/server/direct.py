@@ -4,15 +4,17 @@ They say in data what FastAPI would have read from their signatures, so that the
 stays true for them as well.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 import msgspec
 from pydantic import BaseModel
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from handrail.core.errors import BadInput, TooLarge
 from handrail.wire.payloads import Problem
@@ -30,6 +32,9 @@ _SURELY_FEW_BYTES = 100_000
 USUAL_PROBLEMS = (400, 401, 403, 404)
 # Of what takes a body and changes something.
 CHANGE_PROBLEMS = (*USUAL_PROBLEMS, 409, 413)
+
+# Names in addresses that are more than a word.
+_SHAPES = {"sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,23 @@ class DirectRoute:
         return operation
 
 
+def routes_of(direct: Sequence[DirectRoute]) -> list[Route]:
+    """What is served and, behind it, what says of each address that it takes nothing else."""
+    allowed: dict[str, list[str]] = {}
+    for route in direct:
+        allowed.setdefault(route.path, []).append(route.method)
+    closing = [Route(path, _NothingElse(methods)) for path, methods in allowed.items()]
+    return [*(route.route() for route in direct), *closing]
+
+
+class _NothingElse:
+    def __init__(self, methods: Sequence[str]):
+        self._headers = {"Allow": ", ".join(methods)}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        raise HTTPException(405, headers=self._headers)
+
+
 def problem_responses(
     schemas: dict[str, Any], codes: tuple[int, ...] = USUAL_PROBLEMS
 ) -> dict[str, Any]:
@@ -89,6 +111,8 @@ async def read_body(
         return empty
     try:
         value = _decode(body)
+    except UnicodeDecodeError as error:
+        raise BadInput("this is not valid JSON: it is not UTF-8") from error
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"this is not valid JSON: {error}") from error
     # Looking at size and brackets is cheap, and nearly always enough to know.
@@ -137,7 +161,7 @@ async def _take(request: Request, max_bytes: int) -> bytes:
 
 def _described(content: type[BaseModel] | str, schemas: dict[str, Any]) -> dict[str, Any]:
     if isinstance(content, str):
-        return _content(content, {"type": "string"})
+        return {"content": {content: {}}}
     return _content("application/json", _reference(content, schemas))
 
 
@@ -147,12 +171,16 @@ def _content(media_type: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 def _reference(model: type[BaseModel], schemas: dict[str, Any]) -> dict[str, Any]:
     schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
-    schemas.update(schema.pop("$defs", {}))
-    schemas[model.__name__] = schema
+    for name, described in {**schema.pop("$defs", {}), model.__name__: schema}.items():
+        if schemas.setdefault(name, described) != described:
+            raise RuntimeError(f"two different models are called {name}")
     return {"$ref": f"#/components/schemas/{model.__name__}"}
 
 
 def _path_parameters(path: str) -> list[dict[str, Any]]:
     names = [part[1:-1] for part in path.split("/") if part.startswith("{")]
     text = {"type": "string"}
-    return [{"name": name, "in": "path", "required": True, "schema": text} for name in names]
+    return [
+        {"name": name, "in": "path", "required": True, "schema": _SHAPES.get(name, text)}
+        for name in names
+    ]

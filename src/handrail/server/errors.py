@@ -11,6 +11,10 @@ from handrail.core import errors
 
 log = structlog.get_logger(__name__)
 
+# Of one answer: enough to mend a request by.
+_MOST_LINES = 10
+_MOST_CHARS = 2_000
+
 # The first line that fits counts, so the special stand before the general.
 _TABLE: tuple[tuple[type[errors.HandrailError], int, str, str], ...] = (
     (errors.TooLarge, 413, "too-large", "Too large"),
@@ -39,17 +43,28 @@ async def on_handrail_error(request: Request, error: Exception) -> Response:
 async def on_invalid_body(request: Request, error: Exception) -> Response:
     """Whatever cannot be read is a 400 that names the field; it is never a 422."""
     assert isinstance(error, ValidationError | RequestValidationError)  # noqa: S101  as below
+    lines = error.errors()
     details = "; ".join(
-        f"{'.'.join(str(part) for part in line['loc']) or 'body'}: {line['msg']}"
-        for line in error.errors()
+        f"{'.'.join(str(part) for part in line['loc']) or 'body'}: "
+        + line["msg"].removeprefix("Value error, ")
+        for line in lines[:_MOST_LINES]
     )
-    return problem(400, "bad-input", "This cannot be read", details)
+    if len(lines) > _MOST_LINES:
+        details += f"; and {len(lines) - _MOST_LINES} more"
+    # A name can be as long as whoever sends it likes.
+    shown = details if len(details) <= _MOST_CHARS else details[:_MOST_CHARS] + "…"
+    return problem(400, "bad-input", "This cannot be read", shown)
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  registered for nothing else
     kind = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http")
-    words = "there is nothing at this address" if error.status_code == 404 else str(error.detail)
+    words = str(error.detail)
+    if error.status_code == 404:
+        words = "there is nothing at this address"
+    elif error.status_code == 405:
+        allowed = (error.headers or {}).get("Allow", "other methods")
+        words = f"this address takes {allowed}, not {request.method}"
     response = problem(error.status_code, kind, str(error.detail), words)
     response.headers.update(error.headers or {})
     return response

@@ -55,7 +55,8 @@ class CallRoutes:
         self._gate = gate
 
     def routes(self) -> tuple[DirectRoute, ...]:
-        last_event = {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}}
+        number = {"type": "string", "pattern": "^[0-9]{1,18}$"}
+        last_event = {"name": "Last-Event-ID", "in": "header", "schema": number}
         return (
             DirectRoute(
                 "POST",

@@ -3,7 +3,8 @@
 import ipaddress
 import secrets
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Request
+from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 
 from handrail.core.errors import Forbidden, Unauthenticated
@@ -29,10 +30,8 @@ def metrics_router(services: Services, *, token: str | None, behind_proxy: bool)
                 "to read them from elsewhere, or through a proxy"
             )
 
-    problems = {code: {"description": "Problem"} for code in (401, 403)}
-
-    @router.get("/metrics", response_class=Response, responses={**problems})
-    async def metrics(request: Request) -> Response:
+    @router.get("/metrics", response_class=PlainTextResponse)
+    async def metrics(request: Request) -> PlainTextResponse:
         """What happens here in numbers, as Prometheus reads them."""
         admit(request)
         body = render(
@@ -40,7 +39,7 @@ def metrics_router(services: Services, *, token: str | None, behind_proxy: bool)
             connected_clients=len(services.seats.connected),
             open_approvals=await services.store.count_open_questions(),
         )
-        return Response(body, media_type=CONTENT_TYPE_PLAIN_0_0_4)
+        return PlainTextResponse(body, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
     return router
 
