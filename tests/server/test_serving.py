@@ -86,6 +86,13 @@ def test_a_free_port_of_this_machine_is_taken(host: str) -> None:
             pass
 
 
+def test_the_last_piece_of_an_answer_waits_for_nothing() -> None:
+    with bind("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 @pytest.mark.skipif(not socket.has_ipv6, reason="this machine has no IPv6")
 def test_this_machine_is_known_by_its_long_address_too() -> None:
     try:

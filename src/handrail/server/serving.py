@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 
 from handrail.core.errors import SetupError
 from handrail.plane.waiting import WaitingRoom
+from handrail.server.http import StrictHttp
 from handrail.server.tls import Tls
 
 _GRACE_SECONDS = 1
@@ -32,6 +33,7 @@ class HandrailServer(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
+                http=StrictHttp,
                 log_config=None,
                 access_log=False,
                 server_header=False,
@@ -84,7 +86,7 @@ def bind(host: str, port: int, *, private: bool = False) -> socket.socket:
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=1024)
+        listening = socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise SetupError(
@@ -93,6 +95,10 @@ def bind(host: str, port: int, *, private: bool = False) -> socket.socket:
         raise SetupError(f"cannot listen on {host}:{port}: {error.strerror}") from error
     except UnicodeError as error:
         raise SetupError(f"cannot listen on {host!r}: this is no address") from error
+    # Whoever is accepted inherits it, also where the loop does not see to it: else the last piece
+    # of an answer waits up to 40 ms for the first to be acknowledged.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
 
 
 def _is_loopback(host: str) -> bool:
