@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from handrail.core.access import Role
 from handrail.core.change import Add, Change
 from handrail.core.ids import ProjectId
@@ -44,15 +46,17 @@ ROUTES: dict[str, tuple[int, int, int]] = {
     "DELETE /grants/{grant_id}": (404, 404, 403),
     "GET /clients": (200, 200, 403),
     "GET /audit": (200, 200, 403),
-    "POST /tools/batch": (200, 403, 200),
-    # Too little to be taken as a blob, and nothing that lies there.
-    "PUT /blobs/{sha256}": (400, 400, 400),
-    "GET /blobs/{sha256}": (404, 404, 404),
     "GET /policy": (200, 200, 403),
     "PUT /policy": (403, 200, 403),
     "POST /policy/explain": (200, 200, 403),
+    "POST /tools/batch": (200, 403, 200),
+    # It would be too small to be one.
+    "PUT /blobs/{sha256}": (400, 400, 400),
+    "GET /blobs/{sha256}": (404, 404, 404),
 }
-LITTLE = hashlib.sha256(b'{"little": true}').hexdigest()
+A_CALL = {"tool_name": "read_file", "tool_params": {"path": "README.md"}, "call_id": "call-1"}
+BLOB = b"bytes"
+SHA256 = hashlib.sha256(BLOB).hexdigest()
 ROLES = (Role.USER, Role.CLIENT, Role.AGENT)
 
 
@@ -71,19 +75,16 @@ async def use(
         "/tools/{tool_id}/cancel": {"reason": "not now"},
         "/chat/sessions/{session_id}/stop": {},
         "/tools/results": {"results": [a_result(tool_id=tool_id)]},
-        "/tools/batch": {"session_id": "session-1", "calls": [a_part()]},
-        "/blobs/{sha256}": {"little": True},
+        "/tools/batch": {"session_id": "session-1", "calls": [A_CALL]},
         "/policy": {"text": ""},
         "/policy/explain": {"tool_name": "read_file", "tool_params": {"path": "README.md"}},
     }
-    options = {"json": bodies[path]} if method in ("POST", "PUT") else {}
-    address = base(home) + path.replace("{tool_id}", tool_id).replace("{sha256}", LITTLE)
+    options: dict[str, Any] = {}
+    if method in {"POST", "PUT"}:
+        options = {"data": BLOB} if path == "/blobs/{sha256}" else {"json": bodies[path]}
+    address = base(home) + path.replace("{tool_id}", tool_id).replace("{sha256}", SHA256)
     return await caller.ask(method, address, token, **options)
 
-
-def a_part() -> dict[str, Any]:
-    """A call of a batch."""
-    return {"tool_name": "read_file", "tool_params": {"path": "README.md"}, "call_id": "part-1"}
 
 
 async def use_all(caller: Caller, home: Household, token: str | None) -> dict[str, tuple[int, str]]:
@@ -118,6 +119,7 @@ async def test_the_table_of_roles_names_every_route_of_the_api(caller: Caller) -
     assert described - {"GET /health", "GET /metrics"} == set(ROUTES)
 
 
+@pytest.mark.behaviour("input.tokens")
 async def test_without_a_good_token_nothing_is_open(
     caller: Caller, store: SqliteStore, household: Household, clock: FakeClock
 ) -> None:
@@ -181,6 +183,7 @@ async def test_a_token_in_the_address_is_no_token(caller: Caller, household: Hou
         assert answer.status == 401
 
 
+@pytest.mark.behaviour("input.tokens")
 async def test_somebody_elses_project_looks_like_none_at_all(
     caller: Caller, store: SqliteStore, household: Household, clock: FakeClock
 ) -> None:
