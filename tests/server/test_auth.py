@@ -86,7 +86,6 @@ async def use(
     return await caller.ask(method, address, token, **options)
 
 
-
 async def use_all(caller: Caller, home: Household, token: str | None) -> dict[str, tuple[int, str]]:
     return {route: (await use(caller, home, route, token)).problem for route in ROUTES}
 
