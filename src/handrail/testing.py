@@ -18,6 +18,7 @@ from handrail.core.errors import (
     CommandExecutionError,
     ErrorType,
     FileOperationError,
+    PathValidationError,
     StaleFileError,
 )
 from handrail.core.hands import (
@@ -37,6 +38,7 @@ from handrail.core.pattern import NamePattern
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Ruling, Verdict
+from handrail.policy.rulebook.rules import default_rules
 from handrail.policy.security import Scene
 from handrail.tools.base import AnyTool
 from handrail.tools.judgement import judge_call
@@ -63,6 +65,7 @@ class FakeFiles:
         self.files = dict(files)
 
     async def read(self, path: str, *, max_bytes: int) -> FileContent:
+        _check_rules(path, writing=False)
         if path not in self.files:
             raise FileOperationError(f"{path} does not exist")
         data = self.files[path]
@@ -86,12 +89,14 @@ class FakeFiles:
         return Listing(tuple(entries[:most]), len(entries))
 
     async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
+        _check_rules(path, writing=True)
         return await self.read(path, max_bytes=max_bytes) if path in self.files else None
 
     async def check(self, path: str, *, writing: bool) -> None:
         """Nothing here leads anywhere else."""
 
     async def write(self, path: str, data: bytes, *, expected: FileState | None) -> None:
+        _check_rules(path, writing=True)
         found = self.files.get(path)
         state = FileState(exists=False) if found is None else FileContent(found, 0).state
         if expected is not None and (expected.exists, expected.sha256) != (
@@ -124,6 +129,13 @@ class FakeSearches:
                 if (match := expression.search(text)) is not None:
                     found.append(Match(name, number, match.start() + 1, text))
         return Found(tuple(found[:most]), len(found))
+
+
+def _check_rules(path: str, *, writing: bool) -> None:
+    """What real hands refuse to every tool, these refuse as well."""
+    for rule in default_rules().paths:
+        if rule.forbids(path, writing=writing):
+            raise PathValidationError(f"{path}: {rule.reason}")
 
 
 class FakeCommands:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from handrail.core.errors import BadInput, ErrorType, Forbidden
+from handrail.core.errors import BadInput, ErrorType, Forbidden, Unauthenticated
 from handrail.core.execution import Status
 from handrail.core.grant import Scope
 from handrail.core.ids import CallId, SessionId
@@ -287,3 +287,17 @@ async def test_a_literal_that_looks_like_a_reference_is_left_alone_outside_a_cha
     assert part.execution is not None
     assert part.execution.tool_params["content"] == "${1.content}"
     assert part.execution.origins is None
+
+
+async def test_an_asker_who_loses_the_right_to_ask_gets_nothing_more(
+    services: Services, store: SqliteStore, household: Household
+) -> None:
+    async def turned_away() -> None:
+        raise Unauthenticated("this token is revoked")
+
+    calls = [a_write(household, "one"), a_read(household, "two")]
+    for run in (services.batches.run, services.batches.run_chain):
+        with pytest.raises(Unauthenticated):
+            await run(calls, household.agent, wait_seconds=5, check=turned_away)
+    found = await store.find_call(household.project.id, SessionId("session-1"), CallId("two"))
+    assert found is not None  # side by side, it had been asked for already

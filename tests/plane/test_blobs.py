@@ -11,7 +11,7 @@ import pytest
 
 from handrail.core.access import Principal
 from handrail.core.blob import Blob
-from handrail.core.errors import BadInput, NotFound, TooLarge
+from handrail.core.errors import BadInput, Conflict, NotFound, TooLarge
 from handrail.core.execution import Status, ToolExecution
 from handrail.plane import blobs as module
 from handrail.plane.results import Report
@@ -282,3 +282,25 @@ async def test_nobody_fills_the_disk_with_what_no_call_uses(
     with pytest.raises(TooLarge, match="were uploaded already"):
         await upload(services, household, household.agent, CONTENT + b"3")
     await upload(services, household, household.client, CONTENT + b"3")
+
+
+async def test_one_sender_has_few_uploads_under_way(
+    services: Services, household: Household
+) -> None:
+    may_end = asyncio.Event()
+
+    async def slowly() -> AsyncGenerator[bytes]:
+        yield CONTENT
+        await may_end.wait()
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(module.MOST_AT_ONCE):
+            group.create_task(
+                services.blobs.put(household.project.id, SHA, slowly(), household.agent)
+            )
+        await asyncio.sleep(0.05)
+        with pytest.raises(Conflict, match="uploads are under way already"):
+            await upload(services, household, household.agent)
+        await upload(services, household, household.client)
+        may_end.set()
+    await upload(services, household, household.agent)

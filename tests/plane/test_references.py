@@ -100,3 +100,14 @@ def test_a_reference_to_what_is_not_there_is_told(
 ) -> None:
     with pytest.raises(BadInput, match="the result of that call has no"):
         fill_in(a_chained(content=text), earlier)
+
+
+def test_few_words_do_not_stand_for_very_many(household: Household) -> None:
+    large = [a_call(household, "one", result={"content": "x" * 900_000})]
+    with pytest.raises(BadInput, match="would be filled with 2,700,006 characters"):
+        fill_in(a_chained(content=["${1.content}"] * 3), large)
+
+
+def test_a_call_has_few_references() -> None:
+    with pytest.raises(BadInput, match="has 21 references; at most 20 are taken"):
+        find_references(a_chained(content=["${1.content}"] * 21), at_most=1)

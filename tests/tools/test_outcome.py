@@ -80,3 +80,23 @@ def test_a_survey_that_cannot_be_told_is_the_fault_of_the_tool(given: object) ->
 def test_a_long_text_of_its_own_field_travels_apart_and_is_not_too_much() -> None:
     text = "x" * (MAX_RESULT_CHARS + 1)
     assert as_result("a_tool", {"output": "shown", "content": text}).fields == {"content": text}
+
+
+class Disguised(str):
+    """Text to look at, and something else to whoever writes it down."""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ToolResult("maybe", "x"),  # pyright: ignore[reportArgumentType]
+        ToolResult(True, None),  # pyright: ignore[reportArgumentType]
+        ToolResult(False, "x", error=5),  # pyright: ignore[reportArgumentType]
+        ToolResult(True, Disguised("x")),
+        ToolResult(True, "x", {"content": Disguised("x")}),
+    ],
+    ids=["success", "output", "error", "disguised", "disguised-field"],
+)
+def test_a_result_of_the_wrong_types_is_none(given: ToolResult) -> None:
+    with pytest.raises(BrokenTool):
+        as_result("a_tool", given)

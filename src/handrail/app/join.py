@@ -38,8 +38,10 @@ async def join(
         raise SetupError(f"{address} turned us away: {error}") from error
     except ServerUnreachable as error:
         raise SetupError(error.message) from error
-    fresh = known or Credentials(address, project_id, str(root), "", token, "")
-    credentials = replace(fresh, server=address, client_token=token)
+    credentials = Credentials(address, project_id, str(root), "", token, "")
+    if known is not None and known.server == address:
+        # Keys of another server are nothing to show to this one.
+        credentials = replace(known, client_token=token)
     home.save_credentials(credentials)
     return credentials
 

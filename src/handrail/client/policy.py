@@ -45,8 +45,12 @@ class PolicyKeeper:
     async def run(self) -> None:
         """Follow the files until cancelled."""
         while True:
-            if await asyncio.to_thread(self._policy.reload):
-                self._adopt(self._policy.rules)
+            try:
+                if await asyncio.to_thread(self._policy.reload):
+                    self._adopt(self._policy.rules)
+            except Exception as error:
+                # Whatever is in a file, the rules before it stay and the client goes on.
+                log.exception("policy.broke", error=str(error))
             if self._told != self._policy.text:
                 await self._tell(self._policy.text)
             await self._pause()

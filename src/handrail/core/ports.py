@@ -112,7 +112,7 @@ class Shelf(Protocol):
 
         Raises:
             TooLarge: It is more than that.
-            BadInput: Its content has another hash.
+            BadInput: Its content has another hash, or is so little that it needs no blob.
         """
         ...
 

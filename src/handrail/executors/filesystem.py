@@ -131,8 +131,8 @@ class FileSystemExecutor:
         if fd is None:
             return
         try:
-            if (true_name := self._true_name(self._root_fd, fd, path, rest)) is not None:
-                self._check_rules(path, true_name, writing=writing)
+            true_name = self._true_name(self._root_fd, fd, path, rest) or path
+            self._check_rules(path, true_name, writing=writing)
         finally:
             os.close(fd)
 
@@ -234,23 +234,24 @@ class FileSystemExecutor:
         return True
 
     def _check_true_name(self, fd: int, path: str) -> None:
-        """A link inside the workspace may not lend a harmless name to a sensitive file."""
-        if (true_name := self._true_name(self._root_fd, fd, path)) is not None:
-            self._check_rules(path, true_name, writing=False)
+        """Whatever the tool has checked: a file is protected by its name, and by its true name."""
+        true_name = self._true_name(self._root_fd, fd, path) or path
+        self._check_rules(path, true_name, writing=False)
 
     def _check_place(self, place: Place, root_fd: int) -> None:
         """For writing a link lends no name at all: a person approves the one they were shown."""
         place.check_writable()
         true_name = self._true_name(root_fd, place.folder_fd, place.path, place.rest)
+        self._check_rules(place.path, true_name or place.path, writing=True)
         if true_name is None:
             return
-        self._check_rules(place.path, true_name, writing=True)
         raise PathValidationError(f"{place.path} leads to {true_name}; write it by that name")
 
     def _check_rules(self, path: str, true_name: str, *, writing: bool) -> None:
         for rule in self.rules.paths:
             if rule.forbids(true_name, writing=writing):
-                raise PathValidationError(f"{path} leads to {true_name}: {rule.reason}")
+                leads = path if true_name == path else f"{path} leads to {true_name}"
+                raise PathValidationError(f"{leads}: {rule.reason}")
 
     def _true_name(self, root_fd: int, fd: int, path: str, rest: str = "") -> str | None:
         """Where `rest` below an open file really lies, or None if that is what `path` says."""

@@ -5,7 +5,7 @@ a crash, or to go on waiting, gets the same executions and takes the chain furth
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from handrail.core.access import Principal
@@ -15,6 +15,12 @@ from handrail.core.ids import CallId
 from handrail.core.tool import ToolCall
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.references import fill_in, find_references
+
+Check = Callable[[], Awaitable[None]]
+
+
+async def _is_welcome() -> None:
+    """For an asker whom nobody could turn away."""
 
 
 class Part(NamedTuple):
@@ -37,19 +43,32 @@ class Batches:
         self._executor = executor
 
     async def run(
-        self, calls: Sequence[ToolCall], asker: Principal, *, wait_seconds: float
+        self,
+        calls: Sequence[ToolCall],
+        asker: Principal,
+        *,
+        wait_seconds: float,
+        check: Check = _is_welcome,
     ) -> list[Part]:
-        """Run calls side by side; those that have not ended after the wait go on without us."""
+        """Run calls side by side; those that have not ended after the wait go on without us.
+
+        `check` raises when the asker has lost the right to ask.
+        """
         _check_names(calls)
         deadline = _now() + wait_seconds
 
         async def ask(call: ToolCall) -> Part:
-            return await self._ask(call, asker, deadline)
+            return await self._ask(call, asker, deadline, check)
 
         return list(await asyncio.gather(*map(ask, calls)))
 
     async def run_chain(
-        self, calls: Sequence[ToolCall], asker: Principal, *, wait_seconds: float
+        self,
+        calls: Sequence[ToolCall],
+        asker: Principal,
+        *,
+        wait_seconds: float,
+        check: Check = _is_welcome,
     ) -> list[Part]:
         """Run one call after the other, each with what those before it gave back.
 
@@ -70,16 +89,15 @@ class Batches:
             except BadInput as error:
                 parts.append(Part(call.call_id, None, error.message))
             else:
-                parts.append(await self._ask(filled, asker, deadline))
+                await check()
+                parts.append(await self._ask(filled, asker, deadline, check))
         return parts
 
-    async def _ask(self, call: ToolCall, asker: Principal, deadline: float) -> Part:
+    async def _ask(self, call: ToolCall, asker: Principal, deadline: float, check: Check) -> Part:
         """One call of several: what is wrong with it is no harm to the others."""
         try:
             execution = await self._executor.propose(call, asker)
-            left = deadline - _now()
-            if left > 0 and not execution.status.is_final:
-                execution = await self._executor.settle(execution.id, wait_seconds=left)
+            execution = await self._executor.settle_for(execution, deadline - _now(), check)
         except (BadInput, Conflict) as error:
             return Part(call.call_id, None, error.message)
         return Part(call.call_id, execution)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from handrail.core.access import Principal, Role
 from handrail.core.blob import INLINE_BYTES, Blob, BlobHold, Purpose, find_blobs
 from handrail.core.change import Change, KeepBlob, LetBlobGo, UseBlob
-from handrail.core.errors import BadInput, NotFound, TooLarge
+from handrail.core.errors import BadInput, Conflict, NotFound, TooLarge
 from handrail.core.execution import ToolExecution
 from handrail.core.ids import ProjectId
 from handrail.core.ports import Clock, Store
@@ -22,6 +22,7 @@ from handrail.policy.validators.sizes import SizeLimiter
 UPLOADS_KEPT = timedelta(hours=1)
 MOST_UPLOADED_BYTES = 1_000_000_000
 MOST_RESULT_BYTES = 10_000_000_000
+MOST_AT_ONCE = 4
 
 _THOROUGH_PAUSE = timedelta(minutes=1)
 _MOST_LET_GO = 1_000
@@ -39,6 +40,7 @@ class BlobKeeper:
         self._store = store
         self._clock = clock
         self._coming_in: Counter[tuple[ProjectId, str]] = Counter()
+        self._senders: Counter[str] = Counter()
         self._removing = asyncio.Lock()
         self._thorough_at: datetime = clock.now()
 
@@ -50,15 +52,22 @@ class BlobKeeper:
         Raises:
             BadInput: Its content has another hash, or is so little that it needs no blob.
             TooLarge: It is more than we take, alone or with what was sent before.
+            Conflict: Too much is being sent by the same sender.
         """
         waiting = await self._store.weigh_uploads(project_id, sender.subject)
         if waiting > MOST_UPLOADED_BYTES:
             raise TooLarge(f"{waiting:,} bytes were uploaded already and are not used by any call")
+        if self._senders[sender.subject] >= MOST_AT_ONCE:
+            raise Conflict(f"{MOST_AT_ONCE} uploads are under way already; wait for one to end")
+        async with self._sending(sender):
+            return await self._take_in(project_id, sha256, pieces, sender)
+
+    async def _take_in(
+        self, project_id: ProjectId, sha256: str, pieces: AsyncIterable[bytes], sender: Principal
+    ) -> Blob:
         async with self._undisturbed(project_id, sha256):
             most = SizeLimiter().max_blob_bytes
             blob = await self._store.shelf.put(project_id, sha256, pieces, max_bytes=most)
-            if blob.size <= INLINE_BYTES:
-                raise BadInput(f"{blob.size:,} bytes are sent as they are, not as a blob")
             now = self._clock.now()
             hold = BlobHold(project_id, *blob, sender.subject, Purpose.UPLOAD, now)
             await self._store.submit(Change(project_id, now, (KeepBlob(hold),)))
@@ -86,7 +95,7 @@ class BlobKeeper:
         if len(data) <= INLINE_BYTES:
             return call
         sha256 = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
-        blob = await self.put(call.project_id, sha256, _whole(data), asker)
+        blob = await self._take_in(call.project_id, sha256, _whole(data), asker)
         return replace(call, tool_params={**call.tool_params, name: blob.as_json()})
 
     def use_in_params(
@@ -165,6 +174,15 @@ class BlobKeeper:
                 return
             if await self._store.find_blob(project_id, sha256, agent_id=None) is None:
                 await self._store.shelf.remove(project_id, sha256)
+
+    @asynccontextmanager
+    async def _sending(self, sender: Principal) -> AsyncGenerator[None]:
+        self._senders[sender.subject] += 1
+        try:
+            yield
+        finally:
+            self._senders[sender.subject] -= 1
+            self._senders += Counter()  # Only what is above zero stays.
 
     @asynccontextmanager
     async def _undisturbed(self, project_id: ProjectId, sha256: str) -> AsyncGenerator[None]:

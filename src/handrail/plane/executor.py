@@ -4,6 +4,7 @@ Nobody carries a call from room to room: it lies in the store and moves by its s
 `execute_tool` is two halves, and the second can be called again after a restart, by anyone.
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import structlog
@@ -40,6 +41,9 @@ from handrail.plane.move import Move
 from handrail.plane.waiting import WaitingRoom
 from handrail.policy.redaction import mask, mask_text
 from handrail.tools.registry import ToolRegistry
+
+# How soon a right that was lost is noticed by whoever waits.
+_CHECK_SECONDS = 1.0
 
 log = structlog.get_logger(__name__)
 
@@ -130,6 +134,18 @@ class ToolExecutor:
             lambda execution: execution.status.is_final,
             seconds=wait_seconds,
         )
+
+    async def settle_for(
+        self, execution: ToolExecution, seconds: float, check: Callable[[], Awaitable[None]]
+    ) -> ToolExecution:
+        """Wait likewise, for somebody who may lose the right to: then `check` raises."""
+        while seconds > 0 and not execution.status.is_final and not self._room.closed:
+            step = min(seconds, _CHECK_SECONDS)
+            execution = await self.settle(execution.id, wait_seconds=step)
+            seconds -= step
+            if not execution.status.is_final:
+                await check()
+        return execution
 
     async def _weigh(self, call: ToolCall, asker: Principal) -> tuple[ToolCall, str]:
         """The call under its own name, with what is too large for a row put away, and as JSON."""

@@ -8,9 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
+from handrail.core.audit import canonical
 from handrail.core.errors import BadInput
 from handrail.core.execution import ToolExecution
 from handrail.core.tool import ToolCall
+
+_MOST_REFERENCES = 20
+# Two texts that are just not blobs.
+_MOST_FILLED_CHARS = 2_500_000
 
 _REFERENCE = re.compile(r"\$\{([1-9][0-9]{0,3})((?:\.[A-Za-z0-9_]{1,64}){1,10})\}")
 
@@ -30,6 +35,11 @@ def find_references(call: ToolCall, *, at_most: int) -> list[Reference]:
         BadInput: One of them leads to a call that does not come before this one.
     """
     found = [reference for value in call.tool_params.values() for reference in _within(value)]
+    if len(found) > _MOST_REFERENCES:
+        raise BadInput(
+            f"call {call.call_id!r} has {len(found):,} references;"
+            f" at most {_MOST_REFERENCES} are taken"
+        )
     for reference in found:
         if reference.number > at_most:
             raise BadInput(
@@ -51,8 +61,20 @@ def fill_in(call: ToolCall, earlier: Sequence[ToolExecution | None]) -> ToolCall
     }
     if not origins:
         return call
+    _check_weight(call, earlier)
     params = {name: _filled(value, earlier) for name, value in call.tool_params.items()}
     return replace(call, tool_params=params, origins=origins)
+
+
+def _check_weight(call: ToolCall, earlier: Sequence[ToolExecution | None]) -> None:
+    """Before anything is put together: a few words can stand for very many."""
+    references = [one for value in call.tool_params.values() for one in _within(value)]
+    weight = sum(len(canonical(_look_up(reference, earlier))) for reference in references)
+    if weight > _MOST_FILLED_CHARS:
+        raise BadInput(
+            f"call {call.call_id!r} would be filled with {weight:,} characters;"
+            f" at most {_MOST_FILLED_CHARS:,} are taken"
+        )
 
 
 def _within(value: object) -> Iterator[Reference]:

@@ -1,14 +1,20 @@
 """The gate: who is speaking, and may they come in here?"""
 
+import asyncio
 from dataclasses import dataclass
+from typing import TypeVar
 
-from starlette.requests import HTTPConnection
+from pydantic import BaseModel
+from starlette.requests import HTTPConnection, Request
 
 from handrail.core.access import Principal, Role, Token, hash_secret
 from handrail.core.errors import Forbidden, NotFound, Unauthenticated
 from handrail.core.ids import ProjectId
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Project
+from handrail.server.direct import read_body
+
+M = TypeVar("M", bound=BaseModel)
 
 NOT_GOOD = "this token is unknown, revoked or expired"
 # How soon a token that is good no more is noticed by what is open or waits under it.
@@ -45,6 +51,26 @@ class Gate:
             own = _with_article(principal.role)
             raise Forbidden(f"{own}'s token cannot do this; use {allowed} token")
         return Entry(principal, project, token.secret_hash)
+
+    async def hear(
+        self, request: Request, model: type[M], max_bytes: int, *roles: Role, empty: M | None = None
+    ) -> tuple[Entry, M]:
+        """Let somebody in and read what they send.
+
+        Whoever takes long over it may have lost their token meanwhile, and is not heard.
+        """
+        entry = await self.admit(request, *roles)
+        now = asyncio.get_running_loop().time
+        began = now()
+        body = await read_body(request, model, max_bytes, empty=empty)
+        if now() - began > RECHECK_SECONDS:
+            await self.check_again(entry)
+        return entry, body
+
+    async def check_again(self, entry: Entry) -> None:
+        """Raises Unauthenticated for somebody who would not be let in any more."""
+        if not await self.is_still_good(entry):
+            raise Unauthenticated(NOT_GOOD)
 
     async def is_still_good(self, entry: Entry) -> bool:
         """Whether somebody who was let in would be let in again."""

@@ -4,6 +4,7 @@ They say in data what FastAPI would have read from their signatures, so that the
 stays true for them as well.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
@@ -28,6 +29,7 @@ M = TypeVar("M", bound=BaseModel)
 _MOST_NESTED = 50
 _MOST_PARTS = 50_000
 _SURELY_FEW_BYTES = 100_000
+_LONGEST_BODY_SECONDS = 60
 
 USUAL_PROBLEMS = (400, 401, 403, 404)
 # Of what takes a body and changes something.
@@ -151,11 +153,15 @@ async def _take(request: Request, max_bytes: int) -> bytes:
         raise TooLarge(f"the body is {int(announced):,} bytes; at most {max_bytes:,} are taken")
     pieces: list[bytes] = []
     size = 0
-    async for piece in request.stream():
-        size += len(piece)
-        if size > max_bytes:
-            raise TooLarge(f"the body is more than the {max_bytes:,} bytes that are taken")
-        pieces.append(piece)
+    try:
+        async with asyncio.timeout(_LONGEST_BODY_SECONDS):
+            async for piece in request.stream():
+                size += len(piece)
+                if size > max_bytes:
+                    raise TooLarge(f"the body is more than the {max_bytes:,} bytes that are taken")
+                pieces.append(piece)
+    except TimeoutError:
+        raise BadInput(f"the body has not come within {_LONGEST_BODY_SECONDS} seconds") from None
     return b"".join(pieces)
 
 

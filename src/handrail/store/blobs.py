@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from handrail.core.blob import Blob, is_sha256
+from handrail.core.blob import INLINE_BYTES, Blob, is_sha256
 from handrail.core.errors import BadInput, NotFound, TooLarge
 from handrail.core.ids import ProjectId
 
@@ -32,6 +32,8 @@ class BlobFolder:
                 if draft.size + len(piece) > max_bytes:
                     raise TooLarge(f"this is more than the {max_bytes:,} bytes that are taken")
                 await asyncio.to_thread(draft.write, piece)
+            if draft.size <= INLINE_BYTES:
+                raise BadInput(f"{draft.size:,} bytes are sent as they are, not as a blob")
             if draft.sha256 != sha256:
                 raise BadInput(f"the content's hash is {draft.sha256}, not {sha256}")
             await asyncio.to_thread(draft.keep, self._file(project_id, sha256))

@@ -1,5 +1,6 @@
 """Whose fault it is. Tools may come from anywhere; none may take Handrail down."""
 
+import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -17,5 +18,18 @@ def blaming(tool_name: str, when: str) -> Generator[None]:
         yield
     except (BadInput, ToolError, BrokenTool):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if isinstance(error, GeneratorExit) or _is_called_off(error):
+            raise
         raise BrokenTool(f"{tool_name} broke {when}: {type(error).__name__}") from error
+
+
+def _is_called_off(error: BaseException) -> bool:
+    """Whether somebody has stopped us, and not the tool itself has said so."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        task = None
+    if task is None:
+        return isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
+    return isinstance(error, asyncio.CancelledError) and task.cancelling() > 0

@@ -64,9 +64,11 @@ def as_survey(tool_name: str, given: object) -> Survey:
 
 def _read(given: object) -> ToolResult:
     match given:
-        case ToolResult():
+        case ToolResult(success=bool(), output=str(), error=None | str()):
             _check_fields(given.fields)
             return given
+        case ToolResult():
+            raise TypeError("a ToolResult whose success, output or error is of the wrong type")
         case str():
             return ToolResult(True, given)
         case Mapping():
@@ -101,7 +103,7 @@ def _weigh(value: object) -> int:
     match value:
         case None | bool():
             return 4
-        case str():
+        case str() if type(value) is str:
             return len(value)
         case int() if -_MAX_INTEGER <= value < _MAX_INTEGER:
             return 20

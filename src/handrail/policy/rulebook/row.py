@@ -7,6 +7,9 @@ from typing import Any, cast
 from handrail.core.errors import RuleError
 from handrail.core.risk import Layer
 
+# Every path is held against every pattern, while others wait.
+_MOST_PATTERNS = 500
+
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
@@ -78,4 +81,11 @@ def rows_of(
     rows = cast(list[object], value) if isinstance(value, list) else [None]
     if not all(isinstance(row, dict) for row in rows):
         raise RuleError(f"{source}: {section} rules are written as [[{section}]]")
-    return [RuleRow(source, section, cast(Mapping[str, Any], row), layer) for row in rows]
+    found = [RuleRow(source, section, cast(Mapping[str, Any], row), layer) for row in rows]
+    patterns = sum(len(row.texts("patterns", [])) for row in found)
+    if layer is not Layer.SHIPPED and patterns > _MOST_PATTERNS:
+        raise RuleError(
+            f"{source}: {section} rules have {patterns:,} patterns;"
+            f" at most {_MOST_PATTERNS} are taken"
+        )
+    return found

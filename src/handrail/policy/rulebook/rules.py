@@ -55,7 +55,8 @@ class Rules:
         """
         try:
             document = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
+            # Its own errors are of this kind, and so are numbers that nobody can hold.
             raise RuleError(f"{source}: not valid TOML: {error}") from error
         if unknown := sorted(set(document) - set(_SECTIONS)):
             known = ", ".join(_SECTIONS)

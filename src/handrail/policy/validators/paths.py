@@ -12,6 +12,7 @@ from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.validators.sizes import SizeLimiter
 
 MAX_PATH_CHARS = 4096
+MAX_PATH_PARTS = 100
 _UNSEEN = {"Cc", "Cf", "Zl", "Zp"}
 
 
@@ -66,6 +67,8 @@ class PathValidator:
             return [forbidden(rule, "the path is empty")]
         if len(path) > MAX_PATH_CHARS:
             return [forbidden(rule, f"the path is longer than {MAX_PATH_CHARS} characters")]
+        if path.count("/") > MAX_PATH_PARTS:
+            return [forbidden(rule, f"the path has more than {MAX_PATH_PARTS} parts")]
         if not path.isprintable() and any(unicodedata.category(c) in _UNSEEN for c in path):
             return [forbidden(rule, f"{path!r} holds control or invisible characters")]
         if not _can_be_a_name(path):

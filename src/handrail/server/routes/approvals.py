@@ -13,7 +13,7 @@ from handrail.core.ids import ApprovalId
 from handrail.plane.decider import Decider
 from handrail.plane.survey import Refusal
 from handrail.server.auth import Gate
-from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response, read_body
+from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response
 from handrail.server.routes.calls import BASE
 from handrail.server.services import Services
 from handrail.wire.approvals import (
@@ -99,8 +99,7 @@ class AnswerRoutes:
         )
 
     async def approve(self, request: PlainRequest) -> Response:
-        entry = await self._gate.admit(request, *DECIDERS)
-        body = await read_body(request, ApproveRequest, _MAX_ANSWER_BYTES)
+        entry, body = await self._gate.hear(request, ApproveRequest, _MAX_ANSWER_BYTES, *DECIDERS)
         decided = await self._services.approvals.approve_tool(
             _question(request),
             Decider(entry.principal, entry.project.id, body.channel),
@@ -112,8 +111,7 @@ class AnswerRoutes:
         return _receipt(decided)
 
     async def reject(self, request: PlainRequest) -> Response:
-        entry = await self._gate.admit(request, *DECIDERS)
-        body = await read_body(request, RejectRequest, _MAX_ANSWER_BYTES)
+        entry, body = await self._gate.hear(request, RejectRequest, _MAX_ANSWER_BYTES, *DECIDERS)
         decided = await self._services.approvals.reject_tool(
             _question(request),
             Decider(entry.principal, entry.project.id, body.channel),
@@ -122,8 +120,7 @@ class AnswerRoutes:
         return _receipt(decided)
 
     async def facts(self, request: PlainRequest) -> Response:
-        entry = await self._gate.admit(request, Role.CLIENT)
-        body = await read_body(request, FactsRequest, _MAX_FACTS_BYTES)
+        entry, body = await self._gate.hear(request, FactsRequest, _MAX_FACTS_BYTES, Role.CLIENT)
         seen = body.survey
         if body.refused is not None:
             seen = Refusal(body.refused.error, body.refused.error_type)

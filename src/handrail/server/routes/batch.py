@@ -8,7 +8,7 @@ from handrail.core.ids import CallId, ProjectId, SessionId
 from handrail.core.tool import ToolCall
 from handrail.plane.batch import Part
 from handrail.server.auth import Gate
-from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response, read_body
+from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response
 from handrail.server.routes.calls import BASE, MAX_CALL_BYTES
 from handrail.server.services import Services
 from handrail.wire.batch import BatchRequest, BatchResponse
@@ -34,12 +34,18 @@ class BatchRoutes:
         )
 
     async def batch(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, Role.AGENT, Role.USER)
-        body = await read_body(request, BatchRequest, MAX_CALL_BYTES)
+        entry, body = await self._gate.hear(
+            request, BatchRequest, MAX_CALL_BYTES, Role.AGENT, Role.USER
+        )
         batches = self._services.batches
         run = batches.run_chain if body.chain else batches.run
         calls = _calls(body, entry.project.id)
-        parts = await run(calls, entry.principal, wait_seconds=body.wait)
+        parts = await run(
+            calls,
+            entry.principal,
+            wait_seconds=body.wait,
+            check=lambda: self._gate.check_again(entry),
+        )
         return json_response(
             {
                 "success": all(part.succeeded for part in parts),

@@ -1,5 +1,8 @@
 """Payloads too large for JSON, streamed in and out."""
 
+import asyncio
+from collections.abc import AsyncGenerator
+
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -8,11 +11,12 @@ from handrail.core.blob import is_sha256
 from handrail.core.errors import BadInput, TooLarge
 from handrail.policy.validators.sizes import SizeLimiter
 from handrail.server.auth import Gate
-from handrail.server.direct import USUAL_PROBLEMS, DirectRoute, json_response
+from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response
 from handrail.server.routes.calls import BASE
 from handrail.server.services import Services
 from handrail.wire.blobs import BlobResponse
 
+_LONGEST_PAUSE_SECONDS = 30
 _BYTES = "application/octet-stream"
 _ANYONE = (Role.USER, Role.CLIENT, Role.AGENT)
 # What an agent wrote is never shown as a page.
@@ -39,7 +43,7 @@ class BlobRoutes:
                 "Upload what is over 1 MB, to be named by a call or a result",
                 BlobResponse,
                 _BYTES,
-                (*USUAL_PROBLEMS, 413),
+                CHANGE_PROBLEMS,
             ),
             DirectRoute("GET", path, self.get, "The content of a blob", _BYTES),
         )
@@ -48,8 +52,9 @@ class BlobRoutes:
         entry = await self._gate.admit(request, *_ANYONE)
         _check_announced(request)
         blob = await self._services.blobs.put(
-            entry.project.id, _sha256(request), request.stream(), entry.principal
+            entry.project.id, _sha256(request), _pieces(request), entry.principal
         )
+        await self._gate.check_again(entry)
         return json_response({"success": True, **blob.as_json()})
 
     async def get(self, request: Request) -> Response:
@@ -59,6 +64,20 @@ class BlobRoutes:
         )
         headers = {**_HEADERS, "content-length": str(blob.size)}
         return StreamingResponse(pieces, 200, headers, _BYTES)
+
+
+async def _pieces(request: Request) -> AsyncGenerator[bytes]:
+    """What is sent; whoever stops sending is not waited for."""
+    stream = request.stream()
+    while True:
+        try:
+            async with asyncio.timeout(_LONGEST_PAUSE_SECONDS):
+                piece = await anext(stream, None)
+        except TimeoutError:
+            raise BadInput(f"nothing has come for {_LONGEST_PAUSE_SECONDS} seconds") from None
+        if piece is None:
+            return
+        yield piece
 
 
 def _sha256(request: Request) -> str:

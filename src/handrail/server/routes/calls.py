@@ -12,20 +12,18 @@ from handrail.core.errors import (
     ErrorType,
     NotFound,
     OfferedAnew,
-    Unauthenticated,
 )
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import CallId, ExecutionId, SessionId
 from handrail.core.tool import ToolCall
 from handrail.plane.dispatch import Claim
 from handrail.plane.results import Report
-from handrail.server.auth import NOT_GOOD, RECHECK_SECONDS, Entry, Gate
+from handrail.server.auth import Entry, Gate
 from handrail.server.direct import (
     CHANGE_PROBLEMS,
     USUAL_PROBLEMS,
     DirectRoute,
     json_response,
-    read_body,
 )
 from handrail.server.services import Services
 from handrail.server.sse import EventStream
@@ -105,8 +103,9 @@ class CallRoutes:
         )
 
     async def execute(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, Role.AGENT, Role.USER)
-        body = await read_body(request, ExecuteRequest, MAX_CALL_BYTES)
+        entry, body = await self._gate.hear(
+            request, ExecuteRequest, MAX_CALL_BYTES, Role.AGENT, Role.USER
+        )
         call = ToolCall(
             entry.project.id,
             SessionId(body.session_id),
@@ -116,39 +115,25 @@ class CallRoutes:
             body.reasoning,
         )
         execution = await self._services.executor.propose(call, entry.principal)
-        if body.wait and not execution.status.is_final:
-            execution = await self._wait(entry, execution, body.wait)
+        if body.wait:
+            execution = await self._services.executor.settle_for(
+                execution, body.wait, lambda: self._gate.check_again(entry)
+            )
         return json_response(execution_view(execution))
 
-    async def _wait(self, entry: Entry, execution: ToolExecution, seconds: float) -> ToolExecution:
-        """The end of a call, if it comes in time and the asker's token is good for so long."""
-        while True:
-            slice_seconds = min(seconds, RECHECK_SECONDS)
-            execution = await self._services.executor.settle(
-                execution.id, wait_seconds=slice_seconds
-            )
-            seconds -= slice_seconds
-            if seconds <= 0 or execution.status.is_final or self._services.room.closed:
-                return execution
-            if not await self._gate.is_still_good(entry):
-                raise Unauthenticated(NOT_GOOD)
-
     async def result(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, Role.CLIENT)
-        body = await read_body(request, ResultRequest, _MAX_RESULT_BYTES)
+        entry, body = await self._gate.hear(request, ResultRequest, _MAX_RESULT_BYTES, Role.CLIENT)
         ended = await self._accept(entry, request.path_params["tool_id"], body)
         return json_response(_receipt_for(ended))
 
     async def results(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, Role.CLIENT)
-        body = await read_body(request, ResultsRequest, _MAX_RESULT_BYTES)
+        entry, body = await self._gate.hear(request, ResultsRequest, _MAX_RESULT_BYTES, Role.CLIENT)
         # Side by side, so that they share a commit.
         receipts = await asyncio.gather(*(self._receive(entry, one) for one in body.results))
         return json_response({"results": receipts})
 
     async def claim(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, Role.CLIENT)
-        body = await read_body(request, ClaimRequest, _MAX_CLAIM_BYTES)
+        entry, body = await self._gate.hear(request, ClaimRequest, _MAX_CLAIM_BYTES, Role.CLIENT)
         claimed = await self._services.dispatcher.claim(
             ExecutionId(request.path_params["tool_id"]),
             Claim(body.epoch, body.key),

@@ -13,7 +13,6 @@ from handrail.server.direct import (
     USUAL_PROBLEMS,
     DirectRoute,
     json_response,
-    read_body,
 )
 from handrail.server.routes.approvals import DECIDERS
 from handrail.server.routes.calls import BASE
@@ -81,14 +80,12 @@ class PolicyRoutes:
         return json_response(answer.model_dump(mode="json"))
 
     async def keep(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, Role.CLIENT)
-        body = await read_body(request, PolicyRequest, _MAX_POLICY_BYTES)
+        entry, body = await self._gate.hear(request, PolicyRequest, _MAX_POLICY_BYTES, Role.CLIENT)
         kept = await self._services.policies.keep(body.text, entry.principal, entry.project.id)
         return json_response(PolicyReceipt(workspace_id=kept.id).model_dump())
 
     async def explain(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, *DECIDERS)
-        body = await read_body(request, ExplainRequest, _MAX_CALL_BYTES)
+        entry, body = await self._gate.hear(request, ExplainRequest, _MAX_CALL_BYTES, *DECIDERS)
         where = Where(
             None if body.session_id is None else SessionId(body.session_id),
             None if body.workspace_id is None else WorkspaceId(body.workspace_id),

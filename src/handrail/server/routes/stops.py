@@ -6,7 +6,7 @@ from starlette.responses import Response
 from handrail.core.ids import ExecutionId, SessionId
 from handrail.plane.decider import Decider
 from handrail.server.auth import Gate
-from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response, read_body
+from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response
 from handrail.server.routes.approvals import DECIDERS
 from handrail.server.routes.calls import BASE
 from handrail.server.services import Services
@@ -46,8 +46,9 @@ class StopRoutes:
         )
 
     async def cancel(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, *DECIDERS)
-        body = await read_body(request, CancelRequest, _MAX_BYTES, empty=CancelRequest())
+        entry, body = await self._gate.hear(
+            request, CancelRequest, _MAX_BYTES, *DECIDERS, empty=CancelRequest()
+        )
         ended = await self._services.stopper.cancel(
             ExecutionId(request.path_params["tool_id"]),
             Decider(entry.principal, entry.project.id, body.channel),
@@ -56,8 +57,9 @@ class StopRoutes:
         return json_response(execution_view(ended))
 
     async def stop(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, *DECIDERS)
-        body = await read_body(request, StopRequest, _MAX_BYTES, empty=StopRequest())
+        entry, body = await self._gate.hear(
+            request, StopRequest, _MAX_BYTES, *DECIDERS, empty=StopRequest()
+        )
         session, ended = await self._services.stopper.stop_session(
             SessionId(request.path_params["session_id"]),
             Decider(entry.principal, entry.project.id, body.channel),
