@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from handrail.app.audit import verify
-from handrail.app.first_steps import HELLO, FirstCall, is_served, remove_hello, settle
+from handrail.app.first_steps import HELLO, FirstCall, remove_hello, settle
 from handrail.app.home import Home
 from handrail.app.run_server import up, while_up
 from handrail.app.settings import Settings
@@ -38,12 +38,12 @@ async def test_a_second_folder_is_told_of_the_server_that_runs(
     other = tmp_path / "other"
     other.mkdir()
     async with running(up, settings, workspace) as known:
-        assert is_served(Home(settings.home))
+        assert Home(settings.home).is_served()
         settled = await settle(settings, other)
         again = await settle(settings, workspace)
     assert settled.credentials.server == known.server
     assert again.credentials == known
-    assert not is_served(Home(settings.home))
+    assert not Home(settings.home).is_served()
 
 
 async def test_what_cannot_be_a_workspace_is_refused(settings: Settings, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ async def test_a_first_call_that_is_broken_off_leaves_no_question(
     assert question.status is ApprovalStatus.WITHDRAWN
     assert line.status.is_final
     assert not (workspace / HELLO).exists()
-    assert not is_served(home)
+    assert not home.is_served()
 
 
 async def test_a_visit_that_fails_ends_the_server_in_good_order(
@@ -117,6 +117,6 @@ async def test_a_visit_that_fails_ends_the_server_in_good_order(
     async with asyncio.timeout(20):
         with pytest.raises(SetupError, match="the visitor stumbled"):
             await while_up(settings, workspace, visit)
-    assert not is_served(Home(settings.home))
+    assert not Home(settings.home).is_served()
     sealed = next(Home(settings.home).checkpoints.iterdir()).read_text().splitlines()
     assert json.loads(sealed[-1])["seq"] == 1

@@ -150,8 +150,8 @@ def test_a_folder_that_is_not_known_says_how_to_make_it_known(home: Home, worksp
         home.get_credentials(workspace)
 
     assert caught.value.message == (
-        f"{workspace} is not known to Handrail yet; start it there with `handrail up`, "
-        "or name another folder"
+        f"{workspace} is not known to Handrail yet; `handrail up` starts it there, "
+        "`handrail init` makes it known, or name another folder"
     )
 
 

@@ -45,7 +45,7 @@ async def test_a_client_that_is_turned_away_says_by_whom(
 
     assert caught.value.message == (
         f"{known.server} turned us away: this token is unknown, revoked or expired; where the "
-        "server runs, `handrail token create --role client` makes a new one"
+        "server runs, `handrail token create --role client --save` makes a new one"
     )
 
 

@@ -9,8 +9,8 @@ from tests.cli.conftest import Shell, refused
 def test_a_folder_that_is_not_known_is_said_to_be(shell: Shell) -> None:
     commands = ("executions", "tools", "tour", "connect", "audit show")
     words = (
-        f"{shell.workspace} is not known to Handrail yet; start it there with `handrail up`, "
-        "or name another folder"
+        f"{shell.workspace} is not known to Handrail yet; `handrail up` starts it there, "
+        "`handrail init` makes it known, or name another folder"
     )
 
     answers = [refused(ended) for ended in shell.run_all(*commands)]

@@ -154,7 +154,8 @@ def test_a_record_that_was_touched_is_found_out(journey: Journey) -> None:
 
 
 def test_a_second_one_on_the_same_home_is_refused(journey: Journey) -> None:
-    assert journey.second_server.startswith("another Handrail server is running on")
+    assert journey.second_server.startswith("Handrail is running on")
+    assert "To add this folder to it: `handrail init" in journey.second_server
 
 
 def test_it_ends_well_when_it_is_told_to(journey: Journey) -> None:

@@ -19,7 +19,7 @@ from handrail.bus.local import LocalBus
 from handrail.client.api import HandrailApi
 from handrail.core.access import hash_secret
 from handrail.core.card import Card
-from handrail.core.errors import NotFound, SetupError
+from handrail.core.errors import NotFound
 from handrail.core.ids import ProjectId, SessionId
 from handrail.core.ports import Channel
 from handrail.plane.decider import Decider
@@ -54,15 +54,6 @@ async def settle(settings: Settings, workspace: Path) -> Settled:
 
 def _find_credentials(home: Home, workspace: Path) -> Credentials | None:
     return home.find_credentials(workspace.resolve())
-
-
-def is_served(home: Home) -> bool:
-    """Whether a server runs on this folder."""
-    try:
-        with home.serving():
-            return False
-    except SetupError:
-        return True
 
 
 class FirstCall:

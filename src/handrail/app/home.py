@@ -65,6 +65,11 @@ class Home:
         return self.path / "audit.key"
 
     @property
+    def log(self) -> Path:
+        """What is logged where a person decides in the terminal."""
+        return self.path / "handrail.log"
+
+    @property
     def checkpoints(self) -> Path:
         return self.path / "audit"
 
@@ -74,6 +79,16 @@ class Home:
             self._credentials_folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise SetupError(f"cannot make {self.path}: {error.strerror}") from error
+
+    def is_served(self) -> bool:
+        """Whether a server runs on this folder."""
+        if not (self.path / "server.lock").exists():
+            return False
+        try:
+            with self.serving():
+                return False
+        except SetupError:
+            return True
 
     @contextmanager
     def serving(self) -> Generator[None]:
@@ -87,6 +102,17 @@ class Home:
             "or give this one its own folder with --home"
         )
         with _held(self.path / "server.lock", trouble):
+            yield
+
+    @contextmanager
+    def exchanging(self) -> Generator[None]:
+        """Be the only one who changes credentials, for as long as the context is open.
+
+        Raises:
+            SetupError: Another process is.
+        """
+        trouble = "another `handrail token` is at work; try again in a moment"
+        with _held(self.path / "token.lock", trouble):
             yield
 
     @contextmanager
@@ -144,8 +170,8 @@ class Home:
             if (found := self.find_credentials(folder)) is not None:
                 return found
         raise SetupError(
-            f"{here} is not known to Handrail yet; start it there with `handrail up`, "
-            "or name another folder"
+            f"{here} is not known to Handrail yet; `handrail up` starts it there, "
+            "`handrail init` makes it known, or name another folder"
         )
 
     def save_credentials(self, credentials: Credentials) -> None:

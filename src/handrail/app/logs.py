@@ -5,25 +5,37 @@ import logging
 import os
 import select
 import sys
+from pathlib import Path
 from typing import TextIO, cast
 
 import structlog
 
+_LONGEST_BYTES = 10_000_000
 
-def configure_logs(*, verbose: bool = False) -> None:
+
+def configure_logs(*, verbose: bool = False, file: Path | None = None) -> None:
+    """Lines go to standard error or, where a person decides there, into a file."""
     level = logging.INFO if verbose else logging.WARNING
+    stream = sys.stderr if file is None else _open(file)
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
             structlog.processors.JSONRenderer()
-            if not sys.stderr.isatty()
+            if not stream.isatty()
             else structlog.dev.ConsoleRenderer(pad_event=0, pad_level=False),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(cast(TextIO, Pen(sys.stderr))),
+        logger_factory=structlog.WriteLoggerFactory(cast(TextIO, Pen(stream))),
     )
+
+
+def _open(file: Path) -> TextIO:
+    """Added to, and begun anew when it has become long."""
+    is_long = file.exists() and file.stat().st_size > _LONGEST_BYTES
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if is_long else os.O_APPEND)
+    return os.fdopen(os.open(file, flags, 0o600), "w", encoding="utf-8")
 
 
 class Pen:

@@ -50,7 +50,7 @@ def _in_words(refusal: BaseException, credentials: Credentials) -> str:
     if not isinstance(refusal, ApiError):
         return str(refusal)
     way_back = (
-        "; where the server runs, `handrail token create --role client` makes a new one"
+        "; where the server runs, `handrail token create --role client --save` makes a new one"
         if refusal.status == 401
         else ""
     )

@@ -16,6 +16,8 @@ from handrail.core.ports import Channel
 from handrail.server.app import create_app
 from handrail.server.serving import HandrailServer, bind
 
+Client = Callable[[Home, Credentials], Coroutine[None, None, None]]
+
 
 async def serve(
     settings: Settings, workspace: Path, on_ready: Callable[[Credentials], None]
@@ -70,10 +72,11 @@ async def _run(
     settings: Settings,
     workspace: Path,
     on_ready: Callable[[Credentials], None],
-    client: Callable[[Home, Credentials], Coroutine[None, None, None]] | None,
+    client: Client | None,
     visit: Callable[[Credentials], Coroutine[None, None, None]] | None = None,
 ) -> None:
     _check_folder(workspace)
+    _check_alone(Home(settings.home), workspace)
     exposure = read_exposure(settings)
     with bind(settings.host, settings.port, private=exposure.is_private) as listening:
         address = exposure.address(listening.getsockname()[1])
@@ -87,15 +90,39 @@ async def _run(
                 metrics_token=settings.metrics_token,
             )
             server = HandrailServer(app, services.room, lambda: on_ready(known), exposure.tls)
+            troubles: list[HandrailError] = []
+
+            async def execute(
+                run: Callable[[Home, Credentials], Coroutine[None, None, None]],
+            ) -> None:
+                try:
+                    await run(home, known)
+                except HandrailError as error:
+                    # Raised later: whatever it is, the server is to end in good order.
+                    troubles.append(error)
+                    server.handle_exit(signal.SIGTERM, None)
+
             async with asyncio.TaskGroup() as group:
                 serving = group.create_task(server.serve(sockets=[listening]))
                 if client is not None:
-                    connected = group.create_task(client(home, known))
+                    connected = group.create_task(execute(client))
                     serving.add_done_callback(lambda _: connected.cancel())
                 if visit is not None:
                     visiting = group.create_task(visit(known))
                     serving.add_done_callback(lambda _: visiting.cancel())
                     visiting.add_done_callback(lambda _: server.handle_exit(signal.SIGTERM, None))
+            for trouble in troubles:
+                raise trouble
+
+
+def _check_alone(home: Home, workspace: Path) -> None:
+    """Before the port is found to be in use, which would say less."""
+    if home.is_served():
+        raise SetupError(
+            f"Handrail is running on {home.path} already. To add this folder to it: "
+            f"`handrail init {workspace}`, then `handrail connect {workspace}`. "
+            "To run another one: --home and --port"
+        )
 
 
 def _check_folder(workspace: Path) -> None:

@@ -59,9 +59,10 @@ async def open_tokens(home: Home) -> AsyncGenerator["TokenBook"]:
         raise SetupError(
             f"no server has run on {home.path} yet; tokens are made where the server's folder is"
         )
-    async with open_store(home, LocalBus()) as store:
-        await finish_exchange(store, home)
-        yield TokenBook(store, SystemClock(), home)
+    with home.exchanging():
+        async with open_store(home, LocalBus()) as store:
+            await finish_exchange(store, home)
+            yield TokenBook(store, SystemClock(), home)
 
 
 async def finish_exchange(store: Store, home: Home) -> None:

@@ -13,7 +13,7 @@ TOUR_FOLDER = "handrail-tour"
 POLICY_FOLDER = ".handrail"
 _TOUR_FILES = {"config.json", "hello.txt"}
 # Each home has at least one of them.
-_MARKS = ("handrail.db", "credentials", "audit.key")
+_MARKS = ("handrail.db", "audit.key")
 # Whoever keeps such a folder in it keeps more there than Handrail does.
 _FOREIGN = (".git", ".ssh", "Documents")
 
@@ -75,7 +75,8 @@ def _check_is_ours(home: Home) -> None:
     found = path.lstat()
     here = path.resolve()
     is_wider = Path.home().resolve().is_relative_to(here) or here == Path(here.anchor)
-    has_marks = any(os.path.lexists(path / mark) for mark in _MARKS)
+    # Others keep credentials in a file of that name; ours are in a folder, as JSON.
+    has_marks = any((path / mark).is_file() for mark in _MARKS) or bool(home.list_credentials())
     has_more = any(os.path.lexists(path / name) for name in _FOREIGN)
     holds_work = any(
         Path(known.workspace).is_relative_to(here) for known in home.list_credentials()

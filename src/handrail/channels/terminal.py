@@ -105,7 +105,7 @@ def _in_words(choice: Choice | None, card: Card) -> Text:
     if not choice.approved:
         return Text("  refused", style="red")
     words = next(offer.words for offer in card.offers if offer.scope is choice.scope)
-    taken_back = "" if choice.scope is Scope.ONCE else "; `handrail grants` takes it back"
+    taken_back = "" if choice.scope is Scope.ONCE else "; `handrail grants revoke` takes it back"
     return Text(f"  approved: {visible(words)}{taken_back}", style="green")
 
 

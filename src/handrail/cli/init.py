@@ -11,7 +11,7 @@ import uvloop
 from handrail.app.audit import public_key
 from handrail.app.doctor.examine import examine
 from handrail.app.doctor.finding import Finding, Health
-from handrail.app.first_steps import HELLO, FirstCall, Settled, is_served, remove_hello, settle
+from handrail.app.first_steps import HELLO, FirstCall, Settled, remove_hello, settle
 from handrail.app.home import Home
 from handrail.app.logs import configure_logs
 from handrail.app.settings import Settings, load_settings
@@ -61,7 +61,8 @@ def init(
     _show(settings, settled, findings)
     if channel is not None:
         _first_call(settings, workspace, channel)
-    say(f"\nNext: [bold]{program()} up {visible(settled.credentials.workspace)}[/]")
+    then = "connect" if Home(settings.home).is_served() else "up"
+    say(f"\nNext: [bold]{program()} {then} {visible(settled.credentials.workspace)}[/]")
 
 
 def _show(settings: Settings, settled: Settled, findings: list[Finding]) -> None:
@@ -79,7 +80,7 @@ def _show(settings: Settings, settled: Settled, findings: list[Finding]) -> None
 
 
 def _first_call(settings: Settings, workspace: Path, channel: Channel) -> None:
-    if is_served(Home(settings.home)):
+    if Home(settings.home).is_served():
         say(f"\nA server is running already; decide about calls in it: {program()} tour")
         return
     say(f"\n[bold]Your first call.[/] A played agent asks to write {HELLO}.")

@@ -70,6 +70,8 @@ async def _play(
         HandrailApi(known.server, known.project_id, known.token_for(Role.USER)) as person,
     ):
         await _check_server(person)
+        if not quiet:
+            await _check_machine(person, known.workspace)
         guide = Tour(
             agent, person, channel, auto=auto, on_question=on_question, on_silence=on_silence
         )
@@ -92,6 +94,14 @@ async def _check_server(person: HandrailApi) -> None:
         raise SetupError(
             f"no server answers at {person.server}; start it with `handrail up`"
         ) from error
+
+
+async def _check_machine(person: HandrailApi, workspace: str) -> None:
+    """Calls wait for a machine, and a person would wait with them without knowing why."""
+    found = await person.get("/clients")
+    if not any(client["connected"] for client in found["clients"]):
+        say("No machine is connected, so calls will wait. In another terminal:")
+        say(f"  [bold]{program()} connect {visible(workspace)}[/]")
 
 
 def _announce(number: int, chapter: Chapter) -> None:

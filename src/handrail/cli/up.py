@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 import uvloop
 
-from handrail.app.home import Credentials
+from handrail.app.home import Credentials, Home
 from handrail.app.logs import configure_logs
 from handrail.app.run_server import up as run_up
 from handrail.app.settings import load_settings
@@ -36,9 +36,16 @@ def up(
     Everything is kept in Handrail's own folder: stop it, kill it, start it again, and every call
     goes on where it stood.
     """
-    configure_logs(verbose=verbose)
     settings = load_settings(home, host, port, tls_cert, tls_key, behind_proxy)
-    uvloop.run(run_up(settings, workspace, _greet, find_terminal()))
+    terminal = find_terminal()
+    own = Home(settings.home)
+    if terminal is not None and not verbose:
+        # Cards are shown here; nothing else shall run across them.
+        own.create()
+        configure_logs(file=own.log)
+    else:
+        configure_logs(verbose=verbose)
+    uvloop.run(run_up(settings, workspace, _greet, terminal))
     say(f"Handrail has stopped. What ran has ended; `{program()} up` goes on with the rest.")
 
 

@@ -35,6 +35,9 @@ def check_address(patient: Patient) -> Finding:
         words = f"{', '.join(open_to_others)} can be reached from other machines"
         remedy = "listen on 127.0.0.1, or make sure that the way there is encrypted"
         return Finding("address", Health.NOTE, words, remedy)
+    if patient.credentials is not None and patient.credentials.server.startswith("https:"):
+        words = "the server speaks TLS, so other machines may reach it"
+        return Finding("address", Health.NOTE, words, "make sure that they are meant to")
     return Finding("address", Health.FINE, "only this machine can reach the server")
 
 
