@@ -80,7 +80,7 @@ class Terminal:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and self._read():
             pass
-        return self._process.wait(timeout=5)
+        return self._process.wait(timeout=20)
 
     def _read(self) -> bool:
         """Take in what there is; False when the program has closed the terminal."""

@@ -507,4 +507,4 @@ async def test_a_hundred_megabytes_are_written_while_others_go_on(tmp_path: Path
         await executor.write("big", data[::-1], expected=FileContent(data, 0, 0o644).state)
         other.cancel()
     assert (tmp_path / "big").read_bytes() == data[::-1]
-    assert longest < 1
+    assert longest < 5
