@@ -1,6 +1,7 @@
 """Whatever a tool gives back, what goes on is a result that can be sent, or an error."""
 
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, cast
 
@@ -100,3 +101,11 @@ class Disguised(str):
 def test_a_result_of_the_wrong_types_is_none(given: ToolResult) -> None:
     with pytest.raises(BrokenTool):
         as_result("a_tool", given)
+
+
+def test_a_word_of_a_closed_list_is_text() -> None:
+    assert as_result("a_tool", {"kind": RiskWord.LOW}).fields == {"kind": "low"}
+
+
+class RiskWord(StrEnum):
+    LOW = "low"

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any, cast
 
 from handrail.core.blob import INLINE_BYTES
@@ -103,7 +104,7 @@ def _weigh(value: object) -> int:
     match value:
         case None | bool():
             return 4
-        case str() if type(value) is str:
+        case str() if type(value) is str or isinstance(value, StrEnum):
             return len(value)
         case int() if -_MAX_INTEGER <= value < _MAX_INTEGER:
             return 20
