@@ -1,6 +1,5 @@
 """Joining a server that runs elsewhere, with a token that was made there."""
 
-import ipaddress
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -10,6 +9,7 @@ from handrail.app.home import Credentials, Home
 from handrail.client.api import ApiError, HandrailApi, ServerUnreachable
 from handrail.core.access import Role
 from handrail.core.errors import SetupError
+from handrail.server.serving import is_loopback
 
 
 async def join(
@@ -51,13 +51,6 @@ def _safe(server: str) -> str:
     parts = urlsplit(server)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
         raise SetupError(f"{server!r} is not the address of a server, like https://host:8000")
-    if parts.scheme == "http" and not _is_loopback(parts.hostname):
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
         raise SetupError(f"{server} would send the token in the clear; a server elsewhere is https")
     return f"{parts.scheme}://{parts.netloc}"
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -78,7 +78,7 @@ def bind(host: str, port: int, *, private: bool = False) -> socket.socket:
     Raises:
         SetupError: The address is in use, is not ours, or is open to others in the clear.
     """
-    if not private and not _is_loopback(host):
+    if not private and not is_loopback(host):
         raise SetupError(
             f"{host} can be reached from other machines, and Handrail speaks plain HTTP here."
             " Give it a certificate with --tls-cert and --tls-key, or tell it of the TLS proxy in"
@@ -101,7 +101,7 @@ def bind(host: str, port: int, *, private: bool = False) -> socket.socket:
     return listening
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:

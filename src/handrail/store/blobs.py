@@ -12,6 +12,7 @@ from typing import Self
 from handrail.core.blob import INLINE_BYTES, Blob, is_sha256
 from handrail.core.errors import BadInput, NotFound, TooLarge
 from handrail.core.ids import ProjectId
+from handrail.store.folders import sync_folder
 
 # As much is moved at once: threads are asked seldom, and memory stays small.
 _PIECE_BYTES = 1 << 20
@@ -109,15 +110,7 @@ class _Draft:
         self._path.replace(place)
         self._path = None
         for folder in (place.parent, place.parent.parent):
-            _sync(folder)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+            sync_folder(folder)
 
 
 async def _gathered(pieces: AsyncIterable[bytes]) -> AsyncGenerator[bytes]:

@@ -18,6 +18,7 @@ from handrail.core.checkpoint import Checkpoint, read_checkpoint, short_key, wri
 from handrail.core.errors import BrokenRecord, FileOperationError
 from handrail.core.ids import ProjectId
 from handrail.store.audit_key import AuditKey
+from handrail.store.folders import sync_folder
 
 _LONGEST_LINE_BYTES = 4096
 
@@ -74,7 +75,7 @@ class CheckpointFolder:
         stream.write(f"{write_checkpoint(sealed)}\n".encode("ascii"))
         os.fsync(stream.fileno())
         if last is None:
-            _sync_folder(self._folder)
+            sync_folder(self._folder)
         return sealed
 
 
@@ -121,11 +122,3 @@ def _last_whole_line(stream: BinaryIO) -> tuple[Checkpoint | None, int]:
             raise BrokenRecord("the last checkpoint cannot be read")
         return None, 0
     return read_checkpoint(whole.rpartition(b"\n")[2]), start + len(whole) + 1
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

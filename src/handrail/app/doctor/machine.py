@@ -1,7 +1,6 @@
 """What the machine, the terminal and the kernel can do for Handrail."""
 
 import functools
-import ipaddress
 import platform
 import shutil
 import sys
@@ -13,6 +12,7 @@ from rich.console import Console
 from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.channels.terminal import has_terminal
 from handrail.executors.beneath import has_openat2
+from handrail.server.serving import is_loopback
 
 _OLDEST_PYTHON = (3, 11)
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -31,7 +31,7 @@ def check_address(patient: Patient) -> Finding:
     hosts = {patient.settings.host}
     if patient.credentials is not None:
         hosts.add(urlsplit(patient.credentials.server).hostname or "")
-    if open_to_others := sorted(host for host in hosts if not _is_loopback(host)):
+    if open_to_others := sorted(host for host in hosts if not is_loopback(host)):
         words = f"{', '.join(open_to_others)} can be reached from other machines"
         remedy = "listen on 127.0.0.1, or make sure that the way there is encrypted"
         return Finding("address", Health.NOTE, words, remedy)
@@ -125,10 +125,3 @@ def _mounts() -> list[tuple[Path, str]]:
         point = before.split(" ")[4].replace("\\040", " ")
         found.append((Path(point), behind.split(" ")[0]))
     return found
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
