@@ -12,7 +12,8 @@ run: $(VENV)/run.stamp ## Set up and start Handrail on this folder
 	@$(BIN)/handrail up
 
 test: $(VENV)/dev.stamp ## Set up and run every test
-	@$(BIN)/pytest
+	@$(BIN)/python -m compileall -q src tests
+	@$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
 
 quick: $(VENV)/dev.stamp ## Run the tests that take no time
 	@$(BIN)/pytest -m "not slow"
