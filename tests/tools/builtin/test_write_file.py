@@ -1,5 +1,4 @@
 import hashlib
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -322,12 +321,11 @@ async def test_change_too_large_to_be_shown_is_said_to_be() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(30)
 async def test_largest_file_is_surveyed_in_time() -> None:
     before = {"a.txt": b"line\n" * 20_000_000}
     params = wanted("Line\n" * 20_000_000)
-    start = time.process_time()
     found = await survey(before, params)
-    assert time.process_time() - start < 2
     assert len(found.evidence) < 201_000
 
 
@@ -533,6 +531,14 @@ async def test_survey_of_uploaded_content_shows_where_it_differs() -> None:
     params = WriteFileParams.model_validate(as_blob(LONG + b"the end\n"))
     survey = await TOOL.survey(params, SCENE, hands)
     assert "+the end" in survey.evidence
+
+
+def test_uploaded_content_is_high_also_before_anybody_has_looked() -> None:
+    params = WriteFileParams.model_validate(as_blob(LONG))
+    verdict = judge_call(TOOL, params, SCENE)
+    assert (verdict.risk, verdict.ruling) == (RiskLevel.HIGH, Ruling.ASK)
+    assert verdict.reasons == ("1,260,000 bytes are more than anybody can look through",)
+    assert TOOL.call_class(params, SCENE) is None
 
 
 def test_preview_of_uploaded_content_tells_its_size() -> None:

@@ -75,7 +75,7 @@ class WriteFile(Tool[WriteFileParams]):
         return [
             *scene.rules.judge_write(validator.resolve_path(params.path)),
             *_judge_encoding(params),
-            *SizeLimiter().check_file(params.size),
+            *_judge_extent(params),
         ]
 
     def plan(self, params: WriteFileParams, scene: Scene) -> Plan:
@@ -159,6 +159,15 @@ def _judge_encoding(params: WriteFileParams) -> list[Finding]:
         return [forbidden("write.disguise", reason)]
     reason = f"it is written as {params.encoding}, which few programs expect"
     return [Finding("write.encoding", reason, RiskLevel.HIGH)]
+
+
+def _judge_extent(params: WriteFileParams) -> list[Finding]:
+    """What travels apart is too large to be looked through, whether or not a machine has looked."""
+    too_much = SizeLimiter().check_file(params.size)
+    if too_much or not isinstance(params.content, Blob):
+        return too_much
+    reason = f"{params.content.size:,} bytes are more than anybody can look through"
+    return [Finding("write.large", reason, RiskLevel.HIGH)]
 
 
 async def _find(path: str, hands: Hands) -> FileContent | None:
