@@ -10,7 +10,7 @@ import pytest
 from handrail.app.audit import verify
 from handrail.app.first_steps import HELLO, FirstCall, remove_hello, settle
 from handrail.app.home import Home
-from handrail.app.run_server import up, while_up
+from handrail.app.run_both import up, while_up
 from handrail.app.settings import Settings
 from handrail.app.storage import open_store
 from handrail.bus.local import LocalBus

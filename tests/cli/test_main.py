@@ -48,11 +48,12 @@ def test_every_command_explains_itself(name: str) -> None:
     assert COMMANDS[name][1] in answer.output
 
 
-def test_help_loads_nothing_that_takes_long(shell: Shell) -> None:
+def loaded_by(shell: Shell, command: str) -> set[str]:
+    """All the modules there are once a command has told what it is for."""
     program = (
         "import sys, json, contextlib, io\n"
         "from handrail.cli.main import main\n"
-        "sys.argv = ['handrail', '--help']\n"
+        f"sys.argv = ['handrail', *{command.split()}]\n"
         "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main()\n"
         "print(json.dumps(sorted(sys.modules)))"
     )
@@ -64,11 +65,26 @@ def test_help_loads_nothing_that_takes_long(shell: Shell) -> None:
         timeout=30,
         check=True,
     )
+    return set(json.loads(ended.stdout))
 
+
+def test_help_loads_nothing_that_takes_long(shell: Shell) -> None:
     heavy = {"aiohttp", "alembic", "apsw", "fastapi", "pydantic", "sqlalchemy", "uvicorn"}
-    loaded = set(json.loads(ended.stdout))
+    loaded = loaded_by(shell, "--help")
     assert "handrail.cli.main" in loaded
     assert heavy & loaded == set()
+
+
+def test_a_client_loads_nothing_of_a_server(shell: Shell) -> None:
+    loaded = loaded_by(shell, "connect --help")
+    assert "handrail.client.streaming" in loaded
+    assert {"alembic", "apsw", "cryptography", "fastapi", "sqlalchemy", "uvicorn"} & loaded == set()
+
+
+def test_a_server_loads_nothing_of_a_client(shell: Shell) -> None:
+    loaded = loaded_by(shell, "serve --help")
+    assert "handrail.server.app" in loaded
+    assert "aiohttp" not in loaded
 
 
 def test_a_mistyped_command_is_told_without_a_traceback(shell: Shell) -> None:

@@ -12,7 +12,6 @@ from handrail.app.tokens import finish_exchange
 from handrail.core.access import Role, Token, hash_secret, new_secret
 from handrail.core.audit import GENESIS, AuditHead, AuditRecord, chain
 from handrail.core.change import Add, Change
-from handrail.core.errors import SetupError
 from handrail.core.ids import (
     AgentId,
     ClientId,
@@ -30,7 +29,7 @@ async def enrol(
     store: Store, clock: Clock, home: Home, workspace: Path, server: str
 ) -> Credentials:
     """The credentials for a workspace; made on the first time, found again on the next."""
-    root = usable_root(workspace, home)
+    root = home.usable_root(workspace)
     await finish_exchange(store, home)
     found = home.find_credentials(root)
     if found is not None and await store.find_token(hash_secret(found.client_token)) is not None:
@@ -45,17 +44,6 @@ async def enrol(
         await checkpoints.add(introduction.project_id, _first_line(introduction), introduction.at)
         await store.submit(introduction)
     return credentials
-
-
-def usable_root(workspace: Path, home: Home) -> Path:
-    root = workspace.resolve()
-    if not root.is_dir():
-        raise SetupError(f"{root} is not a folder; name the folder your agents shall work in")
-    if home.path.resolve().is_relative_to(root):
-        raise SetupError(
-            f"{root} holds Handrail's own folder {home.path}; choose a project's folder instead"
-        )
-    return root
 
 
 async def _introduce(

@@ -10,7 +10,7 @@ from handrail.app.clock import SystemClock
 from handrail.app.doctor.home import ask_health
 from handrail.app.enrol import enrol
 from handrail.app.home import Credentials, Home
-from handrail.app.run_server import while_up
+from handrail.app.run_both import while_up
 from handrail.app.settings import DEFAULT_PORT, Settings
 from handrail.app.storage import open_store
 from handrail.app.tour import Chapter, Tour

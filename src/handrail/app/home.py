@@ -80,6 +80,21 @@ class Home:
         except OSError as error:
             raise SetupError(f"cannot make {self.path}: {error.strerror}") from error
 
+    def usable_root(self, workspace: Path) -> Path:
+        """The true path of a folder that agents may work in.
+
+        Raises:
+            SetupError: It is no folder, or our own lies in it.
+        """
+        root = workspace.resolve()
+        if not root.is_dir():
+            raise SetupError(f"{root} is not a folder; name the folder your agents shall work in")
+        if self.path.resolve().is_relative_to(root):
+            raise SetupError(
+                f"{root} holds Handrail's own folder {self.path}; choose a project's folder instead"
+            )
+        return root
+
     def is_served(self) -> bool:
         """Whether a server runs on this folder."""
         if not (self.path / "server.lock").exists():

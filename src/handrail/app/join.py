@@ -4,12 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from handrail.app.enrol import usable_root
 from handrail.app.home import Credentials, Home
 from handrail.client.api import ApiError, HandrailApi, ServerUnreachable
 from handrail.core.access import Role
+from handrail.core.address import is_loopback
 from handrail.core.errors import SetupError
-from handrail.server.serving import is_loopback
 
 
 async def join(
@@ -21,7 +20,7 @@ async def join(
         SetupError: It has not, nobody answers, or the folder has another project already.
     """
     home.create()
-    root = usable_root(workspace, home)
+    root = home.usable_root(workspace)
     known = home.find_credentials(root)
     if known is not None and known.project_id != project_id:
         raise SetupError(

@@ -1,4 +1,4 @@
-"""Running a server, alone or with this machine's client in the same process."""
+"""Running a server, alone or with whatever else shall run in the same process."""
 
 import asyncio
 import signal
@@ -9,72 +9,30 @@ from handrail.app.build_server import build_server
 from handrail.app.enrol import enrol
 from handrail.app.exposure import read_exposure
 from handrail.app.home import Credentials, Home
-from handrail.app.run_client import connect
 from handrail.app.settings import Settings
 from handrail.core.errors import HandrailError, SetupError
-from handrail.core.ports import Channel
 from handrail.server.app import create_app
 from handrail.server.serving import HandrailServer, bind
 
 Client = Callable[[Home, Credentials], Coroutine[None, None, None]]
+Visit = Callable[[Credentials], Coroutine[None, None, None]]
 
 
 async def serve(
     settings: Settings, workspace: Path, on_ready: Callable[[Credentials], None]
 ) -> None:
     """Run a server until it is told to stop; `workspace` is made known to it first."""
-    await _run(settings, workspace, on_ready, None)
+    await run(settings, workspace, on_ready)
 
 
-async def up(
+async def run(
     settings: Settings,
     workspace: Path,
     on_ready: Callable[[Credentials], None],
-    channel: Channel | None = None,
+    client: Client | None = None,
+    visit: Visit | None = None,
 ) -> None:
-    """Run a server and this machine's client in one process; it asks its person by `channel`."""
-
-    async def client(home: Home, known: Credentials) -> None:
-        await connect(home, known, lambda connected: None, channel)
-
-    await _run(settings, workspace, on_ready, client)
-
-
-async def while_up(
-    settings: Settings,
-    workspace: Path,
-    visit: Callable[[Credentials], Coroutine[None, None, None]],
-) -> None:
-    """Run both for as long as a visit takes; told to stop, they end the visit first.
-
-    The visit begins when the client is there.
-    """
-    troubles: list[HandrailError] = []
-    is_connected = asyncio.Event()
-
-    async def client(home: Home, known: Credentials) -> None:
-        await connect(home, known, lambda connected: is_connected.set() if connected else None)
-
-    async def visiting(known: Credentials) -> None:
-        await is_connected.wait()
-        try:
-            await visit(known)
-        except HandrailError as error:
-            # Raised later: whatever it is, the server is to end in good order.
-            troubles.append(error)
-
-    await _run(settings, workspace, lambda known: None, client, visiting)
-    for trouble in troubles:
-        raise trouble
-
-
-async def _run(
-    settings: Settings,
-    workspace: Path,
-    on_ready: Callable[[Credentials], None],
-    client: Client | None,
-    visit: Callable[[Credentials], Coroutine[None, None, None]] | None = None,
-) -> None:
+    """Run a server, and beside it a client and whoever visits; when the visit is over, all end."""
     _check_folder(workspace)
     _check_alone(Home(settings.home), workspace)
     exposure = read_exposure(settings)
@@ -92,11 +50,9 @@ async def _run(
             server = HandrailServer(app, services.room, lambda: on_ready(known), exposure.tls)
             troubles: list[HandrailError] = []
 
-            async def execute(
-                run: Callable[[Home, Credentials], Coroutine[None, None, None]],
-            ) -> None:
+            async def execute(client: Client) -> None:
                 try:
-                    await run(home, known)
+                    await client(home, known)
                 except HandrailError as error:
                     # Raised later: whatever it is, the server is to end in good order.
                     troubles.append(error)

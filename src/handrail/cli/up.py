@@ -8,7 +8,7 @@ import uvloop
 
 from handrail.app.home import Credentials, Home
 from handrail.app.logs import configure_logs
-from handrail.app.run_server import up as run_up
+from handrail.app.run_both import up as run_up
 from handrail.app.settings import load_settings
 from handrail.app.terminal import find_terminal
 from handrail.cli import options

@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import ipaddress
 import signal
 import socket
 from collections.abc import Callable, Generator
@@ -12,6 +11,7 @@ from types import FrameType
 import uvicorn
 from starlette.applications import Starlette
 
+from handrail.core.address import is_loopback
 from handrail.core.errors import SetupError
 from handrail.plane.waiting import WaitingRoom
 from handrail.server.http import StrictHttp
@@ -99,10 +99,3 @@ def bind(host: str, port: int, *, private: bool = False) -> socket.socket:
     # of an answer waits up to 40 ms for the first to be acknowledged.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
-
-
-def is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

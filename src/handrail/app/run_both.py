@@ -1,0 +1,54 @@
+"""Running a server and this machine's client in one process."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from handrail.app.home import Credentials, Home
+from handrail.app.run_client import connect
+from handrail.app.run_server import Visit, run
+from handrail.app.settings import Settings
+from handrail.core.errors import HandrailError
+from handrail.core.ports import Channel
+
+
+async def up(
+    settings: Settings,
+    workspace: Path,
+    on_ready: Callable[[Credentials], None],
+    channel: Channel | None = None,
+) -> None:
+    """Run a server and this machine's client in one process; it asks its person by `channel`."""
+
+    async def client(home: Home, known: Credentials) -> None:
+        await connect(home, known, lambda connected: None, channel)
+
+    await run(settings, workspace, on_ready, client)
+
+
+async def while_up(
+    settings: Settings,
+    workspace: Path,
+    visit: Visit,
+) -> None:
+    """Run both for as long as a visit takes; told to stop, they end the visit first.
+
+    The visit begins when the client is there.
+    """
+    troubles: list[HandrailError] = []
+    is_connected = asyncio.Event()
+
+    async def client(home: Home, known: Credentials) -> None:
+        await connect(home, known, lambda connected: is_connected.set() if connected else None)
+
+    async def visiting(known: Credentials) -> None:
+        await is_connected.wait()
+        try:
+            await visit(known)
+        except HandrailError as error:
+            # Raised later: whatever it is, the server is to end in good order.
+            troubles.append(error)
+
+    await run(settings, workspace, lambda known: None, client, visiting)
+    for trouble in troubles:
+        raise trouble
