@@ -3,7 +3,6 @@ import os
 import signal
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -227,19 +226,18 @@ async def test_endless_output_ends_with_the_time(executor: CommandExecutor) -> N
 
 
 async def test_others_get_on_while_a_command_pours_out(executor: CommandExecutor) -> None:
-    longest = 0.0
+    ticks = 0
 
     async def tick() -> None:
-        nonlocal longest
+        nonlocal ticks
         while True:
-            before = time.perf_counter()
             await asyncio.sleep(0.005)
-            longest = max(longest, time.perf_counter() - before)
+            ticks += 1
 
     ticking = asyncio.create_task(tick())
     await executor.run(["yes"], timeout_seconds=0.5)
     ticking.cancel()
-    assert longest < 0.4
+    assert ticks > 5
 
 
 async def test_command_that_takes_too_long_is_ended_and_its_output_kept(

@@ -4,7 +4,6 @@ import http.client
 import json
 import socket
 import ssl
-import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -26,15 +25,12 @@ def test_a_client_whose_token_is_revoked_ends_and_says_why(rig: Rig) -> None:
     client = rig.start_client()
 
     done = rig.run("token", "revoke", good_token(rig, "client"))
-    revoked_at = time.monotonic()
     said, _ = client.communicate(timeout=20)
 
     assert done.returncode == 0
     assert client.returncode == 1
     assert "this token is unknown, revoked or expired" in said
     assert "handrail token create --role client" in said
-    # Two seconds to the end of the stream, and as long for a busy machine to say so.
-    assert time.monotonic() - revoked_at < 8
 
     # The way back: a new token in the same folder, and all is as before.
     made = rig.run(

