@@ -3,14 +3,19 @@
 import fcntl
 import json
 import os
+import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from typing import IO
 
 from handrail.core.access import Role
 from handrail.core.errors import SetupError
+
+# Whoever changes credentials is done in a moment; those who come meanwhile wait for that.
+_PATIENCE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +131,8 @@ class Home:
         Raises:
             SetupError: Another process is.
         """
-        trouble = "another `handrail token` is at work; try again in a moment"
-        with _held(self.path / "token.lock", trouble):
+        trouble = "another `handrail token` is at work and does not end; look what it waits for"
+        with _held(self.path / "token.lock", trouble, patience_seconds=_PATIENCE_SECONDS):
             yield
 
     @contextmanager
@@ -242,11 +247,20 @@ def _write(file: Path, credentials: Credentials) -> None:
 
 
 @contextmanager
-def _held(file: Path, trouble: str) -> Generator[None]:
+def _held(file: Path, trouble: str, *, patience_seconds: float = 0.0) -> Generator[None]:
     """Hold a lock that the system takes back when this process dies, however it dies."""
+    gives_up_at = time.monotonic() + patience_seconds
     with file.open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise SetupError(trouble) from None
+        while not _take(lock):
+            if time.monotonic() >= gives_up_at:
+                raise SetupError(trouble)
+            time.sleep(0.05)
         yield
+
+
+def _take(lock: IO[str]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
