@@ -2,13 +2,14 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+
+from tests.forge import Forged, run_forged
 
 
 class Shell:
@@ -27,36 +28,22 @@ class Shell:
             "COLUMNS": "200",  # Lines are compared, so none shall be folded.
             "TERM": "dumb",
         }
-        self._started: list[subprocess.Popen[str]] = []
+        self._started: list[Forged] = []
 
     def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a command to its end."""
-        return subprocess.run(
-            [sys.executable, "-m", "handrail", *words],
-            cwd=self.workspace,
-            env=self.environment | environment,
-            capture_output=True,
-            text=True,
-            timeout=30,
-        )
+        environment = self.environment | environment
+        return run_forged(*words, environment=environment, folder=self.workspace)
 
     def run_all(self, *lines: str) -> list[subprocess.CompletedProcess[str]]:
         """Run several commands side by side."""
         with ThreadPoolExecutor(len(lines)) as pool:
             return list(pool.map(lambda line: self.run(*line.split()), lines))
 
-    def start(self, *words: str, until: str) -> tuple[subprocess.Popen[str], list[str]]:
+    def start(self, *words: str, until: str) -> tuple[Forged, list[str]]:
         """Start a command that stays, and read what it says until it says this."""
-        process = subprocess.Popen(
-            [sys.executable, "-m", "handrail", *words],
-            cwd=self.workspace,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = Forged(*words, environment=self.environment, folder=self.workspace, apart=True)
         self._started.append(process)
-        assert process.stdout is not None
         said: list[str] = []
         for line in process.stdout:
             said.append(line.rstrip("\n"))
@@ -64,7 +51,7 @@ class Shell:
                 return process, said
         raise AssertionError(f"{words} ended by itself: {process.communicate()}")
 
-    def start_up(self) -> tuple[subprocess.Popen[str], list[str]]:
+    def start_up(self) -> tuple[Forged, list[str]]:
         """Start `handrail up` on a free port, and wait until it answers."""
         process, said = self.start("up", "--port", "0", until="Stop with Ctrl+C")
         address = said[0].rpartition(" ")[2]

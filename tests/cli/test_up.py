@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Shell, ended_well, refused
+from tests.forge import Forged
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,11 @@ class Journey:
     broken: subprocess.CompletedProcess[str]
 
 
-def end(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, str, str]:
-    """Tell a process to stop; it has five seconds."""
+def end(process: Forged, number: signal.Signals) -> tuple[int, str, str]:
+    """Tell a process to stop."""
     process.send_signal(number)
-    said, complained = process.communicate(timeout=5)
-    return process.returncode, said, complained
+    said, complained = process.communicate(timeout=20)
+    return process.wait(), said, complained
 
 
 def tamper(database: Path) -> None:

@@ -8,7 +8,6 @@ import signal
 import socket
 import sqlite3
 import subprocess
-import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +23,7 @@ from handrail.core.execution import FINAL
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.conftest import Household, settle_in
+from tests.forge import Forged, run_forged
 from tests.journeys.playing import Play
 from tests.server.conftest import Caller
 
@@ -43,29 +43,26 @@ class Rig:
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port = probe.getsockname()[1]
         self.environment: dict[str, str] = {}
-        self._processes: list[subprocess.Popen[str]] = []
+        self._processes: list[Forged] = []
 
-    def start_server(self, *, dies: str | None = None) -> subprocess.Popen[str]:
+    def start_server(self, *, dies: str | None = None) -> Forged:
         """Start a server and wait until it listens, or is dead."""
         arguments = ["serve", "--workspace", str(self.workspace), "--port", str(self.port)]
         return self._start(arguments, dies, until="Connect this machine")
 
-    def start_client(self, *, dies: str | None = None) -> subprocess.Popen[str]:
+    def start_client(self, *, dies: str | None = None) -> Forged:
         """Start a client and wait until it is connected, or is dead."""
         return self._start(["connect", str(self.workspace)], dies, until="connected")
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a command of `handrail` to its end."""
-        command = [sys.executable, "-m", "handrail", *arguments]
-        return subprocess.run(
-            command, env=self._environment(None), capture_output=True, text=True, timeout=30
-        )
+        return run_forged(*arguments, environment=self._environment(None))
 
-    def kill(self, process: subprocess.Popen[str]) -> None:
+    def kill(self, process: Forged) -> None:
         process.send_signal(signal.SIGKILL)
         process.wait(timeout=10)
 
-    def end(self, process: subprocess.Popen[str]) -> str:
+    def end(self, process: Forged) -> str:
         """Ask a process to stop; gives what it has said since it was ready."""
         process.send_signal(signal.SIGTERM)
         said, _ = process.communicate(timeout=10)
@@ -168,17 +165,10 @@ class Rig:
                 process.kill()
             process.communicate()
 
-    def _start(self, arguments: list[str], dies: str | None, until: str) -> subprocess.Popen[str]:
-        program = [sys.executable, "-m", "handrail"] if dies is None else [sys.executable, MORTAL]
-        process = subprocess.Popen(
-            [*program, *arguments],
-            env=self._environment(dies),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+    def _start(self, arguments: list[str], dies: str | None, until: str) -> Forged:
+        program = None if dies is None else MORTAL
+        process = Forged(*arguments, environment=self._environment(dies), program=program)
         self._processes.append(process)
-        assert process.stdout is not None
         for line in process.stdout:
             if until in line:
                 break
@@ -188,10 +178,8 @@ class Rig:
         return process
 
     def _environment(self, dies: str | None) -> dict[str, str]:
-        # Without compiled bytecode each of the many processes here would take seconds to start.
-        unwanted = ("HANDRAIL", "PYTHONDONTWRITEBYTECODE")
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
-        kept |= {"HANDRAIL_HOME": str(self.home), "PYTHONUNBUFFERED": "1", **self.environment}
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("HANDRAIL")}
+        kept |= {"HANDRAIL_HOME": str(self.home), **self.environment}
         return kept if dies is None else {**kept, "HANDRAIL_DIES": dies}
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import subprocess
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from itertools import count
@@ -13,6 +12,7 @@ import pytest
 from handrail.client.api import HandrailApi
 from handrail.core.blob import Blob
 from handrail.core.card import Choice
+from tests.forge import Forged
 from tests.journeys.conftest import Rig
 
 MEGABYTE = 1_000_000
@@ -20,7 +20,7 @@ BIG = b"".join(b"%099d\n" % number for number in range(MEGABYTE))
 BLOB = Blob(hashlib.sha256(BIG).hexdigest(), len(BIG))
 
 
-def memory(process: subprocess.Popen[str], name: str) -> int:
+def memory(process: Forged, name: str) -> int:
     """A figure of a process, in bytes."""
     for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
         if line.startswith(f"{name}:"):
