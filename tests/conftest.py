@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+import shutil
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from handrail.core.change import Add, Change
 from handrail.core.ids import ClientId, ProjectId, TokenId, UserId, WorkspaceId, mint
 from handrail.core.project import Autonomy, Client, Project, User, Workspace
 from handrail.server.services import Services
+from handrail.store.migrate import migrate_sqlite
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 
@@ -30,8 +32,17 @@ def bus() -> LocalBus:
     return LocalBus()
 
 
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with all its tables and nothing in them; copied, it opens in no time."""
+    file = tmp_path_factory.mktemp("empty") / "handrail.db"
+    migrate_sqlite(file)
+    return file
+
+
 @pytest.fixture
-async def store(tmp_path: Path, bus: LocalBus) -> AsyncGenerator[SqliteStore]:
+async def store(tmp_path: Path, bus: LocalBus, empty_database: Path) -> AsyncGenerator[SqliteStore]:
+    shutil.copy(empty_database, tmp_path / "handrail.db")
     made = SqliteStore(tmp_path / "handrail.db", bus)
     await made.open()
     yield made

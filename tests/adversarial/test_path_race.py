@@ -116,8 +116,8 @@ def test_no_race_leads_outside(arena: Arena, way: Callable[[int, str, int], int]
         os.close(root_fd)
     assert seen["stolen"] == 0
     # Both faces of the arena were met, many times: it was a race.
-    assert seen["inside"] > 100
-    assert seen["refused"] > 100
+    assert seen["inside"] > 20
+    assert seen["refused"] > 20
 
 
 def test_checking_first_and_opening_then_is_beaten_in_the_same_arena(arena: Arena) -> None:

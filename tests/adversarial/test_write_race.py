@@ -150,8 +150,8 @@ async def test_no_race_is_won_against_a_write(
         )
     assert not arena.is_harmed
     # It was a race: the bad face of the arena was met, many times.
-    assert seen["refused"] > 50
-    assert expected is not None or seen["written"] > 50
+    assert seen["refused"] > 10
+    assert expected is not None or seen["written"] > 10
 
 
 async def test_checking_first_and_writing_then_is_beaten_in_the_same_arena(arena: Arena) -> None:

@@ -1,6 +1,7 @@
 """Stores to hold to the contract, and the changes to hold them with."""
 
 import asyncio
+import shutil
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -35,8 +36,11 @@ OpenStore = Callable[[LocalBus], Awaitable[SqliteStore]]
 
 
 @pytest.fixture(params=["sqlite"])
-async def open_store(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncGenerator[OpenStore]:
+async def open_store(
+    tmp_path: Path, empty_database: Path, request: pytest.FixtureRequest
+) -> AsyncGenerator[OpenStore]:
     """Opens a further store over the same data each time it is called."""
+    shutil.copy(empty_database, tmp_path / "handrail.db")
     makers = {"sqlite": lambda bus: SqliteStore(tmp_path / "handrail.db", bus)}
     opened: list[SqliteStore] = []
 
