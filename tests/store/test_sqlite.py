@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,32 @@ async def test_memory_is_dropped_when_somebody_else_has_written(
     assert await store.find_execution(call.id) == handed
     stream = await store.read_stream(household.project.id, after=0, client_id=None, limit=10)
     assert [item.event.seq for item in stream] == [1, 2, 3]
+
+
+async def test_what_is_on_disk_is_seen_before_its_writer_has_heard_of_it(
+    store: SqliteStore, household: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = a_call(household)
+    await store.submit(opening(call, household))
+    handed = call.assign(household.client_id, household.project.created_at)
+    is_committed, may_go_on = threading.Event(), threading.Event()
+    commit = store._commit
+
+    def commit_and_dawdle() -> None:
+        commit()
+        is_committed.set()
+        may_go_on.wait(10)
+
+    monkeypatch.setattr(store, "_commit", commit_and_dawdle)
+    storing = asyncio.create_task(store.submit(moving(Advance(call, handed))))
+    await asyncio.to_thread(is_committed.wait, 10)
+
+    # Whoever finds it in a list, and then by its name, must not find it as it was before.
+    (listed,) = await store.list_open(household.workspace.id)
+    assert (listed, await store.find_execution(call.id)) == (handed, handed)
+    assert not storing.done()
+    may_go_on.set()
+    await storing
 
 
 async def test_a_change_that_builds_on_what_somebody_else_changed_is_refused(

@@ -72,6 +72,7 @@ class SqliteStore(StoreReads):
         self._idle = asyncio.Event()
         self._idle.set()
         self._recent = Recent()
+        self._committing: frozenset[ExecutionId] = frozenset()
         self._version = 0
         self._locked_since: float | None = None
 
@@ -99,8 +100,12 @@ class SqliteStore(StoreReads):
         await done
 
     async def find_execution(self, execution_id: ExecutionId) -> ToolExecution | None:
-        known = self._recent.find_execution(execution_id)
-        return known or await super().find_execution(execution_id)
+        # A commit is on disk a moment before we hear of it: then memory is what is out of date.
+        if execution_id not in self._committing:
+            known = self._recent.find_execution(execution_id)
+            if known is not None:
+                return known
+        return await super().find_execution(execution_id)
 
     async def find_place(self, project_id: ProjectId, session_id: SessionId) -> Place | None:
         if (known := self._recent.find_place(project_id, session_id)) is not None:
@@ -133,6 +138,9 @@ class SqliteStore(StoreReads):
             self._give_up(batch, error)
             return
         self._locked_since = None
+        self._committing = frozenset(
+            event.execution_id for outcome in outcomes for event in outcome.events
+        )
         committing = self._loop.run_in_executor(self._disk, self._commit)
         committing.add_done_callback(lambda committed: self._finish(committed, outcomes))
 
@@ -213,6 +221,7 @@ class SqliteStore(StoreReads):
         if (error := committed.exception()) is not None:
             self._give_up([Order(outcome.change, outcome.done) for outcome in outcomes], error)
             return
+        self._committing = frozenset()
         for change, done, events, refused in outcomes:
             if refused is None:
                 self._recent.remember(change, events)
@@ -224,6 +233,7 @@ class SqliteStore(StoreReads):
 
     def _give_up(self, batch: list[Order], error: BaseException) -> None:
         """Nothing of the batch was stored, and everybody in it is told so."""
+        self._committing = frozenset()
         self._roll_back()
         for _, done in batch:
             _conclude(done, HandrailError(f"the database could not be written: {error}"))
