@@ -12,7 +12,7 @@ run: $(VENV)/run.stamp ## Set up and start Handrail on this folder
 	@$(BIN)/handrail up
 
 test: $(VENV)/dev.stamp ## Set up and run every test
-	@$(BIN)/python -m compileall -q src tests
+	@$(BIN)/python -m compileall -q src
 	@$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
 
 quick: $(VENV)/dev.stamp ## Run the tests that take no time

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from handrail.app.home import Credentials, Home
 from handrail.app.run_client import connect
-from handrail.app.run_server import Visit, run
+from handrail.app.run_server import Visit, serve
 from handrail.app.settings import Settings
 from handrail.core.errors import HandrailError
 from handrail.core.ports import Channel
@@ -23,14 +23,10 @@ async def up(
     async def client(home: Home, known: Credentials) -> None:
         await connect(home, known, lambda connected: None, channel)
 
-    await run(settings, workspace, on_ready, client)
+    await serve(settings, workspace, on_ready, client)
 
 
-async def while_up(
-    settings: Settings,
-    workspace: Path,
-    visit: Visit,
-) -> None:
+async def while_up(settings: Settings, workspace: Path, visit: Visit) -> None:
     """Run both for as long as a visit takes; told to stop, they end the visit first.
 
     The visit begins when the client is there.
@@ -49,6 +45,6 @@ async def while_up(
             # Raised later: whatever it is, the server is to end in good order.
             troubles.append(error)
 
-    await run(settings, workspace, lambda known: None, client, visiting)
+    await serve(settings, workspace, lambda known: None, client, visiting)
     for trouble in troubles:
         raise trouble

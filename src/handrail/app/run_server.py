@@ -19,20 +19,16 @@ Visit = Callable[[Credentials], Coroutine[None, None, None]]
 
 
 async def serve(
-    settings: Settings, workspace: Path, on_ready: Callable[[Credentials], None]
-) -> None:
-    """Run a server until it is told to stop; `workspace` is made known to it first."""
-    await run(settings, workspace, on_ready)
-
-
-async def run(
     settings: Settings,
     workspace: Path,
     on_ready: Callable[[Credentials], None],
     client: Client | None = None,
     visit: Visit | None = None,
 ) -> None:
-    """Run a server, and beside it a client and whoever visits; when the visit is over, all end."""
+    """Run a server until it is told to stop; `workspace` is made known to it first.
+
+    Beside it runs a client, if there is one; and when somebody visits, all end with the visit.
+    """
     _check_folder(workspace)
     _check_alone(Home(settings.home), workspace)
     exposure = read_exposure(settings)

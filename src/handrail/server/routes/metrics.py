@@ -1,12 +1,12 @@
 """Numbers for whoever runs the server."""
 
-import ipaddress
 import secrets
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 
+from handrail.core.address import is_loopback
 from handrail.core.errors import Forbidden, Unauthenticated
 from handrail.server.metrics import render
 from handrail.server.services import Services
@@ -48,7 +48,4 @@ def _is_from_here(request: Request) -> bool:
     """Whether the caller sits on this machine, and speaks for nobody behind them."""
     if request.client is None or any(name in request.headers for name in _FORWARDED):
         return False
-    try:
-        return ipaddress.ip_address(request.client.host).is_loopback
-    except ValueError:
-        return False
+    return is_loopback(request.client.host)
