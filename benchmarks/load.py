@@ -1,0 +1,40 @@
+"""Calls made as fast as they are answered, by so many callers at once."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from statistics import quantiles
+from time import perf_counter
+from typing import NamedTuple
+
+
+class Load(NamedTuple):
+    """Calls per second, and the times of the middle and of the slowest hundredth, in ms."""
+
+    rate: float
+    p50: float
+    p99: float
+
+
+async def load(call: Callable[[], Awaitable[None]], callers: int, seconds: float) -> Load:
+    took: list[float] = []
+    began = perf_counter()
+
+    async def keep_calling() -> None:
+        while (start := perf_counter()) < began + seconds:
+            await call()
+            took.append(perf_counter() - start)
+
+    await asyncio.gather(*(keep_calling() for _ in range(callers)))
+    elapsed = perf_counter() - began
+    hundredths = quantiles(took, n=100, method="inclusive")
+    return Load(len(took) / elapsed, hundredths[49] * 1000, hundredths[98] * 1000)
+
+
+async def calls_in_a_row(call: Callable[[], Awaitable[None]], count: int) -> list[float]:
+    """How long each took, in ms."""
+    took: list[float] = []
+    for _ in range(count):
+        start = perf_counter()
+        await call()
+        took.append((perf_counter() - start) * 1000)
+    return took

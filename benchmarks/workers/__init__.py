@@ -1,0 +1,1 @@
+"""The processes that a measurement is made of."""
