@@ -34,7 +34,9 @@ def main(only: Collection[str]) -> int:
 def _shown(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
     for one in outcomes:
         mark = "ok" if one.ok else "NOT MET"
-        print(f"{one.name:15} {one.ratio:7.2f}  of {one.target:<5g} {mark:8} {one.detail}", flush=True)
+        print(
+            f"{one.name:15} {one.ratio:7.2f}  of {one.target:<5g} {mark:8} {one.detail}", flush=True
+        )
         yield one
 
 

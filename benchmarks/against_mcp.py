@@ -12,7 +12,7 @@ from typing import NamedTuple
 from benchmarks.guarded import guarded
 from benchmarks.load import Load
 from benchmarks.outcome import Outcome
-from benchmarks.worker import Worker, worker
+from benchmarks.worker import worker
 
 ROUNDS = 5
 SECONDS = 1.0

@@ -6,7 +6,7 @@ from pathlib import Path
 import uvicorn
 from mcp.server.mcpserver import MCPServer
 
-from benchmarks.worker import READY, say
+from benchmarks.worker import say
 from handrail.server.serving import bind
 
 
@@ -24,7 +24,9 @@ def main(workspace: Path, mode: str) -> None:
     app = server.streamable_http_app(json_response=plain, stateless_http=plain)
     with bind("127.0.0.1", 0) as listening:
         say(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp")
-        config = uvicorn.Config(app, loop="uvloop", http="httptools", log_config=None, access_log=False)
+        config = uvicorn.Config(
+            app, loop="uvloop", http="httptools", log_config=None, access_log=False
+        )
         uvicorn.Server(config).run(sockets=[listening])
 
 

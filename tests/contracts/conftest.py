@@ -12,7 +12,7 @@ import pytest
 
 from handrail.bus.local import LocalBus
 from handrail.core.approval import Answer, Approval, ApprovalStatus
-from handrail.core.audit import AuditRecord
+from handrail.core.audit import AuditRecord, canonical
 from handrail.core.change import (
     Add,
     Advance,
@@ -112,7 +112,11 @@ def opening(execution: ToolExecution, home: Household, raw_params: str | None = 
         execution.created_at,
         (
             OpenSession(a_session(home, execution.session_id)),
-            OpenCall(execution, raw_params),
+            OpenCall(
+                execution,
+                raw_params or canonical(execution.tool_params),
+                masked=raw_params is not None,
+            ),
         ),
         (tell(execution),),
         (AuditRecord("call.proposed", execution.agent_id, execution.id, {"tool": "read_file"}),),

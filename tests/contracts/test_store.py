@@ -58,9 +58,13 @@ async def everything_about(store: SqliteStore, home: Household, call: ToolExecut
 
 
 def in_meaning(items: Sequence[StreamItem]) -> list[StreamItem | tuple[Any, ...]]:
-    """Raw parameters compared as the JSON value they are."""
+    """Raw parameters compared as the JSON value they are; results are no part of any event."""
     return [
-        (*item[:-1], None if item.raw_params is None else json.loads(item.raw_params))
+        (
+            item.event,
+            item.execution._replace(result=None, late_result=None),
+            None if item.raw_params is None else json.loads(item.raw_params),
+        )
         for item in items
     ]
 
@@ -306,7 +310,8 @@ async def test_a_call_of_an_unknown_session_is_refused(
 ) -> None:
     call = a_call(household)
 
-    await refused(store, Change(call.project_id, call.created_at, (OpenCall(call, None),)))
+    opening_call = OpenCall(call, "{}", masked=False)
+    await refused(store, Change(call.project_id, call.created_at, (opening_call,)))
 
     assert await store.find_execution(call.id) is None
 
@@ -318,7 +323,8 @@ async def test_a_call_of_another_projects_session_is_refused(
     neighbour = await settle_in(store, clock, "ben", "/ben")
     call = a_call(neighbour)
 
-    await refused(store, Change(call.project_id, call.created_at, (OpenCall(call, None),)))
+    opening_call = OpenCall(call, "{}", masked=False)
+    await refused(store, Change(call.project_id, call.created_at, (opening_call,)))
 
 
 async def test_a_call_of_a_stopped_session_is_refused(
@@ -358,7 +364,8 @@ async def test_a_call_may_ask_for_the_session_to_be_its_agents_own(
     at = household.project.created_at
     call = a_call(household)
     opened_by = household.agent.subject if opener == "its own" else opener
-    steps = (OpenSession(a_session(household)), OpenCall(call, None, opened_by))
+    opening_call = OpenCall(call, "{}", masked=False, opened_by=opened_by)
+    steps = (OpenSession(a_session(household)), opening_call)
     change = Change(household.project.id, at, steps)
 
     if taken:

@@ -103,7 +103,7 @@ async def test_a_defect_of_ours_is_told_without_its_story(
     with capture_logs() as lines:
         # On the framework's side and on ours.
         broken = await caller.ask("GET", path, token)
-        store._writer.run("ALTER TABLE tokens RENAME TO hidden_too")
+        store._writer.run("ALTER TABLE sessions RENAME TO hidden_too")
         direct = await caller.ask("POST", f"{base(household)}/tools/execute", token, json=a_body())
         # Nothing of what was broken is needed here.
         alive = await caller.ask("GET", "/health")

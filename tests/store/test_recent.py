@@ -5,13 +5,14 @@ from itertools import count
 
 import pytest
 
-from handrail.core.change import Advance, Change, OpenSession, Reoffer
+from handrail.core.access import Role, Token
+from handrail.core.change import Add, Advance, Change, OpenSession, Reoffer, RevokeToken, Step
 from handrail.core.event import Event
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.ids import SessionId
+from handrail.core.ids import SessionId, TokenId
 from handrail.core.project import Place
 from handrail.store import recent
-from handrail.store.recent import Recent
+from handrail.store.recent import Few, Recent
 from tests.conftest import Household
 from tests.contracts.conftest import a_call, a_session, moving, opening, tell
 
@@ -34,7 +35,7 @@ def test_an_empty_memory_knows_nothing(household: Household) -> None:
     memory = Recent()
 
     assert memory.find_execution(a_call(household).id) is None
-    assert memory.find_place(household.project.id, SessionId("session-1")) is None
+    assert memory.places.get((household.project.id, SessionId("session-1"))) is None
     assert memory.read_stream(household.project.id, 0, None, 10) is None
 
 
@@ -140,38 +141,68 @@ def test_a_heavy_result_is_left_on_disk(
     assert memory.find_execution(call.id) == (over if kept else None)
 
 
-def test_places_are_forgotten_when_a_row_is_added(household: Household) -> None:
+def a_place(household: Household, session_id: str = "session-1") -> Place:
+    return Place(household.project, household.workspace, a_session(household, session_id))
+
+
+def a_token(household: Household) -> Token:
+    agent = household.agent
+    return Token(
+        TokenId("tok_1"), "hash", Role.AGENT, agent.subject, agent.user_id, agent.project_id,
+        agent.workspace_id, "an agent", household.project.created_at,
+    )  # fmt: skip
+
+
+def know_people(memory: Recent, household: Household) -> None:
+    memory.places.keep((household.project.id, SessionId("session-1")), a_place(household))
+    memory.projects.keep(household.project.id, household.project)
+    memory.tokens.keep("hash", a_token(household))
+
+
+def known_people(memory: Recent, household: Household) -> list[object]:
+    place = memory.places.get((household.project.id, SessionId("session-1")))
+    known = (place, memory.projects.get(household.project.id), memory.tokens.get("hash"))
+    return [one for one in known if one is not None]
+
+
+@pytest.mark.parametrize("step", ["session", "token", "revoked"])
+def test_people_and_places_are_forgotten_when_one_of_them_changes(
+    household: Household, step: str
+) -> None:
     memory = Recent()
-    place = Place(household.project, household.workspace, a_session(household))
-    memory.keep_place(place)
-    assert memory.find_place(household.project.id, place.session.id) == place
+    know_people(memory, household)
+    assert len(known_people(memory, household)) == 3
 
-    session = OpenSession(a_session(household, "session-2"))
-    remember(memory, Change(household.project.id, place.session.created_at, (session,)))
+    steps: dict[str, Step] = {
+        "session": OpenSession(a_session(household, "session-2")),
+        "token": Add(a_token(household)),
+        "revoked": RevokeToken(a_token(household)),
+    }
+    at = household.project.created_at
+    remember(memory, Change(household.project.id, at, (steps[step],)))
 
-    assert memory.find_place(household.project.id, place.session.id) is None
+    assert known_people(memory, household) == []
 
 
-def test_the_number_of_places_is_bounded(household: Household) -> None:
-    memory = Recent()
-    sessions = [a_session(household, f"session-{n}") for n in range(3 * recent._MOST_PLACES)]
-    for session in sessions:
-        memory.keep_place(Place(household.project, household.workspace, session))
+def test_a_few_are_kept_and_not_more() -> None:
+    numbers = Few[int, str]()
+    last = 3 * recent._MOST_KEPT
+    for number in range(last + 1):
+        numbers.keep(number, str(number))
 
-    assert len(memory._places) <= recent._MOST_PLACES
-    last = memory.find_place(household.project.id, sessions[-1].id)
-    assert last == Place(household.project, household.workspace, sessions[-1])
+    assert len(numbers._values) <= recent._MOST_KEPT
+    assert numbers.get(last) == str(last)
 
 
 def test_nothing_is_known_after_forgetting(household: Household) -> None:
     memory = Recent()
     call = a_call(household)
     remember(memory, opening(call, household, '{"raw":1}'), 1)
-    memory.keep_place(Place(household.project, household.workspace, a_session(household)))
+    know_people(memory, household)
 
     memory.clear()
 
     assert memory.find_execution(call.id) is None
-    assert memory.find_place(household.project.id, call.session_id) is None
+    assert known_people(memory, household) == []
     assert memory.read_stream(household.project.id, 0, None, 10) is None
     assert memory._raw_params == {}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Table
 
 from handrail.core.access import Token
-from handrail.core.audit import AuditEntry
+from handrail.core.audit import AuditEntry, canonical
 from handrail.core.event import Event, NewEvent
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ports import StreamItem
@@ -68,7 +68,7 @@ def test_the_columns_that_move_are_those_that_are_updated(household: Household) 
 
 
 def test_an_execution_becomes_a_row_of_its_table(household: Household) -> None:
-    row = rows.execution_row(a_call(household))
+    row = rows.execution_row(a_call(household), canonical(a_call(household).tool_params))
 
     assert set(row) == set(columns(schema.tool_executions))
     assert rows.read_execution(tuple(row[name] for name in ToolExecution._fields)) == a_call(
@@ -119,7 +119,7 @@ def test_only_a_signal_that_stands_carries_parameters(
     event = ("prj", 1, 0, "tool.execution_signal", "exe", "executing", "cli", 1)
 
     call = a_call(household)._replace(epoch=epoch, status=Status(status))
-    columns = rows.execution_row(call)
+    columns = rows.execution_row(call, "{}")
     item = rows.read_stream_item((*event, *(columns[name] for name in call._fields), "{}"))
 
     assert isinstance(item, StreamItem)

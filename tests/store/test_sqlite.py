@@ -4,15 +4,20 @@ import asyncio
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from handrail.bus.local import LocalBus
-from handrail.core.change import Advance
+from handrail.core.access import Role, hash_secret
+from handrail.core.change import Advance, Change, RevokeToken
 from handrail.core.errors import ChangeRefused, HandrailError
 from handrail.core.execution import Status
 from handrail.store import sqlite
+from handrail.store.rows import Row
 from handrail.store.sqlite import SqliteStore
 from handrail.store.sqlite_file import SqliteFile
 from handrail.testing import FakeClock
@@ -77,6 +82,84 @@ async def test_closing_writes_what_still_waits(tmp_path: Path, clock: FakeClock)
     await again.close()
 
 
+async def test_a_slow_disk_is_waited_for_in_a_thread_and_a_quick_one_on_the_loop(
+    store: SqliteStore, household: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit, threads = store._commit, list[bool]()
+    store._commit_seconds = 0.0
+
+    def commit_at(seconds: float) -> None:
+        threads.append(threading.current_thread() is not threading.main_thread())
+        commit()
+        store._commit_seconds = seconds
+
+    for number, seconds in enumerate((0.0001, 0.05, 0.05, 0.0001, 0.0001)):
+        monkeypatch.setattr(store, "_commit", partial(commit_at, seconds))
+        await store.submit(opening(a_call(household, f"call-{number}"), household))
+
+    assert threads == [False, False, True, True, False]
+
+
+async def test_a_commit_that_fails_on_the_loop_is_told_and_leaves_nothing(
+    store: SqliteStore, household: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise OSError("the disk is gone")
+
+    call = a_call(household)
+    with monkeypatch.context() as broken:
+        broken.setattr(store, "_commit", fail)
+        with pytest.raises(HandrailError, match="the disk is gone"):
+            await store.submit(opening(call, household))
+
+    assert await store.find_execution(call.id) is None
+    await store.submit(opening(call, household))
+    assert await store.find_execution(call.id) == call
+
+
+async def test_a_long_log_is_folded_into_the_database(
+    store: SqliteStore, tmp_path: Path, household: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "_MOST_LOG_PAGES", 50)
+    log = tmp_path / "handrail.db-wal"
+
+    for number in range(100):
+        await store.submit(opening(a_call(household, f"call-{number}"), household))
+        assert store._writer.log_pages < 50 + 20
+
+    # Begun anew again and again, it is far from holding all that was written to it.
+    assert log.stat().st_size < 4096 * 100
+    assert (await store.event_range(household.project.id)).last == 100
+
+
+async def test_a_token_is_remembered_until_somebody_revokes_it_from_elsewhere(
+    store: SqliteStore, tmp_path: Path, household: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret_hash = hash_secret(household.secrets[Role.AGENT])
+    token = await store.find_token(secret_hash)
+    assert token is not None
+    reads = list[str]()
+    run = store._reader.run
+
+    def note(sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        reads.append(sql)
+        return run(sql, values)
+
+    monkeypatch.setattr(store._reader, "run", note)
+
+    assert await store.find_token(secret_hash) == token
+    assert reads == []
+    other = SqliteStore(tmp_path / "handrail.db", LocalBus())
+    await other.open()
+    at = household.project.created_at
+    await other.submit(Change(household.project.id, at, (RevokeToken(token),)))
+    await other.close()
+
+    seen = await store.find_token(secret_hash)
+    assert seen is not None
+    assert seen.revoked_at == at
+
+
 async def test_memory_is_dropped_when_somebody_else_has_written(
     store: SqliteStore, tmp_path: Path, household: Household
 ) -> None:
@@ -110,6 +193,7 @@ async def test_what_is_on_disk_is_seen_before_its_writer_has_heard_of_it(
         may_go_on.wait(10)
 
     monkeypatch.setattr(store, "_commit", commit_and_dawdle)
+    store._commit_seconds = 1.0  # A slow disk is waited for in the thread.
     storing = asyncio.create_task(store.submit(moving(Advance(call, handed))))
     await asyncio.to_thread(is_committed.wait, 10)
 

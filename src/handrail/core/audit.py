@@ -12,6 +12,8 @@ from handrail.core.tool import JsonObject
 
 GENESIS = "0" * 64
 
+_encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
@@ -50,11 +52,11 @@ BEGINNING = AuditHead(0, GENESIS)
 def chain(
     record: AuditRecord, *, project_id: ProjectId, seq: int, at: datetime, previous: str
 ) -> AuditEntry:
-    unhashed = AuditEntry(
+    unhashed = (
         project_id, seq, at, record.action, record.actor, record.subject,
-        canonical(record.details), previous, hash="",
+        canonical(record.details), previous,
     )  # fmt: skip
-    return unhashed._replace(hash=_hash(unhashed))
+    return AuditEntry(*unhashed, hash=_hash(unhashed))
 
 
 def find_break(entries: Iterable[AuditEntry]) -> str | None:
@@ -71,17 +73,17 @@ def find_misfit(head: AuditHead, entry: AuditEntry) -> str | None:
     """Why a line cannot be the one that comes next, or None."""
     if entry.seq != head.seq + 1:
         return f"line {head.seq + 1} is missing"
-    if entry.previous != head.hash or entry.hash != _hash(entry):
+    if entry.previous != head.hash or entry.hash != _hash(entry[:-1]):
         return f"line {entry.seq} does not match its hash"
     return None
 
 
 def canonical(value: object) -> str:
     """One spelling for one JSON value; pure ASCII, so that any text there is can be kept."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return _encoder.encode(value)
 
 
-def _hash(entry: AuditEntry) -> str:
+def _hash(unhashed: tuple[object, ...]) -> str:
     """Of everything in the line but the hash itself; none of its parts can hold a line feed."""
-    text = "\n".join(map(str, entry[:-1]))
+    text = "\n".join(map(str, unhashed))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -38,12 +38,14 @@ class OpenSession:
 class OpenCall:
     """A new call. Refused if its call id is taken, or its session is unknown or stopped.
 
-    `raw_params` is None where masking has found nothing to mask: then the record itself is raw.
-    With `opened_by`, the session must also have been opened by that very agent.
+    `raw_params` is what was asked, as canonical JSON, and `masked` whether the record shows less;
+    if it does not, the record itself is raw. With `opened_by`, the session must also have been
+    opened by that very agent.
     """
 
     execution: ToolExecution
-    raw_params: str | None
+    raw_params: str
+    masked: bool = True
     opened_by: str | None = None
 
 

@@ -3,7 +3,6 @@
 Parameters come as canonical JSON, which holds no line feed.
 """
 
-import hashlib
 import hmac
 
 from handrail.core.audit import canonical
@@ -25,4 +24,4 @@ def digest_call(
 
 
 def _digest(salt: str, text: str) -> str:
-    return hmac.digest(salt.encode(), text.encode(), hashlib.sha256).hex()
+    return hmac.digest(salt.encode(), text.encode(), "sha256").hex()

@@ -84,7 +84,7 @@ class Checkpoints(Protocol):
 
 
 class StreamItem(NamedTuple):
-    """An event with the call it tells of, as that is now but without its result.
+    """An event with the call it tells of, as that is now; no event tells of its result.
 
     `raw_params` is there only for a signal that still stands: the call has not ended and has
     not been offered anew since.

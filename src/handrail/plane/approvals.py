@@ -58,7 +58,7 @@ class ApprovalManager:
     async def rule(self, pending: ToolExecution, assessment: Assessment) -> Move:
         """Let a judged call pass, turn it away, or put it to a person."""
         at = self._clock.now()
-        judged = assessment.judge(pending)._replace(client_id=None)
+        judged = assessment.judge(pending)
         if (passed := self.auto_approve_tool_if_low_risk(judged, assessment)) is not None:
             return passed
         if assessment.verdict.ruling is Ruling.DENY:

@@ -10,6 +10,7 @@ from handrail.core.digest import digest_call
 from handrail.core.errors import BrokenTool
 from handrail.core.execution import ToolExecution
 from handrail.core.grant import CallClass
+from handrail.core.ids import ClientId
 from handrail.core.project import Autonomy, Place, Workspace
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.survey import Survey
@@ -37,8 +38,8 @@ class Assessment:
     call_class: CallClass | None
     survey: Survey | None
 
-    def judge(self, pending: ToolExecution) -> ToolExecution:
-        """The call with this judgement written into it."""
+    def judge(self, pending: ToolExecution, client_id: ClientId | None = None) -> ToolExecution:
+        """The call with this judgement written into it; `client_id` is who shall look first."""
         return pending._replace(
             tool_name=self.tool.name,
             digest=self.digest,
@@ -48,6 +49,7 @@ class Assessment:
             reasons=tuple(map(mask_text, self.verdict.reasons)),
             requires_approval=self.verdict.ruling is Ruling.ASK,
             surveyed=self.survey is not None,
+            client_id=client_id,
         )
 
 

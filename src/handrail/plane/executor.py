@@ -26,7 +26,7 @@ from handrail.core.errors import (
 )
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.ids import ApprovalId, ClientId, ExecutionId, mint
+from handrail.core.ids import ApprovalId, ExecutionId, mint
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Place, Session
 from handrail.core.risk import RiskLevel
@@ -150,7 +150,8 @@ class ToolExecutor:
     async def _weigh(self, call: ToolCall, asker: Principal) -> tuple[ToolCall, str]:
         """The call under its own name, with what is too large for a row put away, and as JSON."""
         name, params = self._registry.resolve(call.tool_name, call.tool_params)
-        call = replace(call, tool_name=name, tool_params=params)
+        if name != call.tool_name:
+            call = replace(call, tool_name=name, tool_params=params)
         tool = self._registry.find(name)
         large = None if tool is None else tool.large
         if large is not None:
@@ -203,7 +204,7 @@ class ToolExecutor:
             return Move(failed, (), (NewEvent.for_everyone(failed, EventKind.STATUS),))
         client_id = self._dispatcher.find_client(pending.workspace_id)
         if client_id is not None and _is_worth_a_look(assessment):
-            return _look_first(assessment.judge(pending), client_id)
+            return _look_first(assessment.judge(pending, client_id))
         return await self._approvals.rule(pending, assessment)
 
     def _pending(
@@ -261,9 +262,9 @@ def _check_owner(session: Session, asker: Principal) -> None:
 def _opening_of(
     execution: ToolExecution, call: ToolCall, params_json: str, asker: Principal
 ) -> OpenCall:
-    nothing_masked = execution.tool_params == call.tool_params
     opened_by = asker.subject if asker.role is Role.AGENT else None
-    return OpenCall(execution, None if nothing_masked else params_json, opened_by)
+    masked = execution.tool_params != call.tool_params
+    return OpenCall(execution, params_json, masked, opened_by)
 
 
 def _is_worth_a_look(assessment: Assessment) -> bool:
@@ -273,10 +274,9 @@ def _is_worth_a_look(assessment: Assessment) -> bool:
     return undecided and assessment.tool.site is Site.CLIENT
 
 
-def _look_first(judged: ToolExecution, client_id: ClientId) -> Move:
-    """Have a client look at the machine; the answer comes under the id of the question to be."""
-    question = ApprovalId(mint("apr", judged.created_at))
-    looking = judged._replace(client_id=client_id, approval_id=question)
+def _look_first(judged: ToolExecution) -> Move:
+    """Have its client look at the machine; the answer comes under the id of the question to be."""
+    looking = judged._replace(approval_id=ApprovalId(mint("apr", judged.created_at)))
     return Move(looking, (), (NewEvent.about(looking, EventKind.SURVEY_REQUEST),))
 
 

@@ -56,8 +56,14 @@ _FLAG_AND_VALUE = re.compile(
 )
 
 
+# Nothing of the above fits a text without any of these, and most names and paths have none.
+_HINT = re.compile(r"[\s=:]|--|[\w-]{11}")
+
+
 def mask_text(text: str) -> str:
     """Cover what has the shape of a secret, or stands behind the name of one."""
+    if _HINT.search(text) is None:
+        return text
     text = _SHAPE.sub(MASK, text)
     text = _HEADER.sub(rf"\1\2{MASK}", text)
     text = _ASSIGNMENT.sub(rf"\g<name>{MASK}", text)

@@ -26,6 +26,7 @@ from handrail.server.routes.records import records_router
 from handrail.server.routes.stops import StopRoutes
 from handrail.server.routes.tools import tools_router
 from handrail.server.services import Services
+from handrail.server.switchboard import Switchboard
 from handrail.version import __version__
 
 _METRICS_PROBLEMS = (401, 403)
@@ -57,7 +58,10 @@ def create_app(
     )
     return Starlette(
         routes=[*routes_of(direct), Mount("/", api)],
-        middleware=[Middleware(HostGuard, hosts=hosts, origin=origin)],
+        middleware=[
+            Middleware(HostGuard, hosts=hosts, origin=origin),
+            Middleware(Switchboard, routes=direct),
+        ],
         exception_handlers=HANDLERS,  # pyright: ignore[reportArgumentType]
         lifespan=lambda _: _swept(services),
     )

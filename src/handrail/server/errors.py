@@ -1,5 +1,7 @@
 """From what went wrong to what is told: one table, one form (RFC 9457)."""
 
+from collections.abc import Awaitable, Callable
+
 import structlog
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
@@ -81,10 +83,19 @@ async def on_any_error(request: Request, error: Exception) -> Response:
     )
 
 
-HANDLERS = {
+async def answer_for(request: Request, error: Exception) -> Response:
+    """What is told of anything that is in the table below."""
+    handler = next(HANDLERS[kind] for kind in type(error).__mro__ if kind in HANDLERS)
+    return await handler(request, error)
+
+
+HANDLERS: dict[type[object], Callable[[Request, Exception], Awaitable[Response]]] = {
     errors.HandrailError: on_handrail_error,
     ValidationError: on_invalid_body,
     RequestValidationError: on_invalid_body,
     HTTPException: on_http_error,
     Exception: on_any_error,
 }
+
+# Anything else is a defect, and no route needs to know what to do about it.
+EXPECTED = (errors.HandrailError, ValidationError, HTTPException)

@@ -7,8 +7,9 @@ before it is on disk, and everything is dropped when another process turns out t
 from collections import deque
 from collections.abc import Mapping
 from itertools import islice
+from typing import Generic, TypeVar
 
-from handrail.core.audit import canonical
+from handrail.core.access import Token
 from handrail.core.change import (
     Add,
     Advance,
@@ -19,6 +20,7 @@ from handrail.core.change import (
     OpenSession,
     Rejudge,
     Reoffer,
+    RevokeToken,
     SetPolicy,
     Step,
     StopAgent,
@@ -28,27 +30,49 @@ from handrail.core.event import Event
 from handrail.core.execution import ToolExecution
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
 from handrail.core.ports import StreamItem
-from handrail.core.project import Place
+from handrail.core.project import Place, Project
 from handrail.core.tool import JsonObject
 
 _MOST_CALLS = 1_000
 _MOST_EVENTS = 2_000
-_MOST_PLACES = 500
+_MOST_KEPT = 500
 _MOST_CHARS = 16_000
 
 
-class Recent:
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Few(Generic[K, V]):
+    """Some values by their keys; when there are too many, all are forgotten."""
+
     def __init__(self) -> None:
+        self._values: dict[K, V] = {}
+        self.get = self._values.get
+        self.clear = self._values.clear
+
+    def keep(self, key: K, value: V) -> None:
+        if len(self._values) >= _MOST_KEPT:
+            self._values.clear()
+        self._values[key] = value
+
+
+class Recent:
+    """`places`, `tokens` and `projects` hold what was read, the rest what was stored."""
+
+    def __init__(self) -> None:
+        self.places: Few[tuple[ProjectId, SessionId], Place] = Few()
+        self.tokens: Few[str, Token] = Few()
+        self.projects: Few[ProjectId, Project] = Few()
         self._calls: dict[ExecutionId, ToolExecution] = {}
         self._raw_params: dict[ExecutionId, str] = {}
         self._tails: dict[ProjectId, deque[Event]] = {}
-        self._places: dict[tuple[ProjectId, SessionId], Place] = {}
 
     def clear(self) -> None:
         self._calls.clear()
         self._raw_params.clear()
         self._tails.clear()
-        self._places.clear()
+        self._forget_people()
 
     def remember(self, change: Change, events: list[Event]) -> None:
         """Take in a change that has just become durable."""
@@ -64,14 +88,6 @@ class Recent:
 
     def find_execution(self, execution_id: ExecutionId) -> ToolExecution | None:
         return self._calls.get(execution_id)
-
-    def find_place(self, project_id: ProjectId, session_id: SessionId) -> Place | None:
-        return self._places.get((project_id, session_id))
-
-    def keep_place(self, place: Place) -> None:
-        if len(self._places) >= _MOST_PLACES:
-            self._places.clear()
-        self._places[place.project.id, place.session.id] = place
 
     def read_stream(
         self, project_id: ProjectId, after: int, client_id: ClientId | None, limit: int
@@ -95,7 +111,7 @@ class Recent:
     def _take_in(self, step: Step) -> None:
         match step:
             case OpenCall(execution=execution, raw_params=raw_params):
-                if raw_params is not None and not execution.status.is_final:
+                if not execution.status.is_final:
                     self._raw_params[execution.id] = raw_params
                 self._keep(execution)
             case Advance(_, after) | Reoffer(_, after) | Rejudge(_, after):
@@ -107,16 +123,20 @@ class Recent:
             case KeepLate(execution):
                 # Seldom read again, and perhaps large.
                 self._calls.pop(execution.id, None)
-            case Add() | OpenSession() | StopSession() | StopAgent() | SetPolicy():
-                self._places.clear()
+            case Add() | OpenSession() | StopSession() | StopAgent() | SetPolicy() | RevokeToken():
+                self._forget_people()
             case _:
                 pass
 
+    def _forget_people(self) -> None:
+        self.places.clear()
+        self.tokens.clear()
+        self.projects.clear()
+
     def _item(self, event: Event, execution: ToolExecution) -> StreamItem:
-        raw_params: str | None = None
-        if execution.epoch == event.epoch and not execution.status.is_final:
-            raw_params = self._raw_params.get(execution.id) or canonical(execution.tool_params)
-        return StreamItem(event, execution._replace(result=None), raw_params)
+        stands = execution.epoch == event.epoch
+        raw_params = self._raw_params.get(execution.id) if stands else None
+        return StreamItem(event, execution, raw_params)
 
     def _keep(self, execution: ToolExecution) -> None:
         if not (_is_light(execution.tool_params) and _is_light(execution.result)):

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from handrail.core.access import Role, Token
-from handrail.core.audit import AuditEntry, canonical
+from handrail.core.audit import AuditEntry
 from handrail.core.blob import BlobHold
 from handrail.core.errors import ErrorType
 from handrail.core.event import Event, EventKind
@@ -23,6 +23,9 @@ from handrail.core.tool import Effect, JsonObject, Site
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
+# Looked up, because an enum takes its time to say its own name.
+_RISKS = {risk: risk.name for risk in RiskLevel}
 
 Row = Sequence[Any]
 
@@ -43,9 +46,9 @@ def plain_row(
     return {name: to_micros(v) if isinstance(v, datetime) else v for name, v in row.items()}
 
 
-def execution_row(execution: ToolExecution) -> dict[str, Any]:
+def execution_row(execution: ToolExecution, params_json: str) -> dict[str, Any]:
     row = execution._asdict()
-    row["tool_params"] = canonical(execution.tool_params)
+    row["tool_params"] = params_json
     row["created_at"] = to_micros(execution.created_at)
     row.update(moving_row(execution))
     row.update(judged_row(execution))
@@ -78,8 +81,8 @@ def judged_row(execution: ToolExecution) -> dict[str, Any]:
     """The columns that a new judgement changes."""
     return {
         "digest": execution.digest,
-        "risk_level": execution.risk_level.name,
-        "reasons": json.dumps(execution.reasons),
+        "risk_level": _RISKS[execution.risk_level],
+        "reasons": _in_json(execution.reasons),
         "requires_approval": execution.requires_approval,
         "surveyed": execution.surveyed,
     }
@@ -94,12 +97,14 @@ def late_row(execution: ToolExecution) -> dict[str, Any]:
     }
 
 
-def event_row(event: Event) -> dict[str, Any]:
-    return {**event._asdict(), "at": to_micros(event.at)}
+def event_row(event: Event) -> Row:
+    """In the order of the table's columns, which is that of the fields."""
+    return (event.project_id, event.seq, to_micros(event.at), *event[3:])
 
 
-def audit_row(entry: AuditEntry) -> dict[str, Any]:
-    return {**entry._asdict(), "at": to_micros(entry.at)}
+def audit_row(entry: AuditEntry) -> Row:
+    """In the order of the table's columns, which is that of the fields."""
+    return (entry.project_id, entry.seq, to_micros(entry.at), *entry[3:])
 
 
 def read_user(row: Row) -> User:
@@ -185,7 +190,15 @@ def _named(kind: type[Any], row: Row) -> dict[str, Any]:
 
 
 def _json_or_none(value: JsonObject | None) -> str | None:
-    return None if value is None else json.dumps(value)
+    return None if value is None else _in_json(value)
+
+
+def _in_json(value: object) -> str:
+    try:
+        return _encode(value).decode()
+    except UnicodeEncodeError:
+        # Half a character, which UTF-8 cannot hold and an escape can.
+        return json.dumps(value)
 
 
 def moment_or_none(value: int | None) -> datetime | None:

@@ -1,6 +1,7 @@
 """The embedded store: one SQLite file, one writer, many changes to a commit."""
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,24 +10,31 @@ from typing import Any, NamedTuple
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.elements import ClauseElement
 
+from handrail.core.access import Token
 from handrail.core.change import Change
 from handrail.core.errors import ChangeRefused, HandrailError
 from handrail.core.event import Event
 from handrail.core.execution import ToolExecution
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
 from handrail.core.ports import Bus, StreamItem
-from handrail.core.project import Place
+from handrail.core.project import Place, Project
 from handrail.store import statements
 from handrail.store.blobs import BlobFolder
 from handrail.store.migrate import migrate_sqlite
+from handrail.store.page import Head, Page
 from handrail.store.reads import StoreReads
 from handrail.store.recent import Recent
 from handrail.store.rows import Row
 from handrail.store.sqlite_file import BusyError, ConstraintError, SqliteFile
 from handrail.store.statements import StatementBook
-from handrail.store.steps import Head, Write, writes_for
+from handrail.store.steps import Write, writes_for
 
 _MOST_PER_COMMIT = 128
+# A disk that answers sooner than this is waited for on the loop: to hand the wait over to a
+# thread and take the word back costs more than it spares the others.
+_QUICK_SECONDS = 0.001
+# When the log has this many pages it is folded into the database, which takes a while.
+_MOST_LOG_PAGES = 1_000
 _LOCKED_PAUSE_SECONDS = 0.02
 _MOST_LOCKED_SECONDS = 10.0
 
@@ -48,8 +56,9 @@ class Outcome(NamedTuple):
 class SqliteStore(StoreReads):
     """One writer, many changes to a commit.
 
-    Statements run on the loop, where they take microseconds; commits wait for the disk in a
-    thread, and what is submitted meanwhile becomes the next batch.
+    Statements run on the loop, where they take microseconds. So do commits while the disk is
+    quick; a slow one is waited for in a thread, and what is submitted meanwhile becomes the next
+    batch.
 
     A change that no longer applies is refused alone: the batch is written once in good hope and,
     if one of it fails, again with a savepoint for each. Only when the batch is on disk may its
@@ -74,6 +83,8 @@ class SqliteStore(StoreReads):
         self._recent = Recent()
         self._committing: frozenset[ExecutionId] = frozenset()
         self._version = 0
+        self._commit_seconds = 0.0
+        self._writer_is_away = False
         self._locked_since: float | None = None
 
     async def open(self) -> None:
@@ -107,11 +118,25 @@ class SqliteStore(StoreReads):
                 return known
         return await super().find_execution(execution_id)
 
+    async def find_token(self, secret_hash: str) -> Token | None:
+        if self._is_up_to_date() and (known := self._recent.tokens.get(secret_hash)) is not None:
+            return known
+        if (found := await super().find_token(secret_hash)) is not None:
+            self._recent.tokens.keep(secret_hash, found)
+        return found
+
+    async def find_project(self, project_id: ProjectId) -> Project | None:
+        if self._is_up_to_date() and (known := self._recent.projects.get(project_id)) is not None:
+            return known
+        if (found := await super().find_project(project_id)) is not None:
+            self._recent.projects.keep(project_id, found)
+        return found
+
     async def find_place(self, project_id: ProjectId, session_id: SessionId) -> Place | None:
-        if (known := self._recent.find_place(project_id, session_id)) is not None:
+        if (known := self._recent.places.get((project_id, session_id))) is not None:
             return known
         if (found := await super().find_place(project_id, session_id)) is not None:
-            self._recent.keep_place(found)
+            self._recent.places.keep((project_id, session_id), found)
         return found
 
     async def read_stream(
@@ -121,6 +146,13 @@ class SqliteStore(StoreReads):
         if known is not None:
             return known
         return await super().read_stream(project_id, after=after, client_id=client_id, limit=limit)
+
+    def _is_up_to_date(self) -> bool:
+        """Drop what others have changed meanwhile, such as a token; False when nobody can tell."""
+        if self._writer_is_away:
+            return False
+        self._notice_others()
+        return True
 
     async def _fetch(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
         prepared = self._book.prepare(statement)
@@ -138,11 +170,25 @@ class SqliteStore(StoreReads):
             self._give_up(batch, error)
             return
         self._locked_since = None
+        if self._commit_seconds < _QUICK_SECONDS:
+            self._finish(_try(self._commit), outcomes)
+            return
         self._committing = frozenset(
             event.execution_id for outcome in outcomes for event in outcome.events
         )
-        committing = self._loop.run_in_executor(self._disk, self._commit)
-        committing.add_done_callback(lambda committed: self._finish(committed, outcomes))
+        self._in_thread(self._commit, lambda error: self._finish(error, outcomes))
+
+    def _in_thread(
+        self, work: Callable[[], None], then: Callable[[BaseException | None], None]
+    ) -> None:
+        """Have slow work with the file done; until then the thread alone has the writer."""
+        self._writer_is_away = True
+
+        def back(done: asyncio.Future[None]) -> None:
+            self._writer_is_away = False
+            then(done.exception())
+
+        self._loop.run_in_executor(self._disk, work).add_done_callback(back)
 
     def _wait_for_the_lock(self, batch: list[Order], error: BusyError) -> None:
         """Somebody else is writing to the file: come back in a moment, but not for ever."""
@@ -158,29 +204,34 @@ class SqliteStore(StoreReads):
 
     def _apply_all(self, batch: list[Order]) -> list[Outcome]:
         self._begin()
-        heads: dict[ProjectId, Head] = {}
+        page = Page(self._read_head)
         try:
-            outcomes = [Outcome(*order, self._apply(order.change, heads), None) for order in batch]
+            outcomes = [Outcome(*order, self._apply(order.change, page), None) for order in batch]
         except Exception:  # One of them is at fault; the second round finds out which.
             self._roll_back()
             self._begin()
-            heads.clear()
-            outcomes = [self._apply_or_refuse(order, heads) for order in batch]
-        for head in heads.values():
-            self._do(head.move())
+            page = Page(self._read_head)
+            outcomes = [self._apply_or_refuse(order, page) for order in batch]
+        self._writer.run_many(self._book.prepare(statements.ADD_EVENT).sql, page.events)
+        self._writer.run_many(self._book.prepare(statements.ADD_AUDIT).sql, page.lines)
+        for move in page.moves():
+            self._do(move)
         return outcomes
 
     def _begin(self) -> None:
         self._writer.run("BEGIN IMMEDIATE")
+        self._notice_others()
+
+    def _notice_others(self) -> None:
         if (version := self._writer.data_version) != self._version:
             self._version = version
             self._recent.clear()
 
-    def _apply_or_refuse(self, order: Order, heads: dict[ProjectId, Head]) -> Outcome:
+    def _apply_or_refuse(self, order: Order, page: Page) -> Outcome:
         """Store one change or, if it no longer applies, leave no trace of it."""
         self._writer.run("SAVEPOINT change")
         try:
-            events = self._apply(order.change, heads)
+            events = self._apply(order.change, page)
         except Exception as error:
             self._writer.run("ROLLBACK TO change")
             self._writer.run("RELEASE change")
@@ -188,17 +239,10 @@ class SqliteStore(StoreReads):
         self._writer.run("RELEASE change")
         return Outcome(*order, events, None)
 
-    def _apply(self, change: Change, heads: dict[ProjectId, Head]) -> list[Event]:
+    def _apply(self, change: Change, page: Page) -> list[Event]:
         for write in writes_for(change):
             self._do(write)
-        if not (change.events or change.audit):
-            return []
-        head = heads.get(change.project_id) or self._read_head(change.project_id)
-        after, events, writes = head.stamp(change)
-        for write in writes:
-            self._do(write)
-        heads[change.project_id] = after
-        return events
+        return page.take(change)
 
     def _do(self, write: Write) -> None:
         prepared = self._book.prepare(write.statement)
@@ -214,11 +258,13 @@ class SqliteStore(StoreReads):
         return Head(project_id, *found[0])
 
     def _commit(self) -> None:
-        """The one slow step, and the one that makes it true. Runs in the thread."""
+        """The one step that waits for the disk, and the one that makes it true."""
+        began = time.perf_counter()
         self._writer.run("COMMIT")
+        self._commit_seconds = time.perf_counter() - began
 
-    def _finish(self, committed: asyncio.Future[None], outcomes: list[Outcome]) -> None:
-        if (error := committed.exception()) is not None:
+    def _finish(self, error: BaseException | None, outcomes: list[Outcome]) -> None:
+        if error is not None:
             self._give_up([Order(outcome.change, outcome.done) for outcome in outcomes], error)
             return
         self._committing = frozenset()
@@ -244,10 +290,24 @@ class SqliteStore(StoreReads):
             self._writer.run("ROLLBACK")
 
     def _write_on(self) -> None:
+        if self._writer.log_pages < _MOST_LOG_PAGES:
+            self._write_what_waits()
+            return
+        self._in_thread(self._writer.fold_log, lambda error: self._write_what_waits())
+
+    def _write_what_waits(self) -> None:
         if self._waiting:
             self._loop.call_soon(self._write)
         else:
             self._idle.set()
+
+
+def _try(action: Callable[[], None]) -> Exception | None:
+    try:
+        action()
+    except Exception as error:
+        return error
+    return None
 
 
 def _in_our_words(error: Exception) -> HandrailError:

@@ -35,6 +35,22 @@ class SqliteFile:
         self.run("PRAGMA secure_delete = ON")
         if read_only:
             self.run("PRAGMA query_only = ON")
+        self.log_pages = 0
+        # In place of SQLite's own, which would fold the log within a commit.
+        self._connection.set_wal_hook(self._on_commit)
+
+    def _on_commit(self, connection: Any, database: str, log_pages: int) -> int:
+        self.log_pages = log_pages
+        return apsw.SQLITE_OK
+
+    def fold_log(self) -> None:
+        """Carry the log over into the database, as far as no reader needs it; then it begins anew.
+
+        That much was durable before, so a fold that fails is no loss: the next one does it.
+        """
+        with suppress(apsw.Error):
+            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        self.log_pages = 0
 
     def _log_ahead(self) -> None:
         """Switch to the write-ahead log. SQLite does not wait its turn for this, so we do."""
@@ -49,6 +65,10 @@ class SqliteFile:
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         return self._connection.execute(sql, values).fetchall()
+
+    def run_many(self, sql: str, rows: Sequence[Row]) -> None:
+        """Run a statement that gives nothing back, once for each row of values."""
+        self._connection.executemany(sql, rows)
 
     def run_script(self, sql: str) -> None:
         """Run statement after statement; each goes on only when its rows are taken."""

@@ -3,8 +3,9 @@
 Names behind a colon are bound at run time; `expected_…` are the preconditions of a change.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -300,11 +301,10 @@ class Prepared:
     sql: str
     order: tuple[str, ...]
     fixed: Mapping[str, Any]
+    _take: Callable[[Mapping[str, Any]], tuple[Any, ...]]
 
     def bind(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
-        if self.fixed:
-            values = {**self.fixed, **values}
-        return tuple([values[name] for name in self.order])
+        return self._take({**self.fixed, **values} if self.fixed else values)
 
 
 class StatementBook:
@@ -319,6 +319,14 @@ class StatementBook:
         if prepared is None:
             compiled = cast(SQLCompiler, statement.compile(dialect=self._dialect))
             fixed = {name: value for name, value in compiled.params.items() if value is not None}
-            prepared = Prepared(str(compiled), tuple(compiled.positiontup or ()), fixed)
+            order = tuple(compiled.positiontup or ())
+            prepared = Prepared(str(compiled), order, fixed, _taking(order))
             self._prepared[statement] = prepared
         return prepared
+
+
+def _taking(names: tuple[str, ...]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    """Takes these out of a row, in order; `itemgetter` is quickest, but alone makes no tuple."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda values: tuple(values[name] for name in names)

@@ -7,7 +7,7 @@ from sqlalchemy.sql.elements import ClauseElement
 
 from handrail.core.access import Token
 from handrail.core.approval import Approval
-from handrail.core.audit import chain
+from handrail.core.audit import canonical
 from handrail.core.change import (
     AboutBlobs,
     AboutPeople,
@@ -32,16 +32,12 @@ from handrail.core.change import (
     UseBlob,
     UseGrant,
 )
-from handrail.core.event import Event
 from handrail.core.execution import ToolExecution
 from handrail.core.grant import Grant
-from handrail.core.ids import ProjectId
 from handrail.core.project import Client, Project, User, Workspace
 from handrail.store import approval_statements, blob_statements, statements, token_statements
 from handrail.store.approval_rows import answer_row, approval_row, grant_row
 from handrail.store.rows import (
-    audit_row,
-    event_row,
     execution_row,
     judged_row,
     late_row,
@@ -62,6 +58,8 @@ class Write(NamedTuple):
 def writes_for(change: Change) -> Iterator[Write]:
     for step in change.steps:
         match step:
+            case OpenCall() | Advance():  # Most steps are one of these.
+                yield from _writes_for_step(step)
             case (
                 Resolve() | UseGrant() | RevokeGrant() | StopSession() | RevokeToken() | StopAgent()
             ):
@@ -122,14 +120,15 @@ def _writes_for_step(
             yield _add(row)
         case OpenSession(session):
             yield Write(statements.ADD_SESSION, plain_row(session), may_miss=True)
-        case OpenCall(execution, raw_params, opened_by):
+        case OpenCall(execution, raw_params, masked, opened_by):
             session = {
                 "expected_project": execution.project_id,
                 "expected_session": execution.session_id,
                 "expected_opener": opened_by,
             }
-            yield Write(statements.ADD_EXECUTION, execution_row(execution) | session)
-            if raw_params is not None and not execution.status.is_final:
+            params = canonical(execution.tool_params) if masked else raw_params
+            yield Write(statements.ADD_EXECUTION, execution_row(execution, params) | session)
+            if masked and not execution.status.is_final:
                 raw = {"execution_id": execution.id, "params": raw_params}
                 yield Write(statements.ADD_RAW_PARAMS, raw)
         case Advance(before, after):
@@ -185,39 +184,3 @@ def _add(row: Row) -> Write:
             return Write(approval_statements.ADD_GRANT, grant_row(row) | session)
         case _:
             assert_never(row)
-
-
-class Head(NamedTuple):
-    """The end of a project's event sequence and audit chain, while a batch is written."""
-
-    project_id: ProjectId
-    last_event: int
-    audit_seq: int
-    audit_head: str
-
-    def stamp(self, change: Change) -> tuple["Head", list[Event], list[Write]]:
-        """Number the change's events, chain its audit lines; the head after them."""
-        events = [
-            Event(self.project_id, seq, change.at, *fresh)
-            for seq, fresh in enumerate(change.events, start=self.last_event + 1)
-        ]
-        writes = [Write(statements.ADD_EVENT, event_row(event)) for event in events]
-        line, previous = self.audit_seq, self.audit_head
-        for record in change.audit:
-            line += 1
-            entry = chain(
-                record, project_id=self.project_id, seq=line, at=change.at, previous=previous
-            )
-            previous = entry.hash
-            writes.append(Write(statements.ADD_AUDIT, audit_row(entry)))
-        head = Head(self.project_id, self.last_event + len(events), line, previous)
-        return head, events, writes
-
-    def move(self) -> Write:
-        values = {
-            "head_of": self.project_id,
-            "last_event": self.last_event,
-            "audit_seq": self.audit_seq,
-            "audit_head": self.audit_head,
-        }
-        return Write(statements.MOVE_HEAD, values)

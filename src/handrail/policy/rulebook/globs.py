@@ -3,11 +3,13 @@
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 # Some file systems drop dots and blanks at the end of a name: `id_rsa. ` opens `id_rsa`.
 _TRAILING = re.compile(r"(?<=[^./ ])[. ]+(?=/|$)")
 
 
+@lru_cache(maxsize=256)  # Every rule asks for the same path in turn.
 def fold(path: str) -> str:
     """One spelling for names that a person, or a file system, takes for the same."""
     text = path

@@ -115,6 +115,8 @@ def _excerpt(text: str, params: ReadFileParams, size: int) -> ToolResult:
     total = text.count("\n") + (not text.endswith("\n") and text != "")
     first = min(params.offset or 0, total)
     most = min(params.limit or SHOWN_LINES, total - first)
+    if most == total and _fits(text):
+        return _found(text, text, params, size)
     start = _start_of(first, text) if most else len(text)
     lines = (match[0] for match in islice(_LINE.finditer(text, start), most))
     fitting = list(_as_many_as_fit(lines))
@@ -130,8 +132,19 @@ def _excerpt(text: str, params: ReadFileParams, size: int) -> ToolResult:
         # Whoever asks for so many lines gets them; it is the model that is spared.
         end = len(text) if first + most == total else _start_of(most, text, start)
         content, truncated = text[start:end], False
+    return _found(shown + note, content, params, size, truncated=truncated)
+
+
+def _found(
+    shown: str, content: str, params: ReadFileParams, size: int, *, truncated: bool = False
+) -> ToolResult:
     fields = {"content": content, "encoding": params.encoding, "size": size}
-    return ToolResult(True, shown + note, {**fields, "truncated": truncated})
+    return ToolResult(True, shown, {**fields, "truncated": truncated})
+
+
+def _fits(text: str) -> bool:
+    # A character is at most four bytes: most texts need not be encoded to know.
+    return len(text) * 4 <= SHOWN_BYTES or len(text.encode()) <= SHOWN_BYTES
 
 
 def _start_of(line: int, text: str, start: int = 0) -> int:
