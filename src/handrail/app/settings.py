@@ -12,6 +12,59 @@ LONGEST_APPROVAL_SECONDS = 7 * 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of the environment: what it means, and what holds where it is not set."""
+
+    name: str
+    meaning: str
+    default: str = ""
+
+    @property
+    def help(self) -> str:
+        """The words for an option that says the same, and comes before it."""
+        default = f"  [default: {self.default}]" if self.default else ""
+        return f"{self.meaning}  [env: {self.name}]{default}"
+
+    def read(self) -> str:
+        return os.environ.get(self.name, self.default)
+
+
+HOME = Variable(
+    "HANDRAIL_HOME", "Handrail's own folder: database, credentials and keys.", "~/.handrail"
+)
+HOST = Variable(
+    "HANDRAIL_HOST",
+    "Address to listen on; beyond this machine only with TLS or behind a proxy.",
+    DEFAULT_HOST,
+)
+PORT = Variable("HANDRAIL_PORT", "Port to listen on; 0 takes a free one.", str(DEFAULT_PORT))
+TLS_CERT = Variable("HANDRAIL_TLS_CERT", "Certificate to speak TLS with, a PEM file.")
+TLS_KEY = Variable("HANDRAIL_TLS_KEY", "The certificate's private key, a PEM file.")
+BEHIND_PROXY = Variable(
+    "HANDRAIL_BEHIND_PROXY",
+    "How others reach the TLS proxy in front of it, such as https://handrail.example.org.",
+)
+METRICS_TOKEN = Variable(
+    "HANDRAIL_METRICS_TOKEN",
+    "Who sends this as a bearer token may read `/metrics` from anywhere; without it, only "
+    "callers on the same machine may.",
+)
+APPROVAL_TIMEOUT = Variable(
+    "APPROVAL_TIMEOUT_SECONDS",
+    "Seconds a person has to answer any question, up to a week; without it, the risk of the call "
+    "decides.",
+)
+TOKEN = Variable(
+    "HANDRAIL_TOKEN",
+    "A client's token, for the first `handrail connect` to a server elsewhere; without it, you "
+    "are asked for it.",
+)
+VARIABLES = (
+    HOME, HOST, PORT, TLS_CERT, TLS_KEY, BEHIND_PROXY, METRICS_TOKEN, APPROVAL_TIMEOUT, TOKEN,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     home: Path
     host: str = DEFAULT_HOST
@@ -32,35 +85,35 @@ def load_settings(
     behind_proxy: str | None = None,
 ) -> Settings:
     return Settings(
-        home=(home or Path(os.environ.get("HANDRAIL_HOME", "~/.handrail"))).expanduser().absolute(),
-        host=host or os.environ.get("HANDRAIL_HOST", DEFAULT_HOST),
+        home=(home or Path(HOME.read())).expanduser().absolute(),
+        host=host or HOST.read(),
         port=_port() if port is None else port,
         approval_timeout_seconds=_approval_timeout(),
-        tls_cert=tls_cert or _path("HANDRAIL_TLS_CERT"),
-        tls_key=tls_key or _path("HANDRAIL_TLS_KEY"),
-        behind_proxy=behind_proxy or os.environ.get("HANDRAIL_BEHIND_PROXY") or None,
-        metrics_token=os.environ.get("HANDRAIL_METRICS_TOKEN") or None,
+        tls_cert=tls_cert or _path(TLS_CERT),
+        tls_key=tls_key or _path(TLS_KEY),
+        behind_proxy=behind_proxy or BEHIND_PROXY.read() or None,
+        metrics_token=METRICS_TOKEN.read() or None,
     )
 
 
-def _path(name: str) -> Path | None:
-    text = os.environ.get(name)
+def _path(variable: Variable) -> Path | None:
+    text = variable.read()
     return Path(text).expanduser() if text else None
 
 
 def _port() -> int:
-    text = os.environ.get("HANDRAIL_PORT", str(DEFAULT_PORT))
+    text = PORT.read()
     if not text.isdecimal() or int(text) > 65535:
-        raise SetupError(f"HANDRAIL_PORT is {text!r}; it must be a number up to 65535")
+        raise SetupError(f"{PORT.name} is {text!r}; it must be a number up to 65535")
     return int(text)
 
 
 def _approval_timeout() -> int | None:
-    text = os.environ.get("APPROVAL_TIMEOUT_SECONDS")
+    text = os.environ.get(APPROVAL_TIMEOUT.name)
     if text is None:
         return None
     if not text.isdecimal() or not 1 <= int(text) <= LONGEST_APPROVAL_SECONDS:
         raise SetupError(
-            f"APPROVAL_TIMEOUT_SECONDS is {text!r}; it must be a number of seconds up to a week"
+            f"{APPROVAL_TIMEOUT.name} is {text!r}; it must be a number of seconds up to a week"
         )
     return int(text)

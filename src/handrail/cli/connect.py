@@ -1,7 +1,6 @@
 """handrail connect."""
 
 import asyncio
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +12,7 @@ from handrail.app.home import Home
 from handrail.app.join import join
 from handrail.app.logs import configure_logs
 from handrail.app.run_client import connect as run_client
-from handrail.app.settings import load_settings
+from handrail.app.settings import TOKEN, load_settings
 from handrail.app.terminal import find_terminal
 from handrail.cli import options
 from handrail.cli.output import say, visible
@@ -69,11 +68,11 @@ def connect(
 
 
 def _token() -> str:
-    found = os.environ.get("HANDRAIL_TOKEN")
+    found = TOKEN.read()
     if not found and sys.stdin.isatty():
         found = typer.prompt("Token", hide_input=True, err=True)
     if not found:
-        raise BadInput("give the client's token in HANDRAIL_TOKEN")
+        raise BadInput(f"give the client's token in {TOKEN.name}")
     return found.strip()
 
 
