@@ -48,6 +48,14 @@ def test_every_command_explains_itself(name: str) -> None:
     assert COMMANDS[name][1] in answer.output
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_gives_no_flag_a_type(shell: Shell, name: str) -> None:
+    said = ended_well(shell.run(name, "--help"))
+
+    assert "--help" in said
+    assert "bool" not in said
+
+
 def loaded_by(shell: Shell, command: str) -> set[str]:
     """All the modules there are once a command has told what it is for."""
     program = (

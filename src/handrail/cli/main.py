@@ -3,10 +3,13 @@
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from typing import Annotated
 
 import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from handrail.core.errors import HandrailError
+from handrail.version import __version__
 
 # name → (module, the sentence that stands in the list)
 COMMANDS = {
@@ -42,13 +45,21 @@ def main() -> None:
     """Run the `handrail` command."""
     troubles: list[BaseException] = []
     try:
-        build_app(_first_word(sys.argv[1:]))()
+        build_command(_first_word(sys.argv[1:]))()
     except* HandrailError as group:
         troubles = list(_leaves(group))
     for trouble in troubles:
         typer.echo(f"handrail: {trouble}", err=True)
     if troubles:
         sys.exit(1)
+
+
+def build_command(wanted: str | None) -> TyperGroup:
+    """The whole command as it is run, and as its help shows it."""
+    command = typer.main.get_command(build_app(wanted))
+    assert isinstance(command, TyperGroup)  # noqa: S101  it has more than one command
+    _show_no_type_of_flags(command)
+    return command
 
 
 def build_app(wanted: str | None) -> typer.Typer:
@@ -63,12 +74,40 @@ def build_app(wanted: str | None) -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode="markdown",
     )
+    app.callback()(_handrail)
     for name, (module, sentence) in COMMANDS.items():
         if name == wanted:
             import_module(module).register(app)
         else:
             app.command(name, help=sentence)(_not_loaded)
     return app
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"handrail {__version__}")
+        raise typer.Exit
+
+
+def _handrail(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_print_version, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Options that stand before any command."""
+
+
+def _show_no_type_of_flags(command: TyperCommand | TyperGroup) -> None:
+    """Help would put `<bool>` behind every flag, as if it took a value."""
+    for option in command.get_params(typer.Context(command)):
+        if isinstance(option, TyperOption) and option.is_flag:
+            option.metavar = ""
+    for part in command.commands.values() if isinstance(command, TyperGroup) else ():
+        if isinstance(part, TyperCommand | TyperGroup):
+            _show_no_type_of_flags(part)
 
 
 def _first_word(arguments: list[str]) -> str | None:
