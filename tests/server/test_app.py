@@ -108,7 +108,8 @@ def test_problems_are_described_in_the_form_they_come_in(document: dict[str, Any
 
 
 async def test_the_description_is_served(caller: Caller, document: dict[str, Any]) -> None:
-    assert (await caller.ask("GET", "/openapi.json")).body == document
+    for _ in range(2):
+        assert (await caller.ask("GET", "/openapi.json")).body == document
 
 
 async def test_no_page_is_served_that_loads_from_elsewhere(caller: Caller) -> None:

@@ -118,6 +118,14 @@ async def test_the_table_of_roles_names_every_route_of_the_api(caller: Caller) -
     assert described - {"GET /health", "GET /metrics"} == set(ROUTES)
 
 
+async def test_the_description_names_the_roles_that_are_let_in(caller: Caller) -> None:
+    for route, answers in ROUTES.items():
+        method, _, path = route.partition(" ")
+        operation = caller.document["paths"]["/my/projects/{project_id}" + path][method.lower()]
+        named = {role for choice in operation["security"] for role in choice["token"]}
+        assert named == {role for role, status in zip(ROLES, answers, strict=True) if status != 403}
+
+
 @pytest.mark.behaviour("input.tokens")
 async def test_without_a_good_token_nothing_is_open(
     caller: Caller, store: SqliteStore, household: Household, clock: FakeClock

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 
 from fastapi import FastAPI
@@ -11,7 +12,13 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 
 from handrail.server.auth import Gate
-from handrail.server.direct import USUAL_PROBLEMS, DirectRoute, problem_responses, routes_of
+from handrail.server.direct import (
+    SCHEME,
+    USUAL_PROBLEMS,
+    DirectRoute,
+    problem_responses,
+    routes_of,
+)
 from handrail.server.errors import HANDLERS
 from handrail.server.guard import HostGuard
 from handrail.server.routes.approvals import AnswerRoutes, approvals_router
@@ -93,8 +100,11 @@ def _api(services: Services, gate: Gate, direct: tuple[DirectRoute, ...]) -> Fas
     api.include_router(records_router(services, gate), prefix=BASE)
     describe = api.openapi
 
+    @cache
     def openapi() -> dict[str, Any]:
+        # FastAPI keeps what it has made, and what is added below is added once.
         document = describe()
+        _summarise(document)
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
         _tell_of_problems(document)
         for route in direct:
@@ -105,6 +115,13 @@ def _api(services: Services, gate: Gate, direct: tuple[DirectRoute, ...]) -> Fas
 
     api.openapi = openapi
     return api
+
+
+def _summarise(document: dict[str, Any]) -> None:
+    """FastAPI makes a summary of a function's name; what the function says of itself is better."""
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            operation["summary"] = operation.pop("description").removesuffix(".")
 
 
 def _tell_of_problems(document: dict[str, Any]) -> None:
@@ -123,8 +140,4 @@ def _tell_of_problems(document: dict[str, Any]) -> None:
 
 def _tell_of_tokens(document: dict[str, Any]) -> None:
     scheme = {"type": "http", "scheme": "bearer", "description": "The token of a role: `hr_…`"}
-    document["components"]["securitySchemes"] = {"token": scheme}
-    for path, operations in document["paths"].items():
-        if path.startswith(BASE):
-            for operation in operations.values():
-                operation["security"] = [{"token": []}]
+    document["components"]["securitySchemes"] = {SCHEME: scheme}

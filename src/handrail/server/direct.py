@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from handrail.core.access import Role
 from handrail.core.errors import BadInput, TooLarge
 from handrail.wire.payloads import Problem
 
@@ -35,6 +36,9 @@ USUAL_PROBLEMS = (400, 401, 403, 404)
 # Of what takes a body and changes something.
 CHANGE_PROBLEMS = (*USUAL_PROBLEMS, 409, 413)
 
+# How the OpenAPI document calls the tokens of all roles.
+SCHEME = "token"
+
 # Names in addresses that are more than a word.
 _SHAPES = {"sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"}}
 
@@ -46,6 +50,7 @@ class DirectRoute:
     method: str
     path: str
     endpoint: Callable[[Request], Awaitable[Response]]
+    roles: tuple[Role, ...]
     summary: str
     answer: type[BaseModel] | str
     body: type[BaseModel] | str | None = None
@@ -60,6 +65,7 @@ class DirectRoute:
         """The operation as OpenAPI, its models added to `schemas`."""
         operation: dict[str, Any] = {
             "summary": self.summary,
+            **open_to(self.roles),
             "parameters": [*_path_parameters(self.path), *self.parameters],
             "responses": {
                 "200": {"description": "OK", **_described(self.answer, schemas)},
@@ -70,6 +76,11 @@ class DirectRoute:
             content = _described(self.body, schemas)
             operation["requestBody"] = {"required": self.body_needed, **content}
         return operation
+
+
+def open_to(roles: Sequence[Role]) -> dict[str, Any]:
+    """Whose tokens are taken, any of them, as OpenAPI; the gate sees to it."""
+    return {"security": [{SCHEME: [role.value]} for role in roles]}
 
 
 def routes_of(direct: Sequence[DirectRoute]) -> list[Route]:

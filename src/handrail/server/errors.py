@@ -1,6 +1,7 @@
 """From what went wrong to what is told: one table, one form (RFC 9457)."""
 
 from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
 import structlog
 from fastapi.exceptions import RequestValidationError
@@ -17,28 +18,84 @@ log = structlog.get_logger(__name__)
 _MOST_LINES = 10
 _MOST_CHARS = 2_000
 
+
+class Kind(NamedTuple):
+    """One kind of problem: programs tell it by its name, people by its title."""
+
+    status: int
+    name: str
+    title: str
+    meaning: str
+
+    @property
+    def type(self) -> str:
+        return f"urn:handrail:{self.name}"
+
+
+BAD_INPUT = Kind(
+    400, "bad-input", "This cannot be read", "The request does not fit; `detail` names the field."
+)
+UNAUTHENTICATED = Kind(
+    401, "unauthenticated", "Who are you?", "No token, or one that is unknown, revoked or expired."
+)
+FORBIDDEN = Kind(403, "forbidden", "Not allowed", "The token is good, but not for this.")
+FOREIGN_ORIGIN = Kind(
+    403,
+    "foreign-origin",
+    "Not from here",
+    "The server is not called by that name, or a web page of another origin asks.",
+)
+NOT_FOUND = Kind(
+    404, "not-found", "No such thing", "There is none, or it belongs to somebody else."
+)
+METHOD_NOT_ALLOWED = Kind(
+    405, "method-not-allowed", "Not in this way", "The address takes other methods; see `Allow`."
+)
+CONFLICTING_CALL = Kind(
+    409,
+    "conflicting-call",
+    "Same call id, other words",
+    "The `call_id` was used before, for another call.",
+)
+CONFLICT = Kind(
+    409,
+    "conflict",
+    "The world has moved on",
+    "What the request is about is no longer in the state that it needs.",
+)
+TOO_LARGE = Kind(413, "too-large", "Too large", "The body is more than is taken.")
+HEAD_TOO_LARGE = Kind(431, "too-large", "Too large", "Address and headers are more than is taken.")
+INTERNAL = Kind(
+    500, "internal", "Handrail failed", "A defect of the server; its log has the whole story."
+)
+
+PROBLEMS = (
+    BAD_INPUT, UNAUTHENTICATED, FORBIDDEN, FOREIGN_ORIGIN, NOT_FOUND, METHOD_NOT_ALLOWED,
+    CONFLICTING_CALL, CONFLICT, TOO_LARGE, HEAD_TOO_LARGE, INTERNAL,
+)  # fmt: skip
+
 # The first line that fits counts, so the special stand before the general.
-_TABLE: tuple[tuple[type[errors.HandrailError], int, str, str], ...] = (
-    (errors.TooLarge, 413, "too-large", "Too large"),
-    (errors.BadInput, 400, "bad-input", "This cannot be read"),
-    (errors.Unauthenticated, 401, "unauthenticated", "Who are you?"),
-    (errors.Forbidden, 403, "forbidden", "Not allowed"),
-    (errors.NotFound, 404, "not-found", "No such thing"),
-    (errors.ConflictingCall, 409, "conflicting-call", "Same call id, other words"),
-    (errors.Conflict, 409, "conflict", "The world has moved on"),
+_TABLE: tuple[tuple[type[errors.HandrailError], Kind], ...] = (
+    (errors.TooLarge, TOO_LARGE),
+    (errors.BadInput, BAD_INPUT),
+    (errors.Unauthenticated, UNAUTHENTICATED),
+    (errors.Forbidden, FORBIDDEN),
+    (errors.NotFound, NOT_FOUND),
+    (errors.ConflictingCall, CONFLICTING_CALL),
+    (errors.Conflict, CONFLICT),
 )
 
 
-def problem(status: int, kind: str, title: str, detail: str) -> Response:
-    body = {"type": f"urn:handrail:{kind}", "title": title, "status": status, "detail": detail}
-    headers = {"www-authenticate": "Bearer"} if status == 401 else None
-    return JSONResponse(body, status, headers, media_type="application/problem+json")
+def problem(kind: Kind, detail: str) -> Response:
+    body = {"type": kind.type, "title": kind.title, "status": kind.status, "detail": detail}
+    headers = {"www-authenticate": "Bearer"} if kind is UNAUTHENTICATED else None
+    return JSONResponse(body, kind.status, headers, media_type="application/problem+json")
 
 
 async def on_handrail_error(request: Request, error: Exception) -> Response:
-    for known, status, kind, title in _TABLE:
+    for known, kind in _TABLE:
         if isinstance(error, known):
-            return problem(status, kind, title, error.message)
+            return problem(kind, error.message)
     return await on_any_error(request, error)
 
 
@@ -55,19 +112,20 @@ async def on_invalid_body(request: Request, error: Exception) -> Response:
         details += f"; and {len(lines) - _MOST_LINES} more"
     # A name can be as long as whoever sends it likes.
     shown = details if len(details) <= _MOST_CHARS else details[:_MOST_CHARS] + "…"
-    return problem(400, "bad-input", "This cannot be read", shown)
+    return problem(BAD_INPUT, shown)
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  registered for nothing else
-    kind = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http")
-    words = str(error.detail)
-    if error.status_code == 404:
-        words = "there is nothing at this address"
-    elif error.status_code == 405:
+    if error.status_code == NOT_FOUND.status:
+        response = problem(NOT_FOUND, "there is nothing at this address")
+    elif error.status_code == METHOD_NOT_ALLOWED.status:
         allowed = (error.headers or {}).get("Allow", "other methods")
         words = f"this address takes {allowed}, not {request.method}"
-    response = problem(error.status_code, kind, str(error.detail), words)
+        response = problem(METHOD_NOT_ALLOWED, words)
+    else:
+        words = str(error.detail)
+        response = problem(Kind(error.status_code, "http", words, ""), words)
     response.headers.update(error.headers or {})
     return response
 
@@ -78,9 +136,7 @@ async def on_any_error(request: Request, error: Exception) -> Response:
     if not getattr(error, "__notes__", None):
         log.error("request.failed", path=request.url.path, exc_info=error)
         error.add_note(f"while answering {request.url.path}")
-    return problem(
-        500, "internal", "Handrail failed", "Something broke; the server's log says what"
-    )
+    return problem(INTERNAL, "Something broke; the server's log says what")
 
 
 async def answer_for(request: Request, error: Exception) -> Response:

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from handrail.server.errors import problem
+from handrail.server.errors import FOREIGN_ORIGIN, problem
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(?::\d{1,5})?")
@@ -24,7 +24,7 @@ class HostGuard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and (trouble := self._find_trouble(Headers(scope=scope))):
-            response = problem(403, "foreign-origin", "Not from here", trouble)
+            response = problem(FOREIGN_ORIGIN, trouble)
             await response(scope, receive, send)
             return
         await self._app(scope, receive, send)

@@ -4,7 +4,7 @@ from http import HTTPStatus
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from handrail.server.errors import problem
+from handrail.server.errors import BAD_INPUT, HEAD_TOO_LARGE, Kind, problem
 
 MOST_HEAD_BYTES = 64_000
 
@@ -26,7 +26,7 @@ class StrictHttp(HttpToolsProtocol):
         self._head_bytes += len(data)
         if self._head_bytes > MOST_HEAD_BYTES:
             words = f"address and headers have more than the {MOST_HEAD_BYTES:,} bytes we take"
-            self._refuse(431, "too-large", "Too large", words)
+            self._refuse(HEAD_TOO_LARGE, words)
 
     def on_headers_complete(self) -> None:
         super().on_headers_complete()
@@ -38,12 +38,12 @@ class StrictHttp(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         words = "this is no HTTP request; look at its first line, its address and its headers"
-        self._refuse(400, "bad-input", "This cannot be read", words)
+        self._refuse(BAD_INPUT, words)
 
-    def _refuse(self, status: int, kind: str, title: str, words: str) -> None:
-        answer = problem(status, kind, title, words)
+    def _refuse(self, kind: Kind, words: str) -> None:
+        answer = problem(kind, words)
         answer.headers["connection"] = "close"
-        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode()]
+        lines = [f"HTTP/1.1 {kind.status} {HTTPStatus(kind.status).phrase}".encode()]
         lines += [name + b": " + value for name, value in answer.raw_headers]
         self.transport.write(b"\r\n".join([*lines, b"", bytes(answer.body)]))
         self.transport.close()

@@ -12,7 +12,7 @@ from handrail.core.errors import ErrorType
 from handrail.core.grant import Grant, Scope
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.survey import Survey
-from handrail.wire.payloads import Body, Label
+from handrail.wire.payloads import Body, Count, Label, Success
 
 MAX_USES = 10_000
 MAX_GRANT_SECONDS = 7 * 24 * 3600
@@ -22,12 +22,29 @@ _MAX_EVIDENCE_CHARS = 300_000
 class ApproveRequest(Body):
     """A yes: for this call alone, for its class, or for everything in the session."""
 
-    decision: Literal["approved"]
-    scope: Scope = Field(default=Scope.ONCE, strict=False)
-    uses: int | None = Field(default=None, ge=1, le=MAX_USES)
-    expires_in_seconds: int | None = Field(default=None, ge=1, le=MAX_GRANT_SECONDS)
-    digest: str | None = Field(default=None, max_length=128)
-    channel: Label = "api"
+    decision: Literal["approved"] = Field(
+        description="Said in full, so that nothing is approved by accident."
+    )
+    scope: Scope = Field(
+        default=Scope.ONCE,
+        strict=False,
+        description="How far the yes reaches: this call, its class, or all of the session.",
+    )
+    uses: int | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_USES,
+        description="With a wider scope: for so many further calls.",
+    )
+    expires_in_seconds: int | None = Field(
+        default=None, ge=1, le=MAX_GRANT_SECONDS, description="With a wider scope: for so long."
+    )
+    digest: str | None = Field(
+        default=None,
+        max_length=128,
+        description="The digest of the card that was seen; with another one by now, it is no yes.",
+    )
+    channel: Label = Field(default="api", description="From which screen.")
 
     @model_validator(mode="after")
     def _belongs_together(self) -> Self:
@@ -40,20 +57,22 @@ class ApproveRequest(Body):
 class RejectRequest(Body):
     """A no, and why; the reason reaches the agent."""
 
-    reason: str | None = Field(default=None, max_length=2_000)
-    channel: Label = "api"
+    reason: str | None = Field(default=None, max_length=2_000, description="Why not.")
+    channel: Label = Field(default="api", description="From which screen.")
 
 
 class DecisionResponse(BaseModel):
-    success: bool = True
-    approval_id: str
-    status: str
+    success: Success = True
+    approval_id: str = Field(description="The question.")
+    status: str = Field(
+        description="What came of it: the state of the question or, for facts, of the call."
+    )
 
 
 class FindingView(Body):
-    rule: str = Field(min_length=1, max_length=200)
-    reason: str = Field(min_length=1, max_length=2_000)
-    risk: str
+    rule: str = Field(min_length=1, max_length=200, description="The id of the rule that noticed.")
+    reason: str = Field(min_length=1, max_length=2_000, description="Why, in words.")
+    risk: str = Field(description="How bad it is.")
 
     @field_validator("risk")
     @classmethod
@@ -64,17 +83,29 @@ class FindingView(Body):
 
 
 class RefusalView(Body):
-    error: str = Field(min_length=1, max_length=10_000)
-    error_type: ErrorType = Field(default=ErrorType.DENIED, strict=False)
+    error: str = Field(min_length=1, max_length=10_000, description="Why, in words.")
+    error_type: ErrorType = Field(
+        default=ErrorType.DENIED, strict=False, description="What kind of refusal it is."
+    )
 
 
 class FactsRequest(Body):
     """What a client has seen: the facts, or why it would not do it at all."""
 
-    facts: dict[str, Any] | None = None
-    findings: list[FindingView] = Field(default_factory=list[FindingView], max_length=100)
-    evidence: str = Field(default="", max_length=_MAX_EVIDENCE_CHARS)
-    refused: RefusalView | None = None
+    facts: dict[str, Any] | None = Field(
+        default=None, description="What the machine holds now, for the digest."
+    )
+    findings: list[FindingView] = Field(
+        default_factory=list[FindingView],
+        max_length=100,
+        description="Further reasons for concern.",
+    )
+    evidence: str = Field(
+        default="", max_length=_MAX_EVIDENCE_CHARS, description="A diff, to be shown on the card."
+    )
+    refused: RefusalView | None = Field(
+        default=None, description="Instead of facts: this machine would not do it."
+    )
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
@@ -89,39 +120,43 @@ class FactsRequest(Body):
 
 
 class OfferView(BaseModel):
-    scope: str
-    words: str
-    warning: str | None
+    scope: str = Field(description="How far this yes would reach.")
+    words: str = Field(description="The same in words.")
+    warning: str | None = Field(description="What to think of before.")
 
 
 class ApprovalView(BaseModel):
     """A question as people see it: the card and, once there is one, the answer."""
 
-    approval_id: str
-    tool_id: str
-    tool_name: str
-    tool_params: dict[str, Any]
-    description: str
-    risk_level: str
-    reasons: list[str]
+    approval_id: str = Field(description="The id of the question, `apr_…`.")
+    tool_id: str = Field(description="The call it is about.")
+    tool_name: str = Field(description="The tool.")
+    tool_params: dict[str, Any] = Field(description="Its parameters, with secrets masked.")
+    description: str = Field(description="What would happen, in one sentence.")
+    risk_level: str = Field(description="How risky it was judged to be.")
+    reasons: list[str] = Field(description="Why, in words.")
     reasoning: str | None = Field(description="The agent's own claim, not a fact.")
-    notes: list[str]
-    evidence: str
-    offers: list[OfferView]
-    needs_second_step: bool
-    agent_id: str
-    session_id: str
-    timeout_seconds: int
-    expires_at: datetime
-    digest: str
-    status: str
-    estimated_duration_ms: int | None
-    decided_by: str | None
-    decided_at: datetime | None
-    channel: str | None
-    scope: str | None
-    reason: str | None
-    grant_id: str | None
+    notes: list[str] = Field(description="What else to know before deciding.")
+    evidence: str = Field(description="A diff of what would change.")
+    offers: list[OfferView] = Field(description="The ways to say yes.")
+    needs_second_step: bool = Field(
+        description="Whether a screen should ask twice before it approves."
+    )
+    agent_id: str = Field(description="Who asks.")
+    session_id: str = Field(description="In which session.")
+    timeout_seconds: int = Field(description="How long there is to answer.")
+    expires_at: datetime = Field(description="Until when.")
+    digest: str = Field(description="What a yes is bound to: words, plan and facts.")
+    status: str = Field(
+        description="`pending`, or how it ended: `approved`, `rejected`, `expired`, `withdrawn`."
+    )
+    estimated_duration_ms: int | None = Field(description="How long calls of its class have taken.")
+    decided_by: str | None = Field(description="Who answered.")
+    decided_at: datetime | None = Field(description="When.")
+    channel: str | None = Field(description="From which screen.")
+    scope: str | None = Field(description="How far the yes reaches.")
+    reason: str | None = Field(description="Why not.")
+    grant_id: str | None = Field(description="The grant that came of it.")
 
     @classmethod
     def of(cls, approval: Approval) -> Self:
@@ -138,22 +173,22 @@ class ApprovalView(BaseModel):
 
 
 class ApprovalsResponse(BaseModel):
-    success: bool = True
-    approvals: list[ApprovalView]
-    total_count: int
+    success: Success = True
+    approvals: list[ApprovalView] = Field(description="The questions.")
+    total_count: Count
 
 
 class GrantView(BaseModel):
-    grant_id: str
-    session_id: str
-    scope: str
-    words: str
-    max_risk: str
-    uses_left: int | None
-    expires_at: datetime | None
-    approval_id: str
-    created_at: datetime
-    revoked_at: datetime | None
+    grant_id: str = Field(description="The id of the grant, `grt_…`.")
+    session_id: str = Field(description="The session it holds in.")
+    scope: str = Field(description="`class` or `session`.")
+    words: str = Field(description="What it lets pass.")
+    max_risk: str = Field(description="Nothing riskier passes.")
+    uses_left: int | None = Field(description="For how many further calls; null for any number.")
+    expires_at: datetime | None = Field(description="Until when; null for the rest of the session.")
+    approval_id: str = Field(description="The question it came of.")
+    created_at: datetime = Field(description="When it was given.")
+    revoked_at: datetime | None = Field(description="When it was taken back.")
 
     @classmethod
     def of(cls, grant: Grant) -> Self:
@@ -172,9 +207,9 @@ class GrantView(BaseModel):
 
 
 class GrantsResponse(BaseModel):
-    success: bool = True
-    grants: list[GrantView]
-    total_count: int
+    success: Success = True
+    grants: list[GrantView] = Field(description="The grants.")
+    total_count: Count
 
 
 class ClaimRequest(Body):
@@ -183,12 +218,12 @@ class ClaimRequest(Body):
     With the same key the claim can be repeated, also by the next life of the process.
     """
 
-    epoch: int = Field(ge=0, lt=2**31)
-    key: Label
+    epoch: int = Field(ge=0, lt=2**31, description="The epoch of the signal.")
+    key: Label = Field(description="Chosen by the client for this call.")
 
 
 class ClaimResponse(BaseModel):
-    success: bool = True
-    tool_id: str
-    status: str
-    epoch: int
+    success: Success = True
+    tool_id: str = Field(description="The call.")
+    status: str = Field(description="Its state: `executing`, and yours.")
+    epoch: int = Field(description="The epoch under which to report.")

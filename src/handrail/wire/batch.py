@@ -4,16 +4,24 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from handrail.wire.payloads import MAX_WAIT_SECONDS, Body, ExecutionView, Label, SessionName
+from handrail.wire.payloads import MAX_WAIT_SECONDS, Body, Count, ExecutionView, Label, SessionName
 
 MOST_CALLS = 100
 
 
 class BatchCall(Body):
-    tool_name: str = Field(min_length=1, max_length=100)
-    tool_params: dict[str, Any]
-    call_id: Label
-    reasoning: str | None = Field(default=None, max_length=10_000)
+    tool_name: str = Field(
+        min_length=1, max_length=100, description="The tool, by its name or an alias of it."
+    )
+    tool_params: dict[str, Any] = Field(description="Its parameters, as the tool's schema says.")
+    call_id: Label = Field(
+        description="Chosen by the asker; asking again with the same one is the same call."
+    )
+    reasoning: str | None = Field(
+        default=None,
+        max_length=10_000,
+        description="Why the agent wants it; shown to people as its claim.",
+    )
 
 
 class BatchRequest(Body):
@@ -23,23 +31,32 @@ class BatchRequest(Body):
     call's result.
     """
 
-    session_id: SessionName
-    calls: list[BatchCall] = Field(min_length=1, max_length=MOST_CALLS)
-    chain: bool = False
-    wait: float = Field(default=0.0, ge=0.0, le=MAX_WAIT_SECONDS)
+    session_id: SessionName = Field(description="The conversation or run they belong to.")
+    calls: list[BatchCall] = Field(
+        min_length=1, max_length=MOST_CALLS, description="The calls, in order."
+    )
+    chain: bool = Field(
+        default=False, description="Whether each waits for the one before, and may use its result."
+    )
+    wait: float = Field(
+        default=0.0,
+        ge=0.0,
+        le=MAX_WAIT_SECONDS,
+        description="Seconds to wait for their ends before answering.",
+    )
 
 
 class BatchPart(BaseModel):
     """One call of a batch: its execution, or in words why there is none."""
 
-    call_id: str
-    execution: ExecutionView | None
-    error: str | None
+    call_id: str = Field(description="The id the asker gave it.")
+    execution: ExecutionView | None = Field(description="The call.")
+    error: str | None = Field(description="Why there is none.")
 
 
 class BatchResponse(BaseModel):
     """`success` is true when every call has completed and succeeded."""
 
-    success: bool
-    results: list[BatchPart]
-    total_count: int
+    success: bool = Field(description="Whether every call has completed and succeeded.")
+    results: list[BatchPart] = Field(description="One for each call, in the same order.")
+    total_count: Count

@@ -16,6 +16,9 @@ Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:@-]{1,128}$")]
 # `..` or an option.
 SessionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_:@][A-Za-z0-9._:@-]{0,127}$")]
 
+Success = Annotated[bool, Field(description="What goes wrong is told as a problem instead.")]
+Count = Annotated[int, Field(description="How many there are in this answer.")]
+
 MAX_WAIT_SECONDS = 3600.0
 
 
@@ -31,23 +34,53 @@ class Body(BaseModel):
 class ExecuteRequest(Body):
     """One tool call."""
 
-    tool_name: str = Field(min_length=1, max_length=100)
-    tool_params: dict[str, Any]
-    session_id: SessionName
-    call_id: Label
-    reasoning: str | None = Field(default=None, max_length=10_000)
-    wait: float = Field(default=0.0, ge=0.0, le=MAX_WAIT_SECONDS)
+    tool_name: str = Field(
+        min_length=1, max_length=100, description="The tool, by its name or an alias of it."
+    )
+    tool_params: dict[str, Any] = Field(description="Its parameters, as the tool's schema says.")
+    session_id: SessionName = Field(
+        description="The conversation or run it belongs to; made known by its first call."
+    )
+    call_id: Label = Field(
+        description="Chosen by the asker; asking again with the same one is the same call."
+    )
+    reasoning: str | None = Field(
+        default=None,
+        max_length=10_000,
+        description="Why the agent wants it; shown to people as its claim.",
+    )
+    wait: float = Field(
+        default=0.0,
+        ge=0.0,
+        le=MAX_WAIT_SECONDS,
+        description="Seconds to wait for the end before answering.",
+    )
 
 
 class ResultRequest(Body):
     """What became of a call."""
 
-    status: Literal["completed", "failed"]
-    result: dict[str, Any] | None = None
-    error: str | None = Field(default=None, max_length=10_000)
-    error_type: ErrorType | None = Field(default=None, strict=False)
-    execution_time_ms: int | None = Field(default=None, ge=0, lt=2**31)
-    epoch: int | None = Field(default=None, ge=0, lt=2**31)
+    status: Literal["completed", "failed"] = Field(description="Whether it was done.")
+    result: dict[str, Any] | None = Field(
+        default=None, description="What the tool gave back; needed where it completed."
+    )
+    error: str | None = Field(
+        default=None,
+        max_length=10_000,
+        description="What went wrong, in words; needed where it failed.",
+    )
+    error_type: ErrorType | None = Field(
+        default=None, strict=False, description="What kind of failure it was."
+    )
+    execution_time_ms: int | None = Field(
+        default=None, ge=0, lt=2**31, description="How long it took."
+    )
+    epoch: int | None = Field(
+        default=None,
+        ge=0,
+        lt=2**31,
+        description="The epoch of the signal that it answers; an older one is turned away.",
+    )
 
     @model_validator(mode="after")
     def _belongs_together(self) -> Self:
@@ -59,53 +92,70 @@ class ResultRequest(Body):
 
 
 class NamedResult(ResultRequest):
-    tool_id: str = Field(min_length=1, max_length=100)
+    tool_id: str = Field(min_length=1, max_length=100, description="The call.")
 
 
 class ResultsRequest(Body):
     """Several results in one request."""
 
-    results: list[NamedResult] = Field(min_length=1, max_length=1000)
+    results: list[NamedResult] = Field(
+        min_length=1, max_length=1000, description="Each is taken or turned away by itself."
+    )
 
 
 class ResultResponse(BaseModel):
-    success: bool
-    tool_id: str
-    status: str
-    message: str
+    success: bool = Field(description="Whether the result was taken.")
+    tool_id: str = Field(description="The call.")
+    status: str = Field(
+        description="The state of the call; `rejected` or `offered_anew` where it was not taken."
+    )
+    message: str = Field(description="The same in words.")
 
 
 class ResultsResponse(BaseModel):
-    results: list[ResultResponse]
+    results: list[ResultResponse] = Field(
+        description="One answer for each result, in the same order."
+    )
 
 
 class ExecutionView(BaseModel):
     """One call as those who may see it see it."""
 
-    tool_id: str
-    tool_name: str
-    status: str
-    result: dict[str, Any] | None
-    error: str | None
-    error_type: str | None
-    approval_id: str | None
-    tool_params: dict[str, Any]
-    risk_level: str
-    reasons: list[str]
-    requires_approval: bool
-    approved_by: str | None
-    scope: str | None
-    session_id: str
-    call_id: str
-    agent_id: str
-    reasoning: str | None
-    execution_time_ms: int | None
-    late_result: dict[str, Any] | None
-    origins: dict[str, str] | None
-    created_at: datetime
-    approved_at: datetime | None
-    started_at: datetime | None
-    completed_at: datetime | None
+    tool_id: str = Field(description="The id of the call, `exe_…`.")
+    tool_name: str = Field(description="The tool.")
+    status: str = Field(
+        description="`pending`, `awaiting_approval`, `approved`, `executing`, or an end: "
+        "`completed`, `failed`, `rejected`, `timeout`."
+    )
+    result: dict[str, Any] | None = Field(
+        description="What the tool gave back; `output` is the text for a model."
+    )
+    error: str | None = Field(description="Why it did not succeed, in words.")
+    error_type: str | None = Field(description="What kind of failure it was.")
+    approval_id: str | None = Field(
+        description="The question that was put to people, if there was one."
+    )
+    tool_params: dict[str, Any] = Field(description="The parameters, with secrets masked.")
+    risk_level: str = Field(description="How risky it was judged to be.")
+    reasons: list[str] = Field(description="Why, in words.")
+    requires_approval: bool = Field(description="Whether a person had to be asked.")
+    approved_by: str | None = Field(description="Who said yes: a person, a grant, or the policy.")
+    scope: str | None = Field(description="How far that yes reached: `once`, `class` or `session`.")
+    session_id: str = Field(description="The session it belongs to.")
+    call_id: str = Field(description="The id the asker gave it.")
+    agent_id: str = Field(description="Who asked.")
+    reasoning: str | None = Field(description="The agent's own claim, not a fact.")
+    execution_time_ms: int | None = Field(description="How long the machine took.")
+    late_result: dict[str, Any] | None = Field(
+        description="What the machine reported after the call had ended."
+    )
+    origins: dict[str, str] | None = Field(
+        description="Parameters that came out of an earlier call's result, and of which."
+    )
+    created_at: datetime = Field(description="When it was asked for.")
+    approved_at: datetime | None = Field(description="When it was let pass.")
+    started_at: datetime | None = Field(description="When a machine began.")
+    completed_at: datetime | None = Field(description="When it ended.")
 
     @classmethod
     def of(cls, execution: ToolExecution) -> Self:
@@ -143,18 +193,20 @@ def execution_view(execution: ToolExecution) -> dict[str, Any]:
 
 
 class ExecutionsResponse(BaseModel):
-    success: bool = True
-    executions: list[ExecutionView]
-    total_count: int
+    success: Success = True
+    executions: list[ExecutionView] = Field(description="The calls.")
+    total_count: Count
 
 
 class ToolView(BaseModel):
-    name: str
-    description: str
-    parameters: dict[str, Any]
-    requires_approval: bool
-    risk_level: str
-    timeout_seconds: int
+    name: str = Field(description="The tool's name.")
+    description: str = Field(description="What a model is told about it.")
+    parameters: dict[str, Any] = Field(description="JSON Schema of its parameters.")
+    requires_approval: bool = Field(description="Whether a plain call of it asks a person.")
+    risk_level: str = Field(description="What a plain call of it is rated.")
+    timeout_seconds: int = Field(
+        description="How long a person would have to answer; 0 where nobody is asked."
+    )
 
     @classmethod
     def of(cls, tool: ToolDefinition, *, requires_approval: bool, timeout_seconds: int) -> Self:
@@ -169,33 +221,33 @@ class ToolView(BaseModel):
 
 
 class ToolsResponse(BaseModel):
-    success: bool = True
-    tools: list[ToolView]
-    total_count: int
+    success: Success = True
+    tools: list[ToolView] = Field(description="The tools.")
+    total_count: Count
 
 
 class ClientView(BaseModel):
-    client_id: str
-    name: str
-    workspace_id: str
-    connected: bool
+    client_id: str = Field(description="The machine's client, `cli_…`.")
+    name: str = Field(description="What it is called.")
+    workspace_id: str = Field(description="The folder it executes in.")
+    connected: bool = Field(description="Whether it listens at this moment.")
 
 
 class ClientsResponse(BaseModel):
-    success: bool = True
-    clients: list[ClientView]
-    total_count: int
+    success: Success = True
+    clients: list[ClientView] = Field(description="The machines.")
+    total_count: Count
 
 
 class AuditView(BaseModel):
-    seq: int
-    at: datetime
-    action: str
-    actor: str
-    subject: str
-    details: str
-    previous: str
-    hash: str
+    seq: int = Field(description="The number of the line; there are no gaps.")
+    at: datetime = Field(description="When.")
+    action: str = Field(description="What happened.")
+    actor: str = Field(description="Who did it.")
+    subject: str = Field(description="What it was done to.")
+    details: str = Field(description="More about it, as a JSON text.")
+    previous: str = Field(description="The hash of the line before.")
+    hash: str = Field(description="The hash of this line.")
 
     @classmethod
     def of(cls, entry: AuditEntry) -> Self:
@@ -203,21 +255,21 @@ class AuditView(BaseModel):
 
 
 class AuditResponse(BaseModel):
-    success: bool = True
-    entries: list[AuditView]
+    success: Success = True
+    entries: list[AuditView] = Field(description="The lines.")
 
 
 class HealthResponse(BaseModel):
-    status: Literal["ok"]
-    version: str
-    wire_version: str
-    connected_clients: int
+    status: Literal["ok"] = Field(description="The server is well.")
+    version: str = Field(description="Which Handrail it is.")
+    wire_version: str = Field(description="Which version of these bodies and events it speaks.")
+    connected_clients: int = Field(description="How many machines listen.")
 
 
 class Problem(BaseModel):
     """RFC 9457: what went wrong, in a form a program can tell apart by `type`."""
 
-    type: str
-    title: str
-    status: int
-    detail: str
+    type: str = Field(description="Which kind of problem, `urn:handrail:…`.")
+    title: str = Field(description="The kind in words.")
+    status: int = Field(description="The status code once more.")
+    detail: str = Field(description="What is wrong with this very request.")

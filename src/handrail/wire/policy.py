@@ -9,7 +9,7 @@ from handrail.core.policy import LayerSummary, RuleLine
 from handrail.core.project import Autonomy, Workspace
 from handrail.core.risk import Finding
 from handrail.core.verdict import Plan, Ruling, Verdict
-from handrail.wire.payloads import Body, Label, SessionName
+from handrail.wire.payloads import Body, Label, SessionName, Success
 
 MAX_POLICY_CHARS = 256_000
 
@@ -17,29 +17,37 @@ MAX_POLICY_CHARS = 256_000
 class PolicyRequest(Body):
     """The text of the policy file in the client's workspace; empty where there is none."""
 
-    text: str = Field(max_length=MAX_POLICY_CHARS)
+    text: str = Field(
+        max_length=MAX_POLICY_CHARS, description="The file as it is; empty where there is none."
+    )
 
 
 class PolicyReceipt(BaseModel):
-    success: bool = True
-    workspace_id: str
+    success: Success = True
+    workspace_id: str = Field(description="The folder whose rules these are.")
 
 
 class ExplainRequest(Body):
     """A call as an agent would ask for it, and where; with the project's autonomy unless said."""
 
-    tool_name: str = Field(min_length=1, max_length=100)
-    tool_params: dict[str, Any]
-    session_id: SessionName | None = None
-    workspace_id: Label | None = None
-    autonomy: Autonomy | None = Field(default=None, strict=False)
+    tool_name: str = Field(
+        min_length=1, max_length=100, description="The tool, by its name or an alias of it."
+    )
+    tool_params: dict[str, Any] = Field(description="Its parameters.")
+    session_id: SessionName | None = Field(
+        default=None, description="Judge as in this session's folder."
+    )
+    workspace_id: Label | None = Field(default=None, description="Judge as in this folder.")
+    autonomy: Autonomy | None = Field(
+        default=None, strict=False, description="Judge as if the agent had this much freedom."
+    )
 
 
 class ExplainedFinding(BaseModel):
-    rule: str
-    layer: Literal["shipped", "operator", "project"]
-    risk_level: str
-    reason: str
+    rule: str = Field(description="The id of the rule.")
+    layer: Literal["shipped", "operator", "project"] = Field(description="Whose rule it is.")
+    risk_level: str = Field(description="How bad it is.")
+    reason: str = Field(description="Why, in words.")
 
     @classmethod
     def of(cls, finding: Finding) -> Self:
@@ -52,9 +60,9 @@ class ExplainedFinding(BaseModel):
 
 
 class PlanView(BaseModel):
-    paths: list[str]
-    argv: list[list[str]]
-    hosts: list[str]
+    paths: list[str] = Field(description="The files it would touch.")
+    argv: list[list[str]] = Field(description="The commands it would run.")
+    hosts: list[str] = Field(description="The hosts it would reach.")
 
     @classmethod
     def of(cls, plan: Plan) -> Self:
@@ -65,16 +73,18 @@ class PlanView(BaseModel):
 class ExplainResponse(BaseModel):
     """What would be said to the call, by its words alone; a look at the machine may add to it."""
 
-    success: bool = True
-    ruling: Literal["allow", "ask", "deny"]
-    risk_level: str
-    reasons: list[str]
-    findings: list[ExplainedFinding]
-    plan: PlanView
-    timeout_seconds: int
-    requires_approval: bool
-    autonomy: Autonomy
-    workspace_id: str | None = None
+    success: Success = True
+    ruling: Literal["allow", "ask", "deny"] = Field(
+        description="Passes by itself, asks a person, or is refused."
+    )
+    risk_level: str = Field(description="How risky it is.")
+    reasons: list[str] = Field(description="Why, in words.")
+    findings: list[ExplainedFinding] = Field(description="Why, with the rules.")
+    plan: PlanView = Field(description="What would really happen.")
+    timeout_seconds: int = Field(description="How long a person would have to answer.")
+    requires_approval: bool = Field(description="Whether a person would be asked.")
+    autonomy: Autonomy = Field(description="The freedom it was judged with.")
+    workspace_id: str | None = Field(default=None, description="The folder it was judged in.")
 
     @classmethod
     def of(
@@ -105,11 +115,11 @@ class ExplainResponse(BaseModel):
 class RuleView(BaseModel):
     """One row; `note` says where it comes to nothing."""
 
-    kind: str
-    name: str
-    risk_level: str
-    reason: str
-    note: str | None
+    kind: str = Field(description="`path`, `write`, `command` or `tool`.")
+    name: str = Field(description="The rule's name.")
+    risk_level: str = Field(description="What it comes to.")
+    reason: str = Field(description="Why.")
+    note: str | None = Field(description="Why it has no effect, where it has none.")
 
     @classmethod
     def of(cls, line: RuleLine) -> Self:
@@ -125,14 +135,14 @@ class RuleView(BaseModel):
 class LayerView(BaseModel):
     """One file: how many rows of each kind, its settings, and the rows themselves."""
 
-    layer: Literal["shipped", "operator", "project"]
-    source: str
-    workspace_id: str | None
-    counts: dict[str, int]
-    autonomy: Autonomy | None
-    unlisted: str | None
-    notes: list[str]
-    rules: list[RuleView]
+    layer: Literal["shipped", "operator", "project"] = Field(description="Whose file it is.")
+    source: str = Field(description="Which file it is.")
+    workspace_id: str | None = Field(description="For a project's file: the folder it lies in.")
+    counts: dict[str, int] = Field(description="How many rows of each kind.")
+    autonomy: Autonomy | None = Field(description="The most freedom it leaves an agent.")
+    unlisted: str | None = Field(description="What becomes of commands nobody has listed.")
+    notes: list[str] = Field(description="Settings that have no effect, and why.")
+    rules: list[RuleView] = Field(description="The rows.")
 
     @classmethod
     def of(cls, summary: LayerSummary) -> Self:
@@ -151,10 +161,10 @@ class LayerView(BaseModel):
 class EffectiveView(BaseModel):
     """What holds in one workspace when all layers are taken together."""
 
-    workspace_id: str
-    root: str
-    autonomy: Autonomy
-    unlisted: str
+    workspace_id: str = Field(description="The folder.")
+    root: str = Field(description="Where it lies.")
+    autonomy: Autonomy = Field(description="The freedom an agent has there.")
+    unlisted: str = Field(description="What becomes of commands nobody has listed.")
 
     @classmethod
     def of(cls, workspace: Workspace, autonomy: Autonomy, unlisted: str) -> Self:
@@ -164,6 +174,6 @@ class EffectiveView(BaseModel):
 
 
 class PolicyResponse(BaseModel):
-    success: bool = True
-    layers: list[LayerView]
-    effective: list[EffectiveView]
+    success: Success = True
+    layers: list[LayerView] = Field(description="The files, the shipped one first.")
+    effective: list[EffectiveView] = Field(description="What they come to, folder by folder.")

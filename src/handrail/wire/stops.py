@@ -6,27 +6,27 @@ from typing import Self
 from pydantic import BaseModel, Field
 
 from handrail.core.project import Session
-from handrail.wire.payloads import Body, Label
+from handrail.wire.payloads import Body, Label, Success
 
 
 class CancelRequest(Body):
     """Why the call shall end; the reason reaches the agent."""
 
-    reason: str | None = Field(default=None, max_length=2_000)
-    channel: Label = "api"
+    reason: str | None = Field(default=None, max_length=2_000, description="Why.")
+    channel: Label = Field(default="api", description="From which screen.")
 
 
 class StopRequest(Body):
     """From which screen the session is stopped."""
 
-    channel: Label = "api"
+    channel: Label = Field(default="api", description="From which screen.")
 
 
 class StopResponse(BaseModel):
-    success: bool = True
-    session_id: str
-    stopped_at: datetime | None
-    calls_ended: int
+    success: Success = True
+    session_id: str = Field(description="The session.")
+    stopped_at: datetime | None = Field(description="Since when it is stopped.")
+    calls_ended: int = Field(description="How many calls were ended by it.")
 
     @classmethod
     def of(cls, session: Session, calls_ended: int) -> Self:

@@ -6,15 +6,14 @@ from fastapi import APIRouter, Query, Request
 from starlette.requests import Request as PlainRequest
 from starlette.responses import Response
 
-from handrail.core.access import Role
 from handrail.core.approval import Approval, ApprovalStatus
 from handrail.core.errors import NotFound
 from handrail.core.ids import ApprovalId
 from handrail.plane.decider import Decider
 from handrail.plane.survey import Refusal
 from handrail.server.auth import Gate
-from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response
-from handrail.server.routes.calls import BASE
+from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response, open_to
+from handrail.server.routes.calls import BASE, MACHINES, PEOPLE
 from handrail.server.services import Services
 from handrail.wire.approvals import (
     ApprovalsResponse,
@@ -25,9 +24,6 @@ from handrail.wire.approvals import (
     RejectRequest,
 )
 
-# A client's token acts for the person who sits at it. An agent's never decides.
-DECIDERS = (Role.USER, Role.CLIENT)
-
 _MAX_ANSWER_BYTES = 20_000
 _MAX_FACTS_BYTES = 2_000_000
 
@@ -35,7 +31,7 @@ _MAX_FACTS_BYTES = 2_000_000
 def approvals_router(services: Services, gate: Gate) -> APIRouter:
     router = APIRouter(tags=["approvals"])
 
-    @router.get("/approvals")
+    @router.get("/approvals", openapi_extra=open_to(PEOPLE))
     async def approvals(
         project_id: str,
         request: Request,
@@ -43,15 +39,15 @@ def approvals_router(services: Services, gate: Gate) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> ApprovalsResponse:
         """The questions of this project, newest first."""
-        entry = await gate.admit(request, *DECIDERS)
+        entry = await gate.admit(request, *PEOPLE)
         found = await services.store.list_approvals(entry.project.id, status=status, limit=limit)
         views = [ApprovalView.of(approval) for approval in found]
         return ApprovalsResponse(approvals=views, total_count=len(views))
 
-    @router.get("/approvals/{approval_id}")
+    @router.get("/approvals/{approval_id}", openapi_extra=open_to(PEOPLE))
     async def approval(project_id: str, approval_id: str, request: Request) -> ApprovalView:
         """One question with all its evidence and, once there is one, the answer."""
-        entry = await gate.admit(request, *DECIDERS)
+        entry = await gate.admit(request, *PEOPLE)
         found = await services.store.find_approval(ApprovalId(approval_id))
         if found is None or found.project_id != entry.project.id:
             raise NotFound(f"there is no approval {approval_id!r}")
@@ -73,6 +69,7 @@ class AnswerRoutes:
                 "POST",
                 f"{BASE}/approvals/{{approval_id}}/approve",
                 self.approve,
+                PEOPLE,
                 "Say yes, for this call or for more like it",
                 DecisionResponse,
                 ApproveRequest,
@@ -82,6 +79,7 @@ class AnswerRoutes:
                 "POST",
                 f"{BASE}/approvals/{{approval_id}}/reject",
                 self.reject,
+                PEOPLE,
                 "Say no; the reason reaches the agent",
                 DecisionResponse,
                 RejectRequest,
@@ -91,6 +89,7 @@ class AnswerRoutes:
                 "POST",
                 f"{BASE}/approvals/{{approval_id}}/facts",
                 self.facts,
+                MACHINES,
                 "Tell what the machine holds, before a person is asked",
                 DecisionResponse,
                 FactsRequest,
@@ -99,7 +98,7 @@ class AnswerRoutes:
         )
 
     async def approve(self, request: PlainRequest) -> Response:
-        entry, body = await self._gate.hear(request, ApproveRequest, _MAX_ANSWER_BYTES, *DECIDERS)
+        entry, body = await self._gate.hear(request, ApproveRequest, _MAX_ANSWER_BYTES, *PEOPLE)
         decided = await self._services.approvals.approve_tool(
             _question(request),
             Decider(entry.principal, entry.project.id, body.channel),
@@ -111,7 +110,7 @@ class AnswerRoutes:
         return _receipt(decided)
 
     async def reject(self, request: PlainRequest) -> Response:
-        entry, body = await self._gate.hear(request, RejectRequest, _MAX_ANSWER_BYTES, *DECIDERS)
+        entry, body = await self._gate.hear(request, RejectRequest, _MAX_ANSWER_BYTES, *PEOPLE)
         decided = await self._services.approvals.reject_tool(
             _question(request),
             Decider(entry.principal, entry.project.id, body.channel),
@@ -120,7 +119,7 @@ class AnswerRoutes:
         return _receipt(decided)
 
     async def facts(self, request: PlainRequest) -> Response:
-        entry, body = await self._gate.hear(request, FactsRequest, _MAX_FACTS_BYTES, Role.CLIENT)
+        entry, body = await self._gate.hear(request, FactsRequest, _MAX_FACTS_BYTES, *MACHINES)
         seen = body.survey
         if body.refused is not None:
             seen = Refusal(body.refused.error, body.refused.error_type)

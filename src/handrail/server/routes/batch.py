@@ -3,13 +3,12 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from handrail.core.access import Role
 from handrail.core.ids import CallId, ProjectId, SessionId
 from handrail.core.tool import ToolCall
 from handrail.plane.batch import Part
 from handrail.server.auth import Gate
 from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response
-from handrail.server.routes.calls import BASE, MAX_CALL_BYTES
+from handrail.server.routes.calls import ASKERS, BASE, MAX_CALL_BYTES
 from handrail.server.services import Services
 from handrail.wire.batch import BatchRequest, BatchResponse
 from handrail.wire.payloads import execution_view
@@ -26,6 +25,7 @@ class BatchRoutes:
                 "POST",
                 f"{BASE}/tools/batch",
                 self.batch,
+                ASKERS,
                 "Ask for several calls, side by side or as a chain",
                 BatchResponse,
                 BatchRequest,
@@ -34,9 +34,7 @@ class BatchRoutes:
         )
 
     async def batch(self, request: Request) -> Response:
-        entry, body = await self._gate.hear(
-            request, BatchRequest, MAX_CALL_BYTES, Role.AGENT, Role.USER
-        )
+        entry, body = await self._gate.hear(request, BatchRequest, MAX_CALL_BYTES, *ASKERS)
         batches = self._services.batches
         run = batches.run_chain if body.chain else batches.run
         calls = _calls(body, entry.project.id)

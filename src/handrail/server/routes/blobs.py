@@ -6,19 +6,17 @@ from collections.abc import AsyncGenerator
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from handrail.core.access import Role
 from handrail.core.blob import is_sha256
 from handrail.core.errors import BadInput, TooLarge
 from handrail.policy.validators.sizes import SizeLimiter
 from handrail.server.auth import Gate
 from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response
-from handrail.server.routes.calls import BASE
+from handrail.server.routes.calls import ANYONE, BASE
 from handrail.server.services import Services
 from handrail.wire.blobs import BlobResponse
 
 _LONGEST_PAUSE_SECONDS = 30
 _BYTES = "application/octet-stream"
-_ANYONE = (Role.USER, Role.CLIENT, Role.AGENT)
 # What an agent wrote is never shown as a page.
 _HEADERS = {
     "cache-control": "private, no-store",
@@ -40,16 +38,17 @@ class BlobRoutes:
                 "PUT",
                 path,
                 self.put,
+                ANYONE,
                 "Upload what is over 1 MB, to be named by a call or a result",
                 BlobResponse,
                 _BYTES,
                 CHANGE_PROBLEMS,
             ),
-            DirectRoute("GET", path, self.get, "The content of a blob", _BYTES),
+            DirectRoute("GET", path, self.get, ANYONE, "The content of a blob", _BYTES),
         )
 
     async def put(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, *_ANYONE)
+        entry = await self._gate.admit(request, *ANYONE)
         _check_announced(request)
         blob = await self._services.blobs.put(
             entry.project.id, _sha256(request), _pieces(request), entry.principal
@@ -58,7 +57,7 @@ class BlobRoutes:
         return json_response({"success": True, **blob.as_json()})
 
     async def get(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, *_ANYONE)
+        entry = await self._gate.admit(request, *ANYONE)
         blob, pieces = await self._services.blobs.open(
             entry.project.id, _sha256(request), entry.principal
         )

@@ -41,6 +41,12 @@ from handrail.wire.payloads import (
 
 BASE = "/my/projects/{project_id}"
 
+ANYONE = (Role.USER, Role.CLIENT, Role.AGENT)
+ASKERS = (Role.AGENT, Role.USER)
+# A client's token acts for the person who sits at it. An agent's never decides.
+PEOPLE = (Role.USER, Role.CLIENT)
+MACHINES = (Role.CLIENT,)
+
 # Parameters may be 1 MB besides `content`, a result is at most what a tool shows.
 MAX_CALL_BYTES = 8_000_000
 _MAX_RESULT_BYTES = 32_000_000
@@ -60,6 +66,7 @@ class CallRoutes:
                 "POST",
                 f"{BASE}/tools/execute",
                 self.execute,
+                ASKERS,
                 "Ask for a tool call; answers at once, or after up to `wait` seconds",
                 ExecutionView,
                 ExecuteRequest,
@@ -69,6 +76,7 @@ class CallRoutes:
                 "POST",
                 f"{BASE}/tools/results",
                 self.results,
+                MACHINES,
                 "Report several results in one request",
                 ResultsResponse,
                 ResultsRequest,
@@ -78,6 +86,7 @@ class CallRoutes:
                 "POST",
                 f"{BASE}/tools/{{tool_id}}/result",
                 self.result,
+                MACHINES,
                 "Report what became of a call",
                 ResultResponse,
                 ResultRequest,
@@ -87,6 +96,7 @@ class CallRoutes:
                 "POST",
                 f"{BASE}/tools/{{tool_id}}/claim",
                 self.claim,
+                MACHINES,
                 "Claim a call before beginning with it",
                 ClaimResponse,
                 ClaimRequest,
@@ -96,6 +106,7 @@ class CallRoutes:
                 "GET",
                 f"{BASE}/chat/stream",
                 self.stream,
+                PEOPLE,
                 "Server-sent events; resumes after `Last-Event-ID`",
                 "text/event-stream",
                 parameters=(last_event,),
@@ -103,9 +114,7 @@ class CallRoutes:
         )
 
     async def execute(self, request: Request) -> Response:
-        entry, body = await self._gate.hear(
-            request, ExecuteRequest, MAX_CALL_BYTES, Role.AGENT, Role.USER
-        )
+        entry, body = await self._gate.hear(request, ExecuteRequest, MAX_CALL_BYTES, *ASKERS)
         call = ToolCall(
             entry.project.id,
             SessionId(body.session_id),
@@ -122,18 +131,18 @@ class CallRoutes:
         return json_response(execution_view(execution))
 
     async def result(self, request: Request) -> Response:
-        entry, body = await self._gate.hear(request, ResultRequest, _MAX_RESULT_BYTES, Role.CLIENT)
+        entry, body = await self._gate.hear(request, ResultRequest, _MAX_RESULT_BYTES, *MACHINES)
         ended = await self._accept(entry, request.path_params["tool_id"], body)
         return json_response(_receipt_for(ended))
 
     async def results(self, request: Request) -> Response:
-        entry, body = await self._gate.hear(request, ResultsRequest, _MAX_RESULT_BYTES, Role.CLIENT)
+        entry, body = await self._gate.hear(request, ResultsRequest, _MAX_RESULT_BYTES, *MACHINES)
         # Side by side, so that they share a commit.
         receipts = await asyncio.gather(*(self._receive(entry, one) for one in body.results))
         return json_response({"results": receipts})
 
     async def claim(self, request: Request) -> Response:
-        entry, body = await self._gate.hear(request, ClaimRequest, _MAX_CLAIM_BYTES, Role.CLIENT)
+        entry, body = await self._gate.hear(request, ClaimRequest, _MAX_CLAIM_BYTES, *MACHINES)
         claimed = await self._services.dispatcher.claim(
             ExecutionId(request.path_params["tool_id"]),
             Claim(body.epoch, body.key),
@@ -144,7 +153,7 @@ class CallRoutes:
         return json_response(receipt.model_dump())
 
     async def stream(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, Role.USER, Role.CLIENT)
+        entry = await self._gate.admit(request, *PEOPLE)
         stream = EventStream(self._services, self._gate, entry, _last_event_id(request))
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         return StreamingResponse(stream.frames(), 200, headers, "text/event-stream")

@@ -4,7 +4,8 @@ from fastapi import APIRouter, Request
 
 from handrail.core.ids import GrantId
 from handrail.server.auth import Gate
-from handrail.server.routes.approvals import DECIDERS
+from handrail.server.direct import open_to
+from handrail.server.routes.calls import PEOPLE
 from handrail.server.services import Services
 from handrail.wire.approvals import GrantsResponse, GrantView
 
@@ -12,17 +13,17 @@ from handrail.wire.approvals import GrantsResponse, GrantView
 def grants_router(services: Services, gate: Gate) -> APIRouter:
     router = APIRouter(tags=["grants"])
 
-    @router.get("/grants")
+    @router.get("/grants", openapi_extra=open_to(PEOPLE))
     async def grants(project_id: str, request: Request) -> GrantsResponse:
         """The grants that let calls pass at this moment."""
-        entry = await gate.admit(request, *DECIDERS)
+        entry = await gate.admit(request, *PEOPLE)
         views = [GrantView.of(one) for one in await services.grants.list_live(entry.project.id)]
         return GrantsResponse(grants=views, total_count=len(views))
 
-    @router.delete("/grants/{grant_id}")
+    @router.delete("/grants/{grant_id}", openapi_extra=open_to(PEOPLE))
     async def revoke(project_id: str, grant_id: str, request: Request) -> GrantView:
         """Take a grant back; what asks from now on is put to a person again."""
-        entry = await gate.admit(request, *DECIDERS)
+        entry = await gate.admit(request, *PEOPLE)
         revoked = await services.grants.revoke(GrantId(grant_id), entry.principal, entry.project.id)
         return GrantView.of(revoked)
 

@@ -3,7 +3,6 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from handrail.core.access import Role
 from handrail.core.ids import SessionId, WorkspaceId
 from handrail.plane.policies import Where
 from handrail.policy.rulebook.settings import Unlisted
@@ -14,8 +13,7 @@ from handrail.server.direct import (
     DirectRoute,
     json_response,
 )
-from handrail.server.routes.approvals import DECIDERS
-from handrail.server.routes.calls import BASE
+from handrail.server.routes.calls import BASE, MACHINES, PEOPLE
 from handrail.server.services import Services
 from handrail.wire.policy import (
     EffectiveView,
@@ -43,6 +41,7 @@ class PolicyRoutes:
                 "GET",
                 f"{BASE}/policy",
                 self.show,
+                PEOPLE,
                 "The rules, layer by layer, and what holds in each workspace",
                 PolicyResponse,
             ),
@@ -50,6 +49,7 @@ class PolicyRoutes:
                 "PUT",
                 f"{BASE}/policy",
                 self.keep,
+                MACHINES,
                 "Tell what the policy file in the client's workspace says; it can only tighten",
                 PolicyReceipt,
                 PolicyRequest,
@@ -59,6 +59,7 @@ class PolicyRoutes:
                 "POST",
                 f"{BASE}/policy/explain",
                 self.explain,
+                PEOPLE,
                 "What would be said to a call; nothing is run, stored or asked",
                 ExplainResponse,
                 ExplainRequest,
@@ -67,7 +68,7 @@ class PolicyRoutes:
         )
 
     async def show(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, *DECIDERS)
+        entry = await self._gate.admit(request, *PEOPLE)
         policies, project = self._services.policies, entry.project
         layers = [LayerView.of(one) for one in await policies.list_layers(project.id)]
         effective = [
@@ -80,12 +81,12 @@ class PolicyRoutes:
         return json_response(answer.model_dump(mode="json"))
 
     async def keep(self, request: Request) -> Response:
-        entry, body = await self._gate.hear(request, PolicyRequest, _MAX_POLICY_BYTES, Role.CLIENT)
+        entry, body = await self._gate.hear(request, PolicyRequest, _MAX_POLICY_BYTES, *MACHINES)
         kept = await self._services.policies.keep(body.text, entry.principal, entry.project.id)
         return json_response(PolicyReceipt(workspace_id=kept.id).model_dump())
 
     async def explain(self, request: Request) -> Response:
-        entry, body = await self._gate.hear(request, ExplainRequest, _MAX_CALL_BYTES, *DECIDERS)
+        entry, body = await self._gate.hear(request, ExplainRequest, _MAX_CALL_BYTES, *PEOPLE)
         where = Where(
             None if body.session_id is None else SessionId(body.session_id),
             None if body.workspace_id is None else WorkspaceId(body.workspace_id),

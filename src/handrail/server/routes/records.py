@@ -4,20 +4,20 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from handrail.core.access import Role
 from handrail.server.auth import Gate
+from handrail.server.direct import open_to
+from handrail.server.routes.calls import PEOPLE
 from handrail.server.services import Services
 from handrail.wire.payloads import AuditResponse, AuditView, ClientsResponse, ClientView
 
 
 def records_router(services: Services, gate: Gate) -> APIRouter:
     router = APIRouter(tags=["records"])
-    people = (Role.USER, Role.CLIENT)
 
-    @router.get("/clients")
+    @router.get("/clients", openapi_extra=open_to(PEOPLE))
     async def clients(project_id: str, request: Request) -> ClientsResponse:
         """The machines registered for this project, and which of them are there."""
-        entry = await gate.admit(request, *people)
+        entry = await gate.admit(request, *PEOPLE)
         here = services.seats.connected
         views = [
             ClientView(
@@ -30,7 +30,7 @@ def records_router(services: Services, gate: Gate) -> APIRouter:
         ]
         return ClientsResponse(clients=views, total_count=len(views))
 
-    @router.get("/audit")
+    @router.get("/audit", openapi_extra=open_to(PEOPLE))
     async def audit(
         project_id: str,
         request: Request,
@@ -38,7 +38,7 @@ def records_router(services: Services, gate: Gate) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> AuditResponse:
         """The project's chained record, oldest first."""
-        entry = await gate.admit(request, *people)
+        entry = await gate.admit(request, *PEOPLE)
         found = await services.store.read_audit(entry.project.id, after=after, limit=limit)
         return AuditResponse(entries=[AuditView.of(line) for line in found])
 

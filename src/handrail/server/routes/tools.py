@@ -12,6 +12,8 @@ from handrail.core.risk import RiskLevel
 from handrail.plane.calls import get_call
 from handrail.policy.security import APPROVAL_SECONDS
 from handrail.server.auth import Gate
+from handrail.server.direct import open_to
+from handrail.server.routes.calls import ANYONE
 from handrail.server.services import Services
 from handrail.wire.payloads import (
     ExecutionsResponse,
@@ -23,12 +25,11 @@ from handrail.wire.payloads import (
 
 def tools_router(services: Services, gate: Gate) -> APIRouter:
     router = APIRouter(tags=["tools"])
-    anyone = (Role.USER, Role.CLIENT, Role.AGENT)
 
-    @router.get("/tools/available")
+    @router.get("/tools/available", openapi_extra=open_to(ANYONE))
     async def available(project_id: str, request: Request) -> ToolsResponse:
         """The tools an agent may ask for."""
-        await gate.admit(request, *anyone)
+        await gate.admit(request, *ANYONE)
         views = [
             ToolView.of(
                 tool,
@@ -39,7 +40,7 @@ def tools_router(services: Services, gate: Gate) -> APIRouter:
         ]
         return ToolsResponse(tools=views, total_count=len(views))
 
-    @router.get("/tools/executions")
+    @router.get("/tools/executions", openapi_extra=open_to(ANYONE))
     async def executions(
         project_id: str,
         request: Request,
@@ -47,7 +48,7 @@ def tools_router(services: Services, gate: Gate) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> ExecutionsResponse:
         """The latest calls, newest first; an agent sees its own."""
-        entry = await gate.admit(request, *anyone)
+        entry = await gate.admit(request, *ANYONE)
         own = entry.principal.subject if entry.principal.role is Role.AGENT else None
         found = await services.store.list_executions(
             entry.project.id, status=status, agent_id=own, limit=limit
@@ -55,10 +56,10 @@ def tools_router(services: Services, gate: Gate) -> APIRouter:
         views = [ExecutionView.of(execution) for execution in found]
         return ExecutionsResponse(executions=views, total_count=len(views))
 
-    @router.get("/tools/{tool_id}")
+    @router.get("/tools/{tool_id}", openapi_extra=open_to(ANYONE))
     async def execution(project_id: str, tool_id: str, request: Request) -> ExecutionView:
         """One call: its state and, at the end, its result."""
-        entry = await gate.admit(request, *anyone)
+        entry = await gate.admit(request, *ANYONE)
         found = await get_call(services.store, ExecutionId(tool_id), entry.project.id)
         if entry.principal.role is Role.AGENT and found.agent_id != entry.principal.subject:
             raise NotFound(f"there is no execution {tool_id!r}")
