@@ -26,7 +26,7 @@ from handrail.core.ports import StreamItem
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site
-from handrail.wire.events import ABOUT_APPROVALS, render
+from handrail.wire.events import ABOUT_APPROVALS, ApprovalRequest, ApprovalResolved, render
 
 HERE, THERE = ClientId("cli_here"), ClientId("cli_there")
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -289,3 +289,14 @@ def test_a_question_that_is_gone_is_told_as_a_change_of_status(kind: EventKind) 
     name, payload = rendered(an_item(kind), HERE)
 
     assert (name, payload["status"]) == ("tool.status", "awaiting_approval")
+
+
+def test_questions_and_answers_carry_the_fields_they_promise() -> None:
+    answered = replace(
+        QUESTION, status=ApprovalStatus.APPROVED, answer=ANSWERS[ApprovalStatus.APPROVED]
+    )
+    _, asked = rendered(an_item(EventKind.APPROVAL_REQUEST), approval=QUESTION)
+    _, told = rendered(an_item(EventKind.APPROVAL_RESOLVED), approval=answered)
+
+    assert list(asked) == list(ApprovalRequest.model_fields)
+    assert list(told) == list(ApprovalResolved.__annotations__)

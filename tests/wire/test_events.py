@@ -21,7 +21,7 @@ from handrail.core.ports import StreamItem
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site
-from handrail.wire.events import render, stream_reset
+from handrail.wire.events import ABOUT_APPROVALS, EVENTS, STREAM_RESET, render, stream_reset
 
 HERE, THERE = ClientId("cli_here"), ClientId("cli_there")
 
@@ -188,3 +188,15 @@ def test_a_whole_second_is_written_without_a_fraction() -> None:
     item = item._replace(event=item.event._replace(at=datetime(2026, 1, 2, tzinfo=UTC)))
 
     assert rendered(item, None)[1]["timestamp"] == "2026-01-02T00:00:00Z"
+
+
+def test_every_event_is_described() -> None:
+    assert set(EVENTS) == {*EventKind, STREAM_RESET}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in EventKind if kind not in ABOUT_APPROVALS])
+def test_every_event_carries_the_fields_it_promises(kind: EventKind) -> None:
+    name, payload = rendered(an_item(kind), HERE)
+
+    assert name == kind
+    assert list(payload) == list(EVENTS[name].__annotations__)

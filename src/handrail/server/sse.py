@@ -15,7 +15,7 @@ from handrail.plane.seats import Seat
 from handrail.server.auth import RECHECK_SECONDS, Entry, Gate
 from handrail.server.services import Services
 from handrail.wire import WIRE_VERSION
-from handrail.wire.events import ABOUT_APPROVALS, Payload, render, stream_reset
+from handrail.wire.events import ABOUT_APPROVALS, STREAM_RESET, Payload, render, stream_reset
 
 _PING_SECONDS = 15.0
 _MOST_PER_FLUSH = 500
@@ -111,7 +111,7 @@ class EventStream:
         return stack.enter_context(self._services.seats.take(self._client_id, workspace_id))
 
     def _reset(self, head: int) -> bytes:
-        return _event(head, "stream.reset", stream_reset(self._services.clock.now()))
+        return _event(head, STREAM_RESET, stream_reset(self._services.clock.now()))
 
     async def _is_torn(self, following: StreamItem) -> bool:
         """Whether events are missing that are not just somebody else's."""

@@ -1,9 +1,11 @@
 """What travels on the event stream: rows hold ids, words are added for whoever listens."""
 
 from datetime import datetime
-from typing import Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 import msgspec
+from msgspec import Meta
+from pydantic import Field
 
 from handrail.core.approval import Approval
 from handrail.core.event import Event, EventKind
@@ -15,93 +17,138 @@ from handrail.wire.approvals import ApprovalView
 ABOUT_APPROVALS = (EventKind.APPROVAL_REQUEST, EventKind.APPROVAL_RESOLVED)
 
 
+STREAM_RESET = "stream.reset"
+
+TheCall = Annotated[str, Meta(description="The call.")]
+TheTool = Annotated[str, Meta(description="The tool.")]
+TheQuestion = Annotated[str, Meta(description="The question.")]
+TheParams = Annotated[
+    Any, Meta(description="The parameters as they were sent; null where it is replayed.")
+]
+Replayed = Annotated[
+    bool, Meta(description="It was told before, or is no longer what counts: do nothing.")
+]
+Timestamp = Annotated[str, Meta(description="When it happened, in UTC.")]
+
+
 class ExecutionContext(TypedDict):
-    approved: bool
-    approved_by: str
-    scope: str
-    autonomy: str
+    """Why a call may be executed."""
+
+    approved: Annotated[bool, Meta(description="Always true.")]
+    approved_by: Annotated[str, Meta(description="A person's name, a grant, or `policy`.")]
+    scope: Annotated[str, Meta(description="How far that yes reached.")]
+    autonomy: Annotated[str, Meta(description="The freedom the agent had.")]
 
 
 class ExecutionSignal(TypedDict):
-    """`tool.execution_signal`: to the one client that shall execute.
+    """To the one client that shall execute.
 
-    `replayed` marks a signal sent again after a break; it never executes anything. `surveyed`
-    says whether the digest covers what the machine was seen to hold, and `status` whether the
-    call was begun before, by this client in an earlier life.
+    A signal that is replayed after a break never executes anything; what still has to be done is
+    offered anew.
     """
 
-    tool_id: str
-    tool_name: str
-    tool_params: Any
-    digest: str
-    salt: str
-    epoch: int
-    status: str
-    risk_level: str
-    surveyed: bool
-    replayed: bool
-    execution_context: ExecutionContext
-    timestamp: str
+    tool_id: TheCall
+    tool_name: TheTool
+    tool_params: TheParams
+    digest: Annotated[str, Meta(description="What was judged, shown and approved.")]
+    salt: Annotated[str, Meta(description="The project's, to make the digest with.")]
+    epoch: Annotated[int, Meta(description="Counts how often it was handed out; report under it.")]
+    status: Annotated[
+        str,
+        Meta(description="A change that is `executing` was begun by this client in another life."),
+    ]
+    risk_level: Annotated[str, Meta(description="What it was judged to be.")]
+    surveyed: Annotated[
+        bool, Meta(description="Whether the digest covers what the machine was seen to hold.")
+    ]
+    replayed: Replayed
+    execution_context: Annotated[ExecutionContext, Meta(description="Why it may be executed.")]
+    timestamp: Timestamp
 
 
 class SurveyRequest(TypedDict):
-    """`tool.survey_request`: to the one client that shall look, and change nothing."""
+    """To the one client that shall look, and change nothing."""
 
-    approval_id: str
-    tool_id: str
-    tool_name: str
-    tool_params: Any
-    replayed: bool
-    timestamp: str
+    approval_id: TheQuestion
+    tool_id: TheCall
+    tool_name: TheTool
+    tool_params: TheParams
+    replayed: Replayed
+    timestamp: Timestamp
 
 
 class ResultAck(TypedDict):
-    """`tool.result_ack`: to the client that reported."""
+    """To the client that reported."""
 
-    tool_id: str
-    status: Literal["received"]
-    receipt_status: Literal["received", "processed", "rejected"]
-    message: str
-    timestamp: str
+    tool_id: TheCall
+    status: Annotated[Literal["received"], Meta(description="The report has come.")]
+    receipt_status: Annotated[
+        Literal["received", "processed", "rejected"], Meta(description="What was done with it.")
+    ]
+    message: Annotated[str, Meta(description="The same in words.")]
+    timestamp: Timestamp
 
 
 class Cancel(TypedDict):
-    """`tool.cancel`: to the client that has the call; whatever runs for it is to end."""
+    """To the client that has the call; whatever runs for it is to end."""
 
-    tool_id: str
-    message: str
-    timestamp: str
+    tool_id: TheCall
+    message: Annotated[str, Meta(description="Why.")]
+    timestamp: Timestamp
 
 
 class StreamReset(TypedDict):
-    """`stream.reset`: events since the last one heard are gone; look at what there is instead."""
+    """Events since the last one heard are gone; look at what there is instead."""
 
-    message: str
-    timestamp: str
+    message: Annotated[str, Meta(description="The same in words.")]
+    timestamp: Timestamp
 
 
 class StatusChange(TypedDict):
-    """`tool.status`: to everyone who may see the call."""
+    """To everyone who may see the call.
 
-    tool_id: str
-    tool_name: str
-    status: str
-    timestamp: str
+    Events that are addressed to a client read like this to everybody else.
+    """
+
+    tool_id: TheCall
+    tool_name: TheTool
+    status: Annotated[str, Meta(description="The state it has come to.")]
+    timestamp: Timestamp
+
+
+class ApprovalRequest(ApprovalView):
+    """To everyone: a question waits for an answer, from any screen."""
+
+    timestamp: str = Field(description="When it was put, in UTC.")
 
 
 class ApprovalResolved(TypedDict):
-    """`approval.resolved`: to everyone, so that other screens can take the card away."""
+    """To everyone, so that other screens can take the card away."""
 
-    approval_id: str
-    tool_id: str
-    status: str
-    decided_by: str | None
-    channel: str | None
-    decided_at: str | None
-    scope: str | None
-    reason: str | None
-    timestamp: str
+    approval_id: TheQuestion
+    tool_id: TheCall
+    status: Annotated[
+        str, Meta(description="How it ended: `approved`, `rejected`, `expired`, `withdrawn`.")
+    ]
+    decided_by: Annotated[str | None, Meta(description="Who answered.")]
+    channel: Annotated[str | None, Meta(description="From which screen.")]
+    decided_at: Annotated[str | None, Meta(description="When.")]
+    scope: Annotated[str | None, Meta(description="How far the yes reaches.")]
+    reason: Annotated[str | None, Meta(description="Why not.")]
+    timestamp: Timestamp
 
+
+# Every event there is, and what it carries.
+EVENTS: dict[str, type] = {
+    EventKind.APPROVAL_REQUEST: ApprovalRequest,
+    EventKind.APPROVAL_RESOLVED: ApprovalResolved,
+    EventKind.STATUS: StatusChange,
+    EventKind.SURVEY_REQUEST: SurveyRequest,
+    EventKind.EXECUTION_SIGNAL: ExecutionSignal,
+    EventKind.RESULT_ACK: ResultAck,
+    EventKind.CANCEL: Cancel,
+    STREAM_RESET: StreamReset,
+}
 
 Payload = (
     ExecutionSignal | SurveyRequest | ResultAck | Cancel | StatusChange | ApprovalResolved
