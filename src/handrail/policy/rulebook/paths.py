@@ -21,11 +21,16 @@ class Access(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PathRule:
+    """Files that are refused. `caught` and `spared` are the examples that prove it."""
+
     name: str
     access: Access
     reason: str
     matcher: re.Pattern[str]
     patterns: tuple[str, ...] = ()
+    exceptions: tuple[str, ...] = ()
+    caught: tuple[str, ...] = ()
+    spared: tuple[str, ...] = ()
     layer: Layer = Layer.SHIPPED
 
     def forbids(self, path: str, *, writing: bool) -> bool:
@@ -49,6 +54,9 @@ def read_path_rule(row: RuleRow) -> PathRule:
             reason=row.text("reason"),
             matcher=any_part(row.globs("patterns"), row.globs("except", [])),
             patterns=tuple(row.globs("patterns")),
+            exceptions=tuple(row.globs("except", [])),
+            caught=tuple(row.texts("match", [])),
+            spared=tuple(row.texts("not_match", [])),
             layer=row.layer,
         )
     except ValueError as error:

@@ -25,6 +25,8 @@ class WriteRule:
     matcher: re.Pattern[str]
     layer: Layer = Layer.SHIPPED
     examples: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    exceptions: tuple[str, ...] = ()
 
     def covers(self, path: str) -> bool:
         """Whether the file at a workspace-relative path is of this kind."""
@@ -66,6 +68,8 @@ def read_write_rule(row: RuleRow) -> WriteRule:
         matcher=_whole_end(row.globs("patterns"), row.globs("except", [])),
         layer=row.layer,
         examples=tuple(row.texts("match", [])),
+        patterns=tuple(row.globs("patterns")),
+        exceptions=tuple(row.globs("except", [])),
     )
     row.hold_against_paths(rule.covers)
     return rule
