@@ -33,7 +33,7 @@ def explain(
     context: typer.Context,
     tool: Annotated[str, typer.Argument(help="The tool's name, such as read_file.")],
     params: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME=VALUE]...", help="Its parameters.")
+        list[str] | None, typer.Argument(metavar="NAME=VALUE", help="Its parameters.")
     ] = None,
     workspace: options.Workspace = Path(),
     home: options.Home = None,

@@ -35,8 +35,10 @@ def approvals_router(services: Services, gate: Gate) -> APIRouter:
     async def approvals(
         project_id: str,
         request: Request,
-        status: ApprovalStatus | None = None,
-        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+        status: Annotated[
+            ApprovalStatus | None, Query(description="Only questions in this state.")
+        ] = None,
+        limit: Annotated[int, Query(ge=1, le=1000, description="How many, at most.")] = 100,
     ) -> ApprovalsResponse:
         """The questions of this project, newest first."""
         entry = await gate.admit(request, *PEOPLE)

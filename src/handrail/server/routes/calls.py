@@ -60,7 +60,12 @@ class CallRoutes:
 
     def routes(self) -> tuple[DirectRoute, ...]:
         number = {"type": "string", "pattern": "^[0-9]{1,18}$"}
-        last_event = {"name": "Last-Event-ID", "in": "header", "schema": number}
+        last_event = {
+            "name": "Last-Event-ID",
+            "in": "header",
+            "schema": number,
+            "description": "The number of the last event that was heard.",
+        }
         return (
             DirectRoute(
                 "POST",

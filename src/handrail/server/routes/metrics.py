@@ -32,7 +32,7 @@ def metrics_router(services: Services, *, token: str | None, behind_proxy: bool)
 
     @router.get("/metrics", response_class=PlainTextResponse)
     async def metrics(request: Request) -> PlainTextResponse:
-        """What happens here in numbers, as Prometheus reads them."""
+        """What happens here in numbers, for Prometheus: to this machine, or by a token."""
         admit(request)
         body = render(
             services.tally,

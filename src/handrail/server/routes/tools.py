@@ -44,8 +44,8 @@ def tools_router(services: Services, gate: Gate) -> APIRouter:
     async def executions(
         project_id: str,
         request: Request,
-        status: Status | None = None,
-        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+        status: Annotated[Status | None, Query(description="Only calls in this state.")] = None,
+        limit: Annotated[int, Query(ge=1, le=1000, description="How many, at most.")] = 100,
     ) -> ExecutionsResponse:
         """The latest calls, newest first; an agent sees its own."""
         entry = await gate.admit(request, *ANYONE)
