@@ -3,7 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test quick check format lock clean help
+.PHONY: run test quick check format reference lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 16
@@ -26,6 +26,9 @@ check: $(VENV)/dev.stamp ## Format, lint and types
 format: $(VENV)/dev.stamp ## Put the code in its house style
 	@$(BIN)/ruff check --fix --quiet || true
 	@$(BIN)/ruff format
+
+reference: $(VENV)/dev.stamp ## Write the reference anew, from the code
+	@$(BIN)/python -m scripts.reference
 
 lock: $(VENV)/dev.stamp ## Pin the newest versions, with hashes
 	@scripts/lock

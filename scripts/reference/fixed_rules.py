@@ -1,0 +1,92 @@
+"""The part of the risk matrix about rules that are code: proven here by calls that they notice."""
+
+from typing import Any, NamedTuple
+
+from handrail.core.risk import RiskLevel
+from handrail.tools.catalogue import judge
+from scripts.reference.page import code, table
+
+_MEGABYTE = 1_000_000
+_NESTED = ["env"] * 5
+
+
+class Noticed(NamedTuple):
+    """A rule, a call that it notices, and how to show that."""
+
+    rule: str
+    tool: str
+    params: dict[str, Any]
+    shown: str
+
+
+class Seen(NamedTuple):
+    """A rule that no single call can show: it takes more than its words."""
+
+    rule: str
+    risk: RiskLevel
+    words: str
+
+
+def _read(rule: str, path: str) -> Noticed:
+    return Noticed(rule, "read_file", {"path": path}, f"read {code(path)}")
+
+
+def _write(rule: str, path: str, content: str, encoding: str = "utf-8") -> Noticed:
+    how = "" if encoding == "utf-8" else f" as {encoding}"
+    params = {"path": path, "content": content, "encoding": encoding}
+    return Noticed(rule, "write_file", params, f"write {code(content)} to {code(path)}{how}")
+
+
+def _write_large(rule: str, path: str, megabytes: int) -> Noticed:
+    content = {"blob": "0" * 64, "size": megabytes * _MEGABYTE}
+    params = {"path": path, "content": content}
+    return Noticed(rule, "write_file", params, f"write {megabytes} MB to {code(path)}")
+
+
+def _run(rule: str, command: str, *args: str) -> Noticed:
+    shown = f"run {code(' '.join([command, *args]))}"
+    return Noticed(rule, "execute_command", {"command": command, "args": [*args]}, shown)
+
+
+NOTICED = (
+    _read("path.boundary", "../other/notes.md"),
+    _read("path.spelling", "~/notes.md"),
+    _write("write.unknown-kind", "notes.xyz", "hello"),
+    _write_large("write.large", "notes.md", 2),
+    _write_large("size.file", "notes.md", 200),
+    _write("write.encoding", "notes.md", "é", "cp1252"),
+    _write("write.disguise", "notes.md", "Ã©", "cp1252"),
+    _run("command.forbidden", "rm", "-rf", "/"),
+    _run("command.unlisted", "terraform", "plan"),
+    _run("command.spelling", "ls -la"),
+    _run("command.workspace", "./run.sh"),
+    _run("command.nested", *_NESTED, "ls"),
+    _run("command.unboxed", "ls"),
+)
+SEEN = (
+    Seen("write.executable", RiskLevel.HIGH, "the file that is there can be executed as a program"),
+    Seen("write.over-binary", RiskLevel.HIGH, "the file that is there is binary, or not that text"),
+    Seen("write.shown-in-part", RiskLevel.HIGH, "the change is too large to be shown whole"),
+    Seen("write.masked-lines", RiskLevel.HIGH, "lines of the new text look like secrets"),
+    Seen("size.params", RiskLevel.FORBIDDEN, "the parameters are more than a megabyte"),
+    Seen("chain.value", RiskLevel.MEDIUM, "a parameter of a change came out of an earlier result"),
+    Seen("policy.autonomy", RiskLevel.LOW, "a policy file leaves agents only so much freedom"),
+)
+
+
+def fixed_rules_table() -> str:
+    return table(
+        ("rule", "risk", "for example", "what it says"),
+        [
+            *(_row(one) for one in NOTICED),
+            *((code(one.rule), one.risk.name, "", one.words) for one in SEEN),
+        ],
+    )
+
+
+def _row(one: Noticed) -> tuple[str, ...]:
+    """What the judgement itself says of the call; without that rule in it, there is no page."""
+    isolated = one.rule != "command.unboxed"
+    verdict = judge(one.tool, one.params, workspace="/workspace", isolated=isolated)
+    finding = next(finding for finding in verdict.findings if finding.rule == one.rule)
+    return code(one.rule), finding.risk.name, one.shown, finding.reason
