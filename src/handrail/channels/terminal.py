@@ -17,13 +17,12 @@ from rich.console import Console
 from rich.text import Text
 
 from handrail.channels.keyboard import BACKSPACE, END, ENTER, ESCAPE, Keyboard
-from handrail.channels.terminal_card import SHOWN_LINES, CardText
+from handrail.channels.terminal_card import KEYS, SHOWN_LINES, CardText
 from handrail.core.card import Card, Choice, Offer
 from handrail.core.grant import Scope
 from handrail.core.visible import visible
 
 _DEAF_SECONDS = 0.7
-_KEYS = {Scope.ONCE: "a", Scope.CLASS: "c", Scope.SESSION: "s"}
 _WORD = "approve"
 _MOST_REASON_CHARS = 500
 _CLEAR = "\r\x1b[2K"
@@ -138,11 +137,11 @@ class _Dialog:
         self._text = text
         self._keyboard = keyboard
         self._screen = screen
-        self._offers = {_KEYS[offer.scope]: offer for offer in card.offers}
+        self._offers = {KEYS[offer.scope]: offer for offer in card.offers}
         self._unseen = text.is_cut
 
     async def run(self) -> Choice | None:
-        await self._screen.show(self._menu())
+        await self._screen.show(self._text.menu(unseen=self._unseen))
         while True:
             key = await self._next_key()
             if key is None or key == END:
@@ -158,20 +157,10 @@ class _Dialog:
             if key == "l":
                 return None
 
-    def _menu(self) -> Text:
-        menu = Text()
-        for key, offer in self._offers.items():
-            menu.append(f"  {key} ", style="bold green")
-            menu.append(f"approve {visible(offer.words)}\n")
-        menu.append("  r ", style="bold red").append("refuse, with a reason\n")
-        if self._unseen:
-            menu.append("  v ", style="bold").append("view all of it\n")
-        return menu.append("  l ", style="bold").append("leave it to another screen")
-
     async def _view(self) -> None:
         whole = CardText(self._card, self._text.width, whole=True)
         self._unseen = False
-        await self._screen.show(*whole.lines(), self._menu())
+        await self._screen.show(*whole.lines(), whole.menu(unseen=False))
 
     async def _means_it(self, offer: Offer) -> bool:
         """What is risky, wide or unseen is approved by a step that no single key can take."""
@@ -191,10 +180,7 @@ class _Dialog:
     async def _next_key(self) -> str | None:
         """The next key, counting down meanwhile; None when the time is up."""
         while (left := _seconds_left(self._card)) > 0:
-            clock = f"{left // 60}:{left % 60:02d}"
-            prompt = f"decide ({clock} left, then it is refused) "
-            fits = len(prompt) < self._text.width
-            await self._screen.prompt(prompt if fits else f"decide ({clock}) ")
+            await self._screen.prompt(self._text.prompt(left))
             key = await self._keyboard.key(1.0)
             if key is not None:
                 return key

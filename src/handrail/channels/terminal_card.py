@@ -11,8 +11,11 @@ from rich.cells import chop_cells
 from rich.text import Text
 
 from handrail.core.card import Card
+from handrail.core.grant import Scope
 from handrail.core.visible import visible
 
+# The key that gives each answer.
+KEYS = {Scope.ONCE: "a", Scope.CLASS: "c", Scope.SESSION: "s"}
 SHOWN_LINES = 40
 SHOWN_CHARS = 500
 
@@ -49,6 +52,23 @@ class CardText:
         for note in card.notes:
             yield from self._folded("  ! ", note, "yellow")
         yield from self._evidence()
+
+    def menu(self, *, unseen: bool) -> Text:
+        """Which key does what; one that shows the rest, where something is `unseen`."""
+        menu = Text()
+        for offer in self.card.offers:
+            menu.append(f"  {KEYS[offer.scope]} ", style="bold green")
+            menu.append(f"approve {visible(offer.words)}\n")
+        menu.append("  r ", style="bold red").append("refuse, with a reason\n")
+        if unseen:
+            menu.append("  v ", style="bold").append("view all of it\n")
+        return menu.append("  l ", style="bold").append("leave it to another screen")
+
+    def prompt(self, seconds_left: int) -> str:
+        """The line below the menu: that somebody is waited for, and how long."""
+        clock = f"{seconds_left // 60}:{seconds_left % 60:02d}"
+        prompt = f"decide ({clock} left, then it is refused) "
+        return prompt if len(prompt) < self.width else f"decide ({clock}) "
 
     def _headline(self) -> Iterator[Text]:
         style = _RISK_STYLE.get(self.card.risk_level, "yellow")
