@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.core.card import Card, Choice
+from handrail.core.card import Choice
 from handrail.core.errors import (
     BadInput,
     CommandExecutionError,
@@ -18,7 +18,7 @@ from handrail.core.risk import RiskLevel
 from handrail.core.verdict import Ruling
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.policy.security import Scene
-from handrail.testing import FakeClock, FakeCommands, FakeHands, ScriptedPerson, try_tool
+from handrail.testing import FakeClock, FakeCommands, FakeHands, ScriptedPerson, a_card, try_tool
 from handrail.tools.builtin.write_file import WriteFile, WriteFileParams
 
 SCENE = Scene("/workspace")
@@ -122,7 +122,7 @@ async def test_commands_say_what_they_were_given_to_say() -> None:
 async def test_a_person_answers_from_the_script_and_then_leaves_it_to_others() -> None:
     yes = Choice(approved=True)
     person = ScriptedPerson(yes, None)
-    card = Card.__new__(Card)
+    card = a_card()
 
     answers = [await person.ask(card) for _ in range(3)]
     person.tell("it was approved")

@@ -4,6 +4,7 @@ clock = FakeClock()
 hands = FakeHands({"README.md": b"hello"})
 trial = await try_tool(ReadFile(), {"path": "README.md"}, hands)
 person = ScriptedPerson(Choice(approved=True))
+choice = await person.ask(a_card(risk_level="HIGH"))
 """
 
 import hashlib
@@ -11,9 +12,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from handrail.core.blob import Blob
-from handrail.core.card import Card, Choice
+from handrail.core.card import WHOLE_SESSION, Card, Choice, Offer
 from handrail.core.errors import (
     CommandExecutionError,
     ErrorType,
@@ -21,6 +23,7 @@ from handrail.core.errors import (
     PathValidationError,
     StaleFileError,
 )
+from handrail.core.grant import Scope
 from handrail.core.hands import (
     CommandOutcome,
     Ending,
@@ -183,6 +186,36 @@ class FakeHands(Hands):
             searches=FakeSearches(made),
             blobs=FakeBlobs(*blobs),
         )
+
+
+def a_card(approval_id: str = "apr_1", **fields: Any) -> Card:
+    """A question about a write, as far as `fields` do not say otherwise."""
+    values: dict[str, Any] = {
+        "approval_id": approval_id,
+        "tool_id": "exe_1",
+        "tool_name": "write_file",
+        "tool_params": {"path": "notes.md", "content": "new\n"},
+        "description": "Write 1 line to notes.md",
+        "risk_level": "MEDIUM",
+        "reasons": ("write_file changes something",),
+        "reasoning": "to remember",
+        "notes": (),
+        "evidence": "-old\n+new\n",
+        "offers": (
+            Offer(Scope.ONCE, "this call, once"),
+            Offer(Scope.CLASS, "writes to *.md, for the rest of this session"),
+            Offer(Scope.SESSION, "everything in this session", WHOLE_SESSION),
+        ),
+        "needs_second_step": False,
+        "agent_id": "agt_1",
+        "session_id": "session-1",
+        "timeout_seconds": 300,
+        "expires_at": datetime(2026, 1, 1, 0, 5, tzinfo=UTC),
+        "digest": "judged",
+        "status": "pending",
+        **fields,
+    }
+    return Card(**values)
 
 
 class ScriptedPerson:

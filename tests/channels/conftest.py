@@ -15,7 +15,8 @@ import pytest
 from rich.console import Console
 
 from handrail.core.card import Card
-from tests.client.conftest import a_card, until
+from handrail.testing import a_card
+from tests.client.conftest import until
 
 _FOLD = re.compile(r"\n *│ ")
 _STYLE = re.compile(r"\x1b\[[0-9;]*m|\x1b\[2K")

@@ -4,7 +4,6 @@ import asyncio
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +22,9 @@ from handrail.client.review import Reviewer
 from handrail.client.streaming import StreamingClient
 from handrail.core.access import Role
 from handrail.core.audit import canonical
-from handrail.core.card import WHOLE_SESSION, Card, Choice, Offer
+from handrail.core.card import Card, Choice
 from handrail.core.digest import digest_call
 from handrail.core.errors import FileOperationError
-from handrail.core.grant import Scope
 from handrail.core.hands import Commands, FileContent, Files, FileState, Hands
 from handrail.core.ids import ClientId
 from handrail.core.ports import Channel
@@ -135,36 +133,6 @@ def a_change(
         **fields,
     }
     return a_signal(tool_id, path, **values)
-
-
-def a_card(approval_id: str = "apr_1", **fields: Any) -> Card:
-    """A question about a write."""
-    values: dict[str, Any] = {
-        "approval_id": approval_id,
-        "tool_id": "exe_1",
-        "tool_name": "write_file",
-        "tool_params": {"path": "notes.md", "content": "new\n"},
-        "description": "Write 1 line to notes.md",
-        "risk_level": "MEDIUM",
-        "reasons": ("write_file changes something",),
-        "reasoning": "to remember",
-        "notes": (),
-        "evidence": "-old\n+new\n",
-        "offers": (
-            Offer(Scope.ONCE, "this call, once"),
-            Offer(Scope.CLASS, "writes to *.md, for the rest of this session"),
-            Offer(Scope.SESSION, "everything in this session", WHOLE_SESSION),
-        ),
-        "needs_second_step": False,
-        "agent_id": "agt_1",
-        "session_id": "session-1",
-        "timeout_seconds": 300,
-        "expires_at": datetime(2026, 1, 1, 0, 5, tzinfo=UTC),
-        "digest": "judged",
-        "status": "pending",
-        **fields,
-    }
-    return Card(**values)
 
 
 class PatientPerson:

@@ -28,12 +28,11 @@ from handrail.plane.decider import Decider
 from handrail.policy.security import Scene
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
-from handrail.testing import FakeClock, FakeCommands, FakeFiles, ScriptedPerson
+from handrail.testing import FakeClock, FakeCommands, FakeFiles, ScriptedPerson, a_card
 from handrail.tools.catalogue import builtin_registry
 from tests.client.conftest import (
     PatientPerson,
     Way,
-    a_card,
     a_client,
     a_journal,
     free_port,
