@@ -3,7 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test quick check format reference lock clean help
+.PHONY: run test quick check format bench reference pictures lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 16
@@ -27,8 +27,15 @@ format: $(VENV)/dev.stamp ## Put the code in its house style
 	@$(BIN)/ruff check --fix --quiet || true
 	@$(BIN)/ruff format
 
+bench: $(VENV)/dev.stamp ## Measure the speed; ONLY=name measures one
+	@$(BIN)/python -m compileall -q src
+	@$(BIN)/python -m benchmarks $(ONLY)
+
 reference: $(VENV)/dev.stamp ## Write the reference anew, from the code
 	@$(BIN)/python -m scripts.reference
+
+pictures: $(VENV)/dev.stamp ## Draw the pictures of the documents anew
+	@$(BIN)/python scripts/draw_pictures.py
 
 lock: $(VENV)/dev.stamp ## Pin the newest versions, with hashes
 	@scripts/lock
