@@ -176,9 +176,3 @@ def test_a_reader_can_do_what_a_document_says(document: Path, reader: Reader) ->
         assert block.language in RUNNABLE | SHOWN_ONLY, block.language
         if block.language in RUNNABLE:
             reader.follow(block)
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_links_lead_somewhere(document: Path) -> None:
-    links = re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text())
-    assert [link for link in links if not (document.parent / link).exists()] == []
