@@ -21,6 +21,7 @@ NAMES = [name for names, _ in SUITES.values() for name in names]
 
 
 def main(only: Collection[str]) -> int:
+    print(f"{'name':14} {'ratio':>6} {'target':>8}")
     outcomes: list[Outcome] = []
     for names, measure in SUITES.values():
         wanted = [name for name in names if name in only]
@@ -33,10 +34,8 @@ def main(only: Collection[str]) -> int:
 
 def _shown(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
     for one in outcomes:
-        mark = "ok" if one.ok else "NOT MET"
-        print(
-            f"{one.name:15} {one.ratio:7.2f}  of {one.target:<5g} {mark:8} {one.detail}", flush=True
-        )
+        mark = "ok" if one.ok else "not met"
+        print(f"{one.name:14} {one.ratio:6.2f} {one.target:8g}  {mark:8} {one.detail}", flush=True)
         yield one
 
 

@@ -9,6 +9,8 @@ from benchmarks.guarded import guarded
 from benchmarks.outcome import Outcome
 
 RUNS = 3
+CALLS = 10_000
+COMPARED = 1_000
 MOST_GROWTH_MB = 20
 NAMES = ("steady-speed", "steady-memory")
 
@@ -39,11 +41,11 @@ def _run(folder: Path) -> Run:
     folder.mkdir()
     with guarded(folder) as (_, _, server, client):
         processes = (server.pid, client.pid)
-        server.ask(do="row", count=999)
+        server.ask(do="row", count=COMPARED - 1)
         before = sum(map(_resident_mb, processes))
-        took = server.ask(do="row", count=9_000)
+        took = server.ask(do="row", count=CALLS - COMPARED)
         after = sum(map(_resident_mb, processes))
-    return Run(median(took[:1_000]), median(took[-1_000:]), after - before)
+    return Run(median(took[:COMPARED]), median(took[-COMPARED:]), after - before)
 
 
 def _resident_mb(pid: int) -> float:

@@ -11,6 +11,7 @@ from typing import Any
 
 READY = "ready"
 _END_SECONDS = 10
+_ROOT = Path(__file__).parent.parent
 
 Answer = Callable[..., Awaitable[Any]]
 
@@ -42,21 +43,18 @@ class Worker:
 @contextmanager
 def worker(module: str, *arguments: str | Path) -> Generator[Worker]:
     """Run one of `benchmarks.workers` until the block ends."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", f"benchmarks.workers.{module}", *map(str, arguments)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield Worker(process)
-    finally:
-        process.terminate()
+    command = [sys.executable, "-m", f"benchmarks.workers.{module}", *map(str, arguments)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=_ROOT
+    ) as process:
         try:
-            process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            yield Worker(process)
+        finally:
+            process.terminate()
+            try:
+                process.wait(_END_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 def say(words: Any) -> None:

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-from scripts.draw_pictures import PICTURE_BY_NAME, PICTURES
 
 from handrail.core.execution import FINAL, TRANSITIONS
+from scripts.draw_pictures import PICTURE_BY_NAME, PICTURES
 
 CONCEPTS = PICTURES.parent / "concepts.md"
 

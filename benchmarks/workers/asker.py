@@ -31,7 +31,7 @@ async def main(home: Path, workspace: Path) -> None:
                 call_id=f"call-{next(numbers)}",
                 wait=_MOST_SECONDS,
             )
-            check_output((answer["result"] or {}).get("output", ""))
+            check_output(answer["result"] and answer["result"]["output"])
 
         async def answer(**how: Any) -> Any:
             return await load(call, **how)

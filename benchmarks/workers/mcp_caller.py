@@ -5,6 +5,7 @@ from typing import Any
 
 import uvloop
 from mcp import Client
+from mcp_types import TextContent
 
 from benchmarks.load import load
 from benchmarks.task import FILE_NAME, check_output
@@ -16,7 +17,8 @@ async def main(address: str) -> None:
 
         async def call() -> None:
             answer = await client.call_tool("read_file", {"path": FILE_NAME})
-            check_output(answer.content[0].text)
+            (content,) = answer.content
+            check_output(content.text if isinstance(content, TextContent) else None)
 
         async def answer(**how: Any) -> Any:
             return await load(call, **how)

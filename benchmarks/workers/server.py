@@ -41,7 +41,7 @@ async def main(home: Path, workspace: Path) -> None:
                     {"path": FILE_NAME},
                 )
                 execution = await services.executor.execute_tool(asked, asker)
-                check_output((execution.result or {}).get("output", ""))
+                check_output(execution.result and execution.result["output"])
 
             async def answer(do: str, **how: Any) -> Any:
                 match do:

@@ -24,10 +24,10 @@ def main(workspace: Path, mode: str) -> None:
     app = server.streamable_http_app(json_response=plain, stateless_http=plain)
     with bind("127.0.0.1", 0) as listening:
         say(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp")
-        config = uvicorn.Config(
+        quiet = uvicorn.Config(
             app, loop="uvloop", http="httptools", log_config=None, access_log=False
         )
-        uvicorn.Server(config).run(sockets=[listening])
+        uvicorn.Server(quiet).run(sockets=[listening])
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.testclient import TestClient
 
+from handrail.core.access import Role
 from handrail.core.errors import Conflict
 from handrail.server.app import create_app
 from handrail.server.direct import DirectRoute
@@ -23,7 +24,7 @@ def a_route(method: str, path: str, answer: Answer | None = None) -> DirectRoute
             return answer(request)
         return PlainTextResponse(f"{method} {path} {request.path_params}")
 
-    return DirectRoute(method, path, endpoint, "", "text/plain")
+    return DirectRoute(method, path, endpoint, (Role.USER,), "", "text/plain")
 
 
 async def otherwise(scope: Any, receive: Any, send: Any) -> None:

@@ -1,0 +1,78 @@
+"""The measurements run, and what they say is about true answers. How fast it is, they say alone."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import against_mcp, steady
+from benchmarks.__main__ import NAMES
+from benchmarks.outcome import Outcome
+from benchmarks.task import TEXT, check_output
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_guarded_and_unguarded_calls_are_held_against_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(against_mcp, "ROUNDS", 1)
+    monkeypatch.setattr(against_mcp, "SECONDS", 0.3)
+
+    outcomes = list(against_mcp.measure(tmp_path, ["inside-1", "rest-16"]))
+
+    assert [one.name for one in outcomes] == ["inside-1", "rest-16"]
+    assert [one.target for one in outcomes] == [2.0, 5.0]
+    for one in outcomes:
+        assert one.ratio > 0
+        assert "calls/s" in one.detail
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_calls_in_a_row_are_timed_and_weighed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steady, "RUNS", 1)
+    monkeypatch.setattr(steady, "CALLS", 40)
+    monkeypatch.setattr(steady, "COMPARED", 10)
+
+    speed, memory = steady.measure(tmp_path, steady.NAMES)
+
+    assert (speed.name, memory.name) == steady.NAMES
+    assert speed.ratio > 0
+
+
+def test_a_ratio_is_good_on_the_right_side_of_its_target() -> None:
+    assert Outcome.at_least("x", 2.0, 2.0, "").ok
+    assert not Outcome.at_least("x", 1.9, 2.0, "").ok
+    assert Outcome.at_most("x", 1.2, 1.2, "").ok
+    assert not Outcome.at_most("x", 1.3, 1.2, "").ok
+
+
+def test_an_answer_that_is_none_ends_the_measurement() -> None:
+    check_output(TEXT)
+    for wrong in (None, "", TEXT + "x"):
+        with pytest.raises(RuntimeError, match="not what the file holds"):
+            check_output(wrong)
+
+
+def test_a_name_that_is_no_measurement_is_refused_with_those_that_are() -> None:
+    asked = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "inside-2"], cwd=ROOT, capture_output=True, text=True
+    )
+
+    assert asked.returncode == 2
+    assert all(name in asked.stderr for name in NAMES)
+
+
+def test_results_say_of_each_measurement_the_same_five_things() -> None:
+    outcome = Outcome.at_least("x", 2.0, 2.0, "words")
+
+    assert set(json.loads(json.dumps(outcome._asdict()))) == {
+        "name", "ratio", "target", "ok", "detail",
+    }  # fmt: skip
