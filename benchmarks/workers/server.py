@@ -14,6 +14,7 @@ from benchmarks.worker import answer_forever, say
 from handrail.app.build_server import build_server
 from handrail.app.enrol import enrol
 from handrail.app.home import Home
+from handrail.app.logs import configure_logs
 from handrail.app.settings import Settings
 from handrail.core.access import Role, hash_secret
 from handrail.core.ids import CallId, ProjectId, SessionId
@@ -59,4 +60,5 @@ async def main(home: Path, workspace: Path) -> None:
 
 
 if __name__ == "__main__":
+    configure_logs(verbose=False)
     uvloop.run(main(Path(sys.argv[1]), Path(sys.argv[2])))

@@ -22,6 +22,8 @@ from handrail.core.risk import Finding, RiskLevel
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
+from handrail.policy.rulebook.rules import Rules
+from handrail.policy.rulebook.tools import ToolRule
 from handrail.policy.security import Scene
 from handrail.testing import FakeCommands, FakeFiles
 from handrail.tools.base import Tool, ToolParams
@@ -149,10 +151,10 @@ async def test_the_digest_is_the_one_that_the_server_makes() -> None:
     reviewed = await a_reviewer().review("write_file", WRITE)
     words = (SALT, "write_file", canonical(WRITE), Plan(paths=("notes.md",)))
 
-    assert reviewed.digest(SALT, WRITE, with_facts=True) == digest_call(
+    assert reviewed.digest(SALT, with_facts=True) == digest_call(
         *words, state_of(b"old\n").as_facts()
     )
-    assert reviewed.digest(SALT, WRITE, with_facts=False) == digest_call(*words, None)
+    assert reviewed.digest(SALT, with_facts=False) == digest_call(*words, None)
 
 
 async def test_the_digest_changes_with_everything_it_covers() -> None:
@@ -161,11 +163,11 @@ async def test_the_digest_changes_with_everything_it_covers() -> None:
     other = await a_reviewer().review("write_file", WRITE | {"mode": "append"})
 
     digests = {
-        reviewed.digest(SALT, WRITE, with_facts=True),
-        reviewed.digest(SALT, WRITE, with_facts=False),
-        reviewed.digest("other", WRITE, with_facts=True),
-        elsewhere.digest(SALT, WRITE, with_facts=True),
-        other.digest(SALT, WRITE | {"mode": "append"}, with_facts=True),
+        reviewed.digest(SALT, with_facts=True),
+        reviewed.digest(SALT, with_facts=False),
+        reviewed.digest("other", with_facts=True),
+        elsewhere.digest(SALT, with_facts=True),
+        other.digest(SALT, with_facts=True),
     }
 
     assert len(digests) == 5
@@ -261,3 +263,31 @@ async def test_a_tool_that_is_missing_here_is_told_with_the_name_of_the_machine(
         f"no tool is named 'todo_list' on {platform.node()}, where it was to run; "
         "install the package that brings it there too, and start the client again"
     )
+
+
+async def test_the_same_harmless_words_are_judged_once_by_the_same_rules() -> None:
+    reviewer = a_reviewer()
+    first = await reviewer.review("read_file", {"path": "README.md"})
+
+    assert await reviewer.review("read_file", {"path": "README.md"}) is first
+    assert await reviewer.review("read_file", {"path": "notes.md"}) is not first
+
+
+async def test_other_rules_hold_from_the_next_call_on() -> None:
+    reviewer = a_reviewer()
+    await reviewer.review("read_file", {"path": "README.md"})
+    closed = ToolRule("read_file", RiskLevel.FORBIDDEN, "not today")
+
+    reviewer.adopt(Rules(tools=(closed,)))
+
+    with pytest.raises(ApprovalDeniedError, match="not today"):
+        await reviewer.review("read_file", {"path": "README.md"})
+
+
+async def test_what_is_looked_at_is_looked_at_each_time() -> None:
+    files = FakeFiles({"notes.md": b"old\n"})
+    reviewer = a_reviewer(files)
+    first = await reviewer.review("write_file", WRITE)
+    files.files["notes.md"] = b"newer\n"
+
+    assert (await reviewer.review("write_file", WRITE)).facts != first.facts

@@ -18,7 +18,7 @@ from handrail.core.survey import Survey
 from handrail.core.tool import Effect
 from handrail.core.verdict import Plan, Ruling
 from handrail.plane.assessment import Asked, Assessment, Assessor
-from handrail.policy.rulebook.book import Rulebook
+from handrail.policy.rulebook.book import Rulebook, operator_rules
 from handrail.tools.catalogue import builtin_registry
 from tests.conftest import Household
 from tests.contracts.conftest import a_call
@@ -178,3 +178,66 @@ def test_what_no_tool_can_read_is_bad_input(
 ) -> None:
     with pytest.raises(BadInput, match=words):
         ASSESSOR.assess(Asked(tool_name, params, canonical(params)), a_place())
+
+
+# What is remembered
+
+
+FORBIDDEN_HERE = """
+[[path]]
+name = "sources"
+access = "any"
+reason = "not for agents"
+patterns = ["src"]
+match = ["src/a.py"]
+not_match = ["lib/a.py"]
+"""
+
+
+def read_of(path: str = "src/a.py", **asked: Any) -> Asked:
+    words = {"path": path}
+    return Asked("read_file", words, canonical(words), **asked)
+
+
+def test_the_same_words_in_the_same_place_are_judged_once() -> None:
+    place = a_place()
+
+    assert ASSESSOR.assess(read_of(), place) is ASSESSOR.assess(read_of(), place)
+    assert ASSESSOR.assess(read_of("lib/a.py"), place) is not ASSESSOR.assess(read_of(), place)
+
+
+def test_a_place_that_has_changed_is_judged_anew() -> None:
+    assert judge(autonomy=Autonomy.FULL).verdict.ruling is Ruling.ALLOW
+    assert judge(autonomy=Autonomy.SUPERVISED).verdict.ruling is Ruling.ASK
+    assert judge(autonomy=Autonomy.READ_ONLY).verdict.ruling is Ruling.DENY
+
+
+def test_rules_that_were_exchanged_hold_from_the_next_call_on() -> None:
+    book, place = Rulebook(), a_place()
+    assessor = Assessor(builtin_registry(), book)
+    before = assessor.assess(read_of(), place)
+
+    book.exchange(operator_rules(FORBIDDEN_HERE, "policy.toml"))
+    after = assessor.assess(read_of(), place)
+
+    assert (before.verdict.ruling, after.verdict.ruling) == (Ruling.ALLOW, Ruling.DENY)
+
+
+def test_what_was_seen_or_came_from_elsewhere_is_never_taken_from_memory() -> None:
+    place = a_place()
+    remembered = ASSESSOR.assess(read_of(), place)
+
+    seen = ASSESSOR.assess(read_of(), place, saw(RiskLevel.HIGH))
+    chained = ASSESSOR.assess(read_of(origins={"path": "call-1"}), place)
+
+    assert seen.verdict.risk is RiskLevel.HIGH
+    assert [finding.rule for finding in chained.verdict.findings] == ["chain.value"]
+    assert ASSESSOR.assess(read_of(), place) is remembered
+
+
+def test_long_words_are_not_kept() -> None:
+    place = a_place()
+    words = WRITE | {"content": "x" * 3_000}
+    asked = Asked("write_file", words, canonical(words))
+
+    assert ASSESSOR.assess(asked, place) is not ASSESSOR.assess(asked, place)

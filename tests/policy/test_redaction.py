@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.core.access import Role, new_secret
+from handrail.policy import redaction
 from handrail.policy.redaction import KEPT_CHARS, MASK, mask, mask_own_tokens, mask_text
 
 # Put together here, so that nobody's scanner takes this file for a leak.
@@ -351,3 +352,22 @@ def test_nothing_but_own_tokens_is_masked(text: str) -> None:
 def test_own_tokens_are_found_in_time_that_grows_with_the_text() -> None:
     for unit in ("hr_user_", "a", "hr_user_a-", "hr_"):
         assert MASK not in mask_own_tokens(unit * (1_000_000 // len(unit)))
+
+
+FRAGMENTS = (
+    "token", "password", "cookie", "bearer", "Basic", "://", "@", "=", ":", " ", "\n", "--", "-",
+    "sk-", "ghp_", "xoxb-", "sk_live_", "AKIA", "AIza", "eyJ", "hr_agent_", ".", "/", "_", "'",
+    "a", "Z", "7", "é", "abcdefghij", "0123456789ABCDEF", "-----BEGIN PRIVATE KEY-----",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=8).map("".join))
+@settings(max_examples=2_000)
+def test_no_secret_goes_without_the_hint_that_is_looked_for_first(text: str) -> None:
+    if redaction._cover(text) != text:
+        assert redaction._HINT.search(text) is not None
+
+
+@pytest.mark.parametrize("text", ["notes.txt", "src/handrail/core/audit.py", "read_file", "", "é"])
+def test_most_names_give_no_hint(text: str) -> None:
+    assert redaction._HINT.search(text) is None

@@ -12,7 +12,7 @@ from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import SessionId, TokenId
 from handrail.core.project import Place
 from handrail.store import recent
-from handrail.store.recent import Few, Recent
+from handrail.store.recent import Recent
 from tests.conftest import Household
 from tests.contracts.conftest import a_call, a_session, moving, opening, tell
 
@@ -182,16 +182,6 @@ def test_people_and_places_are_forgotten_when_one_of_them_changes(
     remember(memory, Change(household.project.id, at, (steps[step],)))
 
     assert known_people(memory, household) == []
-
-
-def test_a_few_are_kept_and_not_more() -> None:
-    numbers = Few[int, str]()
-    last = 3 * recent._MOST_KEPT
-    for number in range(last + 1):
-        numbers.keep(number, str(number))
-
-    assert len(numbers._values) <= recent._MOST_KEPT
-    assert numbers.get(last) == str(last)
 
 
 def test_nothing_is_known_after_forgetting(household: Household) -> None:

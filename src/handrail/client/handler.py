@@ -244,7 +244,7 @@ class ToolHandler:
             running.claimed = True
             return _UNKNOWN
         reviewed = await self._reviewer.review(signal.tool_name, raw)
-        if (trouble := _find_difference(signal, reviewed, raw)) is not None:
+        if (trouble := _find_difference(signal, reviewed)) is not None:
             return ToolResult.failed(trouble, ErrorType.STALE)
         if changes and not await self._begin(signal.tool_id, running):
             return None
@@ -280,9 +280,9 @@ def _report_on(tool_id: str, result: ToolResult) -> ReportResult:
     return {**report, "result": result.as_json()} if result.fields else report
 
 
-def _find_difference(signal: Signal, reviewed: Reviewed, raw: dict[str, Any]) -> str | None:
+def _find_difference(signal: Signal, reviewed: Reviewed) -> str | None:
     """Why this is not what was judged, shown and approved; None if it is."""
-    if reviewed.digest(signal.salt, raw, with_facts=signal.surveyed) != signal.digest:
+    if reviewed.digest(signal.salt, with_facts=signal.surveyed) != signal.digest:
         if signal.surveyed:
             return "this machine has changed since the call was looked at; nothing was done"
         return "what arrived is not what was judged; nothing was done"

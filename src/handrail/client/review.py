@@ -8,6 +8,7 @@ from typing import Any
 from handrail.core.audit import canonical
 from handrail.core.digest import digest_call
 from handrail.core.errors import ApprovalDeniedError, BadInput
+from handrail.core.few import Few
 from handrail.core.hands import Hands
 from handrail.core.risk import RiskLevel
 from handrail.core.survey import Survey
@@ -21,6 +22,8 @@ from handrail.tools.judgement import judge_call
 from handrail.tools.outcome import as_result, as_survey
 from handrail.tools.registry import ToolRegistry
 
+_MOST_CHARS_KNOWN = 2_000
+
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
@@ -28,6 +31,7 @@ class Reviewed:
 
     tool: AnyTool
     params: ToolParams
+    params_json: str
     verdict: Verdict
     survey: Survey | None
 
@@ -35,22 +39,27 @@ class Reviewed:
     def facts(self) -> JsonObject | None:
         return None if self.survey is None else self.survey.facts
 
-    def digest(self, salt: str, raw: dict[str, Any], *, with_facts: bool) -> str:
+    def digest(self, salt: str, *, with_facts: bool) -> str:
         facts = (self.facts or {}) if with_facts else None
-        return digest_call(salt, self.tool.name, canonical(raw), self.verdict.plan, facts)
+        return digest_call(salt, self.tool.name, self.params_json, self.verdict.plan, facts)
 
 
 class Reviewer:
-    """Reads, judges and surveys with this machine's own tools, rules and hands."""
+    """Reads, judges and surveys with this machine's own tools, rules and hands.
+
+    Judgement is pure; what it came to is remembered where nothing else counts.
+    """
 
     def __init__(self, registry: ToolRegistry, scene: Scene, hands: Hands):
         self._registry = registry
         self._scene = scene
         self._hands = hands
+        self._known: Few[tuple[str, str], Reviewed] = Few()
 
     def adopt(self, rules: Rules) -> None:
         """Judge by other rules from now on."""
         self._scene = replace(self._scene, rules=rules)
+        self._known.clear()
 
     def get_tool(self, tool_name: str) -> AnyTool:
         """The tool as it is on this machine.
@@ -77,20 +86,26 @@ class Reviewer:
             BrokenTool: The tool broke while it was asked.
             TimeoutError: Looking took longer than that.
         """
+        params_json = canonical(raw)
+        if (known := self._known.get((tool_name, params_json))) is not None:
+            return known
         tool = self.get_tool(tool_name)
         with blaming(tool_name, "on the client"):
             params = tool.read_params(raw)
             verdict = judge_call(tool, params, self._scene)
         _refuse_if_denied(verdict)
         if verdict.risk is RiskLevel.LOW:
-            return Reviewed(tool, params, verdict, None)
+            reviewed = Reviewed(tool, params, params_json, verdict, None)
+            if len(params_json) <= _MOST_CHARS_KNOWN:
+                self._known.keep((tool_name, params_json), reviewed)
+            return reviewed
         async with asyncio.timeout(seconds):
             with blaming(tool_name, "on the client"):
                 given = await tool.survey(params, self._scene, self._hands)
                 survey = as_survey(tool_name, given)
                 verdict = judge_call(tool, params, self._scene, survey.findings)
         _refuse_if_denied(verdict)
-        return Reviewed(tool, params, verdict, survey)
+        return Reviewed(tool, params, params_json, verdict, survey)
 
     async def execute(self, reviewed: Reviewed) -> ToolResult:
         tool = reviewed.tool

@@ -9,8 +9,9 @@ import structlog
 from handrail.core.digest import digest_call
 from handrail.core.errors import BrokenTool
 from handrail.core.execution import ToolExecution
+from handrail.core.few import Few
 from handrail.core.grant import CallClass
-from handrail.core.ids import ClientId
+from handrail.core.ids import ClientId, SessionId
 from handrail.core.project import Autonomy, Place, Workspace
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.survey import Survey
@@ -18,11 +19,14 @@ from handrail.core.tool import Effect, JsonObject
 from handrail.core.verdict import Ruling, Verdict
 from handrail.policy.redaction import mask_text
 from handrail.policy.rulebook.book import Rulebook
+from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
 from handrail.tools.base import AnyTool
 from handrail.tools.blame import blaming
 from handrail.tools.judgement import judge_call
 from handrail.tools.registry import ToolRegistry
+
+_MOST_CHARS_KNOWN = 2_000
 
 log = structlog.get_logger(__name__)
 
@@ -62,10 +66,21 @@ class Asked(NamedTuple):
     origins: Mapping[str, str] | None = None
 
 
+class _Known(NamedTuple):
+    """A judgement, and what it was based on besides the words."""
+
+    place: Place
+    rules: Rules
+    assessment: Assessment
+
+
 class Assessor:
+    """Agents say the same again and again: judgement is pure, so what it came to is remembered."""
+
     def __init__(self, registry: ToolRegistry, rulebook: Rulebook):
         self._registry = registry
         self._rulebook = rulebook
+        self._known: Few[tuple[SessionId, str, str], _Known] = Few()
 
     def assess(self, asked: Asked, place: Place, survey: Survey | None = None) -> Assessment:
         """Judge a call by its words, where they came from, and what a survey has shown.
@@ -74,12 +89,21 @@ class Assessor:
             BadInput: No tool has that name, or the parameters do not fit it.
             ToolError, BrokenTool: The tool itself could not be asked.
         """
+        rules = self._rulebook.rules_for(place.workspace.policy)
+        key = (place.session.id, asked.tool_name, asked.params_json)
+        by_words_alone = survey is None and not asked.origins
+        known = self._known.get(key) if by_words_alone else None
+        if known is not None and known.place is place and known.rules is rules:
+            return known.assessment
         try:
             with blaming(asked.tool_name, "while it was judged"):
-                return self._assess(asked, place, survey)
+                assessment = self._assess(asked, place, survey)
         except BrokenTool:
             log.exception("tool.broke", tool=asked.tool_name)
             raise
+        if by_words_alone and len(asked.params_json) <= _MOST_CHARS_KNOWN:
+            self._known.keep(key, _Known(place, rules, assessment))
+        return assessment
 
     def _assess(self, asked: Asked, place: Place, survey: Survey | None) -> Assessment:
         tool, params = self._registry.parse(asked.tool_name, asked.tool_params)

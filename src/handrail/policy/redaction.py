@@ -62,8 +62,10 @@ _HINT = re.compile(r"[\s=:]|--|[\w-]{11}")
 
 def mask_text(text: str) -> str:
     """Cover what has the shape of a secret, or stands behind the name of one."""
-    if _HINT.search(text) is None:
-        return text
+    return text if _HINT.search(text) is None else _cover(text)
+
+
+def _cover(text: str) -> str:
     text = _SHAPE.sub(MASK, text)
     text = _HEADER.sub(rf"\1\2{MASK}", text)
     text = _ASSIGNMENT.sub(rf"\g<name>{MASK}", text)

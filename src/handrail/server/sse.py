@@ -19,6 +19,7 @@ from handrail.wire.events import ABOUT_APPROVALS, STREAM_RESET, Payload, render,
 
 _PING_SECONDS = 15.0
 _MOST_PER_FLUSH = 500
+_TURNS_OF_THE_LOOP = 4
 
 _encode = msgspec.json.Encoder().encode
 
@@ -88,11 +89,17 @@ class EventStream:
         ping_at = self._time() + _PING_SECONDS
         while self._time() < ping_at:
             if await bell.wait(RECHECK_SECONDS):
+                await self._let_others_come_along()
                 return True
             await self._check_token()
             if self._refused:
                 return True
         return False
+
+    async def _let_others_come_along(self) -> None:
+        """One thing leads to another, and is told with it: an end, and the next call it wakes."""
+        for _ in range(_TURNS_OF_THE_LOOP):
+            await asyncio.sleep(0)
 
     async def _check_token(self) -> None:
         """Seldom looks into the store, however often it is asked to."""

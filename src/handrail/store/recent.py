@@ -7,7 +7,6 @@ before it is on disk, and everything is dropped when another process turns out t
 from collections import deque
 from collections.abc import Mapping
 from itertools import islice
-from typing import Generic, TypeVar
 
 from handrail.core.access import Token
 from handrail.core.change import (
@@ -28,6 +27,7 @@ from handrail.core.change import (
 )
 from handrail.core.event import Event
 from handrail.core.execution import ToolExecution
+from handrail.core.few import Few
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
 from handrail.core.ports import StreamItem
 from handrail.core.project import Place, Project
@@ -35,26 +35,7 @@ from handrail.core.tool import JsonObject
 
 _MOST_CALLS = 1_000
 _MOST_EVENTS = 2_000
-_MOST_KEPT = 500
 _MOST_CHARS = 16_000
-
-
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-class Few(Generic[K, V]):
-    """Some values by their keys; when there are too many, all are forgotten."""
-
-    def __init__(self) -> None:
-        self._values: dict[K, V] = {}
-        self.get = self._values.get
-        self.clear = self._values.clear
-
-    def keep(self, key: K, value: V) -> None:
-        if len(self._values) >= _MOST_KEPT:
-            self._values.clear()
-        self._values[key] = value
 
 
 class Recent:

@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 from handrail.core.errors import RuleError
+from handrail.core.few import Few
 from handrail.core.risk import Layer, RiskLevel
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.rulebook.tools import ToolRule
@@ -33,7 +34,7 @@ class Rulebook:
     def exchange(self, operator: Rules) -> None:
         self.operator = operator
         self._general = default_rules().replaced_by(operator)
-        self._of_projects: dict[str, Rules] = {}
+        self._of_projects: Few[str, Rules] = Few(_MOST_PROJECTS)
 
     def rules_for(self, policy: str) -> Rules:
         """The rules for a workspace with this text in its project's file.
@@ -48,10 +49,7 @@ class Rulebook:
             own = project_rules(policy)
         except RuleError as error:
             own = Rules(tools=(_refuse_all(error),))
-        if len(self._of_projects) >= _MOST_PROJECTS:
-            self._of_projects.clear()
-        rules = self._of_projects[policy] = self._general.tightened_by(own)
-        return rules
+        return self._of_projects.keep(policy, self._general.tightened_by(own))
 
 
 def _refuse_all(error: RuleError) -> ToolRule:
