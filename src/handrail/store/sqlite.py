@@ -150,7 +150,8 @@ class SqliteStore(StoreReads):
     def _is_up_to_date(self) -> bool:
         """Drop what others have changed meanwhile, such as a token; False when nobody can tell."""
         if self._writer_is_away:
-            return False
+            # While it commits it keeps all others out; while it folds the log it does not.
+            return bool(self._committing)
         self._notice_others()
         return True
 
