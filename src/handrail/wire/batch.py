@@ -1,27 +1,21 @@
 """Bodies of several calls in one request."""
 
-from typing import Any
-
 from pydantic import BaseModel, Field
 
-from handrail.wire.payloads import MAX_WAIT_SECONDS, Body, Count, ExecutionView, Label, SessionName
+from handrail.wire.payloads import (
+    MAX_WAIT_SECONDS,
+    Body,
+    CallWords,
+    Count,
+    ExecutionView,
+    SessionName,
+)
 
 MOST_CALLS = 100
 
 
-class BatchCall(Body):
-    tool_name: str = Field(
-        min_length=1, max_length=100, description="The tool, by its name or an alias of it."
-    )
-    tool_params: dict[str, Any] = Field(description="Its parameters, as the tool's schema says.")
-    call_id: Label = Field(
-        description="Chosen by the asker; asking again with the same one is the same call."
-    )
-    reasoning: str | None = Field(
-        default=None,
-        max_length=10_000,
-        description="Why the agent wants it; shown to people as its claim.",
-    )
+class BatchCall(CallWords):
+    """One call of several."""
 
 
 class BatchRequest(Body):

@@ -31,16 +31,11 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class ExecuteRequest(Body):
-    """One tool call."""
-
+class CallWords(Body):
     tool_name: str = Field(
         min_length=1, max_length=100, description="The tool, by its name or an alias of it."
     )
     tool_params: dict[str, Any] = Field(description="Its parameters, as the tool's schema says.")
-    session_id: SessionName = Field(
-        description="The conversation or run it belongs to; made known by its first call."
-    )
     call_id: Label = Field(
         description="Chosen by the asker; asking again with the same one is the same call."
     )
@@ -48,6 +43,14 @@ class ExecuteRequest(Body):
         default=None,
         max_length=10_000,
         description="Why the agent wants it; shown to people as its claim.",
+    )
+
+
+class ExecuteRequest(CallWords):
+    """One tool call."""
+
+    session_id: SessionName = Field(
+        description="The conversation or run it belongs to; made known by its first call."
     )
     wait: float = Field(
         default=0.0,
