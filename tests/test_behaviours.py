@@ -48,6 +48,18 @@ def test_behaviours_are_told_apart_and_in_whole_sentences() -> None:
     assert all(behaviour["sentence"].endswith(".") for behaviour in BEHAVIOURS)
 
 
+def test_what_is_said_to_be_built_is_what_behaviours_keep() -> None:
+    words = REQUIREMENTS.read_text(encoding="utf-8")
+    promised = re.findall(r"^\| ([A-Z]\d+) \|", words, re.M)
+    (unbuilt,) = re.findall(r"\*\*Not built yet:\*\*(.*?)\. \*\*In part", words, re.S)
+    (partly,) = re.findall(r"\*\*In part:\*\*(.*?)\n\n", words, re.S)
+    kept = {name for behaviour in BEHAVIOURS for name in behaviour["requires"]}
+
+    assert set(re.findall(r"[A-Z]\d+", unbuilt)) == (
+        set(promised) - kept - set(re.findall(r"[A-Z]\d+", partly))
+    )
+
+
 def test_behaviours_name_requirements_that_exist() -> None:
     known = set(re.findall(r"^\| ([A-Z]\d+) \|", REQUIREMENTS.read_text(encoding="utf-8"), re.M))
     named = {name for behaviour in BEHAVIOURS for name in behaviour["requires"]}

@@ -268,9 +268,22 @@ async def test_a_tool_that_is_missing_here_is_told_with_the_name_of_the_machine(
 async def test_the_same_harmless_words_are_judged_once_by_the_same_rules() -> None:
     reviewer = a_reviewer()
     first = await reviewer.review("read_file", {"path": "README.md"})
+    again = await reviewer.review("read_file", {"path": "README.md"})
+    other = await reviewer.review("read_file", {"path": "notes.md"})
 
-    assert await reviewer.review("read_file", {"path": "README.md"}) is first
-    assert await reviewer.review("read_file", {"path": "notes.md"}) is not first
+    assert again.verdict is first.verdict is not other.verdict
+    # What a tool does to its parameters is no matter of the next call.
+    assert again.params is not first.params
+
+
+async def test_words_with_a_secret_in_them_are_not_kept() -> None:
+    reviewer = a_reviewer()
+    words = {"path": "token=open-sesame"}
+
+    first = await reviewer.review("read_file", words)
+
+    assert (await reviewer.review("read_file", words)).verdict is not first.verdict
+    assert len(reviewer._known) == 0
 
 
 async def test_other_rules_hold_from_the_next_call_on() -> None:

@@ -241,3 +241,11 @@ def test_long_words_are_not_kept() -> None:
     asked = Asked("write_file", words, canonical(words))
 
     assert ASSESSOR.assess(asked, place) is not ASSESSOR.assess(asked, place)
+
+
+def test_words_with_a_secret_in_them_do_not_outlive_their_call() -> None:
+    assessor, place = Assessor(builtin_registry(), Rulebook()), a_place()
+
+    assessor.assess(read_of("token=open-sesame"), place)
+
+    assert len(assessor._known) == 0

@@ -218,6 +218,17 @@ async def test_a_tool_that_does_not_exist_is_recorded_as_failed(
     assert await store.find_execution(execution.id) == execution
 
 
+async def test_an_error_is_as_long_as_it_takes_to_mend_a_call_and_no_longer(
+    services: Services, household: Household
+) -> None:
+    params: dict[str, Any] = {"x" * 100_000: 1}
+
+    execution = await services.executor.propose(a_read(household, **params), household.agent)
+
+    assert execution.error_type is ErrorType.VALIDATION
+    assert len(execution.error or "") <= 2_000
+
+
 async def test_secrets_in_parameters_are_masked_in_the_record_and_kept_apart(
     services: Services, store: SqliteStore, household: Household
 ) -> None:

@@ -122,11 +122,12 @@ def test_a_call_whose_opening_was_forgotten_is_not_taken_up_halfway(household: H
 @pytest.mark.parametrize(
     ("result", "kept"),
     [
-        ({"content": "x" * 16_000, "size": 1}, True),
+        ({"content": "x" * 15_900, "size": 1}, True),
         ({"content": "x" * 16_001}, False),
         ({"files": []}, False),
+        ({"x" * 16_001: 1}, False),
     ],
-    ids=["short text", "long text", "nested"],
+    ids=["short text", "long text", "nested", "long name"],
 )
 def test_a_heavy_result_is_left_on_disk(
     household: Household, result: dict[str, object], *, kept: bool

@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -115,6 +116,57 @@ async def test_a_commit_that_fails_on_the_loop_is_told_and_leaves_nothing(
     assert await store.find_execution(call.id) is None
     await store.submit(opening(call, household))
     assert await store.find_execution(call.id) == call
+
+
+async def test_a_commit_that_takes_long_to_fail_is_not_made_on_the_loop_again(
+    store: SqliteStore, household: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store._commit_seconds = 0.0
+    run = store._writer.run
+
+    def fail_slowly(sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        if sql != "COMMIT":
+            return run(sql, values)
+        time.sleep(0.01)
+        raise OSError("the disk is dying")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(store._writer, "run", fail_slowly)
+        with pytest.raises(HandrailError, match="dying"):
+            await store.submit(opening(a_call(household), household))
+
+    assert store._commit_seconds >= 0.01
+
+
+async def test_a_project_whose_record_contradicts_itself_takes_no_other_along(
+    store: SqliteStore, household: Household, clock: FakeClock
+) -> None:
+    neighbour = await settle_in(store, clock, "bob", "/bob")
+    await store.submit(opening(a_call(household), household))
+    store._writer.run(
+        "UPDATE projects SET audit_seq = audit_seq - 1 WHERE id = ?", (household.project.id,)
+    )
+    theirs, ours = a_call(household, "call-2"), a_call(neighbour)
+
+    outcomes = await asyncio.gather(
+        store.submit(opening(theirs, household)),
+        store.submit(opening(ours, neighbour)),
+        return_exceptions=True,
+    )
+
+    assert [type(outcome) for outcome in outcomes] == [ChangeRefused, type(None)]
+    assert await store.find_execution(theirs.id) is None
+    assert await store.find_execution(ours.id) == ours
+
+
+async def test_a_closed_store_takes_nothing_more(tmp_path: Path, clock: FakeClock) -> None:
+    store = SqliteStore(tmp_path / "own.db", LocalBus())
+    await store.open()
+    home = await settle_in(store, clock, "ada", "/ada")
+    await store.close()
+
+    with pytest.raises(HandrailError, match="closed"):
+        await store.submit(opening(a_call(home), home))
 
 
 async def test_a_long_log_is_folded_into_the_database(

@@ -55,7 +55,7 @@ def in_short(value: object, most: int = 60) -> str:
     """A value in a few words: many lines are counted, long ones cut."""
     text = " ".join(map(str, cast(list[object], value))) if isinstance(value, list) else str(value)
     if (lines := text.count("\n")) > 0:
-        return f"[{lines:,} lines]"
+        return f"[{lines:,} line{'s' * (lines > 1)}]"
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 

@@ -55,8 +55,10 @@ async def _play(
 
     def on_question(card: Card) -> None:
         if channel is None and not auto:
-            words = f"it waits for you: {program()} approvals approve {short(card.approval_id)}"
-            typer.echo(f"   {words}", err=quiet)
+            # What is risky is approved by `--yes` where there is no terminal to ask a second time.
+            yes = " --yes" if card.needs_second_step else ""
+            command = f"{program()} approvals approve {short(card.approval_id)}{yes}"
+            typer.echo(f"   it waits for you: {command}", err=quiet)
 
     def on_silence() -> None:
         words = "the server is gone; the call is safe in its store, so we wait"

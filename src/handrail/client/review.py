@@ -14,6 +14,7 @@ from handrail.core.risk import RiskLevel
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Ruling, Verdict
+from handrail.policy.redaction import mask
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
 from handrail.tools.base import AnyTool, ToolParams
@@ -47,14 +48,15 @@ class Reviewed:
 class Reviewer:
     """Reads, judges and surveys with this machine's own tools, rules and hands.
 
-    Judgement is pure; what it came to is remembered where nothing else counts.
+    Judgement is pure; what it came to is remembered where nothing else counts. Words with a
+    secret in them are not.
     """
 
     def __init__(self, registry: ToolRegistry, scene: Scene, hands: Hands):
         self._registry = registry
         self._scene = scene
         self._hands = hands
-        self._known: Few[tuple[str, str], Reviewed] = Few()
+        self._known: Few[tuple[str, str], Verdict] = Few()
 
     def adopt(self, rules: Rules) -> None:
         """Judge by other rules from now on."""
@@ -86,19 +88,17 @@ class Reviewer:
             BrokenTool: The tool broke while it was asked.
             TimeoutError: Looking took longer than that.
         """
-        params_json = canonical(raw)
-        if (known := self._known.get((tool_name, params_json))) is not None:
-            return known
         tool = self.get_tool(tool_name)
+        params_json = canonical(raw)
+        known = self._known.get((tool_name, params_json))
         with blaming(tool_name, "on the client"):
             params = tool.read_params(raw)
-            verdict = judge_call(tool, params, self._scene)
+            verdict = judge_call(tool, params, self._scene) if known is None else known
         _refuse_if_denied(verdict)
         if verdict.risk is RiskLevel.LOW:
-            reviewed = Reviewed(tool, params, params_json, verdict, None)
-            if len(params_json) <= _MOST_CHARS_KNOWN:
-                self._known.keep((tool_name, params_json), reviewed)
-            return reviewed
+            if known is None and len(params_json) <= _MOST_CHARS_KNOWN and mask(raw) == raw:
+                self._known.keep((tool_name, params_json), verdict)
+            return Reviewed(tool, params, params_json, verdict, None)
         async with asyncio.timeout(seconds):
             with blaming(tool_name, "on the client"):
                 given = await tool.survey(params, self._scene, self._hands)

@@ -17,7 +17,7 @@ from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.survey import Survey
 from handrail.core.tool import Effect, JsonObject
 from handrail.core.verdict import Ruling, Verdict
-from handrail.policy.redaction import mask_text
+from handrail.policy.redaction import mask, mask_text
 from handrail.policy.rulebook.book import Rulebook
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
@@ -101,7 +101,7 @@ class Assessor:
         except BrokenTool:
             log.exception("tool.broke", tool=asked.tool_name)
             raise
-        if by_words_alone and len(asked.params_json) <= _MOST_CHARS_KNOWN:
+        if by_words_alone and _may_be_kept(asked):
             self._known.keep(key, _Known(place, rules, assessment))
         return assessment
 
@@ -138,6 +138,12 @@ class Assessor:
     def _scene(self, workspace: Workspace, autonomy: Autonomy) -> Scene:
         # No box is proven on any machine yet.
         return Scene(workspace.root, autonomy, False, self._rulebook.rules_for(workspace.policy))
+
+
+def _may_be_kept(asked: Asked) -> bool:
+    """Whether it may outlive its call: it is short, and there is no secret in it."""
+    few = len(asked.params_json) <= _MOST_CHARS_KNOWN
+    return few and mask(asked.tool_params) == asked.tool_params
 
 
 def _judge_origins(tool: AnyTool, origins: Mapping[str, str] | None) -> list[Finding]:

@@ -45,6 +45,9 @@ from handrail.tools.registry import ToolRegistry
 # How soon a right that was lost is noticed by whoever waits.
 _CHECK_SECONDS = 1.0
 
+# Enough to mend a call by; it goes into the record, where nothing can be taken back.
+_MOST_ERROR_CHARS = 2_000
+
 log = structlog.get_logger(__name__)
 
 
@@ -150,7 +153,7 @@ class ToolExecutor:
     async def _weigh(self, call: ToolCall, asker: Principal) -> tuple[ToolCall, str]:
         """The call under its own name, with what is too large for a row put away, and as JSON."""
         name, params = self._registry.resolve(call.tool_name, call.tool_params)
-        if name != call.tool_name:
+        if name != call.tool_name or params is not call.tool_params:
             call = replace(call, tool_name=name, tool_params=params)
         tool = self._registry.find(name)
         large = None if tool is None else tool.large
@@ -199,7 +202,7 @@ class ToolExecutor:
             asked = Asked(call.tool_name, call.tool_params, params_json, call.origins)
             assessment = self._assessor.assess(asked, place)
         except (BadInput, ToolError, BrokenTool) as error:
-            error_text = mask_text(error.message)
+            error_text = mask_text(error.message[:_MOST_ERROR_CHARS])
             failed = pending.fail(error.error_type, error_text, pending.created_at)
             return Move(failed, (), (NewEvent.for_everyone(failed, EventKind.STATUS),))
         client_id = self._dispatcher.find_client(pending.workspace_id)

@@ -5,7 +5,6 @@ before it is on disk, and everything is dropped when another process turns out t
 """
 
 from collections import deque
-from collections.abc import Mapping
 from itertools import islice
 
 from handrail.core.access import Token
@@ -31,7 +30,6 @@ from handrail.core.few import Few
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
 from handrail.core.ports import StreamItem
 from handrail.core.project import Place, Project
-from handrail.core.tool import JsonObject
 
 _MOST_CALLS = 1_000
 _MOST_EVENTS = 2_000
@@ -120,7 +118,7 @@ class Recent:
         return StreamItem(event, execution, raw_params)
 
     def _keep(self, execution: ToolExecution) -> None:
-        if not (_is_light(execution.tool_params) and _is_light(execution.result)):
+        if not _is_light(execution):
             self._calls.pop(execution.id, None)
             self._raw_params.pop(execution.id, None)
             return
@@ -131,12 +129,14 @@ class Recent:
             self._raw_params.pop(oldest, None)
 
 
-def _is_light(values: JsonObject | None) -> bool:
+def _is_light(execution: ToolExecution) -> bool:
     """Whether a thousand like it may stay in memory: short texts, numbers, and nothing nested."""
-    chars = 0
-    for value in (values or {}).values():
-        if isinstance(value, str):
-            chars += len(value)
-        elif isinstance(value, Mapping | list):
-            return False
+    chars = len(execution.error or "") + len(execution.reasoning or "")
+    for values in (execution.tool_params, execution.result):
+        for name, value in (values or {}).items():
+            chars += len(name)
+            if isinstance(value, str):
+                chars += len(value)
+            elif isinstance(value, dict | list):
+                return False
     return chars <= _MOST_CHARS

@@ -85,6 +85,7 @@ class SqliteStore(StoreReads):
         self._version = 0
         self._commit_seconds = 0.0
         self._writer_is_away = False
+        self._closed = False
         self._locked_since: float | None = None
 
     async def open(self) -> None:
@@ -96,12 +97,16 @@ class SqliteStore(StoreReads):
 
     async def close(self) -> None:
         """Write what waits, then stop; the log is folded into the one database file."""
-        await self._idle.wait()
+        self._closed = True
+        while not self._idle.is_set():
+            await self._idle.wait()
         self._disk.shutdown()
         self._reader.close()
         self._writer.close()
 
     async def submit(self, change: Change) -> None:
+        if self._closed:
+            raise HandrailError("the store is closed")
         done: asyncio.Future[None] = self._loop.create_future()
         self._waiting.append(Order(change, done))
         if self._idle.is_set():
@@ -150,8 +155,7 @@ class SqliteStore(StoreReads):
     def _is_up_to_date(self) -> bool:
         """Drop what others have changed meanwhile, such as a token; False when nobody can tell."""
         if self._writer_is_away:
-            # While it commits it keeps all others out; while it folds the log it does not.
-            return bool(self._committing)
+            return False
         self._notice_others()
         return True
 
@@ -205,18 +209,14 @@ class SqliteStore(StoreReads):
 
     def _apply_all(self, batch: list[Order]) -> list[Outcome]:
         self._begin()
-        page = Page(self._read_head)
         try:
+            page = Page(self._read_head)
             outcomes = [Outcome(*order, self._apply(order.change, page), None) for order in batch]
+            self._write_page(page)
         except Exception:  # One of them is at fault; the second round finds out which.
             self._roll_back()
             self._begin()
-            page = Page(self._read_head)
-            outcomes = [self._apply_or_refuse(order, page) for order in batch]
-        self._writer.run_many(self._book.prepare(statements.ADD_EVENT).sql, page.events)
-        self._writer.run_many(self._book.prepare(statements.ADD_AUDIT).sql, page.lines)
-        for move in page.moves():
-            self._do(move)
+            outcomes = [self._apply_or_refuse(order) for order in batch]
         return outcomes
 
     def _begin(self) -> None:
@@ -228,11 +228,13 @@ class SqliteStore(StoreReads):
             self._version = version
             self._recent.clear()
 
-    def _apply_or_refuse(self, order: Order, page: Page) -> Outcome:
+    def _apply_or_refuse(self, order: Order) -> Outcome:
         """Store one change or, if it no longer applies, leave no trace of it."""
         self._writer.run("SAVEPOINT change")
         try:
+            page = Page(self._read_head)
             events = self._apply(order.change, page)
+            self._write_page(page)
         except Exception as error:
             self._writer.run("ROLLBACK TO change")
             self._writer.run("RELEASE change")
@@ -244,6 +246,12 @@ class SqliteStore(StoreReads):
         for write in writes_for(change):
             self._do(write)
         return page.take(change)
+
+    def _write_page(self, page: Page) -> None:
+        self._writer.run_many(self._book.prepare(statements.ADD_EVENT).sql, page.events)
+        self._writer.run_many(self._book.prepare(statements.ADD_AUDIT).sql, page.lines)
+        for move in page.moves():
+            self._do(move)
 
     def _do(self, write: Write) -> None:
         prepared = self._book.prepare(write.statement)
@@ -261,8 +269,10 @@ class SqliteStore(StoreReads):
     def _commit(self) -> None:
         """The one step that waits for the disk, and the one that makes it true."""
         began = time.perf_counter()
-        self._writer.run("COMMIT")
-        self._commit_seconds = time.perf_counter() - began
+        try:
+            self._writer.run("COMMIT")
+        finally:
+            self._commit_seconds = time.perf_counter() - began
 
     def _finish(self, error: BaseException | None, outcomes: list[Outcome]) -> None:
         if error is not None:
