@@ -14,16 +14,13 @@ from handrail.core.risk import RiskLevel
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Ruling, Verdict
-from handrail.policy.redaction import mask
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
 from handrail.tools.base import AnyTool, ToolParams
 from handrail.tools.blame import blaming
-from handrail.tools.judgement import judge_call
+from handrail.tools.judgement import judge_call, may_be_remembered
 from handrail.tools.outcome import as_result, as_survey
 from handrail.tools.registry import ToolRegistry
-
-_MOST_CHARS_KNOWN = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +93,7 @@ class Reviewer:
             verdict = judge_call(tool, params, self._scene) if known is None else known
         _refuse_if_denied(verdict)
         if verdict.risk is RiskLevel.LOW:
-            if known is None and len(params_json) <= _MOST_CHARS_KNOWN and mask(raw) == raw:
+            if known is None and may_be_remembered(raw, params_json):
                 self._known.keep((tool_name, params_json), verdict)
             return Reviewed(tool, params, params_json, verdict, None)
         async with asyncio.timeout(seconds):

@@ -17,16 +17,14 @@ from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.survey import Survey
 from handrail.core.tool import Effect, JsonObject
 from handrail.core.verdict import Ruling, Verdict
-from handrail.policy.redaction import mask, mask_text
+from handrail.policy.redaction import mask_text
 from handrail.policy.rulebook.book import Rulebook
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
 from handrail.tools.base import AnyTool
 from handrail.tools.blame import blaming
-from handrail.tools.judgement import judge_call
+from handrail.tools.judgement import judge_call, may_be_remembered
 from handrail.tools.registry import ToolRegistry
-
-_MOST_CHARS_KNOWN = 2_000
 
 log = structlog.get_logger(__name__)
 
@@ -97,17 +95,19 @@ class Assessor:
             return known.assessment
         try:
             with blaming(asked.tool_name, "while it was judged"):
-                assessment = self._assess(asked, place, survey)
+                assessment = self._assess(asked, place, rules, survey)
         except BrokenTool:
             log.exception("tool.broke", tool=asked.tool_name)
             raise
-        if by_words_alone and _may_be_kept(asked):
+        if by_words_alone and may_be_remembered(asked.tool_params, asked.params_json):
             self._known.keep(key, _Known(place, rules, assessment))
         return assessment
 
-    def _assess(self, asked: Asked, place: Place, survey: Survey | None) -> Assessment:
+    def _assess(
+        self, asked: Asked, place: Place, rules: Rules, survey: Survey | None
+    ) -> Assessment:
         tool, params = self._registry.parse(asked.tool_name, asked.tool_params)
-        scene = self._scene(place.workspace, place.project.autonomy)
+        scene = _scene(place.workspace, place.project.autonomy, rules)
         seen = () if survey is None else survey.findings
         verdict = judge_call(tool, params, scene, (*_judge_origins(tool, asked.origins), *seen))
         facts: Mapping[str, Any] | None = None if survey is None else survey.facts
@@ -133,17 +133,13 @@ class Assessor:
         name, own = self._registry.resolve(tool_name, tool_params)
         with blaming(name, "while it was judged"):
             tool, params = self._registry.parse(name, own)
-            return judge_call(tool, params, self._scene(workspace, autonomy))
-
-    def _scene(self, workspace: Workspace, autonomy: Autonomy) -> Scene:
-        # No box is proven on any machine yet.
-        return Scene(workspace.root, autonomy, False, self._rulebook.rules_for(workspace.policy))
+            rules = self._rulebook.rules_for(workspace.policy)
+            return judge_call(tool, params, _scene(workspace, autonomy, rules))
 
 
-def _may_be_kept(asked: Asked) -> bool:
-    """Whether it may outlive its call: it is short, and there is no secret in it."""
-    few = len(asked.params_json) <= _MOST_CHARS_KNOWN
-    return few and mask(asked.tool_params) == asked.tool_params
+def _scene(workspace: Workspace, autonomy: Autonomy, rules: Rules) -> Scene:
+    # No box is proven on any machine yet.
+    return Scene(workspace.root, autonomy, False, rules)
 
 
 def _judge_origins(tool: AnyTool, origins: Mapping[str, str] | None) -> list[Finding]:

@@ -4,13 +4,16 @@ from collections.abc import Sequence
 
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel, worst
-from handrail.core.tool import Effect
+from handrail.core.tool import Effect, JsonObject
 from handrail.core.verdict import Plan, Verdict
+from handrail.policy.redaction import mask
 from handrail.policy.rulebook.settings import Ceiling
 from handrail.policy.security import Scene, SecurityPolicy
 from handrail.tools.base import AnyTool, ToolParams
 
 _POLICY = SecurityPolicy()
+
+_MOST_CHARS_REMEMBERED = 2_000
 
 
 def judge_call(
@@ -29,6 +32,11 @@ def judge_call(
     for ceiling in scene.rules.ceilings:
         verdict = _under(ceiling, verdict, scene.autonomy)
     return verdict
+
+
+def may_be_remembered(words: JsonObject, words_json: str) -> bool:
+    """Whether the verdict on these words may outlive their call: short, and with no secret."""
+    return len(words_json) <= _MOST_CHARS_REMEMBERED and mask(words) == words
 
 
 def _under(ceiling: Ceiling, verdict: Verdict, autonomy: Autonomy) -> Verdict:
