@@ -1,12 +1,15 @@
 """A real terminal, of which the test holds the other end."""
 
+import fcntl
 import os
 import re
 import select
+import struct
 import sys
 import termios
 import threading
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, TextIO
@@ -14,6 +17,7 @@ from typing import Any, TextIO
 import pytest
 from rich.console import Console
 
+from handrail.channels.keyboard import Keyboard
 from handrail.core.card import Card
 from handrail.testing import a_card
 from tests.client.conftest import until
@@ -61,6 +65,19 @@ class Screen:
     def type(self, keys: str | bytes) -> None:
         os.write(self._theirs, keys.encode() if isinstance(keys, str) else keys)
 
+    def type_and_wait(self, keys: str) -> None:
+        """Type, and come back when the keys lie ready for whoever reads."""
+        self.type(keys)
+        until_when = time.monotonic() + 10
+        while self.unread < len(keys) and time.monotonic() < until_when:
+            time.sleep(0.001)
+
+    @property
+    def unread(self) -> int:
+        """How many bytes were typed that nobody has read."""
+        count: int = struct.unpack("i", fcntl.ioctl(self.fd, termios.FIONREAD, bytes(4)))[0]
+        return count
+
     async def sees(self, words: str) -> None:
         """Wait until words are shown that were not seen before."""
         await until(lambda: words in self.shown[self._seen_up_to :])
@@ -103,6 +120,24 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Generator[Screen]:
     yield made
     monkeypatch.undo()
     made.close()
+
+
+@pytest.fixture
+def typed_at_the_last_moment(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], None]:
+    """Have keys typed just before each keyboard begins to listen, however slow the machine."""
+
+    def typed(keys: str) -> None:
+        start = Keyboard._start
+
+        def type_and_start(keyboard: Keyboard) -> None:
+            screen.type_and_wait(keys)
+            start(keyboard)
+
+        monkeypatch.setattr(Keyboard, "_start", type_and_start)
+
+    return typed
 
 
 def a_live_card(approval_id: str = "apr_1", *, seconds: float = 300, **fields: Any) -> Card:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import termios
-import time
 from collections.abc import Callable, Coroutine
 
 import pytest
@@ -45,13 +44,13 @@ async def test_what_was_typed_before_is_thrown_away(screen: Screen, ahead: str) 
         assert await keyboard.key(PATIENCE) == "b"
 
 
-async def test_what_is_typed_in_the_deaf_moment_is_thrown_away(screen: Screen) -> None:
-    with Keyboard(screen.fd, 1.5) as keyboard:
-        hears_at = time.monotonic() + 1.5
-        for _ in range(6):
-            screen.type("a")
-            await asyncio.sleep(0.05)
-        await asyncio.sleep(hears_at - time.monotonic() + 0.1)
+async def test_what_is_typed_in_the_deaf_moment_is_thrown_away(
+    screen: Screen, typed_at_the_last_moment: Callable[[str], None]
+) -> None:
+    typed_at_the_last_moment("aaa")
+
+    with Keyboard(screen.fd, 0.1) as keyboard:
+        assert await keyboard.key(1) is None
         screen.type("b")
 
         assert await keyboard.key(PATIENCE) == "b"

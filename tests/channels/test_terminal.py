@@ -39,6 +39,7 @@ class Sitting:
 
     async def press(self, keys: str) -> None:
         self._screen.type(keys)
+        await until(lambda: self._screen.unread == 0 or self.asking.done())
         # Each key gets the chance to be read by itself, and not as the rest of a sequence.
         await asyncio.sleep(0.07)
 
@@ -344,39 +345,37 @@ async def test_keys_typed_before_the_card_never_decide(
         await sitting.nothing_is_decided()
 
 
-async def test_keys_typed_in_the_first_moment_never_decide(screen: Screen) -> None:
-    channel = TerminalChannel(screen.console, deaf_seconds=0.6)
-    asking = asyncio.create_task(channel.ask(a_live_card()))
-    await screen.sees("decide (")
-    for _ in range(6):
-        screen.type("a")
-        await asyncio.sleep(0.05)
-    await asyncio.sleep(0.5)
+async def test_keys_typed_in_the_first_moment_never_decide(
+    screen: Screen, typed_at_the_last_moment: Callable[[str], None]
+) -> None:
+    typed_at_the_last_moment("aaa")
 
-    await Sitting(screen, asking).nothing_is_decided()
+    async with asked(screen, a_live_card()) as sitting:
+        await sitting.nothing_is_decided()
 
 
 async def test_the_first_moment_is_long_enough_to_look_up(screen: Screen) -> None:
     assert 0.5 <= TerminalChannel(screen.console)._deaf_seconds <= 2
 
 
-async def test_keys_meant_for_one_card_never_decide_the_next(screen: Screen) -> None:
-    channel = TerminalChannel(screen.console, deaf_seconds=0.3)
+async def test_keys_meant_for_one_card_never_decide_the_next(
+    screen: Screen, typed_at_the_last_moment: Callable[[str], None]
+) -> None:
+    typed_at_the_last_moment("a")
+    channel = TerminalChannel(screen.console, deaf_seconds=DEAF_SECONDS)
     first, second = [
         asyncio.create_task(channel.ask(a_live_card(f"apr_{n}", description=f"Do {n}.")))
         for n in range(2)
     ]
     await screen.sees("decide (")
-    await asyncio.sleep(0.4)
+    await asyncio.sleep(2 * DEAF_SECONDS)
     assert "Do 1." not in screen.shown
     # A nervous finger.
-    for _ in range(5):
-        screen.type("a")
+    screen.type("aaaaa")
     assert await Sitting(screen, first).choice() == APPROVED
     await screen.sees("Do 1.")
     await screen.sees("decide (")
-    screen.type("a")
-    await asyncio.sleep(0.5)
+    await asyncio.sleep(2 * DEAF_SECONDS)
 
     await Sitting(screen, second).nothing_is_decided()
 
