@@ -72,8 +72,16 @@ class Terminal:
         os.write(self._master, keys.encode())
 
     def interrupt(self) -> None:
-        """What Ctrl+C does at a terminal that is the program's own."""
-        self._process.send_signal(signal.SIGINT)
+        """What Ctrl+C does at a terminal that is the program's own, pressed until it is heard.
+
+        Who begins to wait for a line in the very moment of the signal does not hear it.
+        """
+        deadline = time.monotonic() + 30
+        while self._process.poll() is None and time.monotonic() < deadline:
+            self._process.send_signal(signal.SIGINT)
+            pressed = time.monotonic()
+            while self._process.poll() is None and time.monotonic() < pressed + 10:
+                self._read()
 
     def wait(self, seconds: float = 30.0) -> int:
         """Read to the end; the program's exit code."""

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from handrail.core.box import Profile
 from handrail.core.card import Choice
 from handrail.core.errors import (
     BadInput,
@@ -111,12 +112,12 @@ async def test_files_in_memory_are_searched() -> None:
 async def test_commands_say_what_they_were_given_to_say() -> None:
     commands = FakeCommands({"date": b"today\n"})
 
-    outcome = await commands.run(["date", "-u"], timeout_seconds=1)
+    outcome = await commands.run(["date", "-u"], profile=Profile.READ, timeout_seconds=1)
 
     assert (outcome.stdout, outcome.exit_code) == (b"today\n", 0)
     assert commands.ran == [("date", "-u")]
     with pytest.raises(CommandExecutionError):
-        await commands.run(["npm"], timeout_seconds=1)
+        await commands.run(["npm"], profile=Profile.READ, timeout_seconds=1)
 
 
 async def test_a_person_answers_from_the_script_and_then_leaves_it_to_others() -> None:

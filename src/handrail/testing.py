@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from handrail.core.blob import Blob
+from handrail.core.box import Profile
 from handrail.core.card import WHOLE_SESSION, Card, Choice, Offer
 from handrail.core.errors import (
     CommandExecutionError,
@@ -148,7 +149,9 @@ class FakeCommands:
         self.says = dict(says)
         self.ran: list[tuple[str, ...]] = []
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float) -> CommandOutcome:
+    async def run(
+        self, argv: Sequence[str], *, profile: Profile, timeout_seconds: float
+    ) -> CommandOutcome:
         if argv[0] not in self.says:
             raise CommandExecutionError(f"{argv[0]} is not installed here")
         self.ran.append(tuple(argv))

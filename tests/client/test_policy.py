@@ -104,7 +104,7 @@ async def test_a_server_that_has_forgotten_is_told_anew_when_the_line_is_up(
         async with asyncio.timeout(10):
             while await known(store, household) != CAREFUL:
                 await asyncio.sleep(0.01)
-            await services.policies.keep("", household.client, household.project.id)
+            await services.policies.keep("", (), household.client, household.project.id)
             keeper.tell_anew()
             while await known(store, household) != CAREFUL:
                 await asyncio.sleep(0.01)

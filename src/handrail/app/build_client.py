@@ -24,6 +24,9 @@ from handrail.core.project import Autonomy
 from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.ripgrep import Ripgrep
+from handrail.executors.sandbox.box import Box
+from handrail.executors.sandbox.guarded import GuardedNames
+from handrail.executors.sandbox.probe import find_programs, prove
 from handrail.executors.search import SearchExecutor
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
@@ -52,9 +55,13 @@ async def build_client(
         ) as files,
         Ripgrep(files.root) as ripgrep,
     ):
+        programs = find_programs()
+        isolation = await asyncio.to_thread(prove, programs)
+        guarded = GuardedNames(files.root, policy.rules, files.second_names)
+        box = Box(programs, isolation, guarded) if programs and isolation.holds else None
         # The server has asked where asking was due; here only what is refused always is refused.
-        scene = Scene(files.root, Autonomy.FULL, isolated=False, rules=policy.rules)
-        commands = CommandExecutor(files.root, keeper=journal.keeper)
+        scene = Scene(files.root, Autonomy.FULL, isolated=isolation.holds, rules=policy.rules)
+        commands = CommandExecutor(files.root, box=box, keeper=journal.keeper)
         await asyncio.to_thread(commands.end_what_was_left)
         toolbox = load_toolbox()
         toolbox.warn("client")
@@ -69,9 +76,10 @@ async def build_client(
             def adopt(rules: Rules) -> None:
                 reviewer.adopt(rules)
                 files.adopt(rules)
+                guarded.adopt(rules)
 
             def handler(line: StreamingClient) -> ToolHandler:
                 return ToolHandler(reviewer, SystemClock(), line, asking, journal)
 
-            keeper = PolicyKeeper(api, policy, adopt)
+            keeper = PolicyKeeper(api, policy, adopt, isolation.walls)
             yield StreamingClient(api, handler, asking, announce, keeper)

@@ -9,6 +9,7 @@ from handrail.app.policy_files import WorkspacePolicy
 from handrail.app.settings import load_settings
 from handrail.core.project import Autonomy
 from handrail.core.verdict import Verdict
+from handrail.executors.sandbox.probe import find_programs, prove
 from handrail.tools.catalogue import judge
 
 
@@ -19,10 +20,7 @@ def explain(
     autonomy: Autonomy,
     home: Path | None = None,
 ) -> Verdict:
-    """Judge a call as this machine would, by every policy file that holds in the folder.
-
-    No box is proven on it yet.
-    """
+    """Judge a call as this machine would, by every policy file that holds in the folder."""
     place = workspace.resolve()
     policy = WorkspacePolicy(Home(load_settings(home=home).home), place)
     return judge(
@@ -30,7 +28,7 @@ def explain(
         params,
         workspace=str(place),
         autonomy=autonomy,
-        isolated=False,
+        isolated=prove(find_programs()).holds,
         policy=policy.rules,
         tools=load_toolbox().registry,
     )

@@ -10,6 +10,7 @@ import aiohttp
 import msgspec
 
 from handrail.core.blob import INLINE_BYTES, Blob
+from handrail.core.box import Wall
 from handrail.core.card import Card, Choice
 from handrail.core.errors import HandrailError
 
@@ -143,10 +144,12 @@ class HandrailApi:
     async def send_facts(self, approval_id: str, facts: dict[str, Any]) -> None:
         await self._tell(f"/approvals/{approval_id}/facts", facts)
 
-    async def send_policy(self, text: str) -> None:
-        """Tell what the policy file of this client's workspace says."""
+    async def send_policy(self, text: str, walls: Sequence[Wall]) -> None:
+        """Tell what this client's policy file says, and what keeps commands in on its machine."""
         soon = aiohttp.ClientTimeout(total=_ANSWER_SECONDS)
-        await self._request("PUT", "/policy", data=_encode({"text": text}), timeout=soon)
+        await self._request(
+            "PUT", "/policy", data=_encode({"text": text, "walls": [*walls]}), timeout=soon
+        )
 
     async def pending_approvals(self) -> list[Card]:
         """The open questions of the project, most urgent first."""

@@ -5,12 +5,13 @@ them. That the server knows them spares people questions about what would be ref
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import structlog
 
 from handrail.client.api import ApiError, HandrailApi, ServerUnreachable
+from handrail.core.box import Wall
 from handrail.policy.rulebook.rules import Rules
 
 _LOOKS_EVERY_SECONDS = 1.0
@@ -33,12 +34,22 @@ class LocalPolicy(Protocol):
 
 
 class PolicyKeeper:
-    """`adopt` is called with the rules whenever they have changed."""
+    """`adopt` is called with the rules whenever they have changed.
 
-    def __init__(self, api: HandrailApi, policy: LocalPolicy, adopt: Callable[[Rules], None]):
+    `walls` are what is proven to keep commands in here.
+    """
+
+    def __init__(
+        self,
+        api: HandrailApi,
+        policy: LocalPolicy,
+        adopt: Callable[[Rules], None],
+        walls: Sequence[Wall] = (),
+    ):
         self._api = api
         self._policy = policy
         self._adopt = adopt
+        self._walls = walls
         self._told: str | None = None
         self._wake = asyncio.Event()
 
@@ -62,7 +73,7 @@ class PolicyKeeper:
 
     async def _tell(self, text: str) -> None:
         try:
-            await self._api.send_policy(text)
+            await self._api.send_policy(text, self._walls)
         except ServerUnreachable:
             return  # We look again in a moment.
         except ApiError as error:

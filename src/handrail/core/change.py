@@ -135,7 +135,10 @@ class KeepLate:
 
 @dataclass(frozen=True, slots=True)
 class SetPolicy:
-    """What the policy file of a workspace says from now on. Refused if there is no such place."""
+    """What the policy file of a workspace says from now on, and what keeps commands in there.
+
+    Refused if there is no such place.
+    """
 
     workspace: Workspace
 

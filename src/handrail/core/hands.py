@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from handrail.core.blob import Blob
+from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError, FileOperationError
 from handrail.core.pattern import NamePattern
 from handrail.core.tool import JsonObject
@@ -153,7 +154,10 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CommandOutcome:
-    """What a command said and how it ended; `…_lost` counts bytes that were not kept."""
+    """What a command said and how it ended; `…_lost` counts bytes that were not kept.
+
+    `walls` are what kept it in; none where there was no box.
+    """
 
     stdout: bytes
     stderr: bytes
@@ -162,12 +166,21 @@ class CommandOutcome:
     seconds: float
     stdout_lost: int = 0
     stderr_lost: int = 0
+    walls: tuple[Wall, ...] = ()
 
 
 class Commands(Protocol):
     """Programs, started with the workspace as their folder and an environment from nothing."""
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float) -> CommandOutcome: ...
+    async def run(
+        self, argv: Sequence[str], *, profile: Profile, timeout_seconds: float
+    ) -> CommandOutcome:
+        """Run a program in a box of this profile, or in the open where there is none.
+
+        Raises:
+            CommandExecutionError: It could not be started.
+        """
+        ...
 
 
 class Blobs(Protocol):

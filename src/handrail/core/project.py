@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from handrail.core.box import Isolation, Wall
 from handrail.core.ids import ClientId, ProjectId, SessionId, UserId, WorkspaceId
 
 
@@ -38,7 +39,8 @@ class Project:
 class Workspace:
     """A root folder on one machine, registered by a client.
 
-    `policy` is the text of the policy file that lies in it; the client keeps it up to date.
+    `policy` is the text of the policy file that lies in it, `walls` what is proven to keep
+    commands in on that machine; the client keeps both up to date.
     """
 
     id: WorkspaceId
@@ -47,6 +49,11 @@ class Workspace:
     root: str
     created_at: datetime
     policy: str = ""
+    walls: tuple[Wall, ...] = ()
+
+    @property
+    def is_boxed(self) -> bool:
+        return Isolation(self.walls).holds
 
 
 @dataclass(frozen=True, slots=True)

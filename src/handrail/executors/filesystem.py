@@ -52,12 +52,12 @@ class FileSystemExecutor:
         self.rules = rules or default_rules()
         self._cache = cache
         self._root_fd = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._second_names = SecondNames(self._root_fd, self.rules, private)
+        self.second_names = SecondNames(self._root_fd, self.rules, private)
 
     def adopt(self, rules: Rules) -> None:
         """Protect by other rules from now on."""
         self.rules = rules
-        self._second_names.adopt(rules)
+        self.second_names.adopt(rules)
 
     def close(self) -> None:
         if self._root_fd >= 0:
@@ -88,7 +88,7 @@ class FileSystemExecutor:
                 _check_regular(found, path)
             self._check_true_name(fd, path)
             if found.st_nlink > 1 and not is_folder:
-                await asyncio.to_thread(self._second_names.check, found, path)
+                await asyncio.to_thread(self.second_names.check, found, path)
         except BaseException:
             os.close(fd)
             raise

@@ -48,6 +48,11 @@ class SecondNames:
         if (found.st_dev, found.st_ino) in self._secrets():
             raise PathValidationError(f"{path} is a second name of a file that holds secrets")
 
+    def are_kept(self, found: os.stat_result) -> bool:
+        """Whether a file with several names is one that `check` would refuse."""
+        is_strange = found.st_uid not in self._owners
+        return is_strange or (found.st_dev, found.st_ino) in self._secrets()
+
     def _secrets(self) -> frozenset[Identity]:
         with self._looking:
             now = time.monotonic()

@@ -138,8 +138,7 @@ class Assessor:
 
 
 def _scene(workspace: Workspace, autonomy: Autonomy, rules: Rules) -> Scene:
-    # No box is proven on any machine yet.
-    return Scene(workspace.root, autonomy, False, rules)
+    return Scene(workspace.root, autonomy, workspace.is_boxed, rules)
 
 
 def _judge_origins(tool: AnyTool, origins: Mapping[str, str] | None) -> list[Finding]:

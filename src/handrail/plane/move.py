@@ -48,6 +48,8 @@ def ending(
         "error_type": after.error_type,
         "execution_time_ms": after.execution_time_ms,
     }
+    if (box := (after.result or {}).get("box")) is not None:
+        details["box"] = box
     event = NewEvent.about(after, news) if _is_for_one(news) else NewEvent.for_everyone(after, news)
     line = AuditRecord("call.ended", actor, after.id, details)
     return Change(

@@ -1,11 +1,13 @@
 """Policies: what the rules are, what they would say to a call, and what a project adds to them."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from handrail.core.access import Principal
 from handrail.core.audit import AuditRecord, canonical
+from handrail.core.box import Wall
 from handrail.core.change import Change, SetPolicy
 from handrail.core.errors import (
     BadInput,
@@ -69,8 +71,12 @@ class Policies:
         found = await self._store.list_workspaces(project_id)
         return [(one, self._rulebook.rules_for(one.policy)) for one in found]
 
-    async def keep(self, policy: str, client: Principal, project_id: ProjectId) -> Workspace:
+    async def keep(
+        self, policy: str, walls: Sequence[Wall], client: Principal, project_id: ProjectId
+    ) -> Workspace:
         """From now on, the calls of the client's workspace are judged by this file as well.
+
+        `walls` are what keeps commands in on the client's machine.
 
         Raises:
             BadInput: The file cannot be read; the one before it stays in force.
@@ -80,12 +86,11 @@ class Policies:
         except RuleError as error:
             raise BadInput(error.message) from error
         workspace = await self._find_workspace(project_id, Where(), client)
-        if workspace.policy == policy:
+        changed = replace(workspace, policy=policy, walls=tuple(walls))
+        if changed == workspace:
             return workspace
-        changed = replace(workspace, policy=policy)
-        details = {"sha256": sha256(policy.encode()).hexdigest(), "bytes": len(policy.encode())}
-        line = AuditRecord("policy.changed", client.subject, workspace.id, details)
-        change = Change(project_id, self._clock.now(), (SetPolicy(changed),), audit=(line,))
+        lines = _lines_about(workspace, changed, client.subject)
+        change = Change(project_id, self._clock.now(), (SetPolicy(changed),), audit=lines)
         try:
             await self._store.submit(change)
         except ChangeRefused:
@@ -143,3 +148,15 @@ class Policies:
             return LayerSummary(Layer.PROJECT, source, notes=(words,), workspace_id=workspace.id)
         summary = summarise(Layer.PROJECT, source, rules, self._rulebook.rules_for(""))
         return replace(summary, workspace_id=workspace.id)
+
+
+def _lines_about(before: Workspace, after: Workspace, actor: str) -> tuple[AuditRecord, ...]:
+    lines: list[AuditRecord] = []
+    if after.policy != before.policy:
+        text = after.policy.encode()
+        details = {"sha256": sha256(text).hexdigest(), "bytes": len(text)}
+        lines.append(AuditRecord("policy.changed", actor, after.id, details))
+    if after.walls != before.walls:
+        walls = {"walls": list(after.walls)}
+        lines.append(AuditRecord("workspace.walls_changed", actor, after.id, walls))
+    return tuple(lines)

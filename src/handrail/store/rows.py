@@ -11,6 +11,7 @@ import msgspec
 from handrail.core.access import Role, Token
 from handrail.core.audit import AuditEntry
 from handrail.core.blob import BlobHold
+from handrail.core.box import Wall
 from handrail.core.errors import ErrorType
 from handrail.core.event import Event, EventKind
 from handrail.core.execution import Status, ToolExecution
@@ -118,7 +119,10 @@ def read_project(row: Row) -> Project:
 
 
 def read_workspace(row: Row) -> Workspace:
-    return Workspace(**_named(Workspace, row))
+    values = _named(Workspace, row)
+    walls: str = values["walls"]
+    values["walls"] = tuple(Wall(wall) for wall in walls.split(",") if wall)
+    return Workspace(**values)
 
 
 def read_client(row: Row) -> Client:

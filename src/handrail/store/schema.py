@@ -65,6 +65,7 @@ workspaces = Table(
     _text("root"),
     _moment("created_at"),
     Column("policy", Text, nullable=False, server_default=""),
+    Column("walls", Text, nullable=False, server_default=""),
     UniqueConstraint("project_id", "machine", "root"),
 )
 

@@ -63,7 +63,7 @@ SET_POLICY = (
         workspaces.c.id == bindparam("expected_id"),
         workspaces.c.project_id == bindparam("expected_project"),
     )
-    .values(policy=bindparam("policy"))
+    .values(policy=bindparam("policy"), walls=bindparam("walls"))
 )
 ADD_CLIENT = insert(clients).values(everything(clients))
 ADD_TOKEN = insert(tokens).values(everything(tokens))

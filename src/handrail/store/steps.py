@@ -71,7 +71,8 @@ def writes_for(change: Change) -> Iterator[Write]:
                 yield Write(statements.FORGET_EVENTS, values, may_miss=True)
             case SetPolicy(workspace):
                 this = {"expected_id": workspace.id, "expected_project": workspace.project_id}
-                yield Write(statements.SET_POLICY, {**this, "policy": workspace.policy})
+                told = {"policy": workspace.policy, "walls": ",".join(workspace.walls)}
+                yield Write(statements.SET_POLICY, {**this, **told})
             case _:
                 yield from _writes_for_step(step)
 
@@ -172,7 +173,8 @@ def _add(row: Row) -> Write:
         case Project():
             return Write(statements.ADD_PROJECT, plain_row(row))
         case Workspace():
-            return Write(statements.ADD_WORKSPACE, plain_row(row))
+            added = {**plain_row(row), "walls": ",".join(row.walls)}
+            return Write(statements.ADD_WORKSPACE, added)
         case Client():
             return Write(statements.ADD_CLIENT, plain_row(row))
         case Token():

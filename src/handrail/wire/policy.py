@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field
 
+from handrail.core.box import Wall
 from handrail.core.policy import LayerSummary, RuleLine
 from handrail.core.project import Autonomy, Workspace
 from handrail.core.risk import Finding
@@ -15,10 +16,15 @@ MAX_POLICY_CHARS = 256_000
 
 
 class PolicyRequest(Body):
-    """The text of the policy file in the client's workspace; empty where there is none."""
+    """The policy file in the client's workspace, and what is proven to keep commands in there."""
 
     text: str = Field(
         max_length=MAX_POLICY_CHARS, description="The file as it is; empty where there is none."
+    )
+    walls: list[Wall] = Field(
+        default=[],
+        max_length=len(Wall),
+        description="What keeps commands in on this machine; without it, every command asks.",
     )
 
 

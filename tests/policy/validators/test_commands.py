@@ -171,13 +171,12 @@ _NASTY = [
 
 @pytest.mark.parametrize("line", _LINES, ids=" ".join)
 def test_no_argument_takes_long_to_judge(line: list[str]) -> None:
-    longest = 0.0
+    """What grows with the square of a word takes minutes for these; a busy machine, never."""
     for word in _NASTY:
         for cut in (4_000, MAX_ARG_BYTES):
             began = time.thread_time()
             judge(*line, word[:cut])
-            longest = max(longest, time.thread_time() - began)
-    assert longest < 0.5
+            assert time.thread_time() - began < 5, word[:20]
 
 
 def test_surrogate_that_stands_for_no_byte_is_refused_and_one_that_does_is_not() -> None:

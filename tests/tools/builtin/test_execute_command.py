@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from handrail.core.access import Role, new_secret
+from handrail.core.box import Profile
 from handrail.core.errors import (
     BadInput,
     CommandExecutionError,
@@ -37,7 +38,9 @@ class OneOutcome:
         self._outcome = outcome
         self.asked: list[tuple[tuple[str, ...], float]] = []
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float) -> CommandOutcome:
+    async def run(
+        self, argv: Sequence[str], *, profile: Profile, timeout_seconds: float
+    ) -> CommandOutcome:
         self.asked.append((tuple(argv), timeout_seconds))
         return self._outcome
 
@@ -279,7 +282,7 @@ def test_without_a_box_every_command_asks(argv: list[str]) -> None:
     verdict = judge_call(TOOL, params(*argv), Scene("/w", Autonomy.FULL, isolated=False))
     assert (verdict.ruling, verdict.risk) == (Ruling.ASK, RiskLevel.HIGH)
     assert verdict.findings[-1].rule == "command.unboxed"
-    assert verdict.reasons[-1] == "no command runs in a box yet, so every command asks"
+    assert verdict.reasons[-1].startswith("no box is proven on that machine, so every command asks")
 
 
 def test_without_a_box_what_is_forbidden_stays_so() -> None:

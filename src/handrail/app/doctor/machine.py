@@ -13,6 +13,7 @@ from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.channels.terminal import has_terminal
 from handrail.core.address import is_loopback
 from handrail.executors.beneath import has_openat2
+from handrail.executors.sandbox.probe import find_programs, prove
 
 _OLDEST_PYTHON = (3, 11)
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -62,10 +63,16 @@ def check_writes(patient: Patient) -> Finding:
 
 
 def check_box(_: Patient) -> Finding:
-    found = shutil.which("bwrap")
-    has_it = "bubblewrap is there" if found else "there is no bubblewrap"
-    words = f"{has_it}, but no box is used yet: every command is HIGH and asks you"
-    return Finding("box", Health.NOTE, words)
+    isolation = prove(find_programs())
+    walls = ", ".join(isolation.walls)
+    if not isolation.holds:
+        words = f"no box is proven here ({isolation.why_not}): every command is HIGH and asks you"
+        return Finding("box", Health.NOTE, words, "install bubblewrap, and allow user namespaces")
+    if isolation.why_not is not None:
+        return Finding("box", Health.NOTE, f"tried and found to hold: {walls}; {isolation.why_not}")
+    return Finding(
+        "box", Health.FINE, f"commands cannot leave it; tried and found to hold: {walls}"
+    )
 
 
 def check_search(_: Patient) -> Finding:

@@ -25,7 +25,9 @@ _LAYOUT = {"\n", "\t"}
 _LEADS_OUT = re.compile(r"[/~]|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
 
 UNBOXED = Finding(
-    "command.unboxed", "no command runs in a box yet, so every command asks", RiskLevel.HIGH
+    "command.unboxed",
+    "no box is proven on that machine, so every command asks; `handrail doctor` says why",
+    RiskLevel.HIGH,
 )
 
 

@@ -50,7 +50,7 @@ class PolicyRoutes:
                 f"{BASE}/policy",
                 self.keep,
                 MACHINES,
-                "Tell what the policy file in the client's workspace says; it can only tighten",
+                "Tell what the client's policy file says, and what keeps commands in there",
                 PolicyReceipt,
                 PolicyRequest,
                 CHANGE_PROBLEMS,
@@ -82,7 +82,9 @@ class PolicyRoutes:
 
     async def keep(self, request: Request) -> Response:
         entry, body = await self._gate.hear(request, PolicyRequest, _MAX_POLICY_BYTES, *MACHINES)
-        kept = await self._services.policies.keep(body.text, entry.principal, entry.project.id)
+        kept = await self._services.policies.keep(
+            body.text, body.walls, entry.principal, entry.project.id
+        )
         return json_response(PolicyReceipt(workspace_id=kept.id).model_dump())
 
     async def explain(self, request: Request) -> Response:

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from handrail.core.box import Profile
 from handrail.core.errors import ErrorType
 from handrail.core.grant import CallClass
 from handrail.core.hands import CommandOutcome, Ending, Hands
@@ -77,14 +78,17 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
     ) -> ToolResult:
         await _check_files(params, scene, hands)
         argv = [params.command, *params.args]
-        outcome = await hands.commands.run(argv, timeout_seconds=params.timeout)
-        fields = {
+        profile = _profile(params, scene)
+        outcome = await hands.commands.run(argv, profile=profile, timeout_seconds=params.timeout)
+        fields: JsonObject = {
             "stdout": _text(outcome.stdout),
             "stderr": _text(outcome.stderr),
             "exit_code": outcome.exit_code,
             "execution_time": round(outcome.seconds, 3),
             "truncated": outcome.stdout_lost + outcome.stderr_lost > 0,
         }
+        if outcome.walls:
+            fields["box"] = {"profile": profile, "walls": list(outcome.walls)}
         error, error_type = _failure(outcome, params)
         return ToolResult(
             success=error is None and outcome.exit_code == 0,
@@ -93,6 +97,12 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
             error=error,
             error_type=error_type,
         )
+
+
+def _profile(params: ExecuteCommandParams, scene: Scene) -> Profile:
+    """What needs a person's yes may change the workspace; what does not cannot."""
+    findings = _validator(scene).validate_command(params.command, params.args)
+    return Profile.READ if worst(findings) is RiskLevel.LOW else Profile.WRITE
 
 
 def _validator(scene: Scene) -> CommandValidator:

@@ -1,0 +1,33 @@
+"""The box that a command runs in, and what is proven of it on a machine."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Profile(StrEnum):
+    """What a box leaves open, from the tightest on."""
+
+    READ = "read"
+    WRITE = "write"
+    NET = "net"
+
+
+class Wall(StrEnum):
+    """One thing that keeps a command in. Each is proven by trying to get past it."""
+
+    NAMESPACES = "namespaces"
+    SECCOMP = "seccomp"
+    LIMITS = "limits"
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """What keeps commands in on one machine; `why_not` says what is in the way, if anything."""
+
+    walls: tuple[Wall, ...] = ()
+    why_not: str | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether a command can be let run unasked: without one of these it could get out."""
+        return Wall.NAMESPACES in self.walls and Wall.SECCOMP in self.walls

@@ -1,0 +1,1 @@
+"""The box: what agents run can write, fork and connect only where the profile says."""

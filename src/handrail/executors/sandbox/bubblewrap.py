@@ -1,0 +1,106 @@
+"""What bubblewrap is told: which parts of the machine a box has, and how.
+
+A box begins empty. It gets the system's programs to read, folders of its own for what is passing,
+and the workspace, read-only or not. Nothing else of the machine has a name in it.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from handrail.core.box import Profile
+
+# Folders of the box, not of the machine.
+TEMPORARY = "/tmp"  # noqa: S108
+HOME = f"{TEMPORARY}/home"
+MOST_TEMPORARY_BYTES = 1 << 30
+
+_SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+# What programs look up to start, to tell names and times, and to know whom to trust; no secrets.
+_SETTINGS = (
+    *(
+        "ld.so.cache",
+        "ld.so.conf",
+        "ld.so.conf.d",
+        "alternatives",
+        "passwd",
+        "group",
+        "nsswitch.conf",
+    ),
+    *("localtime", "timezone", "mime.types", "magic", "ssl/certs", "ssl/openssl.cnf"),
+    *("pki/tls/certs", "ca-certificates", "ca-certificates.conf", "crypto-policies"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A workspace as a box shows it. Paths are absolute and lead through no link.
+
+    Hidden names can be neither read nor changed; frozen ones can be read. Folders on the way to
+    either are pinned: who could rename them would carry the secret out from under its cover.
+    `missing` folders do not exist and shall not: they are covered all the same.
+    """
+
+    root: str
+    hidden_files: tuple[str, ...] = ()
+    hidden_folders: tuple[str, ...] = ()
+    frozen: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def pinned(self) -> list[str]:
+        """Every folder between the root and what is covered, from the outside in."""
+        found: set[str] = set()
+        for path in (*self.hidden_files, *self.hidden_folders, *self.frozen):
+            while (path := os.path.dirname(path)).startswith(f"{self.root}/"):
+                found.add(path)
+        return sorted(found)
+
+
+def arguments(
+    profile: Profile,
+    view: View,
+    environment: Iterable[tuple[str, str]],
+    toolchains: Sequence[str] = (),
+) -> list[str]:
+    """Everything bubblewrap is told but the command."""
+    reads = profile is Profile.READ
+    told = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv"]
+    told += ["--cap-drop", "ALL", "--hostname", "box"]
+    for name, value in environment:
+        told += ["--setenv", name, value]
+    told += _system()
+    told += ["--proc", "/proc", "--dev", "/dev"]
+    told += ["--size", str(MOST_TEMPORARY_BYTES), "--tmpfs", TEMPORARY, "--dir", HOME]
+    for folder in toolchains:
+        told += ["--ro-bind", folder, folder]
+    told += _workspace(view, writable=not reads)
+    if reads:
+        told += ["--remount-ro", TEMPORARY, "--remount-ro", "/dev"]
+    return [*told, "--remount-ro", "/", "--chdir", view.root]
+
+
+def _system() -> Iterator[str]:
+    yield from ("--ro-bind", "/usr", "/usr")
+    for name in _SYSTEM_FOLDERS:
+        folder = f"/{name}"
+        if os.path.islink(folder):
+            yield from ("--symlink", os.readlink(folder), folder)
+        elif os.path.isdir(folder):
+            yield from ("--ro-bind", folder, folder)
+    for name in _SETTINGS:
+        yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+
+
+def _workspace(view: View, *, writable: bool) -> Iterator[str]:
+    yield from ("--bind" if writable else "--ro-bind", view.root, view.root)
+    if writable:
+        for folder in view.pinned:
+            yield from ("--bind", folder, folder)
+        for path in view.frozen:
+            yield from ("--ro-bind", path, path)
+    for path in view.hidden_files:
+        yield from ("--ro-bind", "/dev/null", path)
+    covered = (*view.hidden_folders, *(view.missing if writable else ()))
+    for folder in covered:
+        yield from ("--tmpfs", folder, "--remount-ro", folder)

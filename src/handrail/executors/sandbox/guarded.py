@@ -1,0 +1,196 @@
+"""GuardedNames: which names of a workspace a box must cover, found anew before each command.
+
+A folder that has not changed since the last look is not read again, so that a look at a large
+workspace costs one question per folder.
+"""
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from handrail.core.errors import CommandExecutionError
+from handrail.executors.sandbox.bubblewrap import View
+from handrail.executors.second_names import Identity, SecondNames
+from handrail.policy.rulebook.paths import Access, PathRule
+from handrail.policy.rulebook.rules import Rules
+
+# Each cover is a mount, and the kernel takes longer for each the more there are.
+MOST_COVERED = 256
+_MOST_FOLDERS = 200_000
+_STILL_NS = 2_000_000_000
+_GIT = ".git"
+_OWN = (_GIT, ".handrail")
+
+
+class _Stamp(NamedTuple):
+    """If none of it has changed, neither has what the folder holds, once it has been still."""
+
+    inode: int
+    modified_ns: int
+    changed_ns: int
+
+    def was_still_at(self, now_ns: int) -> bool:
+        """Whether a further change would have been seen: clocks of file systems tick slowly."""
+        return now_ns - max(self.modified_ns, self.changed_ns) > _STILL_NS
+
+
+@dataclass(slots=True)
+class _Folder:
+    """What was seen in one folder; files with a second name are told by their inodes."""
+
+    stamp: _Stamp
+    is_settled: bool
+    below: list[str] = field(default_factory=list[str])
+    hidden: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
+    frozen: list[str] = field(default_factory=list[str])
+    linked: list[tuple[str, os.stat_result]] = field(
+        default_factory=list[tuple[str, os.stat_result]]
+    )
+    identities: list[Identity] = field(default_factory=list[Identity])
+
+
+class GuardedNames:
+    """Looks by the rules about paths; `private` files stay hidden under whatever name."""
+
+    def __init__(self, root: str, rules: Rules, second_names: SecondNames):
+        self._root = root
+        self._second_names = second_names
+        self.adopt(rules)
+
+    def adopt(self, rules: Rules) -> None:
+        """Look by other rules from now on."""
+        self._hiding = [rule for rule in rules.paths if rule.access is Access.ANY]
+        self._freezing = [rule for rule in rules.paths if rule.access is Access.WRITE]
+        self._seen: dict[str, _Folder] = {}
+
+    def view(self, *, for_git: bool) -> View:
+        """The workspace as a box should show it now; git sees and changes what is its own.
+
+        Raises:
+            CommandExecutionError: There is more to cover than a box can.
+        """
+        folders = list(self._walk())
+        self._seen = dict(folders)
+        hidden = [
+            (path, is_folder)
+            for _, folder in folders
+            for path, is_folder in folder.hidden
+            if not (for_git and _is_gits(path))
+        ]
+        hidden += [(name, False) for name in self._second_names_of_secrets(folders)]
+        frozen = [] if for_git else [path for _, folder in folders for path in folder.frozen]
+        if len(hidden) + len(frozen) > MOST_COVERED:
+            raise CommandExecutionError(
+                f"the workspace holds {len(hidden) + len(frozen):,} files that no command may see"
+                f" or change, and a box can cover {MOST_COVERED}; work in a smaller folder, or"
+                " keep test keys and other repositories elsewhere"
+            )
+        return View(
+            self._root,
+            hidden_files=tuple(self._absolute(p for p, is_folder in hidden if not is_folder)),
+            hidden_folders=tuple(self._absolute(p for p, is_folder in hidden if is_folder)),
+            frozen=tuple(self._absolute(frozen)),
+            missing=tuple(self._missing(for_git=for_git)),
+        )
+
+    def _walk(self) -> Iterator[tuple[str, _Folder]]:
+        todo, count = [""], 0
+        while todo:
+            path = todo.pop()
+            folder = self._look(path)
+            if folder is None:
+                continue
+            yield path, folder
+            todo += [_join(path, name) for name in folder.below]
+            count += 1
+            if count > _MOST_FOLDERS:
+                raise CommandExecutionError(
+                    f"the workspace has more than {_MOST_FOLDERS:,} folders, too many to look"
+                    " for secrets in before each command; work in a smaller folder"
+                )
+
+    def _look(self, path: str) -> _Folder | None:
+        where = os.path.join(self._root, path)
+        try:
+            found = os.stat(where, follow_symlinks=False)
+            stamp = _Stamp(found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
+            known = self._seen.get(path)
+            if known is not None and known.is_settled and known.stamp == stamp:
+                return known
+            return self._read(path, where, stamp)
+        except OSError:
+            # Nobody can see what is in there, or it is gone.
+            return None
+
+    def _read(self, path: str, where: str, stamp: _Stamp) -> _Folder:
+        folder = _Folder(stamp, stamp.was_still_at(time.time_ns()))
+        with os.scandir(where) as entries:
+            for entry in entries:
+                self._sort(folder, _join(path, entry.name), entry)
+        return folder
+
+    def _sort(self, folder: _Folder, path: str, entry: os.DirEntry[str]) -> None:
+        hides = _is_covered(self._hiding, path)
+        freezes = _is_covered(self._freezing, path)
+        if entry.is_symlink():
+            if (hides or freezes) and (target := self._target(entry)) is not None:
+                (folder.hidden.append(target) if hides else folder.frozen.append(target[0]))
+            return
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if hides:
+            folder.hidden.append((path, is_folder))
+            if not is_folder:
+                folder.identities.append(_identity(entry.stat(follow_symlinks=False)))
+            return
+        if freezes and not _is_covered(self._freezing, _parent(path)):
+            folder.frozen.append(path)
+        if is_folder:
+            folder.below.append(entry.name)
+        elif (found := entry.stat(follow_symlinks=False)).st_nlink > 1:
+            folder.linked.append((entry.name, found))
+
+    def _target(self, link: os.DirEntry[str]) -> tuple[str, bool] | None:
+        """What a link with a guarded name leads to, if that is in the workspace at all."""
+        target = os.path.realpath(link.path)
+        inside = target.startswith(f"{self._root}/") and os.path.exists(target)
+        return (os.path.relpath(target, self._root), os.path.isdir(target)) if inside else None
+
+    def _second_names_of_secrets(self, folders: list[tuple[str, _Folder]]) -> Iterator[str]:
+        own = {identity for _, folder in folders for identity in folder.identities}
+        for path, folder in folders:
+            for name, found in folder.linked:
+                is_own = _identity(found) in own
+                if is_own or (stat.S_ISREG(found.st_mode) and self._second_names.are_kept(found)):
+                    yield _join(path, name)
+
+    def _missing(self, *, for_git: bool) -> Iterator[str]:
+        for name in _OWN:
+            path = os.path.join(self._root, name)
+            if not (for_git and name == _GIT) and not os.path.lexists(path):
+                yield path
+
+    def _absolute(self, paths: "Iterator[str] | list[str]") -> Iterator[str]:
+        return (os.path.join(self._root, path) for path in paths)
+
+
+def _is_covered(rules: list[PathRule], path: str) -> bool:
+    return bool(path) and any(rule.covers(path) for rule in rules)
+
+
+def _is_gits(path: str) -> bool:
+    return _GIT in path.split("/")
+
+
+def _identity(found: os.stat_result) -> Identity:
+    return found.st_dev, found.st_ino
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}/{name}" if path else name
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0]

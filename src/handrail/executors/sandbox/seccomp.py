@@ -1,0 +1,113 @@
+"""Which system calls a box answers, as the program that the kernel runs before each of them.
+
+Mounts and namespaces say what can be reached; this says what can be tried at all. A call that no
+ordinary program needs is refused, so that a hole in the kernel behind it stays out of reach.
+"""
+
+import errno
+import platform
+import struct
+from collections.abc import Iterable
+
+from handrail.core.box import Profile
+from handrail.executors.sandbox.system_calls import MACHINES
+
+_LOAD, _JUMP_IF_EQUAL, _JUMP_IF_AT_LEAST, _JUMP_IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _KILL, _REFUSE = 0x7FFF0000, 0x80000000, 0x00050000
+# Where the kernel puts what it tells of a call; of an argument only the lower half matters here.
+_AT_NUMBER, _AT_MACHINE, _AT_FIRST, _AT_SECOND = 0, 4, 16, 24
+
+_OTHER_NUMBERING = 0x40000000
+_NEW_THREAD = 0x00010000
+_NEW_NAMESPACE = 0x7E020000
+_TYPE_INTO_TERMINAL = (0x5412, 0x541C)
+# Each box has a network of its own, so these lead nowhere else. Others have no such walls.
+_UNIX, _INTERNET, _INTERNET_6, _NETLINK = 1, 2, 10, 16
+
+
+# What is asked about apart, because only some of its uses are refused.
+_BY_ARGUMENT = {"ioctl", "clone", "clone3", "fork", "vfork", "socket", "socketpair"}
+
+
+def is_known(machine: str | None = None) -> bool:
+    """Whether there is a filter for this kind of processor."""
+    return (machine or platform.machine()) in MACHINES
+
+
+def filter_for(profile: Profile, machine: str | None = None) -> bytes:
+    """The program for one profile, as the kernel takes it.
+
+    Raises:
+        KeyError: Nobody has written down how this kind of processor numbers its calls.
+    """
+    name, numbers = MACHINES[machine or platform.machine()]
+    program = [
+        *_only_on(name),
+        *_refuse_all(number for call, number in numbers.items() if call not in _BY_ARGUMENT),
+        # Its arguments lie in memory, where no filter can look; without it, `clone` is used.
+        *_refuse_all([numbers["clone3"]], errno.ENOSYS),
+        *_refuse_if(numbers["ioctl"], _AT_SECOND, _JUMP_IF_EQUAL, _TYPE_INTO_TERMINAL),
+    ]
+    if profile is Profile.READ:
+        program += _refuse_all(numbers[call] for call in ("fork", "vfork") if call in numbers)
+        program += _refuse_unless(numbers["clone"], _JUMP_IF_ANY_BIT, [_NEW_THREAD])
+        program += _refuse_all([numbers["socket"], numbers["socketpair"]])
+    else:
+        families = (_UNIX, _INTERNET, _INTERNET_6, _NETLINK)
+        program += _refuse_if(numbers["clone"], _AT_FIRST, _JUMP_IF_ANY_BIT, [_NEW_NAMESPACE])
+        program += _refuse_unless(numbers["socket"], _JUMP_IF_EQUAL, families)
+    return b"".join([*program, _step(_RETURN, _ALLOW)])
+
+
+def _only_on(machine: int) -> list[bytes]:
+    """Who speaks another machine's language, or numbers the calls otherwise, gets nowhere."""
+    return [
+        _step(_LOAD, _AT_MACHINE),
+        _step(_JUMP_IF_EQUAL, machine, then=1),
+        _step(_RETURN, _KILL),
+        _step(_LOAD, _AT_NUMBER),
+        _step(_JUMP_IF_AT_LEAST, _OTHER_NUMBERING, otherwise=1),
+        _step(_RETURN, _REFUSE | errno.ENOSYS),
+    ]
+
+
+def _refuse_all(numbers: Iterable[int], error: int = errno.EPERM) -> list[bytes]:
+    return [
+        step
+        for number in numbers
+        for step in (
+            _step(_JUMP_IF_EQUAL, number, otherwise=1),
+            _step(_RETURN, _REFUSE | error),
+        )
+    ]
+
+
+def _refuse_if(number: int, at: int, test: int, values: Iterable[int]) -> list[bytes]:
+    """Refuse a call with one of these values for its argument."""
+    tests = [
+        step
+        for value in values
+        for step in (_step(test, value, otherwise=1), _step(_RETURN, _REFUSE | errno.EPERM))
+    ]
+    return _about(number, [_step(_LOAD, at), *tests])
+
+
+def _refuse_unless(number: int, test: int, values: Iterable[int]) -> list[bytes]:
+    """Refuse a call unless its first argument is one of these values."""
+    values = list(values)
+    # Each test that comes true jumps over the others and over the refusal.
+    tests = [_step(test, value, then=len(values) - place) for place, value in enumerate(values)]
+    return _about(number, [_step(_LOAD, _AT_FIRST), *tests, _step(_RETURN, _REFUSE | errno.EPERM)])
+
+
+def _about(number: int, steps: list[bytes]) -> list[bytes]:
+    """Steps for one call only; whoever comes next finds its number again."""
+    return [
+        _step(_JUMP_IF_EQUAL, number, otherwise=len(steps) + 1),
+        *steps,
+        _step(_LOAD, _AT_NUMBER),
+    ]
+
+
+def _step(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
+    return struct.pack("HBBI", code, then, otherwise, value)

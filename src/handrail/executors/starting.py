@@ -1,0 +1,144 @@
+"""Starting programs: in a box where one is proven, and in the open where none is."""
+
+import asyncio
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import NamedTuple, Protocol
+
+from handrail.core.box import Profile, Wall
+from handrail.core.errors import CommandExecutionError
+from handrail.executors.output import Output
+from handrail.executors.sandbox.box import Box, Lines
+from handrail.executors.tree import BoxedTree, OpenTree, Tree, end_strays
+
+# In the environment of what is started: for whom it runs.
+_KEEPER = "HANDRAIL_KEEPER"
+_MOST_STATUS_BYTES = 65_536
+
+
+class Streams(NamedTuple):
+    stdin: int
+    stdout: int
+    stderr: int
+
+
+class Starter(Protocol):
+    @property
+    def walls(self) -> tuple[Wall, ...]:
+        """What keeps in what is started."""
+        ...
+
+    def start(
+        self, argv: Sequence[str], profile: Profile, streams: Streams, seconds: float
+    ) -> AbstractAsyncContextManager[Tree]:
+        """Run a program by its path for so long; nothing of it is left behind the block.
+
+        Raises:
+            CommandExecutionError: It could not be started.
+        """
+        ...
+
+
+class BoxStarter:
+    def __init__(self, box: Box):
+        self._box = box
+
+    @property
+    def walls(self) -> tuple[Wall, ...]:
+        return self._box.isolation.walls
+
+    @asynccontextmanager
+    async def start(
+        self, argv: Sequence[str], profile: Profile, streams: Streams, seconds: float
+    ) -> AsyncGenerator[Tree]:
+        view = await self._box.look(for_git=os.path.basename(argv[0]) == "git")
+        with Output(_MOST_STATUS_BYTES) as status, Output(0) as alive:
+            lines = Lines(status.writer, alive.writer)
+            with self._box.launch([*argv], profile, view, lines, seconds) as launch:
+                process = await _spawn(launch.argv, streams, "/", {}, launch.fds)
+                status.close_writer()
+                alive.close_writer()
+                tree = BoxedTree(process, status, alive)
+                try:
+                    yield tree
+                finally:
+                    await tree.end(0)
+
+
+class OpenStarter:
+    """What runs carries the name of its `keeper`, so that its next life can find what is left."""
+
+    walls: tuple[Wall, ...] = ()
+
+    def __init__(self, root: str, search_path: Sequence[str], keeper: str = ""):
+        self._root = root
+        self._search_path = search_path
+        self._keeper = keeper
+
+    @asynccontextmanager
+    async def start(
+        self, argv: Sequence[str], profile: Profile, streams: Streams, seconds: float
+    ) -> AsyncGenerator[Tree]:
+        home = tempfile.mkdtemp(prefix="handrail-")
+        session: int | None = None
+        try:
+            process = await _spawn(argv, streams, self._root, self._environment(home))
+            session = process.pid
+            yield OpenTree(process, home)
+        finally:
+            await asyncio.to_thread(end_strays, f"HOME={home}", session)
+            await asyncio.to_thread(_remove, home)
+
+    def end_what_was_left(self) -> None:
+        """End what an earlier life of this machine has left running."""
+        if self._keeper:
+            end_strays(f"{_KEEPER}={self._keeper}", None)
+
+    def _environment(self, home: str) -> dict[str, str]:
+        return {
+            **({_KEEPER: self._keeper} if self._keeper else {}),
+            "PATH": ":".join(self._search_path),
+            "HOME": home,
+            "TMPDIR": home,
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            "NO_COLOR": "1",
+            "PAGER": "cat",
+            "GIT_TERMINAL_PROMPT": "0",
+        }
+
+
+async def _spawn(
+    argv: Sequence[str],
+    streams: Streams,
+    cwd: str,
+    env: Mapping[str, str],
+    fds: Sequence[int] = (),
+) -> asyncio.subprocess.Process:
+    try:
+        return await asyncio.create_subprocess_exec(
+            *argv,
+            stdin=streams.stdin,
+            stdout=streams.stdout,
+            stderr=streams.stderr,
+            cwd=cwd,
+            env=env,
+            pass_fds=fds,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise CommandExecutionError(f"{argv[0]} could not be started: {reason}") from error
+
+
+def _remove(home: str) -> None:
+    """Some tools leave folders that may not be changed, and so could not be removed."""
+    for folder, names, _ in os.walk(home):
+        for path in (os.path.join(folder, name) for name in names):
+            if not os.path.islink(path):
+                os.chmod(path, stat.S_IRWXU)
+    shutil.rmtree(home, ignore_errors=True)

@@ -1,0 +1,192 @@
+"""A process with all that it has started, and its end."""
+
+import asyncio
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Protocol
+
+from handrail.executors.output import Output
+
+_POLL_SECONDS = 0.02
+_MOST_SWEEPS = 50
+_HAS_PROC = os.path.isdir("/proc/self")
+# A box tells of a signal as a shell does, by a number that some programs also choose themselves.
+_BY_SIGNAL = 128
+_DEADLY = {
+    *(signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL),
+    *(signal.SIGFPE, signal.SIGSYS, signal.SIGXCPU, signal.SIGXFSZ),
+}
+
+
+class Tree(Protocol):
+    @property
+    def process(self) -> asyncio.subprocess.Process: ...
+
+    @property
+    def exit_code(self) -> int | None:
+        """What the command ended with, below zero for a signal; None where it has never begun."""
+        ...
+
+    async def end(self, grace_seconds: float) -> None:
+        """Ask all to end, and make them after the grace; what the process left has had its time."""
+        ...
+
+
+class OpenTree:
+    """Without a box: the group and, where the system tells, those who have left the group.
+
+    They are known by the session, which nobody can join, or by the home in their environment. Who
+    has shed both cannot be told from a child that somebody else has started.
+    """
+
+    def __init__(self, process: asyncio.subprocess.Process, home: str):
+        self.process = process
+        self._home = home
+
+    @property
+    def exit_code(self) -> int | None:
+        return self.process.returncode
+
+    async def end(self, grace_seconds: float) -> None:
+        try:
+            if self.process.returncode is None:
+                self._signal(signal.SIGTERM)
+                await self._wait_until_gone(grace_seconds)
+        finally:
+            self._signal_group(signal.SIGKILL)
+        await self.process.wait()
+
+    async def _wait_until_gone(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                # Nobody tells of the end of a group, nor of strangers' children.
+                while not self._is_gone():  # noqa: ASYNC110
+                    await asyncio.sleep(_POLL_SECONDS)
+
+    def _is_gone(self) -> bool:
+        if self.process.returncode is None:
+            return False
+        # A group counts its dead until somebody has buried them.
+        return not (self._members() if _HAS_PROC else self._signal_group(0))
+
+    def _members(self) -> list[int]:
+        return _alive_with(f"HOME={self._home}", self.process.pid)
+
+    def _signal(self, number: int) -> None:
+        self._signal_group(number)
+        _signal_each(self._members(), number)
+
+    def _signal_group(self, number: int) -> bool:
+        try:
+            os.killpg(self.process.pid, number)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
+
+
+class BoxedTree:
+    """In a box: `process` is bubblewrap, and `status` where it says whom it has started.
+
+    `alive` ends with the first process in the box, which outlives all others there.
+    """
+
+    def __init__(self, process: asyncio.subprocess.Process, status: Output, alive: Output):
+        self.process = process
+        self._status = status
+        self._alive = alive
+
+    @property
+    def exit_code(self) -> int | None:
+        ended = self.process.returncode
+        if ended is not None and ended < 0:
+            return ended
+        code = self._said("exit-code")
+        return _BY_SIGNAL - code if code is not None and code - _BY_SIGNAL in _DEADLY else code
+
+    async def end(self, grace_seconds: float) -> None:
+        try:
+            if self.process.returncode is None and (first := self._said("child-pid")) is not None:
+                _signal_each(list(_descendants(first)), signal.SIGTERM)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(grace_seconds):
+                        await self.process.wait()
+        finally:
+            # It takes its box with it.
+            with suppress(ProcessLookupError):
+                self.process.kill()
+        await self.process.wait()
+        await self._alive.ended.wait()
+
+    def _said(self, key: str) -> int | None:
+        """The status is one JSON object after another, the last one perhaps not whole yet."""
+        for line in bytes(self._status.kept).splitlines():
+            with suppress(ValueError):
+                if isinstance(value := json.loads(line).get(key), int):
+                    return value
+        return None
+
+
+def end_strays(mark: str, session: int | None) -> None:
+    """Whoever left the group, and whoever they start while we look."""
+    for _ in range(_MOST_SWEEPS):
+        left = _alive_with(mark, session)
+        if not left:
+            return
+        _signal_each(left, signal.SIGKILL)
+        time.sleep(_POLL_SECONDS)
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    """Everybody below a process, as far as the system tells."""
+    children: dict[int, list[int]] = {}
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with suppress(OSError, ValueError):
+            children.setdefault(_parent_of(name), []).append(int(name))
+    todo = children.get(pid, [])
+    while todo:
+        one = todo.pop()
+        yield one
+        todo += children.get(one, [])
+
+
+def _parent_of(pid: str) -> int:
+    return int(_stat_of(pid)[1])
+
+
+def _alive_with(mark: str, session: int | None) -> list[int]:
+    """Everybody in a session, or whose environment holds a mark of ours alone. Linux only."""
+    found: list[int] = []
+    for name in filter(str.isdecimal, os.listdir("/proc") if _HAS_PROC else ()):
+        with suppress(OSError):
+            if _is_alive_in(session, name) or mark.encode() in _environment_of(name):
+                found.append(int(name))
+    return [pid for pid in found if pid != os.getpid()]
+
+
+def _environment_of(pid: str) -> list[bytes]:
+    return _read(f"/proc/{pid}/environ").split(b"\0")
+
+
+def _is_alive_in(session: int | None, pid: str) -> bool:
+    state, _, _, its_session = _stat_of(pid)[:4]
+    return int(its_session) == session and state not in (b"Z", b"X")
+
+
+def _stat_of(pid: str) -> list[bytes]:
+    """State, parent, group, session and more: what stands behind the name in brackets."""
+    return _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _signal_each(pids: list[int], number: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
