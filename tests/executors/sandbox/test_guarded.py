@@ -1,0 +1,192 @@
+"""What a box must cover is found by the rules, under every name it has, as it is now."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from handrail.core.errors import CommandExecutionError
+from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.sandbox import guarded as module
+from handrail.executors.sandbox.guarded import GuardedNames
+from handrail.policy.rulebook.rules import Rules
+
+
+def put(path: Path, text: str = "x") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def age(folder: Path) -> None:
+    """Make a folder one that nobody has changed for long."""
+    long_ago = time.time_ns() - 60 * 10**9
+    os.utime(folder, ns=(long_ago, long_ago))
+
+
+def test_secrets_are_hidden_wherever_they_lie(root: Path, guarded: GuardedNames) -> None:
+    secret = put(root / "app" / "deep" / ".env")
+    key = put(root / "server.pem")
+    put(root / "app" / "main.py")
+
+    assert set(guarded.view(for_git=False).hidden_files) == {str(secret), str(key)}
+
+
+def test_a_folder_of_secrets_is_hidden_whole(root: Path, guarded: GuardedNames) -> None:
+    put(root / ".ssh" / "config")
+
+    view = guarded.view(for_git=False)
+    assert (view.hidden_files, view.hidden_folders) == ((), (str(root / ".ssh"),))
+
+
+def test_the_inside_of_git_is_frozen_and_its_passwords_are_hidden(
+    root: Path, guarded: GuardedNames
+) -> None:
+    config = put(root / ".git" / "config")
+    put(root / ".git" / "HEAD")
+
+    view = guarded.view(for_git=False)
+    assert (view.frozen, view.hidden_files) == ((str(root / ".git"),), (str(config),))
+
+
+def test_git_itself_sees_and_changes_what_is_its_own(root: Path, guarded: GuardedNames) -> None:
+    put(root / ".git" / "config")
+    secret = put(root / ".env")
+
+    view = guarded.view(for_git=True)
+    assert (view.frozen, view.hidden_files) == ((), (str(secret),))
+    assert str(root / ".git") not in view.missing
+
+
+def test_repositories_further_down_are_frozen_too(root: Path, guarded: GuardedNames) -> None:
+    put(root / "vendor" / "lib" / ".git" / "HEAD")
+
+    view = guarded.view(for_git=False)
+    assert view.frozen == (str(root / "vendor/lib/.git"),)
+    assert view.pinned == [str(root / "vendor"), str(root / "vendor/lib")]
+
+
+def test_what_must_not_come_into_being_is_named(root: Path, guarded: GuardedNames) -> None:
+    assert set(guarded.view(for_git=False).missing) == {str(root / ".git"), str(root / ".handrail")}
+
+    put(root / ".git" / "HEAD")
+    assert guarded.view(for_git=False).missing == (str(root / ".handrail"),)
+
+
+def test_a_second_name_of_a_secret_is_hidden_too(root: Path, guarded: GuardedNames) -> None:
+    secret = put(root / ".env")
+    other = root / "notes.txt"
+    os.link(secret, other)
+
+    assert set(guarded.view(for_git=False).hidden_files) == {str(secret), str(other)}
+
+
+def test_a_second_name_of_a_file_that_is_no_secret_is_left_alone(
+    root: Path, guarded: GuardedNames
+) -> None:
+    os.link(put(root / "a.txt"), root / "b.txt")
+
+    assert guarded.view(for_git=False).hidden_files == ()
+
+
+def test_a_second_name_of_a_private_file_of_elsewhere_is_hidden(root: Path, tmp_path: Path) -> None:
+    token = put(tmp_path / "home" / "token")
+    os.link(token, root / "notes.txt")
+
+    with FileSystemExecutor(root, private=[tmp_path / "home"]) as files:
+        names = GuardedNames(files.root, files.rules, files.second_names)
+        assert names.view(for_git=False).hidden_files == (str(root / "notes.txt"),)
+
+
+def test_a_link_with_a_guarded_name_has_its_target_covered(
+    root: Path, guarded: GuardedNames
+) -> None:
+    target = put(root / "settings" / "production.txt")
+    (root / ".env").symlink_to(target)
+    (root / "elsewhere.pem").symlink_to("/etc/hostname")
+
+    assert guarded.view(for_git=False).hidden_files == (str(target),)
+
+
+def test_a_secret_that_appears_later_is_found(root: Path, guarded: GuardedNames) -> None:
+    put(root / "app" / "main.py")
+    age(root / "app")
+    assert guarded.view(for_git=False).hidden_files == ()
+
+    secret = put(root / "app" / ".env")
+    assert guarded.view(for_git=False).hidden_files == (str(secret),)
+
+
+def test_a_change_in_the_very_moment_of_the_look_is_not_missed(
+    root: Path, guarded: GuardedNames
+) -> None:
+    put(root / "main.py")
+    guarded.view(for_git=False)
+    before = root.stat()
+
+    secret = put(root / ".env")
+    # The clock of the file system has not ticked in between.
+    os.utime(root, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert guarded.view(for_git=False).hidden_files == (str(secret),)
+
+
+def test_a_folder_that_has_been_still_is_not_read_again(
+    root: Path, guarded: GuardedNames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = put(root / ".env")
+    monkeypatch.setattr(module, "_STILL_NS", -(10**18))
+    guarded.view(for_git=False)
+
+    def refuse(path: object) -> None:
+        raise AssertionError(f"{path} was read again")
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert guarded.view(for_git=False).hidden_files == (str(secret),)
+
+
+def test_other_rules_are_followed_from_then_on(root: Path, guarded: GuardedNames) -> None:
+    put(root / ".env")
+    guarded.view(for_git=False)
+
+    guarded.adopt(Rules())
+
+    assert guarded.view(for_git=False).hidden_files == ()
+
+
+def test_more_than_a_box_can_cover_is_said(
+    root: Path, guarded: GuardedNames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_COVERED", 2)
+    for number in range(3):
+        put(root / f"{number}.pem")
+
+    with pytest.raises(CommandExecutionError, match="3 files that no command may see"):
+        guarded.view(for_git=False)
+
+
+def test_more_folders_than_can_be_looked_through_are_said(
+    root: Path, guarded: GuardedNames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST_FOLDERS", 2)
+    put(root / "a" / "b" / "c" / "x")
+
+    with pytest.raises(CommandExecutionError, match="work in a smaller folder"):
+        guarded.view(for_git=False)
+
+
+def test_a_folder_that_is_gone_by_then_is_passed_over(
+    root: Path, guarded: GuardedNames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(root / "a" / "x")
+    put(root / "b" / ".env")
+    real = os.stat
+
+    def vanishing(path: str, **how: bool) -> os.stat_result:
+        if str(path).endswith("/a"):
+            raise FileNotFoundError(path)
+        return real(path, **how)
+
+    monkeypatch.setattr(os, "stat", vanishing)
+    assert guarded.view(for_git=False).hidden_files == (str(root / "b" / ".env"),)
