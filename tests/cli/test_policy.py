@@ -82,7 +82,7 @@ def test_files_are_checked_as_what_they_are(shell: Shell) -> None:
     ]
     assert ended_well(one) == "good  .handrail/policy.toml\n"
     assert ended_well(fine) == "good  regular.toml\n"
-    assert "plain: a regular expression is for the operator's file" in refused(not_fine)
+    assert "plain is for the operator's file; leave it out" in refused(not_fine)
     assert refused(none) == "there is no file none.toml"
 
 

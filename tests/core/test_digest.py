@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from handrail.core.box import Profile
 from handrail.core.digest import digest_call, digest_request
 from handrail.core.verdict import Plan
 
@@ -23,11 +24,12 @@ BASE: dict[str, Any] = {
         ("plan", Plan(paths=("b",))),
         ("plan", Plan(argv=(("a",),))),
         ("plan", Plan(hosts=("a",))),
+        ("plan", Plan(paths=("a",), profiles=(Profile.READ,))),
         ("plan", Plan()),
         ("facts", {"sha256": "0"}),
         ("facts", {}),
     ],
-    ids=["salt", "tool", "words", "path", "argv", "host", "no-plan", "facts", "empty-facts"],
+    ids=["salt", "tool", "words", "path", "argv", "host", "box", "no-plan", "facts", "empty-facts"],
 )
 def test_digest_of_a_call_changes_with_everything_it_covers(field: str, value: Any) -> None:
     assert digest_call(**{**BASE, field: value}) != digest_call(**BASE)
@@ -58,12 +60,12 @@ def test_same_words_give_the_same_digest() -> None:
 def test_digests_are_the_known_keyed_hashes() -> None:
     # Worked out by hand with openssl: client and server may be of different versions.
     params_json = '{"path":"a"}'
-    plan = Plan(paths=("a",), argv=(("ls", "-l"),), hosts=("example.org",))
+    plan = Plan(("a",), (("ls", "-l"),), ("example.org",), (Profile.READ,))
     assert digest_request("salt", "read_file", params_json) == (
         "e543a501a1ea5a6514dddcf584fc8a7bce23655b1ec619be28f28357494ac714"
     )
     assert digest_call("salt", "read_file", params_json, plan, {"sha256": "0"}) == (
-        "b05d714146bb1a93580bc548b114221f4d73c5af4a36983da23c430b3b9370fc"
+        "169281451eb9852e867936724e3193c9fd3dabafcd78f76e0cf5434b5d349db4"
     )
 
 

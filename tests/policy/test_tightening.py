@@ -7,8 +7,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from handrail.core.box import Profile
 from handrail.core.project import Autonomy
 from handrail.core.risk import Layer, RiskLevel
+from handrail.core.verdict import Plan
 from handrail.policy.rulebook.command import CommandRule, Raise, Text
 from handrail.policy.rulebook.globs import any_part
 from handrail.policy.rulebook.paths import Access, PathRule
@@ -77,6 +79,9 @@ def command_rules(depth: int = 1) -> st.SearchStrategy[CommandRule]:
         options_first=st.booleans(),
         writes=st.booleans(),
         broad=st.booleans(),
+        profile=st.none() | st.sampled_from(Profile),
+        before=st.just(()) | st.tuples(words),
+        after=st.just(()) | st.tuples(words),
         layer=st.just(PROJECT),
     )
 
@@ -133,5 +138,7 @@ def test_a_project_only_ever_tightens(
         before, after = judge_call(tool, params, without), judge_call(tool, params, within)
         assert after.ruling >= before.ruling, (name, raw)
         assert after.risk >= before.risk, (name, raw)
+        # It neither adds a word to what runs nor opens the box wider.
+        assert after.plan in (Plan(), before.plan), (name, raw)
         # What a person may let pass in one go is at most what it was.
         assert tool.call_class(params, within) in (None, tool.call_class(params, without))

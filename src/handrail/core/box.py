@@ -1,15 +1,24 @@
 """The box that a command runs in, and what is proven of it on a machine."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Profile(StrEnum):
-    """What a box leaves open, from the tightest on."""
+    """Boxes, each of which lets through more than the one before. Compare them by `widest` only."""
 
     READ = "read"
     WRITE = "write"
     NET = "net"
+
+
+_ORDER = tuple(Profile)
+
+
+def widest(profiles: Iterable[Profile]) -> Profile:
+    """The box in which all of them have room; the narrowest where nobody needs any."""
+    return max(profiles, key=_ORDER.index, default=Profile.READ)
 
 
 class Wall(StrEnum):

@@ -19,7 +19,7 @@ def digest_call(
     salt: str, tool_name: str, params_json: str, plan: Plan, facts: JsonObject | None = None
 ) -> str:
     """What was judged, shown and approved: the words, the plan and the machine's facts."""
-    seen = canonical([plan.paths, plan.argv, plan.hosts, facts])
+    seen = canonical([plan.paths, plan.argv, plan.hosts, plan.profiles, facts])
     return _digest(salt, f"{tool_name}\n{params_json}\n{seen}")
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import IntEnum
 
+from handrail.core.box import Profile
 from handrail.core.risk import Finding, RiskLevel
 
 
@@ -16,11 +17,15 @@ class Ruling(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What will really happen, in terms a machine can compare: paths, argv lists, hosts."""
+    """What will really happen, in terms a machine can compare: paths, argv lists, hosts.
+
+    `profiles` are the boxes of the argv lists, one for each.
+    """
 
     paths: tuple[str, ...] = ()
     argv: tuple[tuple[str, ...], ...] = ()
     hosts: tuple[str, ...] = ()
+    profiles: tuple[Profile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field
 
-from handrail.core.box import Wall
+from handrail.core.box import Profile, Wall
 from handrail.core.policy import LayerSummary, RuleLine
 from handrail.core.project import Autonomy, Workspace
 from handrail.core.risk import Finding
@@ -69,11 +69,16 @@ class PlanView(BaseModel):
     paths: list[str] = Field(description="The files it would touch.")
     argv: list[list[str]] = Field(description="The commands it would run.")
     hosts: list[str] = Field(description="The hosts it would reach.")
+    profiles: list[Profile] = Field(description="The box of each of the commands.")
 
     @classmethod
     def of(cls, plan: Plan) -> Self:
-        argv = [list(words) for words in plan.argv]
-        return cls(paths=list(plan.paths), argv=argv, hosts=list(plan.hosts))
+        return cls(
+            paths=list(plan.paths),
+            argv=[list(words) for words in plan.argv],
+            hosts=list(plan.hosts),
+            profiles=list(plan.profiles),
+        )
 
 
 class ExplainResponse(BaseModel):

@@ -273,9 +273,16 @@ def test_a_text_that_cannot_be_read_any_more_forbids_everything() -> None:
             "path rule 'docs': patterns: 'a/**/b/**/c' has more than one '**/'; one is enough",
         ),
         (
+            command("x", "profile = 'net'", x="high"),
+            "command rule 'x': profile is for the operator's file; leave it out",
+        ),
+        (
+            command("x", "before = ['-a']", x="high"),
+            "command rule 'x': before is for the operator's file; leave it out",
+        ),
+        (
             command("x", "plain = 'a+'", x="high"),
-            "command rule 'x': plain: a regular expression is for the operator's file; "
-            "leave it out",
+            "command rule 'x': plain is for the operator's file; leave it out",
         ),
     ],
 )

@@ -2,8 +2,8 @@ import pytest
 
 from handrail.core.errors import RuleError
 from handrail.core.risk import Finding, RiskLevel, worst
-from handrail.policy.rulebook.command import Raise
-from handrail.policy.rulebook.command_line import FileWord, Reading, read_line
+from handrail.policy.rulebook.command_line import read_line
+from handrail.policy.rulebook.reading import FileWord, Reading
 from handrail.policy.rulebook.rules import Rules, default_rules
 
 HIGH, LOW, MEDIUM = RiskLevel.HIGH, RiskLevel.LOW, RiskLevel.MEDIUM
@@ -121,8 +121,9 @@ def test_where_two_rules_know_a_command_the_stricter_one_counts() -> None:
 ROW = "[[command]]\nname = 'x'\n"
 EXAMPLES = "examples = { 'x' = 'high' }\n"
 KNOWN = (
-    "known: name, names, risk, reason, flags, values, paths, last, instead, runs, runs_after, "
-    "raise, text, plain, operands, sub, other, clusters, options_first, writes, broad, broad_on"
+    "known: name, names, risk, reason, raise, flags, optional, values, paths, named_values, "
+    "named_paths, last, text, instead, plain, operands, beyond, free_with, runs, runs_after, sub, "
+    "other, strict, clusters, options_first, writes, broad, broad_on, profile, before, after"
 )
 
 
@@ -195,6 +196,27 @@ KNOWN = (
             "missing ), unterminated subpattern at position 0",
         ),
         (
+            f"{ROW}{EXAMPLES}profile = 'read'",
+            "mine.toml: command rule 'x': what is high has the profile write or net, not 'read'",
+        ),
+        (
+            f"{ROW}risk = 'low'\nprofile = 'net'\nexamples = {{ 'x' = 'low' }}",
+            "mine.toml: command rule 'x': what is low has the profile read, not 'net'",
+        ),
+        (
+            f"{ROW}{EXAMPLES}profile = 'none'",
+            "mine.toml: command rule 'x': what is high has the profile write or net, not 'none'",
+        ),
+        (
+            f"{ROW}{EXAMPLES}before = '-a'",
+            "mine.toml: command rule 'x': before is a list of texts",
+        ),
+        (
+            f"{ROW}{EXAMPLES}runs = 0\nafter = ['-a']",
+            "mine.toml: command rule 'x': with runs, words at the end are another program's; "
+            "use `before`",
+        ),
+        (
             f"{ROW}{EXAMPLES}raise = [{{ on = ['-a'], to = 'high' }}]",
             "mine.toml: command rule 'x': raise rule '?': 'reason' is missing",
         ),
@@ -217,27 +239,6 @@ def test_broken_file_is_refused_with_its_place(text: str, message: str) -> None:
 def test_example_may_name_another_command_of_its_file() -> None:
     assert "do 2 look x" in DO
     assert refusal_of(DO).endswith("says that 'do 2 look x' is low, but it is forbidden")
-
-
-@pytest.mark.parametrize(
-    ("word", "meant"),
-    [
-        ("-w", True),
-        ("--write", True),
-        ("--wri", True),
-        ("--w", True),
-        ("--", False),
-        ("--writes", False),
-        ("-write", False),
-        ("write", False),
-        ("--burn", True),
-        ("--burning", True),
-        ("--bu", True),
-        ("a=b", True),
-    ],
-)
-def test_word_is_known_by_its_abbreviations(word: str, meant: bool) -> None:
-    assert Raise(("-w", "--write", "--burn*", "a=*"), HIGH, "").is_meant_by(word) is meant
 
 
 @pytest.mark.parametrize(

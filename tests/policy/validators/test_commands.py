@@ -1,5 +1,6 @@
 import time
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from handrail.core.box import Profile
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.verdict import Plan, Ruling
@@ -61,12 +63,19 @@ def test_verdict_on_the_call_says_the_same(case: dict[str, Any]) -> None:
     params = ExecuteCommandParams(command=command, args=args)
     verdict = judge_call(ExecuteCommand(), params, Scene(ROOT, Autonomy.FULL))
     ruling = {"forbidden": Ruling.DENY, "high": Ruling.ASK}.get(case["expected"], Ruling.ALLOW)
-    plan = Plan() if ruling is Ruling.DENY else Plan(argv=(tuple(case["argv"]),))
-    assert (verdict.ruling, verdict.risk.name.lower(), verdict.plan) == (
-        ruling,
-        case["expected"],
-        plan,
-    )
+    assert (verdict.ruling, verdict.risk.name.lower()) == (ruling, case["expected"])
+    if ruling is Ruling.DENY:
+        assert verdict.plan == Plan()
+        return
+    (argv,), (profile,) = verdict.plan.argv, verdict.plan.profiles
+    assert is_in(case["argv"], argv)
+    assert (profile is Profile.READ) is (case["expected"] == "low")
+
+
+def is_in(words: list[str], line: Iterable[str]) -> bool:
+    """Whether the words stand in the line, in their order; others may stand between them."""
+    rest = iter(line)
+    return all(word in rest for word in words)
 
 
 @every_case

@@ -206,7 +206,7 @@ async def test_a_call_is_explained_and_nothing_comes_of_it(
                 " (project rule path.docs)",
             }
         ],
-        "plan": {"paths": [], "argv": [], "hosts": []},
+        "plan": {"paths": [], "argv": [], "hosts": [], "profiles": []},
         "timeout_seconds": 0,
         "requires_approval": False,
         "autonomy": "supervised",

@@ -290,8 +290,19 @@ def test_without_a_box_what_is_forbidden_stays_so() -> None:
     assert verdict.ruling is Ruling.DENY
 
 
-def test_plan_is_what_would_be_started() -> None:
-    assert TOOL.plan(params("npm", "install", "x"), SCENE) == Plan(argv=(("npm", "install", "x"),))
+def test_plan_is_what_would_be_started_and_in_which_box() -> None:
+    words = params("nice", "rg", "x", "src")
+    assert TOOL.plan(words, SCENE) == Plan(
+        argv=(("nice", "rg", "--no-config", "x", "src"),), profiles=(Profile.READ,)
+    )
+
+
+async def test_what_was_planned_is_what_runs() -> None:
+    commands = OneOutcome(CommandOutcome(b"", b"", Ending.EXITED, 0, 0.0))
+    hands = Hands(files=FakeFiles({}), commands=commands)
+    words = params("rg", "x", "src")
+    await TOOL.execute(words, SCENE, hands)
+    assert tuple(argv for argv, _ in commands.asked) == TOOL.plan(words, SCENE).argv
 
 
 @pytest.mark.parametrize(

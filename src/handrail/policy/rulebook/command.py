@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
+from handrail.core.box import Profile
 from handrail.core.risk import Layer, RiskLevel
 from handrail.policy.rulebook.globs import fold
+from handrail.policy.rulebook.lexicon import Lexicon
 
 
 class Text(StrEnum):
@@ -26,10 +28,6 @@ class Raise:
     to: RiskLevel
     reason: str
 
-    def is_meant_by(self, word: str) -> bool:
-        """Whether a flag or an operand is one of the words, or could be short for one."""
-        return _is_one_of(self.words, word)
-
 
 @dataclass(frozen=True, slots=True)
 class CommandRule:
@@ -43,8 +41,11 @@ class CommandRule:
     risk: RiskLevel
     reason: str
     flags: frozenset[str] = frozenset()
+    optional: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
     paths: frozenset[str] = frozenset()
+    named_values: frozenset[str] = frozenset()
+    named_paths: frozenset[str] = frozenset()
     last: frozenset[str] = frozenset()
     instead: frozenset[str] = frozenset()
     runs_after: frozenset[str] = frozenset()
@@ -52,16 +53,37 @@ class CommandRule:
     text: Text = Text.NONE
     plain: re.Pattern[str] | None = None
     operands: int | None = None
+    beyond: str = ""
+    free_with: frozenset[str] = frozenset()
     runs: int | None = None
     subs: tuple["CommandRule", ...] = ()
     other: RiskLevel = RiskLevel.HIGH
+    strict: bool = False
     clusters: bool = True
     options_first: bool = False
     writes: bool = False
     broad: bool = False
     broad_on: tuple[str, ...] = ()
+    profile: Profile | None = None
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
     examples: tuple[tuple[str, RiskLevel], ...] = ()
     layer: Layer = Layer.SHIPPED
+    _known: frozenset[str] = field(init=False, repr=False, compare=False)
+    _raising: Lexicon[Raise] = field(init=False, repr=False, compare=False)
+    _broadening: Lexicon[bool] = field(init=False, repr=False, compare=False)
+    _subs: "_Names" = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        raising = ((word, one) for one in self.raises for word in one.words)
+        known = self.flags | self.optional | self.values | self.paths
+        for name, value in {
+            "_known": known | self.named_values | self.named_paths,
+            "_raising": Lexicon(raising),
+            "_broadening": Lexicon((word, True) for word in self.broad_on),
+            "_subs": _Names(self.subs),
+        }.items():
+            object.__setattr__(self, name, value)
 
     def covers(self, name: str) -> bool:
         """What is forbidden is so in every spelling; all else is known by its own name only."""
@@ -72,17 +94,51 @@ class CommandRule:
     def is_strict(self) -> bool:
         """Whether a flag nobody listed matters: it may do harm, or hide a command or a program."""
         hides_a_command = self.options_first or self.runs is not None or bool(self.subs)
-        return hides_a_command or self.plain is not None or self.risk is RiskLevel.LOW
+        is_looked_at = self.strict or self.plain is not None or self.risk is RiskLevel.LOW
+        return is_looked_at or hides_a_command
 
     def knows(self, flag: str) -> bool:
-        return "*" in self.flags or flag in self.flags or self.takes_value(flag)
+        return flag in self._known or "*" in self.flags
 
     def takes_value(self, flag: str) -> bool:
-        return flag in self.values or flag in self.paths
+        return flag in self.values or flag in self.paths or self.takes_name(flag)
+
+    def takes_name(self, flag: str) -> bool:
+        """Whether a name stands between the flag and its value."""
+        return flag in self.named_values or flag in self.named_paths
+
+    def takes_path(self, flag: str) -> bool:
+        return flag in self.paths or flag in self.named_paths
+
+    def raised_by(self, word: str) -> list[Raise]:
+        """Every reason in a flag or an operand. What a flag could be short for counts as well."""
+        return self._raising.meanings(word, is_whole=word in self._known)
 
     def is_broad_on(self, word: str) -> bool:
         """Whether with this word the name says too little of what would happen."""
-        return _is_one_of(self.broad_on, word)
+        return bool(self._broadening.meanings(word))
+
+    def subs_named(self, name: str) -> tuple["CommandRule", ...]:
+        return self._subs.find(name)
+
+
+class _Names:
+    """Rules by the names of what they cover."""
+
+    def __init__(self, rules: Sequence[CommandRule]):
+        self._exact: dict[str, tuple[CommandRule, ...]] = {}
+        self._patterned = [rule for rule in rules if rule.patterns]
+        for rule in rules:
+            for name in rule.names:
+                self._exact[name] = (*self._exact.get(name, ()), rule)
+
+    def find(self, name: str) -> tuple[CommandRule, ...]:
+        found = self._exact.get(name, ())
+        if (spelt := fold(name)) != name:
+            found += self._exact.get(spelt, ())
+        # By identity: to compare two rules takes longer than to read a line.
+        others = (rule for rule in self._patterned if not any(rule is one for one in found))
+        return tuple(rule for rule in (*found, *others) if rule.covers(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +152,19 @@ class CommandList:
     rules: tuple[CommandRule, ...]
     further: tuple[CommandRule, ...] = ()
     unlisted: RiskLevel = RiskLevel.FORBIDDEN
+    _listed: _Names = field(init=False, repr=False, compare=False)
+    _further: _Names = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_listed", _Names(self.rules))
+        object.__setattr__(self, "_further", _Names(self.further))
+
+    def rules_for(self, name: str) -> tuple[CommandRule, ...]:
+        """The rules that put a command on the list."""
+        return self._listed.find(name)
+
+    def further_for(self, name: str) -> tuple[CommandRule, ...]:
+        return self._further.find(name)
 
 
 def replace_by_name(
@@ -112,19 +181,3 @@ def _without(taken: frozenset[str], rule: CommandRule) -> CommandRule:
         return rule
     patterns = tuple(pattern for pattern in rule.patterns if pattern not in taken)
     return replace(rule, names=rule.names - taken, patterns=patterns)
-
-
-def _is_one_of(patterns: Iterable[str], word: str) -> bool:
-    return any(
-        _fits(word, pattern) or _could_be_short_for(word, pattern.rstrip("*"))
-        for pattern in patterns
-    )
-
-
-def _fits(word: str, pattern: str) -> bool:
-    return fnmatchcase(word, pattern) if "*" in pattern else word == pattern
-
-
-def _could_be_short_for(word: str, option: str) -> bool:
-    """Most programs take `--out` for `--output`."""
-    return len(word) > len("--") and word.startswith("--") and option.startswith(word)

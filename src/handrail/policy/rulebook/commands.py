@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TypeVar, cast
 
+from handrail.core.box import Profile
 from handrail.core.risk import Layer, RiskLevel, worst
 from handrail.policy.rulebook.command import (
     CommandList,
@@ -17,10 +18,14 @@ from handrail.policy.rulebook.command_line import read_line
 from handrail.policy.rulebook.row import RuleRow, rows_of
 
 _KEYS = (
-    *("name", "names", "risk", "reason", "flags", "values", "paths", "last", "instead"),
-    *("runs", "runs_after", "raise", "text", "plain", "operands", "sub", "other", "clusters"),
-    *("options_first", "writes", "broad", "broad_on"),
+    *("name", "names", "risk", "reason", "raise", "flags", "optional", "values", "paths"),
+    *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
+    *("free_with", "runs", "runs_after", "sub", "other", "strict", "clusters", "options_first"),
+    *("writes", "broad", "broad_on", "profile", "before", "after"),
 )
+# What decides what really runs, or for how long we think about it, is no stranger's to say.
+_NOT_FOR_PROJECTS = ("plain", "profile", "before", "after")
+_HANDS_ITS_WORDS_ON = ("runs", "runs_after", "last", "options_first")
 _UNKNOWN = "is on the list, but nothing more is known of it"
 
 T = TypeVar("T")
@@ -39,8 +44,7 @@ def read_command_rules(
 
 def _read_rule(row: RuleRow, *, examples: tuple[tuple[str, RiskLevel], ...] | None) -> CommandRule:
     row.allow_keys(*_KEYS, *(() if examples is None else ("examples",)))
-    if "plain" in row.values and row.layer is Layer.PROJECT:
-        raise row.refuse("plain: a regular expression is for the operator's file; leave it out")
+    _refuse_what_is_out_of_place(row)
     names = row.texts("names", [] if "name" not in row.values else [row.text("name")])
     if not names:
         raise row.refuse("needs a 'name', or 'names'")
@@ -50,30 +54,48 @@ def _read_rule(row: RuleRow, *, examples: tuple[tuple[str, RiskLevel], ...] | No
         patterns=tuple(name for name in names if "*" in name),
         risk=risk,
         reason=_reason(row, risk),
-        flags=frozenset(row.texts("flags", [])),
-        values=frozenset(row.texts("values", [])),
-        paths=frozenset(row.texts("paths", [])),
-        last=frozenset(row.texts("last", [])),
-        instead=frozenset(row.texts("instead", [])),
-        runs_after=frozenset(row.texts("runs_after", [])),
+        flags=_words(row, "flags"),
+        optional=_words(row, "optional"),
+        values=_words(row, "values"),
+        paths=_words(row, "paths"),
+        named_values=_words(row, "named_values"),
+        named_paths=_words(row, "named_paths"),
+        last=_words(row, "last"),
+        instead=_words(row, "instead"),
+        runs_after=_words(row, "runs_after"),
         raises=tuple(map(_read_raise, rows_of(row.values, "raise", row.where, row.layer))),
         text=_text(row),
         plain=_pattern(row, "plain"),
         operands=_typed(row, "operands", int),
+        beyond=row.text("beyond") if "beyond" in row.values else "",
+        free_with=_words(row, "free_with"),
         runs=_typed(row, "runs", int),
         subs=tuple(
             _read_rule(sub, examples=None)
             for sub in rows_of(row.values, "sub", row.where, row.layer)
         ),
         other=_risk(row, "other", RiskLevel.HIGH),
+        strict=_typed(row, "strict", bool) is True,
         clusters=_typed(row, "clusters", bool) is not False,
         options_first=_typed(row, "options_first", bool) is True,
         writes=_typed(row, "writes", bool) is True,
         broad=_typed(row, "broad", bool) is True,
         broad_on=tuple(row.texts("broad_on", [])),
+        profile=_profile(row, risk),
+        before=tuple(row.texts("before", [])),
+        after=tuple(row.texts("after", [])),
         examples=examples or (),
         layer=row.layer,
     )
+
+
+def _refuse_what_is_out_of_place(row: RuleRow) -> None:
+    for key in _NOT_FOR_PROJECTS:
+        if key in row.values and row.layer is Layer.PROJECT:
+            raise row.refuse(f"{key} is for the operator's file; leave it out")
+    for key in _HANDS_ITS_WORDS_ON:
+        if key in row.values and "after" in row.values:
+            raise row.refuse(f"with {key}, words at the end are another program's; use `before`")
 
 
 def _read_raise(row: RuleRow) -> Raise:
@@ -122,6 +144,22 @@ def _level(row: RuleRow, name: object) -> RiskLevel:
     if name not in levels:
         raise row.refuse(f"{name!r} is no risk; there are {', '.join(levels)}")
     return levels[cast(str, name)]
+
+
+def _profile(row: RuleRow, risk: RiskLevel) -> Profile | None:
+    """Said of what is low, another box would be looser; said of all else, `read` would be a lie."""
+    if "profile" not in row.values:
+        return None
+    fitting = [Profile.READ] if risk is RiskLevel.LOW else [Profile.WRITE, Profile.NET]
+    told = row.text("profile")
+    if told not in fitting:
+        choices = " or ".join(fitting)
+        raise row.refuse(f"what is {risk.name.lower()} has the profile {choices}, not {told!r}")
+    return Profile(told)
+
+
+def _words(row: RuleRow, key: str) -> frozenset[str]:
+    return frozenset(row.texts(key, []))
 
 
 def _text(row: RuleRow) -> Text:

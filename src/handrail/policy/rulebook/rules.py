@@ -1,7 +1,7 @@
 """Policy as data: rules are rows in TOML files and carry the examples that prove them."""
 
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Self, TypeVar
@@ -38,6 +38,13 @@ class Rules:
     unlisted: Unlisted | None = None
     further_writes: tuple[WriteRule, ...] = ()
     further_commands: tuple[CommandRule, ...] = ()
+    command_list: CommandList = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        asks = self.unlisted is Unlisted.ASK
+        unlisted = RiskLevel.HIGH if asks else RiskLevel.FORBIDDEN
+        listed = CommandList(self.commands, self.further_commands, unlisted)
+        object.__setattr__(self, "command_list", listed)
 
     @classmethod
     def parse(
@@ -70,15 +77,6 @@ class Rules:
             tools=tuple(map(read_tool_rule, rows_of(document, "tool", source, layer))),
             ceilings=(Ceiling(settings.autonomy, layer),) if settings.autonomy else (),
             unlisted=settings.unlisted,
-        )
-
-    @property
-    def command_list(self) -> CommandList:
-        asks = self.unlisted is Unlisted.ASK
-        return CommandList(
-            self.commands,
-            self.further_commands,
-            RiskLevel.HIGH if asks else RiskLevel.FORBIDDEN,
         )
 
     def judge_write(self, path: str) -> list[Finding]:

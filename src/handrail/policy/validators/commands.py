@@ -8,9 +8,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from handrail.core.box import Profile
 from handrail.core.risk import Finding, RiskLevel, forbidden, worst
-from handrail.policy.rulebook.command_line import FileWord, Reading, read_line, shown
+from handrail.policy.rulebook.command_line import read_line
+from handrail.policy.rulebook.reading import FileWord, Reading, shown
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.rulebook.writes import judge_write
 from handrail.policy.validators.paths import PathValidator
@@ -31,6 +34,13 @@ UNBOXED = Finding(
 )
 
 
+class Planned(NamedTuple):
+    """The words that will really run, and the box they run in."""
+
+    argv: tuple[str, ...]
+    profile: Profile
+
+
 @dataclass(frozen=True, slots=True)
 class CommandValidator:
     """Judges commands that would run in one workspace."""
@@ -43,6 +53,11 @@ class CommandValidator:
         if findings := _check_spelling(command, args):
             return findings
         return self._judge(read_line(self.rules.command_list, [command, *args]))
+
+    def plan_of(self, command: str, args: Sequence[str] = ()) -> Planned:
+        """What runs once nobody objects: the words as given, and those that we add ourselves."""
+        reading = read_line(self.rules.command_list, [command, *args])
+        return Planned(reading.argv, reading.profile)
 
     def kind_of(self, command: str, args: Sequence[str] = ()) -> tuple[str, ...] | None:
         """The command and its subcommand; None where they say too little of what would happen."""

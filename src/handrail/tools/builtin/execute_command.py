@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from handrail.core.box import Profile
 from handrail.core.errors import ErrorType
 from handrail.core.grant import CallClass
 from handrail.core.hands import CommandOutcome, Ending, Hands
@@ -14,9 +13,9 @@ from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
 from handrail.policy.redaction import mask_own_tokens
-from handrail.policy.rulebook.command_line import shown
+from handrail.policy.rulebook.reading import shown
 from handrail.policy.security import Scene
-from handrail.policy.validators.commands import UNBOXED, CommandValidator
+from handrail.policy.validators.commands import UNBOXED, CommandValidator, Planned
 from handrail.tools.base import Tool, ToolParams
 
 MAX_TIMEOUT_SECONDS = 300
@@ -50,7 +49,8 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
         return [*findings, UNBOXED] if box_matters else findings
 
     def plan(self, params: ExecuteCommandParams, scene: Scene) -> Plan:
-        return Plan(argv=((params.command, *params.args),))
+        planned = _planned(params, scene)
+        return Plan(argv=(planned.argv,), profiles=(planned.profile,))
 
     def preview(self, params: ExecuteCommandParams) -> str:
         words = [params.command, *params.args]
@@ -77,8 +77,7 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
         facts: JsonObject | None = None,
     ) -> ToolResult:
         await _check_files(params, scene, hands)
-        argv = [params.command, *params.args]
-        profile = _profile(params, scene)
+        argv, profile = _planned(params, scene)
         outcome = await hands.commands.run(argv, profile=profile, timeout_seconds=params.timeout)
         fields: JsonObject = {
             "stdout": _text(outcome.stdout),
@@ -99,14 +98,12 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
         )
 
 
-def _profile(params: ExecuteCommandParams, scene: Scene) -> Profile:
-    """What needs a person's yes may change the workspace; what does not cannot."""
-    findings = _validator(scene).validate_command(params.command, params.args)
-    return Profile.READ if worst(findings) is RiskLevel.LOW else Profile.WRITE
-
-
 def _validator(scene: Scene) -> CommandValidator:
     return CommandValidator(scene.workspace, scene.rules)
+
+
+def _planned(params: ExecuteCommandParams, scene: Scene) -> Planned:
+    return _validator(scene).plan_of(params.command, params.args)
 
 
 async def _check_files(params: ExecuteCommandParams, scene: Scene, hands: Hands) -> None:

@@ -1,0 +1,61 @@
+"""The flags in one word, and what they take for their values."""
+
+from collections.abc import Iterable, Sequence
+
+from handrail.policy.rulebook.command import CommandRule
+
+_MOST_IN_CLUSTER = 32
+
+
+def names_in(word: str, rule: CommandRule) -> list[str]:
+    """The flags in one word: `-rn` are two, unless the command knows no clusters."""
+    if not _is_cluster(word, rule):
+        return [word.partition("=")[0]]
+    if "-#" in rule.flags and word[1:].isdecimal():
+        return ["-#"]
+    names = [word[:2]]
+    for letter in word[2 : _MOST_IN_CLUSTER + 2]:
+        name = names[-1]
+        if rule.takes_value(name) or name in rule.optional or not letter.isalnum():
+            break
+        names.append(f"-{letter}")
+    return names
+
+
+def are_too_many(word: str, rule: CommandRule) -> bool:
+    """Whether one word has more flags than anybody writes."""
+    is_read = word.startswith("-") and "*" not in rule.flags
+    return is_read and len(names_in(word, rule)) > _MOST_IN_CLUSTER
+
+
+def value_in(word: str, flag: str, rule: CommandRule) -> str | None:
+    """What a flag that takes a value has in its own word; None where the next word is the value."""
+    return _attached(word, flag) if _is_cluster(word, rule) else _behind_mark(word)
+
+
+def possible_values(
+    word: str, names: Sequence[str], unknown: Iterable[str], rule: CommandRule
+) -> list[str]:
+    """What flags that nobody described may take for a value: in `-qF/x`, `F/x` or `/x`."""
+    takes_value = rule.takes_value(names[-1]) or names[-1] in rule.optional
+    if not _is_cluster(word, rule):
+        attached = "" if word.startswith("--") or rule.knows(names[0]) else word[2:]
+        return [] if takes_value else [_behind_mark(word) or "", attached]
+    if rule.is_strict or takes_value:
+        return [_attached(word, name) or "" for name in unknown]
+    return [word[start:] for start in range(2, 2 + len(names))]
+
+
+def _is_cluster(word: str, rule: CommandRule) -> bool:
+    return rule.clusters and not word.startswith("--")
+
+
+def _behind_mark(word: str) -> str | None:
+    """`x` in `--out=x`; None where the next word would be the value."""
+    _, mark, value = word.partition("=")
+    return value if mark else None
+
+
+def _attached(word: str, flag: str) -> str | None:
+    """`x` in `-ox`; None where the next word would be the value."""
+    return word[word.index(flag[1], 1) + 1 :] or None

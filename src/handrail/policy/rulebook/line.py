@@ -1,0 +1,255 @@
+"""The words of one command, read one by one as the command would, and strictly where in doubt.
+
+Nothing here looks at paths: which words may name files is part of what is read.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from handrail.core.box import Profile, widest
+from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
+from handrail.policy.rulebook.command import CommandRule, Raise, Text
+from handrail.policy.rulebook.flags import are_too_many, names_in, possible_values, value_in
+from handrail.policy.rulebook.reading import Addition, FileWord, Reading, shown, total
+
+HOW = "`command` is the name alone, `args` the words that follow, and no shell reads them"
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
+_FOR_A_SHELL = re.compile(r"[|&;]{1,2}|\|&|<{1,3}|[\d&]?>{1,2}[&|]?\S*")
+_ADDRESS = re.compile(
+    r".*://|[\w.+-]{1,64}@[\w.-]{1,255}:|(?:git|github|gitlab|bitbucket|gist):", re.DOTALL
+)
+_END_OF_INNER = (";", "+")
+_WHAT_IS_FOUND = "{}"
+_MOST_TEXT_CHARS = 4_000
+
+# Reads a command that another one runs: its words, and where the first of them stands.
+ReadInner = Callable[[Sequence[str], int], Reading]
+
+
+class Line:
+    """The words behind a command's name, under one rule. The first stands at `at` in the line."""
+
+    def __init__(
+        self,
+        rule: CommandRule,
+        title: str,
+        words: Sequence[str],
+        at: int,
+        read_inner: ReadInner,
+    ):
+        self._rule = rule
+        self._title = title
+        self._words = words
+        self._at = at
+        self._run_by = read_inner
+        self._next = 0
+        self._findings: list[Finding] = []
+        self._operands: list[str] = []
+        self._files: list[str] = []
+        self._inner: list[Reading] = []
+        self._sub: Reading | None = None
+        self._end_of_flags: int | None = None
+        self._has_no_text = False
+        self._may_have_more = False
+        self._is_broad = rule.broad or rule.runs is not None
+
+    def read(self) -> Reading:
+        rule = self._rule
+        if rule.risk is RiskLevel.FORBIDDEN:
+            reason = f"Command not allowed: {self._title} {rule.reason}"
+            return Reading((forbidden("command.forbidden", reason).by(rule.layer),))
+        while self._next < len(self._words):
+            self._take(self._pop())
+        self._sort_operands()
+        return self._reading()
+
+    def _pop(self) -> str:
+        self._next += 1
+        return self._words[self._next - 1]
+
+    def _take(self, word: str) -> None:
+        if not word.startswith("-") or word == "-":
+            self._take_operand(word)
+        elif are_too_many(word, self._rule):
+            reason = f"{shown(word)} is too long for flags; what a flag takes is a word of its own"
+            self._findings.append(forbidden("command.spelling", reason))
+        elif self._end_of_flags is not None:
+            self._take_operand(word)
+        elif word == "--":
+            self._end_of_flags = self._next - 1
+            self._raise_on([word])
+        else:
+            self._take_flag(word)
+
+    def _take_operand(self, word: str) -> None:
+        rule = self._rule
+        # A flag behind `--` is none, unless that `--` belonged to a flag we do not know.
+        self._raise_on([word, *names_in(word, rule)] if word.startswith("-") else [word])
+        if rule.runs is not None and _ASSIGNMENT.fullmatch(word):
+            return
+        if rule.subs:
+            self._read_sub(word)
+        elif rule.runs == len(self._operands):
+            self._next -= 1
+            self._read_inner(self._take_rest())
+        else:
+            self._operands.append(word)
+            if rule.options_first:
+                self._files += self._take_rest()
+
+    def _take_flag(self, word: str) -> None:
+        rule, names = self._rule, names_in(word, self._rule)
+        raised = self._raise_on(names)
+        unknown = [name for name in names if not rule.knows(name)]
+        if rule.is_strict:
+            for name in unknown:
+                if name not in raised:
+                    self._note_unknown(name)
+        # What follows a flag we do not know may be its value, and no text.
+        self._has_no_text |= bool(unknown) or not rule.instead.isdisjoint(names)
+        self._may_have_more |= not rule.free_with.isdisjoint(names)
+        flag = names[-1]
+        if rule.takes_value(flag):
+            self._take_value(word, flag)
+        if rule.text is not Text.ALL:
+            self._files += filter(None, possible_values(word, names, unknown, rule))
+        if flag in rule.runs_after:
+            self._read_inner(self._take_until_end_of_inner())
+            self._next += 1
+        if flag in rule.last:
+            self._files += self._take_rest()
+
+    def _take_value(self, word: str, flag: str) -> None:
+        rule, value = self._rule, value_in(word, flag, self._rule)
+        if value is None:
+            value = self._pop_value()
+        if rule.takes_name(flag):
+            value = self._pop_value()
+        if rule.takes_path(flag):
+            self._files.append(value)
+        elif flag in rule.instead:
+            self._check_plain(value)
+
+    def _pop_value(self) -> str:
+        return self._pop() if self._next < len(self._words) else ""
+
+    def _raise_on(self, names: Iterable[str]) -> set[str]:
+        raised: set[str] = set()
+        for name in names:
+            self._is_broad = self._is_broad or self._rule.is_broad_on(name)
+            for rule in self._rule.raised_by(name):
+                raised.add(name)
+                self._findings.append(self._finding(rule, name))
+        return raised
+
+    def _read_sub(self, word: str) -> None:
+        at = self._at + self._next
+        rest = self._take_rest()
+        known = self._rule.subs_named(word)
+        if not known:
+            self._note_unknown(word)
+            self._files += rest
+            return
+        title = f"{self._title} {word}"
+        self._sub = total(Line(sub, title, rest, at, self._run_by).read() for sub in known)
+
+    def _read_inner(self, argv: Sequence[str]) -> None:
+        """Read the words just taken, behind which we stand, as a command."""
+        if argv:
+            self._inner.append(self._run_by(argv, self._at + self._next - len(argv)))
+
+    def _take_rest(self) -> Sequence[str]:
+        rest = self._words[self._next :]
+        self._next = len(self._words)
+        return rest
+
+    def _take_until_end_of_inner(self) -> Sequence[str]:
+        start = self._next
+        while self._next < len(self._words) and self._words[self._next] not in _END_OF_INNER:
+            self._next += 1
+        return self._words[start : self._next]
+
+    def _sort_operands(self) -> None:
+        """Only now is it certain whether the first operand is the text, or a flag gave it."""
+        texts = 0
+        if self._rule.text is Text.ALL:
+            texts = len(self._operands)
+        elif self._rule.text is Text.FIRST and not self._has_no_text:
+            texts = 1
+        for word in self._operands[:texts]:
+            self._check_plain(word)
+        self._files += self._operands[texts:]
+        most = self._rule.operands
+        if most is not None and len(self._operands) > most and not self._may_have_more:
+            self._note_unknown(self._operands[most], self._rule.beyond)
+
+    def _check_plain(self, text: str) -> None:
+        plain = self._rule.plain
+        if plain is not None and (len(text) > _MOST_TEXT_CHARS or not plain.fullmatch(text)):
+            self._note_unknown(text)
+
+    def _note_unknown(self, word: str, reason: str = "") -> None:
+        level = self._rule.other
+        told = f"{self._title} {shown(word)} {reason or 'is not known to be harmless'}"
+        if level is RiskLevel.FORBIDDEN:
+            told = f"Command not allowed: {self._title} {shown(word)} is not known here"
+        self._findings.append(Finding(self._rule_name, told, level))
+
+    def _finding(self, rule: Raise, word: str) -> Finding:
+        reason = f"{self._title} {shown(word)} {rule.reason}"
+        if rule.to is RiskLevel.FORBIDDEN:
+            return forbidden("command.forbidden", f"Command not allowed: {reason}")
+        return Finding(self._rule_name, reason, rule.to)
+
+    @property
+    def _rule_name(self) -> str:
+        return f"command.{self._title.partition(' ')[0]}"
+
+    def _reading(self) -> Reading:
+        rule = self._rule
+        if rule.risk > RiskLevel.LOW and self._sub is None:
+            reason = f"{self._title} {rule.reason}"
+            self._findings.insert(0, Finding(self._rule_name, reason, rule.risk))
+        # What its words mean is known to the rule that lists the command, not to a project's.
+        is_own = rule.layer is not Layer.PROJECT
+        named = self._files if is_own else []
+        for word in named:
+            if _FOR_A_SHELL.fullmatch(word):
+                reason = f"{shown(word)} is for a shell, and no shell reads this; {HOW}"
+                self._findings.append(forbidden("command.spelling", reason))
+        written = worst(self._findings) > RiskLevel.LOW
+        by_kind = written and rule.writes
+        own = Reading(
+            findings=tuple(finding.by(rule.layer) for finding in self._findings),
+            files=tuple(FileWord(word, written, by_kind) for word in named),
+            kind=self._kind(),
+            profile=self._profile(changes=written) if is_own else Profile.READ,
+            additions=tuple(self._additions()) if is_own else (),
+        )
+        return total([own, *self._inner, *([self._sub] if self._sub is not None else [])])
+
+    def _kind(self) -> tuple[str, ...] | None:
+        if self._is_broad or self._inner or any(map(_ADDRESS.match, self._files)):
+            return None
+        if self._rule.subs:
+            return None if self._sub is None else self._sub.kind
+        return tuple(self._title.split(" "))
+
+    def _profile(self, *, changes: bool) -> Profile:
+        """Only what is low is at home where nothing can be written and no program be started."""
+        least = Profile.WRITE if changes else Profile.READ
+        own = self._rule.profile
+        return least if own is None or self._sub is not None else widest((least, own))
+
+    def _additions(self) -> Iterable[Addition]:
+        rule, end = self._rule, len(self._words)
+        if rule.before:
+            yield Addition(self._at, rule.before)
+        if rule.after:
+            # `find` wants what it has found at the very end.
+            if end and self._words[-1] == _WHAT_IS_FOUND:
+                end -= 1
+            if self._end_of_flags is not None:
+                end = min(end, self._end_of_flags)
+            yield Addition(self._at + end, rule.after)

@@ -1,0 +1,72 @@
+"""What a command line comes to, once it has been read."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from handrail.core.box import Profile, widest
+from handrail.core.risk import Finding, forbidden
+
+_NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+_SHOWN_CHARS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class FileWord:
+    """A word that may name a file, and whether the command may change that file.
+
+    `by_kind` is true where it may put a new one there, so that it matters of what kind that is.
+    """
+
+    word: str
+    written: bool
+    by_kind: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """Words that Handrail itself adds to a line, and in front of which of its words."""
+
+    at: int
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a command line comes to: `argv` are the words that will run, in the box `profile`.
+
+    `kind` is the command and its subcommand, or None where that would say too little of what runs.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    files: tuple[FileWord, ...] = ()
+    kind: tuple[str, ...] | None = None
+    profile: Profile = Profile.READ
+    additions: tuple[Addition, ...] = ()
+    argv: tuple[str, ...] = ()
+
+    def __add__(self, other: "Reading") -> "Reading":
+        return Reading(
+            self.findings + other.findings,
+            self.files + other.files,
+            self.kind if other.kind is not None else None,
+            widest((self.profile, other.profile)),
+            self.additions + other.additions,
+        )
+
+
+def total(readings: Iterable[Reading]) -> Reading:
+    """Several of the same line, or of parts of it, taken together. There is one at least."""
+    first, *others = readings
+    return sum(others, start=first)
+
+
+def refused(rule: str, reason: str) -> Reading:
+    return Reading(findings=(forbidden(rule, reason),))
+
+
+def shown(word: str) -> str:
+    """A word for a person: nothing in it acts on a terminal, and it is not endless."""
+    if len(word) > _SHOWN_CHARS:
+        word = f"{word[:_SHOWN_CHARS]}…"
+    return word if _NEEDS_NO_QUOTES.fullmatch(word) else repr(word)
