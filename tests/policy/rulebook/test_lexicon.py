@@ -26,13 +26,13 @@ WORDS = Lexicon([("-w", 1), ("--write", 1), ("--wrap", 2), ("--burn*", 3), ("a=*
     ],
 )
 def test_a_word_means_all_that_it_could_be_short_for(word: str, meanings: list[int]) -> None:
-    assert WORDS.meanings(word) == meanings
+    assert list(WORDS.meanings(word)) == meanings
 
 
 def test_a_word_that_is_whole_is_short_for_nothing() -> None:
-    assert WORDS.meanings("--wri", is_whole=True) == []
-    assert WORDS.meanings("--burning", is_whole=True) == [3]
+    assert list(WORDS.meanings("--wri", is_whole=True)) == []
+    assert list(WORDS.meanings("--burning", is_whole=True)) == [3]
 
 
 def test_where_no_word_means_anything_none_does() -> None:
-    assert Lexicon[int]([]).meanings("--x") == []
+    assert list(Lexicon[int]([]).meanings("--x")) == []

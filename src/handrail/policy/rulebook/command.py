@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 
 from handrail.core.box import Profile
 from handrail.core.risk import Layer, RiskLevel
@@ -70,15 +70,17 @@ class CommandRule:
     examples: tuple[tuple[str, RiskLevel], ...] = ()
     layer: Layer = Layer.SHIPPED
     _known: frozenset[str] = field(init=False, repr=False, compare=False)
+    _valued: frozenset[str] = field(init=False, repr=False, compare=False)
     _raising: Lexicon[Raise] = field(init=False, repr=False, compare=False)
     _broadening: Lexicon[bool] = field(init=False, repr=False, compare=False)
     _subs: "_Names" = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         raising = ((word, one) for one in self.raises for word in one.words)
-        known = self.flags | self.optional | self.values | self.paths
+        valued = self.values | self.paths | self.named_values | self.named_paths
         for name, value in {
-            "_known": known | self.named_values | self.named_paths,
+            "_known": self.flags | self.optional | valued,
+            "_valued": valued,
             "_raising": Lexicon(raising),
             "_broadening": Lexicon((word, True) for word in self.broad_on),
             "_subs": _Names(self.subs),
@@ -101,7 +103,7 @@ class CommandRule:
         return flag in self._known or "*" in self.flags
 
     def takes_value(self, flag: str) -> bool:
-        return flag in self.values or flag in self.paths or self.takes_name(flag)
+        return flag in self._valued
 
     def takes_name(self, flag: str) -> bool:
         """Whether a name stands between the flag and its value."""
@@ -110,13 +112,13 @@ class CommandRule:
     def takes_path(self, flag: str) -> bool:
         return flag in self.paths or flag in self.named_paths
 
-    def raised_by(self, word: str) -> list[Raise]:
+    def raised_by(self, word: str) -> Sequence[Raise]:
         """Every reason in a flag or an operand. What a flag could be short for counts as well."""
         return self._raising.meanings(word, is_whole=word in self._known)
 
     def is_broad_on(self, word: str) -> bool:
         """Whether with this word the name says too little of what would happen."""
-        return bool(self._broadening.meanings(word))
+        return bool(self.broad_on and self._broadening.meanings(word))
 
     def subs_named(self, name: str) -> tuple["CommandRule", ...]:
         return self._subs.find(name)
@@ -126,22 +128,27 @@ class _Names:
     """Rules by the names of what they cover."""
 
     def __init__(self, rules: Sequence[CommandRule]):
-        self._exact: dict[str, tuple[CommandRule, ...]] = {}
+        self._named: dict[str, tuple[CommandRule, ...]] = {}
         self._patterned = [rule for rule in rules if rule.patterns]
+        patterns = (pattern for rule in self._patterned for pattern in rule.patterns)
+        self._any = re.compile("|".join(map(translate, patterns)))
         for rule in rules:
             for name in rule.names:
-                self._exact[name] = (*self._exact.get(name, ()), rule)
+                self._named[name] = (*self._named.get(name, ()), rule)
 
     def find(self, name: str) -> tuple[CommandRule, ...]:
-        found = self._exact.get(name, ())
-        if (spelt := fold(name)) != name:
-            found += self._exact.get(spelt, ())
+        spelt = fold(name)
+        found = self._named.get(name, ())
+        if spelt != name:
+            found += self._named.get(spelt, ())
+        elif not self._patterned or not self._any.match(name):
+            return found
         # By identity: to compare two rules takes longer than to read a line.
         others = (rule for rule in self._patterned if not any(rule is one for one in found))
         return tuple(rule for rule in (*found, *others) if rule.covers(name))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CommandList:
     """Which commands there are.
 

@@ -1,14 +1,15 @@
 """Reading a command line: the command, and whatever it runs in turn."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from handrail.core.box import Profile
 from handrail.core.risk import Finding, Layer, RiskLevel
 from handrail.policy.rulebook.command import CommandList
 from handrail.policy.rulebook.line import HOW, Line
-from handrail.policy.rulebook.reading import FileWord, Reading, refused, shown, total
+from handrail.policy.rulebook.reading import Addition, FileWord, Reading, refused, shown, total
 
 _NAME = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_.+@/-]{0,4095}")
 _MOST_NESTED = 4
@@ -16,8 +17,14 @@ _MOST_NESTED = 4
 
 def read_line(listed: CommandList, argv: Sequence[str]) -> Reading:
     """Read a command and what it runs in turn. Where several rules know it, all of them count."""
-    reading = _read(listed, argv, 0, 0)
-    return replace(reading, argv=_with_additions(argv, reading))
+    return _read_once(listed, tuple(argv))
+
+
+@lru_cache(maxsize=1)  # A call is judged, planned and told its kind in a row.
+def _read_once(listed: CommandList, argv: tuple[str, ...]) -> Reading:
+    read = _read(listed, argv, 0, 0)
+    words = _with_additions(argv, read.additions)
+    return Reading(read.findings, read.files, read.kind, read.profile, read.additions, words)
 
 
 def _read(listed: CommandList, argv: Sequence[str], at: int, depth: int) -> Reading:
@@ -41,9 +48,10 @@ def _read(listed: CommandList, argv: Sequence[str], at: int, depth: int) -> Read
         readings.append(_read_own_program(command, words))
     if not readings:
         readings.append(_read_unlisted(name, words, listed.unlisted))
-    readings += [
-        Line(rule, name, words, at + 1, read_inner).read() for rule in listed.further_for(name)
-    ]
+    if listed.further:
+        readings += [
+            Line(rule, name, words, at + 1, read_inner).read() for rule in listed.further_for(name)
+        ]
     return total(readings)
 
 
@@ -68,12 +76,9 @@ def _read_unlisted(name: str, words: Sequence[str], risk: RiskLevel) -> Reading:
     return Reading((finding.by(Layer.OPERATOR),), files, profile=Profile.WRITE)
 
 
-def _with_additions(argv: Sequence[str], reading: Reading) -> tuple[str, ...]:
+def _with_additions(argv: Sequence[str], additions: Iterable[Addition]) -> tuple[str, ...]:
     """The line with our own words in it; what two rules would add, is added once."""
-    if not reading.additions:
-        return tuple(argv)
     words = list(argv)
-    added = sorted(dict.fromkeys(reading.additions), key=lambda one: one.at)
-    for addition in reversed(added):
+    for addition in sorted(dict.fromkeys(additions), key=lambda one: one.at, reverse=True):
         words[addition.at : addition.at] = addition.words
     return tuple(words)

@@ -4,28 +4,25 @@ from collections.abc import Iterable, Sequence
 
 from handrail.policy.rulebook.command import CommandRule
 
-_MOST_IN_CLUSTER = 32
+MOST_IN_CLUSTER = 32
 
 
 def names_in(word: str, rule: CommandRule) -> list[str]:
-    """The flags in one word: `-rn` are two, unless the command knows no clusters."""
+    """The flags in one word: `-rn` are two, unless the command knows no clusters.
+
+    Nobody writes more of them than `MOST_IN_CLUSTER`; one more is found, and the rest is not read.
+    """
     if not _is_cluster(word, rule):
         return [word.partition("=")[0]]
     if "-#" in rule.flags and word[1:].isdecimal():
         return ["-#"]
     names = [word[:2]]
-    for letter in word[2 : _MOST_IN_CLUSTER + 2]:
+    for letter in word[2 : MOST_IN_CLUSTER + 2]:
         name = names[-1]
         if rule.takes_value(name) or name in rule.optional or not letter.isalnum():
             break
         names.append(f"-{letter}")
     return names
-
-
-def are_too_many(word: str, rule: CommandRule) -> bool:
-    """Whether one word has more flags than anybody writes."""
-    is_read = word.startswith("-") and "*" not in rule.flags
-    return is_read and len(names_in(word, rule)) > _MOST_IN_CLUSTER
 
 
 def value_in(word: str, flag: str, rule: CommandRule) -> str | None:

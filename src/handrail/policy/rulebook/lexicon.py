@@ -1,7 +1,7 @@
 """Words that mean something, found quickly: as they are, by a pattern, or cut short."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase, translate
 from typing import Generic, TypeVar
 
@@ -24,12 +24,14 @@ class Lexicon(Generic[T]):
                 self._options.append((word.rstrip("*"), meaning))
         self._any = re.compile("|".join(translate(pattern) for pattern, _ in self._patterns))
 
-    def meanings(self, word: str, *, is_whole: bool = False) -> list[T]:
+    def meanings(self, word: str, *, is_whole: bool = False) -> Sequence[T]:
         """What a word means, or could mean if it is short for another; unless it `is_whole`."""
-        found = list(self._exact.get(word, ()))
+        found: Sequence[T] = self._exact.get(word, ())
         if self._patterns and self._any.match(word):
-            found += [what for pattern, what in self._patterns if fnmatchcase(word, pattern)]
-        if not is_whole and len(word) > len("--") and word.startswith("--"):
+            fitting = [what for pattern, what in self._patterns if fnmatchcase(word, pattern)]
+            found = [*found, *fitting]
+        if self._options and not is_whole and len(word) > len("--") and word.startswith("--"):
             # Most programs take `--out` for `--output`.
-            found += [what for option, what in self._options if option.startswith(word)]
+            longer = [what for option, what in self._options if option.startswith(word)]
+            found = [*found, *longer]
         return list(dict.fromkeys(found)) if len(found) > 1 else found

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
 from handrail.policy.rulebook.command import CommandRule, Raise, Text
-from handrail.policy.rulebook.flags import are_too_many, names_in, possible_values, value_in
+from handrail.policy.rulebook.flags import MOST_IN_CLUSTER, names_in, possible_values, value_in
 from handrail.policy.rulebook.reading import Addition, FileWord, Reading, shown, total
 
 HOW = "`command` is the name alone, `args` the words that follow, and no shell reads them"
@@ -70,22 +70,24 @@ class Line:
 
     def _take(self, word: str) -> None:
         if not word.startswith("-") or word == "-":
-            self._take_operand(word)
-        elif are_too_many(word, self._rule):
+            self._take_operand(word, [word])
+            return
+        names = names_in(word, self._rule)
+        if len(names) > MOST_IN_CLUSTER and "*" not in self._rule.flags:
             reason = f"{shown(word)} is too long for flags; what a flag takes is a word of its own"
             self._findings.append(forbidden("command.spelling", reason))
         elif self._end_of_flags is not None:
-            self._take_operand(word)
+            # A flag behind `--` is none, unless that `--` belonged to a flag we do not know.
+            self._take_operand(word, [word, *names])
         elif word == "--":
             self._end_of_flags = self._next - 1
             self._raise_on([word])
         else:
-            self._take_flag(word)
+            self._take_flag(word, names)
 
-    def _take_operand(self, word: str) -> None:
+    def _take_operand(self, word: str, meant: Sequence[str]) -> None:
         rule = self._rule
-        # A flag behind `--` is none, unless that `--` belonged to a flag we do not know.
-        self._raise_on([word, *names_in(word, rule)] if word.startswith("-") else [word])
+        self._raise_on(meant)
         if rule.runs is not None and _ASSIGNMENT.fullmatch(word):
             return
         if rule.subs:
@@ -98,11 +100,10 @@ class Line:
             if rule.options_first:
                 self._files += self._take_rest()
 
-    def _take_flag(self, word: str) -> None:
-        rule, names = self._rule, names_in(word, self._rule)
-        raised = self._raise_on(names)
+    def _take_flag(self, word: str, names: Sequence[str]) -> None:
+        rule, raised = self._rule, self._raise_on(names)
         unknown = [name for name in names if not rule.knows(name)]
-        if rule.is_strict:
+        if unknown and rule.is_strict:
             for name in unknown:
                 if name not in raised:
                     self._note_unknown(name)
@@ -152,7 +153,7 @@ class Line:
             self._files += rest
             return
         title = f"{self._title} {word}"
-        self._sub = total(Line(sub, title, rest, at, self._run_by).read() for sub in known)
+        self._sub = total([Line(sub, title, rest, at, self._run_by).read() for sub in known])
 
     def _read_inner(self, argv: Sequence[str]) -> None:
         """Read the words just taken, behind which we stand, as a command."""
@@ -207,27 +208,35 @@ class Line:
         return f"command.{self._title.partition(' ')[0]}"
 
     def _reading(self) -> Reading:
-        rule = self._rule
+        rule, findings = self._rule, self._findings
         if rule.risk > RiskLevel.LOW and self._sub is None:
-            reason = f"{self._title} {rule.reason}"
-            self._findings.insert(0, Finding(self._rule_name, reason, rule.risk))
-        # What its words mean is known to the rule that lists the command, not to a project's.
-        is_own = rule.layer is not Layer.PROJECT
-        named = self._files if is_own else []
-        for word in named:
+            findings.insert(0, Finding(self._rule_name, f"{self._title} {rule.reason}", rule.risk))
+        if rule.layer is Layer.PROJECT:
+            # What its words mean is known to the rule that lists the command.
+            own = Reading(self._by_layer(), kind=self._kind())
+        else:
+            self._refuse_words_for_a_shell()
+            changes = bool(findings) and worst(findings) > RiskLevel.LOW
+            by_kind = changes and rule.writes
+            own = Reading(
+                self._by_layer(),
+                tuple([FileWord(word, changes, by_kind) for word in self._files]),
+                self._kind(),
+                self._profile(changes=changes),
+                self._additions(),
+            )
+        if self._sub is not None:
+            own += self._sub
+        return total([own, *self._inner])
+
+    def _refuse_words_for_a_shell(self) -> None:
+        for word in self._files:
             if _FOR_A_SHELL.fullmatch(word):
                 reason = f"{shown(word)} is for a shell, and no shell reads this; {HOW}"
                 self._findings.append(forbidden("command.spelling", reason))
-        written = worst(self._findings) > RiskLevel.LOW
-        by_kind = written and rule.writes
-        own = Reading(
-            findings=tuple(finding.by(rule.layer) for finding in self._findings),
-            files=tuple(FileWord(word, written, by_kind) for word in named),
-            kind=self._kind(),
-            profile=self._profile(changes=written) if is_own else Profile.READ,
-            additions=tuple(self._additions()) if is_own else (),
-        )
-        return total([own, *self._inner, *([self._sub] if self._sub is not None else [])])
+
+    def _by_layer(self) -> tuple[Finding, ...]:
+        return tuple([finding.by(self._rule.layer) for finding in self._findings])
 
     def _kind(self) -> tuple[str, ...] | None:
         if self._is_broad or self._inner or any(map(_ADDRESS.match, self._files)):
@@ -242,14 +251,16 @@ class Line:
         own = self._rule.profile
         return least if own is None or self._sub is not None else widest((least, own))
 
-    def _additions(self) -> Iterable[Addition]:
+    def _additions(self) -> tuple[Addition, ...]:
         rule, end = self._rule, len(self._words)
+        added: list[Addition] = []
         if rule.before:
-            yield Addition(self._at, rule.before)
+            added.append(Addition(self._at, rule.before))
         if rule.after:
             # `find` wants what it has found at the very end.
             if end and self._words[-1] == _WHAT_IS_FOUND:
                 end -= 1
             if self._end_of_flags is not None:
                 end = min(end, self._end_of_flags)
-            yield Addition(self._at + end, rule.after)
+            added.append(Addition(self._at + end, rule.after))
+        return tuple(added)

@@ -1,7 +1,7 @@
 """What a command line comes to, once it has been read."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from handrail.core.box import Profile, widest
@@ -50,15 +50,16 @@ class Reading:
             self.findings + other.findings,
             self.files + other.files,
             self.kind if other.kind is not None else None,
-            widest((self.profile, other.profile)),
+            self.profile
+            if self.profile is other.profile
+            else widest((self.profile, other.profile)),
             self.additions + other.additions,
         )
 
 
-def total(readings: Iterable[Reading]) -> Reading:
+def total(readings: Sequence[Reading]) -> Reading:
     """Several of the same line, or of parts of it, taken together. There is one at least."""
-    first, *others = readings
-    return sum(others, start=first)
+    return sum(readings[1:], start=readings[0]) if len(readings) > 1 else readings[0]
 
 
 def refused(rule: str, reason: str) -> Reading:
