@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from handrail.core.box import Profile
 from handrail.core.card import Choice
 from handrail.core.errors import (
     BadInput,
@@ -21,6 +20,7 @@ from handrail.executors.filesystem import FileSystemExecutor
 from handrail.policy.security import Scene
 from handrail.testing import FakeClock, FakeCommands, FakeHands, ScriptedPerson, a_card, try_tool
 from handrail.tools.builtin.write_file import WriteFile, WriteFileParams
+from tests.executors.conftest import one
 
 SCENE = Scene("/workspace")
 
@@ -112,12 +112,12 @@ async def test_files_in_memory_are_searched() -> None:
 async def test_commands_say_what_they_were_given_to_say() -> None:
     commands = FakeCommands({"date": b"today\n"})
 
-    outcome = await commands.run(["date", "-u"], profile=Profile.READ, timeout_seconds=1)
+    outcome = await commands.run(one(["date", "-u"]), timeout_seconds=1)
 
     assert (outcome.stdout, outcome.exit_code) == (b"today\n", 0)
     assert commands.ran == [("date", "-u")]
     with pytest.raises(CommandExecutionError):
-        await commands.run(["npm"], profile=Profile.READ, timeout_seconds=1)
+        await commands.run(one(["npm"]), timeout_seconds=1)
 
 
 async def test_a_person_answers_from_the_script_and_then_leaves_it_to_others() -> None:

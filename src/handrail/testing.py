@@ -15,7 +15,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from handrail.core.blob import Blob
-from handrail.core.box import Profile
 from handrail.core.card import WHOLE_SESSION, Card, Choice, Offer
 from handrail.core.errors import (
     CommandExecutionError,
@@ -39,6 +38,7 @@ from handrail.core.hands import (
     Query,
 )
 from handrail.core.pattern import NamePattern
+from handrail.core.stage import Stage
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Ruling, Verdict
@@ -149,13 +149,13 @@ class FakeCommands:
         self.says = dict(says)
         self.ran: list[tuple[str, ...]] = []
 
-    async def run(
-        self, argv: Sequence[str], *, profile: Profile, timeout_seconds: float
-    ) -> CommandOutcome:
-        if argv[0] not in self.says:
-            raise CommandExecutionError(f"{argv[0]} is not installed here")
-        self.ran.append(tuple(argv))
-        return CommandOutcome(self.says[argv[0]], b"", Ending.EXITED, 0, 0.0)
+    async def run(self, stages: Sequence[Stage], *, timeout_seconds: float) -> CommandOutcome:
+        for stage in stages:
+            if stage.argv[0] not in self.says:
+                raise CommandExecutionError(f"{stage.argv[0]} is not installed here")
+            self.ran.append(stage.argv)
+        said = b"".join(self.says[stage.argv[0]] for stage in stages)
+        return CommandOutcome(said, b"", Ending.EXITED, 0, 0.0)
 
 
 class FakeBlobs:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import uvloop
 
-from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError, PathValidationError, ToolError
 from handrail.core.hands import CommandOutcome, Commands, Ending
 from handrail.executors.command import CommandExecutor
 from handrail.testing import FakeCommands
+from tests.executors.conftest import one
 
 PYTHON = Path(os.path.realpath(sys.executable))
 SEARCH_PATH = ("/usr/local/bin", "/usr/bin", "/bin", str(PYTHON.parent))
@@ -53,18 +53,16 @@ async def python(
     executor: CommandExecutor, code: str, *args: str, timeout_seconds: float = 20
 ) -> CommandOutcome:
     argv = [PYTHON.name, "-c", code, *args]
-    return await executor.run(argv, profile=Profile.WRITE, timeout_seconds=timeout_seconds)
+    return await executor.run(one(argv), timeout_seconds=timeout_seconds)
 
 
 async def shell(executor: CommandExecutor, line: str, *, timeout_seconds: float) -> CommandOutcome:
-    return await executor.run(
-        ["sh", "-c", line], profile=Profile.WRITE, timeout_seconds=timeout_seconds
-    )
+    return await executor.run(one(["sh", "-c", line]), timeout_seconds=timeout_seconds)
 
 
 async def refusal(executor: CommandExecutor, *argv: str) -> tuple[type[ToolError], str]:
     with pytest.raises(ToolError) as caught:
-        await executor.run(argv, profile=Profile.WRITE, timeout_seconds=10)
+        await executor.run(one(argv), timeout_seconds=10)
     return type(caught.value), caught.value.message
 
 
@@ -129,7 +127,7 @@ async def test_words_reach_the_program_as_they_are(executor: CommandExecutor) ->
 
 
 async def test_program_runs_in_the_workspace(executor: CommandExecutor, root: Path) -> None:
-    outcome = await executor.run(["pwd"], profile=Profile.WRITE, timeout_seconds=10)
+    outcome = await executor.run(one(["pwd"]), timeout_seconds=10)
     assert outcome.stdout.decode().strip() == str(root)
 
 
@@ -138,7 +136,7 @@ async def test_environment_is_made_from_nothing(
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "hush")
     monkeypatch.setenv("LD_PRELOAD_X", "x")
-    outcome = await executor.run(["env"], profile=Profile.WRITE, timeout_seconds=10)
+    outcome = await executor.run(one(["env"]), timeout_seconds=10)
     names = {line.partition("=")[0] for line in outcome.stdout.decode().splitlines()}
     assert names == {
         "PATH",
@@ -217,12 +215,12 @@ sys.stderr.write("e" * 1_000_001)
 
 async def test_output_that_just_fits_is_kept_whole(root: Path) -> None:
     executor = CommandExecutor(root, search_path=SEARCH_PATH, max_stream_bytes=10)
-    outcome = await executor.run(["echo", "123456789"], profile=Profile.WRITE, timeout_seconds=10)
+    outcome = await executor.run(one(["echo", "123456789"]), timeout_seconds=10)
     assert (outcome.stdout, outcome.stdout_lost) == (b"123456789\n", 0)
 
 
 async def test_endless_output_ends_with_the_time(executor: CommandExecutor) -> None:
-    outcome = await executor.run(["yes"], profile=Profile.WRITE, timeout_seconds=0.3)
+    outcome = await executor.run(one(["yes"]), timeout_seconds=0.3)
     assert outcome.ending is Ending.TIMED_OUT
     assert len(outcome.stdout) == 1_000_000
     assert outcome.stdout_lost > 0
@@ -238,7 +236,7 @@ async def test_others_get_on_while_a_command_pours_out(executor: CommandExecutor
             ticks += 1
 
     ticking = asyncio.create_task(tick())
-    await executor.run(["yes"], profile=Profile.WRITE, timeout_seconds=0.5)
+    await executor.run(one(["yes"]), timeout_seconds=0.5)
     ticking.cancel()
     assert ticks > 5
 
@@ -406,10 +404,7 @@ async def test_command_killed_by_a_signal_is_told_from_one_that_exits(
 
 async def test_several_commands_run_side_by_side(executor: CommandExecutor) -> None:
     outcomes = await asyncio.gather(
-        *(
-            executor.run(["echo", str(n)], profile=Profile.WRITE, timeout_seconds=20)
-            for n in range(10)
-        )
+        *(executor.run(one(["echo", str(n)]), timeout_seconds=20) for n in range(10))
     )
     assert [outcome.stdout for outcome in outcomes] == [b"%d\n" % n for n in range(10)]
 
@@ -444,7 +439,7 @@ async def test_bare_name_never_means_a_file_of_the_workspace(root: Path) -> None
         CommandExecutionError,
         "tool is not installed here",
     )
-    outcome = await executor.run(["env"], profile=Profile.WRITE, timeout_seconds=10)
+    outcome = await executor.run(one(["env"]), timeout_seconds=10)
     assert str(root / "bin").encode() not in outcome.stdout
 
 
@@ -463,9 +458,7 @@ async def test_file_that_may_not_be_run_is_passed_over(root: Path, tmp_path: Pat
     executor = CommandExecutor(
         root, search_path=(str(tmp_path / "first"), str(tmp_path / "second"))
     )
-    assert (
-        await executor.run(["tool"], profile=Profile.WRITE, timeout_seconds=10)
-    ).stdout == b"yes\n"
+    assert (await executor.run(one(["tool"]), timeout_seconds=10)).stdout == b"yes\n"
 
 
 @pytest.mark.parametrize("name", ["./run.sh", "scripts/../run.sh", "{root}/run.sh", "./link"])
@@ -476,9 +469,7 @@ async def test_program_of_the_workspace_runs_by_its_path(
     (root / "scripts").mkdir()
     (root / "link").symlink_to("run.sh")
     argv = [name.format(root=root), "x"]
-    assert (
-        await executor.run(argv, profile=Profile.WRITE, timeout_seconds=10)
-    ).stdout == b"mine x\n"
+    assert (await executor.run(one(argv), timeout_seconds=10)).stdout == b"mine x\n"
 
 
 @pytest.mark.parametrize("name", ["/bin/echo", "../outside", "./link", "folder/echo"])
@@ -530,11 +521,11 @@ async def test_nothing_is_left_behind(
     homes.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(homes))
     program(root / "odd", "#!/no/such/interpreter\n")
-    await executor.run(["true"], profile=Profile.WRITE, timeout_seconds=10)
+    await executor.run(one(["true"]), timeout_seconds=10)
     descriptors, dead = os.listdir("/proc/self/fd"), unburied()
     for argv in (["echo", "x"], ["sleep", "60"], ["yes"], ["./odd"], ["nothing"], ["false"]):
         try:
-            await executor.run(argv, profile=Profile.WRITE, timeout_seconds=0.2)
+            await executor.run(one(argv), timeout_seconds=0.2)
         except ToolError:
             continue
     assert os.listdir("/proc/self/fd") == descriptors
@@ -550,10 +541,10 @@ Making = Callable[[Path], Commands]
 )
 async def test_stand_in_behaves_like_the_real_one(root: Path, make: Making) -> None:
     commands = make(root)
-    outcome = await commands.run(["pwd"], profile=Profile.WRITE, timeout_seconds=10)
+    outcome = await commands.run(one(["pwd"]), timeout_seconds=10)
     assert (outcome.ending, outcome.exit_code, outcome.stderr) == (Ending.EXITED, 0, b"")
     with pytest.raises(CommandExecutionError, match=r"^nothing is not installed here$"):
-        await commands.run(["nothing"], profile=Profile.WRITE, timeout_seconds=10)
+        await commands.run(one(["nothing"]), timeout_seconds=10)
 
 
 def on_uvloop(work: Coroutine[Any, Any, CommandOutcome]) -> CommandOutcome:
@@ -578,7 +569,7 @@ def on_uvloop(work: Coroutine[Any, Any, CommandOutcome]) -> CommandOutcome:
 def test_all_is_the_same_on_the_fast_loop(
     executor: CommandExecutor, argv: list[str], ending: Ending, stdout: bytes
 ) -> None:
-    outcome = on_uvloop(executor.run(argv, profile=Profile.WRITE, timeout_seconds=2))
+    outcome = on_uvloop(executor.run(one(argv), timeout_seconds=2))
     assert (outcome.ending, outcome.stdout) == (ending, stdout)
 
 
@@ -587,4 +578,4 @@ def test_missing_program_is_told_on_the_fast_loop_too(
 ) -> None:
     program(root / "odd", "#!/no/such/interpreter\n")
     with pytest.raises(CommandExecutionError, match="could not be started"):
-        on_uvloop(executor.run(["./odd"], profile=Profile.WRITE, timeout_seconds=5))
+        on_uvloop(executor.run(one(["./odd"]), timeout_seconds=5))

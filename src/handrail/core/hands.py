@@ -8,9 +8,10 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from handrail.core.blob import Blob
-from handrail.core.box import Profile, Wall
+from handrail.core.box import Wall
 from handrail.core.errors import CommandExecutionError, FileOperationError
 from handrail.core.pattern import NamePattern
+from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject
 
 
@@ -172,10 +173,8 @@ class CommandOutcome:
 class Commands(Protocol):
     """Programs, started with the workspace as their folder and an environment from nothing."""
 
-    async def run(
-        self, argv: Sequence[str], *, profile: Profile, timeout_seconds: float
-    ) -> CommandOutcome:
-        """Run a program in a box of this profile, or in the open where there is none.
+    async def run(self, stages: Sequence[Stage], *, timeout_seconds: float) -> CommandOutcome:
+        """Run programs in boxes of their profiles, or in the open where there is none.
 
         Raises:
             CommandExecutionError: It could not be started.

@@ -4,16 +4,18 @@ import asyncio
 import os
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
+from typing import NamedTuple
 
-from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
+from handrail.core.stage import Join, Stage
 from handrail.executors.output import Output
+from handrail.executors.pipes import Piping
 from handrail.executors.programs import SEARCH_PATH, ProgramFinder
 from handrail.executors.sandbox.box import Box
-from handrail.executors.starting import BoxStarter, OpenStarter, Starter, Streams
+from handrail.executors.starting import BoxStarter, OpenStarter, Starter
 from handrail.executors.tree import Tree
 from handrail.policy.validators.sizes import MEGABYTE
 
@@ -42,69 +44,111 @@ class CommandExecutor:
         self._grace_seconds = grace_seconds
         self._max_stream_bytes = max_stream_bytes
 
-    async def run(
-        self, argv: Sequence[str], *, profile: Profile, timeout_seconds: float
-    ) -> CommandOutcome:
-        """Run to the end, or to the limit; nothing that was started is left running."""
-        if any("\0" in word for word in argv):
-            raise CommandExecutionError("no argument can hold a zero byte")
-        program = self._programs.find(argv[0])
-        with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:
-            return await self._run([program, *argv[1:]], profile, out, err, timeout_seconds)
-
-    async def _run(
-        self, argv: list[str], profile: Profile, out: Output, err: Output, timeout_seconds: float
-    ) -> CommandOutcome:
-        streams = Streams(asyncio.subprocess.DEVNULL, out.writer, err.writer)
-        began = time.perf_counter()
-        async with self._starter.start(argv, profile, streams, timeout_seconds) as tree:
-            out.close_writer()
-            err.close_writer()
-            in_time = await self._watch(tree, out, err, timeout_seconds)
-        seconds = time.perf_counter() - began
-        await _wait_for_both(out, err)
-        ending, code = _how_it_ended(tree, err, in_time=in_time)
-        return CommandOutcome(
-            bytes(out.kept),
-            bytes(err.kept),
-            ending,
-            code,
-            seconds,
-            out.lost,
-            err.lost,
-            self._starter.walls,
-        )
-
-    async def _watch(self, tree: Tree, out: Output, err: Output, timeout_seconds: float) -> bool:
-        """Wait for the end, or bring it about. Whether it came in time."""
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                await tree.process.wait()
-        except TimeoutError:
-            return False
-        else:
-            await _wait_for_both(out, err)
-            return True
-        finally:
-            await tree.end(self._grace_seconds)
-
     def end_what_was_left(self) -> None:
         """End what an earlier life of this machine has left running; boxes end with their maker."""
         self._open.end_what_was_left()
 
+    async def run(self, stages: Sequence[Stage], *, timeout_seconds: float) -> CommandOutcome:
+        """Run to the end, or to the limit; nothing that was started is left running."""
+        if any("\0" in word for stage in stages for word in stage.argv):
+            raise CommandExecutionError("no argument can hold a zero byte")
+        programs = [self._programs.find(stage.argv[0]) for stage in stages]
+        with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:
+            run = _Run(self._starter, out, err, self._grace_seconds)
+            began = time.perf_counter()
+            ending, code = await run.follow(stages, programs, timeout_seconds)
+            seconds = time.perf_counter() - began
+            await run.hear_the_rest()
+            return CommandOutcome(
+                bytes(out.kept),
+                bytes(err.kept),
+                ending,
+                code,
+                seconds,
+                out.lost,
+                err.lost,
+                self._starter.walls,
+            )
 
-async def _wait_for_both(out: Output, err: Output) -> None:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_LINGER_SECONDS):
-            await out.ended.wait()
-            await err.ended.wait()
+
+class _Step(NamedTuple):
+    stage: Stage
+    program: str
 
 
-def _how_it_ended(tree: Tree, err: Output, *, in_time: bool) -> tuple[Ending, int | None]:
-    if not in_time:
-        return Ending.TIMED_OUT, None
-    code = tree.exit_code
-    if code is None:
-        words = bytes(err.kept[:_MOST_WORDS_OF_BOX]).decode(errors="replace").strip()
-        raise CommandExecutionError(f"no box could be made for it: {words}")
-    return (Ending.KILLED if code < 0 else Ending.EXITED), code
+class _Run:
+    """Stages on their way, pipeline by pipeline."""
+
+    def __init__(self, starter: Starter, out: Output, err: Output, grace_seconds: float):
+        self._starter = starter
+        self._out = out
+        self._err = err
+        self._grace_seconds = grace_seconds
+
+    async def follow(
+        self, stages: Sequence[Stage], programs: Sequence[str], seconds: float
+    ) -> tuple[Ending, int | None]:
+        """How the last one ended that was run."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
+        code = 0
+        steps = [_Step(*both) for both in zip(stages, programs, strict=True)]
+        *others, last = _pipelines(steps)
+        for pipeline in (*others, last):
+            if not pipeline[0].stage.join.goes_on_after(code):
+                continue
+            trees = await self._run(pipeline, deadline - loop.time(), is_last=pipeline is last)
+            if trees is None:
+                return Ending.TIMED_OUT, None
+            code = self._code_of(trees)
+        return (Ending.KILLED if code < 0 else Ending.EXITED), code
+
+    async def hear_the_rest(self) -> None:
+        """Nothing that still runs holds the other ends; unless in the open, for a moment."""
+        self._out.close_writer()
+        self._err.close_writer()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LINGER_SECONDS):
+                await self._out.ended.wait()
+                await self._err.ended.wait()
+
+    async def _run(
+        self, pipeline: Sequence[_Step], seconds: float, *, is_last: bool
+    ) -> list[Tree] | None:
+        """The trees as they ended; None where the time was over first."""
+        async with AsyncExitStack() as stack:
+            trees: list[Tree] = []
+            with Piping([step.stage for step in pipeline], self._out, self._err) as piping:
+                for step, streams in zip(pipeline, piping.streams, strict=True):
+                    argv = [step.program, *step.stage.argv[1:]]
+                    starting = self._starter.start(argv, step.stage.profile, streams, seconds)
+                    trees.append(await stack.enter_async_context(starting))
+            try:
+                async with asyncio.timeout(seconds):
+                    for tree in trees:
+                        await tree.process.wait()
+                if is_last:
+                    await self.hear_the_rest()
+            except TimeoutError:
+                return None
+            finally:
+                await asyncio.gather(*[tree.end(self._grace_seconds) for tree in trees])
+        return trees
+
+    def _code_of(self, trees: Sequence[Tree]) -> int:
+        codes = [tree.exit_code for tree in trees]
+        if None in codes:
+            words = bytes(self._err.kept[:_MOST_WORDS_OF_BOX]).decode(errors="replace").strip()
+            raise CommandExecutionError(f"no box could be made for it: {words}")
+        return codes[-1] or 0
+
+
+def _pipelines(steps: Sequence[_Step]) -> list[list[_Step]]:
+    """Steps that are joined by pipes run together."""
+    found: list[list[_Step]] = []
+    for step in steps:
+        if step.stage.join is Join.PIPE and found:
+            found[-1].append(step)
+        else:
+            found.append([step])
+    return found

@@ -7,23 +7,18 @@ import stat
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.output import Output
+from handrail.executors.pipes import Streams
 from handrail.executors.sandbox.box import Box, Lines
 from handrail.executors.tree import BoxedTree, OpenTree, Tree, end_strays
 
 # In the environment of what is started: for whom it runs.
 _KEEPER = "HANDRAIL_KEEPER"
 _MOST_STATUS_BYTES = 65_536
-
-
-class Streams(NamedTuple):
-    stdin: int
-    stdout: int
-    stderr: int
 
 
 class Starter(Protocol):

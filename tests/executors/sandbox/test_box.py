@@ -14,6 +14,7 @@ from handrail.core.hands import CommandOutcome, Ending
 from handrail.executors.command import CommandExecutor
 from handrail.executors.sandbox.box import Box, Programs
 from handrail.executors.sandbox.guarded import GuardedNames
+from tests.executors.conftest import one
 from tests.executors.sandbox.conftest import PYTHON
 
 READ, WRITE = Profile.READ, Profile.WRITE
@@ -22,7 +23,7 @@ READ, WRITE = Profile.READ, Profile.WRITE
 async def run(
     executor: CommandExecutor, *argv: str, profile: Profile = WRITE, seconds: float = 30
 ) -> CommandOutcome:
-    return await executor.run(argv, profile=profile, timeout_seconds=seconds)
+    return await executor.run(one(argv, profile), timeout_seconds=seconds)
 
 
 async def python(

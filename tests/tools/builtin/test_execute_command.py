@@ -16,6 +16,7 @@ from handrail.core.grant import CallClass
 from handrail.core.hands import CommandOutcome, Ending, Hands
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
+from handrail.core.stage import Stage
 from handrail.core.survey import Survey
 from handrail.core.tool import Effect, Site, ToolResult
 from handrail.core.verdict import Plan, Ruling
@@ -38,10 +39,8 @@ class OneOutcome:
         self._outcome = outcome
         self.asked: list[tuple[tuple[str, ...], float]] = []
 
-    async def run(
-        self, argv: Sequence[str], *, profile: Profile, timeout_seconds: float
-    ) -> CommandOutcome:
-        self.asked.append((tuple(argv), timeout_seconds))
+    async def run(self, stages: Sequence[Stage], *, timeout_seconds: float) -> CommandOutcome:
+        self.asked += [(stage.argv, timeout_seconds) for stage in stages]
         return self._outcome
 
 

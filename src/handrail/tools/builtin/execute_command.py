@@ -9,6 +9,7 @@ from handrail.core.errors import ErrorType
 from handrail.core.grant import CallClass
 from handrail.core.hands import CommandOutcome, Ending, Hands
 from handrail.core.risk import Finding, RiskLevel, worst
+from handrail.core.stage import Stage
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
@@ -78,7 +79,8 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
     ) -> ToolResult:
         await _check_files(params, scene, hands)
         argv, profile = _planned(params, scene)
-        outcome = await hands.commands.run(argv, profile=profile, timeout_seconds=params.timeout)
+        stages = [Stage(argv, profile)]
+        outcome = await hands.commands.run(stages, timeout_seconds=params.timeout)
         fields: JsonObject = {
             "stdout": _text(outcome.stdout),
             "stderr": _text(outcome.stderr),

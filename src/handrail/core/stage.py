@@ -1,0 +1,49 @@
+"""One program of several that are run after each other, or into each other."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from handrail.core.box import Profile
+
+
+class Join(StrEnum):
+    """How a stage follows on the one before it.
+
+    As in bash, a pipe binds closest; `&&` and `||` are equals, read from left to right; `;` and a
+    new line bind least.
+    """
+
+    FIRST = ""
+    PIPE = "|"
+    AND = "&&"
+    OR = "||"
+    THEN = ";"
+
+    def goes_on_after(self, exit_code: int) -> bool:
+        """Whether what is joined like this is run after something that ended with this code."""
+        if self is Join.AND:
+            return exit_code == 0
+        return self is not Join.OR or exit_code != 0
+
+
+class Stream(StrEnum):
+    """Where a stage writes: to its output (a pipe, where one follows), its errors, or nowhere."""
+
+    OUT = "out"
+    ERR = "err"
+    NULL = "null"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """An argv list and the box it runs in. `patterns` are the places of words that stand for files.
+
+    Whoever runs it puts the names of those files there, and the pattern itself where there is none.
+    """
+
+    argv: tuple[str, ...]
+    profile: Profile
+    join: Join = Join.FIRST
+    stdout: Stream = Stream.OUT
+    stderr: Stream = Stream.ERR
+    patterns: tuple[int, ...] = ()

@@ -1,0 +1,144 @@
+"""Stages run as bash would run them, each in a box of its own and without a shell."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from handrail.core.box import Profile
+from handrail.core.hands import CommandOutcome, Ending
+from handrail.core.stage import Join, Stage, Stream
+from handrail.executors.command import CommandExecutor
+
+READ = Profile.READ
+
+
+def stages(line: str) -> list[Stage]:
+    """Words and joins by blanks; enough for what is tried here."""
+    found: list[Stage] = []
+    words: list[str] = []
+    join = Join.FIRST
+    for word in [*line.split(), ";"]:
+        if word in {"|", "&&", "||", ";"}:
+            found.append(Stage(tuple(words), READ, join))
+            words, join = [], Join(word)
+        else:
+            words.append(word)
+    return found
+
+
+async def run(executor: CommandExecutor, steps: list[Stage], seconds: float = 30) -> CommandOutcome:
+    return await executor.run(steps, timeout_seconds=seconds)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo a | cat",
+        "echo b | sort | uniq -c | cut -c 1-20",
+        "true && echo yes",
+        "false && echo no",
+        "false || echo yes",
+        "true || echo no",
+        "false && echo no || echo yes",
+        "true || echo no && echo yes",
+        "false ; echo yes",
+        "true ; false",
+        "false | true",
+        "true | false",
+        "false | true && echo yes",
+        "echo a ; echo b | cat ; echo c",
+        "false && echo no | cat ; echo yes",
+        "cat no-such-file | wc -l",
+    ],
+)
+async def test_they_come_to_what_bash_makes_of_them(
+    executor: CommandExecutor, root: Path, line: str
+) -> None:
+    truth = subprocess.run(["bash", "-c", line], cwd=root, capture_output=True, check=False)
+
+    outcome = await run(executor, stages(line))
+
+    assert (outcome.stdout, outcome.exit_code) == (truth.stdout, truth.returncode)
+
+
+async def test_who_is_read_no_more_ends(executor: CommandExecutor) -> None:
+    outcome = await run(executor, stages("yes | head -n 1"))
+
+    assert (outcome.stdout, outcome.exit_code) == (b"y\n", 0)
+
+
+async def test_much_passes_through_a_pipe(executor: CommandExecutor) -> None:
+    outcome = await run(executor, stages("head -c 5000000 /dev/zero | wc -c"))
+
+    assert outcome.stdout == b"5000000\n"
+
+
+async def test_nothing_reads_what_nobody_has_written(executor: CommandExecutor) -> None:
+    assert (await run(executor, stages("cat"))).stdout == b""
+
+
+@pytest.mark.parametrize(
+    ("stdout", "stderr", "heard", "complained"),
+    [
+        (Stream.OUT, Stream.ERR, b"a\n", True),
+        (Stream.OUT, Stream.NULL, b"a\n", False),
+        (Stream.NULL, Stream.NULL, b"", False),
+        (Stream.NULL, Stream.ERR, b"", True),
+    ],
+)
+async def test_streams_lead_where_they_were_sent(
+    executor: CommandExecutor,
+    root: Path,
+    stdout: Stream,
+    stderr: Stream,
+    heard: bytes,
+    complained: bool,
+) -> None:
+    (root / "a").write_text("a\n")
+    stage = Stage(("cat", "a", "missing"), READ, stdout=stdout, stderr=stderr)
+
+    outcome = await run(executor, [stage])
+
+    assert outcome.stdout == heard
+    assert (b"missing" in outcome.stderr) is complained
+
+
+async def test_errors_go_down_a_pipe_where_they_were_sent_there(executor: CommandExecutor) -> None:
+    steps = [
+        Stage(("cat", "missing"), READ, stderr=Stream.OUT),
+        Stage(("wc", "-l"), READ, Join.PIPE),
+    ]
+    outcome = await run(executor, steps)
+
+    assert (outcome.stdout, outcome.stderr) == (b"1\n", b"")
+
+
+async def test_all_of_them_have_one_time_together(executor: CommandExecutor) -> None:
+    outcome = await run(executor, stages("echo begun ; sleep 60 | cat ; echo never"), seconds=3)
+
+    assert (outcome.ending, outcome.exit_code) == (Ending.TIMED_OUT, None)
+    assert outcome.stdout == b"begun\n"
+
+
+async def test_each_has_its_own_box(executor: CommandExecutor, root: Path) -> None:
+    steps = [
+        Stage(("sh", "-c", "echo x > made; echo y"), Profile.WRITE),
+        Stage(("sh", "-c", "cat > kept"), READ, Join.PIPE),
+    ]
+    outcome = await run(executor, steps)
+
+    assert [path.name for path in root.iterdir()] == ["made"]
+    assert b"Read-only" in outcome.stderr
+
+
+async def test_nothing_is_begun_where_one_of_them_is_not_installed(
+    executor: CommandExecutor, root: Path
+) -> None:
+    steps = [
+        Stage(("touch", "made"), Profile.WRITE),
+        Stage(("no-such-program",), READ, Join.THEN),
+    ]
+    with pytest.raises(Exception, match="no-such-program is not installed here"):
+        await run(executor, steps)
+    assert list(root.iterdir()) == []
