@@ -1,0 +1,87 @@
+"""Calling a host at an address that was checked, and at no other.
+
+A name is looked up once. Whoever answers for it may answer otherwise a moment later, so every
+address of the answer is judged, and the connection goes to one of those.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from ipaddress import ip_address
+
+from handrail.executors.sandbox.proxy_request import Refusal
+from handrail.policy.validators.addresses import Reach, reach_of
+from handrail.policy.validators.hosts import Host
+
+# The addresses of a name, as text.
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+
+
+async def look_up(name: str, port: int) -> Sequence[str]:
+    """The addresses that this machine knows for a name."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+async def dial(
+    host: Host, *, may_be_local: bool, resolve: Resolve, seconds: float
+) -> socket.socket | Refusal:
+    """A connection to the host, or why there is none."""
+    port = host.port or 0
+    try:
+        async with asyncio.timeout(seconds):
+            addresses = await _addresses_of(host.name, port, resolve)
+    except TimeoutError:
+        return Refusal(504, f"{host} was not found within {seconds:g} s")
+    except OSError:
+        return Refusal(502, f"{host} could not be found")
+    if not addresses:
+        return Refusal(502, f"{host} could not be found")
+    most = Reach.LOCAL if may_be_local else Reach.PUBLIC
+    for address in addresses:
+        if (reach := reach_of(address)) > most:
+            return Refusal(403, _why_not_there(host, address, reach))
+    return await _connect(host, addresses, seconds)
+
+
+async def _addresses_of(name: str, port: int, resolve: Resolve) -> Sequence[str]:
+    try:
+        return [str(ip_address(name))]
+    except ValueError:
+        return await resolve(name, port)
+
+
+def _why_not_there(host: Host, address: str, reach: Reach) -> str:
+    if reach is Reach.LOCAL:
+        return (
+            f"{host} leads to {address}, in a private network; "
+            f"only a host that is named as local, with its port, may do that"
+        )
+    return f"{host} leads to {address}, which no command may reach"
+
+
+async def _connect(host: Host, addresses: Sequence[str], seconds: float) -> socket.socket | Refusal:
+    why = ""
+    for address in addresses:
+        try:
+            async with asyncio.timeout(seconds / len(addresses)):
+                return await _connect_to(address, host.port or 0)
+        except TimeoutError:
+            why = "no answer"
+        except OSError as error:
+            why = os.strerror(error.errno) if error.errno else str(error)
+    return Refusal(502, f"{host} could not be reached: {why}")
+
+
+async def _connect_to(address: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(made, (address, port))
+    except BaseException:
+        made.close()
+        raise
+    return made

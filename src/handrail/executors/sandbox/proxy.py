@@ -1,0 +1,227 @@
+"""PolicyProxy: the one way out of a box that may use the network, and only to approved hosts.
+
+A box has a network of its own with nothing in it but this proxy's socket. What a command inside
+wants of the world it has to ask for here, by name; the name is judged before it is looked up, and
+the address before it is called.
+"""
+
+import asyncio
+import errno
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Self
+
+from handrail.executors.sandbox.dialing import Resolve, dial, look_up
+from handrail.executors.sandbox.proxy_record import Contact, ProxyRecord, Refused
+from handrail.executors.sandbox.proxy_relay import Line, Relay
+from handrail.executors.sandbox.proxy_request import Refusal, Request, read_request
+from handrail.policy.validators.hosts import Host, HostList
+
+_TUNNEL_OPEN = b"HTTP/1.1 200 Connection established\r\n\r\n"
+_NOT_LISTENING = {errno.EBADF, errno.EINVAL, errno.ENOTSOCK}
+_BREATH_SECONDS = 0.05
+_MOST_HOSTS_NAMED = 20
+# How much a refused client may go on sending, and how long, before it is cut off unheard.
+_DEAF_BYTES = 1 << 20
+_LAST_WORDS_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much patience the proxy has with both sides."""
+
+    head_bytes: int = 32_768
+    head_seconds: float = 15.0
+    connect_seconds: float = 15.0
+    idle_seconds: float = 60.0
+    connections: int = 64
+
+
+_NONE = HostList()
+_PATIENCE = Limits()
+
+
+class PolicyProxy:
+    """Serves on a listening socket, which it takes over, for as long as it is entered.
+
+    An address in a private network is called only for a host that is among the `hosts` and, with
+    its very port, among the `local_hosts` too.
+    """
+
+    def __init__(
+        self,
+        listening: socket.socket,
+        *,
+        hosts: HostList,
+        local_hosts: HostList = _NONE,
+        limits: Limits = _PATIENCE,
+        resolve: Resolve = look_up,
+    ):
+        self._listening = listening
+        self._hosts = hosts
+        self._local_hosts = local_hosts
+        self._limits = limits
+        self._resolve = resolve
+        self._record = ProxyRecord()
+        self._group = asyncio.TaskGroup()
+        self._serving: asyncio.Task[None] | None = None
+
+    @property
+    def contacted(self) -> tuple[Contact, ...]:
+        """The hosts that were reached, with what went to and fro."""
+        return self._record.contacted
+
+    @property
+    def refused(self) -> tuple[Refused, ...]:
+        """What was asked for in vain."""
+        return self._record.refused
+
+    async def __aenter__(self) -> Self:
+        self._listening.setblocking(False)
+        await self._group.__aenter__()
+        self._serving = self._group.create_task(self._serve_all())
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        if self._serving is not None:
+            self._serving.cancel()
+        try:
+            # Without the exception: it is the caller's, and needs no group around it.
+            await self._group.__aexit__(None, None, None)
+        finally:
+            self._listening.close()
+
+    async def _serve_all(self) -> None:
+        """Let in as many at once as there is room for; the others wait outside."""
+        room = asyncio.Semaphore(self._limits.connections)
+        async with asyncio.TaskGroup() as group:
+            while True:
+                await room.acquire()
+                taken = await self._accept()
+                served = group.create_task(self._serve(taken))
+                served.add_done_callback(partial(_make_room, taken, room))
+
+    async def _accept(self) -> socket.socket:
+        while True:
+            await _until_somebody_calls(self._listening)
+            try:
+                # Nothing is awaited from here on: what was accepted cannot get lost.
+                taken, _ = self._listening.accept()
+            except OSError as error:
+                if error.errno in _NOT_LISTENING:
+                    raise
+                # The caller has gone again, or this process has too much open at the moment.
+                await asyncio.sleep(_BREATH_SECONDS)
+            else:
+                taken.setblocking(False)
+                return taken
+
+    async def _serve(self, taken: socket.socket) -> None:
+        with suppress(OSError, EOFError):
+            client = Line(*await asyncio.open_connection(sock=taken, limit=self._limits.head_bytes))
+            try:
+                refusal = await self._answer(client)
+                if refusal is not None:
+                    await _refuse(client, refusal)
+                await client.hang_up(_LAST_WORDS_SECONDS)
+            finally:
+                await client.cut()
+
+    async def _answer(self, client: Line) -> Refusal | None:
+        request = await self._hear(client.reader)
+        if isinstance(request, Refusal):
+            self._record.refuse("", request.reason)
+            return request
+        refusal = self._judge(request.host) or await self._forward(client, request)
+        if refusal is not None:
+            self._record.refuse(str(request.host), refusal.reason)
+        return refusal
+
+    async def _hear(self, reader: asyncio.StreamReader) -> Request | Refusal:
+        try:
+            async with asyncio.timeout(self._limits.head_seconds):
+                first = await reader.readexactly(1)
+                # Another protocol (SOCKS, TLS) would wait for an answer that never comes.
+                if not first.isalpha():
+                    return Refusal(400, "this is an HTTP proxy, and something else was said to it")
+                return read_request(first + await reader.readuntil(b"\r\n\r\n"))
+        except TimeoutError:
+            return Refusal(408, f"no whole request came within {self._limits.head_seconds:g} s")
+        except asyncio.LimitOverrunError:
+            most = f"{self._limits.head_bytes:,}"
+            return Refusal(431, f"the request line and the header fields exceed {most} bytes")
+
+    def _judge(self, host: Host) -> Refusal | None:
+        if self._hosts.covers(host):
+            return None
+        shown = [str(entry) for entry in self._hosts.entries[:_MOST_HOSTS_NAMED]]
+        if more := len(self._hosts.entries) - len(shown):
+            shown.append(f"and {more:,} more")
+        reason = f"{host} is not among the hosts that were approved ({', '.join(shown) or 'none'})"
+        if self._hosts.covers_name(host.name):
+            reason += "; a host without a port is approved for the ports 80 and 443"
+        return Refusal(403, reason)
+
+    async def _forward(self, client: Line, request: Request) -> Refusal | None:
+        host = request.host
+        called = await dial(
+            host,
+            may_be_local=self._local_hosts.names(host),
+            resolve=self._resolve,
+            seconds=self._limits.connect_seconds,
+        )
+        if isinstance(called, Refusal):
+            return called
+        server = Line(*await asyncio.open_connection(sock=called))
+        try:
+            meter = self._record.meter(str(host))
+            relay = Relay(client, server, meter, self._limits.idle_seconds)
+            if request.is_tunnel:
+                client.writer.write(_TUNNEL_OPEN)
+                await relay.tunnel()
+            else:
+                await relay.exchange(request)
+            await server.hang_up(_LAST_WORDS_SECONDS)
+        finally:
+            await server.cut()
+        return None
+
+
+async def _until_somebody_calls(listening: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    called = asyncio.Event()
+    loop.add_reader(listening, called.set)
+    try:
+        await called.wait()
+    finally:
+        loop.remove_reader(listening)
+
+
+def _make_room(taken: socket.socket, room: asyncio.Semaphore, _: object) -> None:
+    # Who was called off before he began has not closed it.
+    taken.close()
+    room.release()
+
+
+async def _refuse(client: Line, refusal: Refusal) -> None:
+    """Say why, also where only the first line is shown; and hear the client out, up to a point.
+
+    Whoever hangs up with something unheard takes back what he has just said.
+    """
+    sentence = f"Handrail: {refusal.reason}".encode("ascii", "backslashreplace")
+    lines = (
+        b"HTTP/1.1 %d %s" % (refusal.status, sentence),
+        b"Content-Type: text/plain",
+        b"Content-Length: %d" % (len(sentence) + 1),
+        b"Connection: close",
+        b"",
+        sentence + b"\n",
+    )
+    client.writer.write(b"\r\n".join(lines))
+    client.say_no_more()
+    heard = 0
+    async with asyncio.timeout(_LAST_WORDS_SECONDS):
+        while heard < _DEAF_BYTES and (data := await client.reader.read(_DEAF_BYTES)):
+            heard += len(data)
