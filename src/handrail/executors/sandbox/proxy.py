@@ -10,7 +10,6 @@ import errno
 import socket
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Self
 
 from handrail.executors.sandbox.dialing import Resolve, dial, look_up
@@ -99,9 +98,8 @@ class PolicyProxy:
         async with asyncio.TaskGroup() as group:
             while True:
                 await room.acquire()
-                taken = await self._accept()
-                served = group.create_task(self._serve(taken))
-                served.add_done_callback(partial(_make_room, taken, room))
+                served = group.create_task(self._serve(await self._accept()))
+                served.add_done_callback(lambda _: room.release())
 
     async def _accept(self) -> socket.socket:
         while True:
@@ -197,12 +195,6 @@ async def _until_somebody_calls(listening: socket.socket) -> None:
         await called.wait()
     finally:
         loop.remove_reader(listening)
-
-
-def _make_room(taken: socket.socket, room: asyncio.Semaphore, _: object) -> None:
-    # Who was called off before he began has not closed it.
-    taken.close()
-    room.release()
 
 
 async def _refuse(client: Line, refusal: Refusal) -> None:
