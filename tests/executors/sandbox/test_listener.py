@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -112,10 +113,17 @@ def test_a_box_reaches_what_was_approved_and_nothing_else(
 
 
 def test_a_socket_in_a_box_can_be_had_before_its_loopback_is_up() -> None:
-    """The box tells its number first, and brings up its network afterwards."""
-    for _ in range(5):
-        with box(SLEEP) as made, listen_inside(made.pid) as listening:
+    """A box tells its number first and brings up its network later; here that never happens."""
+    boxed = subprocess.Popen(["unshare", "--user", "--map-root-user", "--net", *SLEEP])
+    try:
+        own = os.readlink("/proc/self/ns/net")
+        while os.readlink(f"/proc/{boxed.pid}/ns/net") == own:
+            time.sleep(0.01)
+        with listen_inside(boxed.pid) as listening:
             assert listening.getsockname() == ("127.0.0.1", PROXY_PORT)
+    finally:
+        boxed.kill()
+        boxed.wait()
 
 
 def test_the_socket_is_inherited_by_nobody() -> None:

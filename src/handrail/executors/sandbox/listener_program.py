@@ -13,8 +13,6 @@ import sys
 _NS_GET_USERNS = 0xB701
 _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWNET = 0x40000000
-# Not known to the socket module before Python 3.12.
-_IP_FREEBIND = 15
 _BACKLOG = 128
 
 
@@ -45,9 +43,8 @@ def _setns(fd: int, kind: int) -> None:
 
 
 def _listen(port: int) -> socket.socket:
+    # A box may bring up its loopback only later; binding to it works before that as well.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    # The box may not have brought up its loopback yet.
-    listening.setsockopt(socket.IPPROTO_IP, _IP_FREEBIND, 1)
     listening.bind(("127.0.0.1", port))
     listening.listen(_BACKLOG)
     return listening
