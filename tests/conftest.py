@@ -16,10 +16,19 @@ from handrail.core.audit import AuditRecord
 from handrail.core.change import Add, Change
 from handrail.core.ids import ClientId, ProjectId, TokenId, UserId, WorkspaceId, mint
 from handrail.core.project import Autonomy, Client, Project, User, Workspace
+from handrail.executors.sandbox.probe import find_programs, prove
 from handrail.server.services import Services
 from handrail.store.migrate import migrate_sqlite
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
+
+
+@pytest.fixture(scope="session")
+def needs_box() -> None:
+    """For what is only so on a machine where a box is proven."""
+    proven = prove(find_programs())
+    if not proven.holds:
+        pytest.skip(f"no box can be made on this machine: {proven.why_not}")
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """What a person stops ends on the machine too, and what comes late is not lost."""
 
 import asyncio
-import os
 import signal
 from pathlib import Path
 from typing import Any
@@ -15,31 +14,30 @@ from tests.journeys.conftest import Rig
 
 YES = Choice(approved=True)
 
-# It says who it is, and then does not end by itself.
-ENDLESS = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(600)"
+# It shows that it lives, and does not end by itself.
+ENDLESS = "import time\nwhile True: open('alive', 'a').write('x'); time.sleep(0.05)"
 
 
 def an_endless_command() -> dict[str, Any]:
     return {"command": "python3", "args": ["-c", ENDLESS], "timeout": 300}
 
 
-async def begun(folder: Path) -> int:
-    """The process of the endless command, once it runs."""
-    file = folder / "pid"
+async def begun(folder: Path) -> Path:
+    """What the endless command writes to, once it runs."""
+    alive = folder / "alive"
     async with asyncio.timeout(30):
-        while not (file.exists() and file.read_text()):
+        while not (alive.exists() and alive.stat().st_size):
             await asyncio.sleep(0.02)
-    return int(file.read_text())
+    return alive
 
 
-async def is_gone(pid: int) -> bool:
+async def is_gone(alive: Path) -> bool:
     async with asyncio.timeout(20):
-        while True:
-            try:
-                os.kill(pid, 0)
-            except ProcessLookupError:
-                return True
-            await asyncio.sleep(0.05)
+        before = -1
+        while (now := alive.stat().st_size) != before:
+            before = now
+            await asyncio.sleep(1)
+    return True
 
 
 async def the_call(rig: Rig) -> dict[str, Any]:
@@ -64,7 +62,7 @@ async def test_a_command_that_is_cancelled_ends_with_its_processes(rig: Rig) -> 
     async with asyncio.TaskGroup() as group:
         asking = group.create_task(rig.call("execute_command", an_endless_command()))
         await rig.answer(YES)
-        pid = await begun(rig.workspace)
+        alive = await begun(rig.workspace)
         call = await the_call(rig)
         command = ("executions", "cancel", call["tool_id"][-8:], "--reason", "takes too long")
         said = await asyncio.to_thread(rig.run, *command, "--workspace", str(rig.workspace))
@@ -73,7 +71,7 @@ async def test_a_command_that_is_cancelled_ends_with_its_processes(rig: Rig) -> 
     ended = asking.result()
     assert (ended["status"], ended["error_type"]) == ("failed", "cancelled")
     assert "cancelled this call: takes too long" in ended["error"]
-    assert await is_gone(pid)
+    assert await is_gone(alive)
     told = await late_word(rig)
     assert (told["status"], told["error_type"]) == ("failed", "cancelled")
     rig.assert_told_once_and_provable(calls=1)
@@ -107,22 +105,22 @@ async def test_a_session_that_is_stopped_ends_and_asks_for_nothing_more(rig: Rig
     async with asyncio.TaskGroup() as group:
         asking = group.create_task(rig.call("execute_command", an_endless_command(), "call-1"))
         await rig.answer(Choice(approved=True, scope=Scope.SESSION))
-        pid = await begun(rig.workspace)
+        alive = await begun(rig.workspace)
         said = await asyncio.to_thread(
             rig.run, "executions", "stop", "journey", "--workspace", str(rig.workspace)
         )
 
     assert said.returncode == 0, said.stderr
     assert asking.result()["error_type"] == "cancelled"
-    assert await is_gone(pid)
+    assert await is_gone(alive)
     assert await rig.as_person(lambda api: api.get("/grants")) == {
         "success": True,
         "grants": [],
         "total_count": 0,
     }
     with pytest.raises(ApiError, match="session 'journey' has been stopped"):
-        await rig.call("read_file", {"path": "pid"}, "call-2")
-    other = await rig.call("read_file", {"path": "pid"}, "call-3", session_id="another")
+        await rig.call("read_file", {"path": "alive"}, "call-2")
+    other = await rig.call("read_file", {"path": "alive"}, "call-3", session_id="another")
     assert other["status"] == "completed"
 
 
@@ -171,12 +169,12 @@ async def test_the_server_may_die_while_a_session_is_stopped(
     async with asyncio.TaskGroup() as group:
         asking = group.create_task(rig.call("execute_command", an_endless_command()))
         await rig.answer(YES)
-        pid = await begun(rig.workspace)
+        alive = await begun(rig.workspace)
         group.create_task(go_on_after_its_death())
         await rig.as_person(lambda api: api.stop_session("journey"))
 
     assert asking.result()["error_type"] == "cancelled"
-    assert await is_gone(pid)
+    assert await is_gone(alive)
     assert (await late_word(rig))["error_type"] == "cancelled"
     rig.assert_told_once_and_provable(calls=1)
 
@@ -190,13 +188,12 @@ async def test_what_a_killed_client_left_running_is_ended_by_the_next(rig: Rig) 
     async with asyncio.TaskGroup() as group:
         asking = group.create_task(rig.call("execute_command", an_endless_command()))
         await rig.answer(YES)
-        pid = await begun(rig.workspace)
+        alive = await begun(rig.workspace)
         await asyncio.to_thread(rig.kill, client)
-        os.kill(pid, 0)
         await asyncio.to_thread(rig.start_client)
 
     assert asking.result()["error_type"] == "outcome_unknown"
-    assert await is_gone(pid)
+    assert await is_gone(alive)
 
 
 @pytest.mark.behaviour("client.stopped")
@@ -207,9 +204,9 @@ async def test_a_client_that_is_told_to_stop_tells_what_it_had_begun(rig: Rig) -
     async with asyncio.TaskGroup() as group:
         asking = group.create_task(rig.call("execute_command", an_endless_command()))
         await rig.answer(YES)
-        pid = await begun(rig.workspace)
+        alive = await begun(rig.workspace)
         client.send_signal(signal.SIGINT)
         await asyncio.to_thread(client.wait, 20)
 
     assert asking.result()["error_type"] == "outcome_unknown"
-    assert await is_gone(pid)
+    assert await is_gone(alive)

@@ -1,6 +1,7 @@
 """A write that a person decides about, across three processes, whatever dies on the way."""
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -140,18 +141,36 @@ async def test_a_forbidden_command_is_refused_and_nobody_is_asked(rig: Rig) -> N
 
 @pytest.mark.behaviour("command.approved")
 async def test_a_command_runs_when_a_person_approves_it(rig: Rig) -> None:
-    (rig.workspace / "three.txt").write_text("1\n2\n3\n")
     rig.start_server()
     rig.start_client()
 
     async with asyncio.TaskGroup() as group:
-        params = {"command": "wc", "args": ["-l", "three.txt"]}
+        params = {"command": "python3", "args": ["-c", "print(1 + 2)"]}
         asking = group.create_task(rig.call("execute_command", params))
         card = await rig.answer(YES)
 
-    assert "no command runs in a box yet" in " ".join(card.reasons)
+    assert "python3 -c runs code written on the command line" in card.reasons
     assert asking.result()["status"] == "completed"
-    assert asking.result()["result"]["stdout"] == "3 three.txt\n"
+    assert asking.result()["result"]["stdout"] == "3\n"
+
+
+@pytest.mark.usefixtures("needs_box")
+@pytest.mark.behaviour("command.boxed")
+async def test_a_command_that_only_looks_passes_unasked_in_a_box_that_the_record_names(
+    rig: Rig,
+) -> None:
+    (rig.workspace / "three.txt").write_text("1\n2\n3\n")
+    rig.start_server()
+    rig.start_client()
+
+    answer = await rig.call("execute_command", {"command": "wc", "args": ["-l", "three.txt"]})
+
+    assert (answer["status"], answer["risk_level"]) == ("completed", "LOW")
+    assert answer["result"]["stdout"] == "3 three.txt\n"
+    box = {"profile": "read", "walls": ["namespaces", "seccomp", "limits"]}
+    assert answer["result"]["box"] == box
+    ((details,),) = rig.rows("SELECT details FROM audit WHERE action = 'call.ended'")
+    assert json.loads(details)["box"] == box
 
 
 @pytest.mark.behaviour("grant.class")
@@ -189,7 +208,7 @@ async def test_a_whole_session_that_was_approved_is_asked_no_more_and_ends_there
     async with asyncio.TaskGroup() as group:
         group.create_task(rig.call("write_file", an_addition("a.txt"), "call-1"))
         await rig.answer(Choice(approved=True, scope=Scope.SESSION))
-    same = await rig.call("execute_command", {"command": "pwd"}, "call-2")
+    same = await rig.call("execute_command", {"command": "mkdir", "args": ["made"]}, "call-2")
     async with asyncio.TaskGroup() as group:
         params = an_addition("b.txt")
         other = group.create_task(rig.call("write_file", params, "call-3", session_id="another"))

@@ -1,5 +1,6 @@
 """Making this person and this folder known to a server whose store is at hand."""
 
+import asyncio
 import getpass
 import secrets
 import socket
@@ -23,6 +24,7 @@ from handrail.core.ids import (
 )
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Autonomy, Client, Project, User, Workspace
+from handrail.executors.sandbox.probe import find_programs, prove
 
 
 async def enrol(
@@ -59,7 +61,10 @@ async def _introduce(
         Autonomy.SUPERVISED, secrets.token_hex(16), at,
     )  # fmt: skip
     machine = socket.gethostname()
-    workspace = Workspace(WorkspaceId(mint("wsp", at)), project.id, machine, str(root), at)
+    walls = (await asyncio.to_thread(prove, find_programs())).walls
+    workspace = Workspace(
+        WorkspaceId(mint("wsp", at)), project.id, machine, str(root), at, walls=walls
+    )
     client = Client(ClientId(mint("cli", at)), project.id, workspace.id, machine, at)
     agent = AgentId(mint("agt", at))
     secret = {role: new_secret(role) for role in Role}

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from handrail.core.blob import Blob
-from handrail.core.box import Wall
+from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError, FileOperationError
 from handrail.core.pattern import NamePattern
 from handrail.core.stage import Stage
@@ -258,3 +258,13 @@ class Hands:
     commands: Commands
     searches: Searches = _NO_SEARCHES
     blobs: Blobs = field(default_factory=NoBlobs)
+
+    async def run(
+        self, *argv: str, profile: Profile = Profile.READ, timeout_seconds: float = 30
+    ) -> CommandOutcome:
+        """Run one program; unless said otherwise, where it can only look.
+
+        Raises:
+            CommandExecutionError: It could not be started.
+        """
+        return await self.commands.run([Stage(argv, profile)], timeout_seconds=timeout_seconds)

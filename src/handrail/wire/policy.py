@@ -23,6 +23,7 @@ class PolicyRequest(Body):
     )
     walls: list[Wall] = Field(
         default=[],
+        strict=False,
         max_length=len(Wall),
         description="What keeps commands in on this machine; without it, every command asks.",
     )

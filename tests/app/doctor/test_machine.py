@@ -42,10 +42,21 @@ def test_it_says_that_protection_outside_is_only_advice(
 def test_it_says_that_every_command_asks_while_no_box_is_used(
     settings: Settings, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(machine, "find_programs", lambda: None)
     found = machine.check_box(patient(settings, workspace))
-    assert found.words.startswith("there is no bubblewrap")
-    assert "every command is HIGH" in found.words
+    assert found.words == (
+        "no box is proven here (bubblewrap is not installed): every command is HIGH and asks you"
+    )
+    assert found.remedy is not None
+
+
+@pytest.mark.usefixtures("needs_box")
+def test_it_names_the_walls_that_it_has_tried(settings: Settings, workspace: Path) -> None:
+    found = machine.check_box(patient(settings, workspace))
+    assert (found.health, found.words) == (
+        Health.FINE,
+        "commands cannot leave it; tried and found to hold: namespaces, seccomp, limits",
+    )
 
 
 def test_ripgrep_is_found_on_the_way(
