@@ -1,0 +1,128 @@
+"""What bash itself makes of a string, with no program anywhere that it could start."""
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from handrail.policy.shell.script import Join, Script, Step, Stream
+
+BASH = shutil.which("bash")
+
+# Every command, known or not, ends in `__note`, which writes down who it is, where it reads from and
+# writes to, and its words. Who reads from a pipe first waits until nobody can write to it. All
+# succeed in the first run and all fail in the second: together the two show every `&&`, `||` and `;`
+# for what it is.
+_PROGRAM = r"""
+__note() {
+    local from=- to=? errors=?
+    if [[ -p /dev/fd/0 ]]; then from='|'; builtin read -r -d '' _; fi
+    if [[ -p /dev/fd/1 ]]; then to='|'
+    elif [[ /dev/fd/1 -ef /dev/null ]]; then to=0
+    elif [[ /dev/fd/1 -ef $__home/out ]]; then to=o; fi
+    if [[ -p /dev/fd/2 ]]; then errors='|'
+    elif [[ /dev/fd/2 -ef /dev/null ]]; then errors=0
+    elif [[ /dev/fd/2 -ef $__home/out ]]; then errors=o
+    elif [[ /dev/fd/2 -ef $__home/err ]]; then errors=e; fi
+    builtin printf '%s\0' "$__status" "$__at" "$BASHPID" "$from$to$errors" "$#" "$@" >&9
+    return "$__status"
+}
+command_not_found_handle() { __note "$@"; }
+. "$__home/functions"
+exec 9>>"$__home/notes" </dev/null >"$__home/out" 2>"$__home/err"
+mapfile -d '' -t __strings <"$__home/strings"
+while read -r _ __name; do
+    case $__name in builtin|eval|printf|read|local|return|enable) ;; *) enable -n "$__name" ;; esac
+done < <(enable)
+for __status in 0 1; do
+    for ((__at = 0; __at < ${#__strings[@]}; __at++)); do builtin eval -- "${__strings[__at]}"; done
+done
+"""
+_KEPT = frozenset(["builtin", "local", "return"])
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One command as it was started: from where, to where, with which words."""
+
+    streams: str
+    argv: tuple[str, ...]
+
+
+Calls = tuple[Call, ...]
+_Note = tuple[int, Call]
+Runs = tuple[Calls, Calls]
+"""The calls when every command succeeds, and when every command fails."""
+
+
+def truth(strings: Sequence[str], names: Iterable[str]) -> list[Runs]:
+    """What bash runs for each of these strings.
+
+    Names only spare it a search: a command of another name is written down as well.
+    """
+    with tempfile.TemporaryDirectory(prefix="parity-") as folder:
+        home, empty = Path(folder), Path(folder) / "empty"
+        empty.mkdir()
+        (home / "strings").write_bytes(b"".join(text.encode() + b"\0" for text in strings))
+        (home / "functions").write_text("".join(_function(name) for name in set(names) - _KEPT))
+        env = {"PATH": str(empty), "LC_ALL": "C.UTF-8", "__home": folder}
+        command = [BASH or "bash", "--norc", "--noprofile", "-c", _PROGRAM]
+        shell = subprocess.Popen(command, env=env, cwd=empty)
+        shell.wait()
+        return _read_notes((home / "notes").read_bytes(), len(strings), shell.pid)
+
+
+def _function(name: str) -> str:
+    return f'function {name} {{ __note {name} "$@"; }}\n'
+
+
+def _read_notes(notes: bytes, count: int, shell: int) -> list[Runs]:
+    found: list[tuple[list[_Note], list[_Note]]] = [([], []) for _ in range(count)]
+    fields = iter(notes.decode().split("\0"))
+    while status := next(fields):
+        at, pid, streams, size = int(next(fields)), int(next(fields)), next(fields), next(fields)
+        argv = tuple(next(fields) for _ in range(int(size)))
+        found[at][int(status)].append((pid, Call(streams, argv)))
+    return [(_in_order(first, shell), _in_order(second, shell)) for first, second in found]
+
+
+def _in_order(notes: Sequence[_Note], shell: int) -> Calls:
+    """The steps of a pipeline are started from left to right, and may write in any order."""
+    calls: list[Call] = []
+    for is_own, some in groupby(notes, key=lambda note: note[0] == shell):
+        calls += [call for _, call in (some if is_own else sorted(some, key=lambda note: note[0]))]
+    return tuple(calls)
+
+
+def expected(script: Script) -> Runs:
+    """What would run if the script were right."""
+    return _calls(script, succeed=True), _calls(script, succeed=False)
+
+
+def _calls(script: Script, *, succeed: bool) -> Calls:
+    calls: list[Call] = []
+    is_well = True
+    for pipeline in _pipelines(script):
+        join = pipeline[0].join
+        if (join is Join.AND and not is_well) or (join is Join.OR and is_well):
+            continue
+        is_well = succeed
+        for place, step in enumerate(pipeline):
+            out = "|" if place + 1 < len(pipeline) else "o"
+            where = {Stream.OUT: out, Stream.ERR: "e", Stream.NULL: "0"}
+            streams = ("|" if place else "-") + where[step.stdout] + where[step.stderr]
+            calls.append(Call(streams, tuple(word.text for word in step.words)))
+    return tuple(calls)
+
+
+def _pipelines(script: Script) -> list[list[Step]]:
+    pipelines: list[list[Step]] = []
+    for step in script.steps:
+        if step.join is Join.PIPE:
+            pipelines[-1].append(step)
+        else:
+            pipelines.append([step])
+    return pipelines
