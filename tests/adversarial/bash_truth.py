@@ -1,9 +1,12 @@
 """What bash itself makes of a string, with no program anywhere that it could start."""
 
+import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -12,14 +15,12 @@ from handrail.policy.shell.script import Join, Script, Step, Stream
 
 BASH = shutil.which("bash")
 
-# Every command, known or not, ends in `__note`, which writes down who it is, where it reads from and
-# writes to, and its words. Who reads from a pipe first waits until nobody can write to it. All
-# succeed in the first run and all fail in the second: together the two show every `&&`, `||` and `;`
-# for what it is.
-_PROGRAM = r"""
+# Every command, known or not, ends in `__note`, which writes down who it is, where it reads from
+# and writes to, and its words.
+_PRELUDE = r"""
 __note() {
     local from=- to=? errors=?
-    if [[ -p /dev/fd/0 ]]; then from='|'; builtin read -r -d '' _; fi
+    if [[ -p /dev/fd/0 ]]; then from='|'; fi
     if [[ -p /dev/fd/1 ]]; then to='|'
     elif [[ /dev/fd/1 -ef /dev/null ]]; then to=0
     elif [[ /dev/fd/1 -ef $__home/out ]]; then to=o; fi
@@ -27,20 +28,21 @@ __note() {
     elif [[ /dev/fd/2 -ef /dev/null ]]; then errors=0
     elif [[ /dev/fd/2 -ef $__home/out ]]; then errors=o
     elif [[ /dev/fd/2 -ef $__home/err ]]; then errors=e; fi
-    builtin printf '%s\0' "$__status" "$__at" "$BASHPID" "$from$to$errors" "$#" "$@" >&9
+    builtin printf '%s\0' . "$__at" "$BASHPID" "$from$to$errors" "$#" "$@" >&9
     return "$__status"
 }
 command_not_found_handle() { __note "$@"; }
-. "$__home/functions"
 exec 9>>"$__home/notes" </dev/null >"$__home/out" 2>"$__home/err"
 mapfile -d '' -t __strings <"$__home/strings"
 while read -r _ __name; do
-    case $__name in builtin|eval|printf|read|local|return|enable) ;; *) enable -n "$__name" ;; esac
+    case $__name in builtin|eval|printf|local|return|enable|read) ;; *) enable -n "$__name" ;; esac
 done < <(enable)
-for __status in 0 1; do
-    for ((__at = 0; __at < ${#__strings[@]}; __at++)); do builtin eval -- "${__strings[__at]}"; done
-done
 """
+_ALL = r"""
+for ((__at = 0; __at < ${#__strings[@]}; __at++)); do builtin eval -- "${__strings[__at]}"; done
+"""
+_FAR = 1_000
+_PATIENCE_SECONDS = 60
 _KEPT = frozenset(["builtin", "local", "return"])
 
 
@@ -55,22 +57,54 @@ class Call:
 Calls = tuple[Call, ...]
 _Note = tuple[int, Call]
 Runs = tuple[Calls, Calls]
-"""The calls when every command succeeds, and when every command fails."""
+"""The calls when every command succeeds, and when every command fails.
+
+Together the two show every `&&`, `||` and `;` for what it is.
+"""
+
+
+def version_of_bash() -> int:
+    if BASH is None:
+        return 0
+    command = [BASH, "--norc", "--noprofile", "-c", 'echo "${BASH_VERSINFO[0]}"']
+    return int(subprocess.run(command, capture_output=True, check=True).stdout)
 
 
 def truth(strings: Sequence[str], names: Iterable[str]) -> list[Runs]:
-    """What bash runs for each of these strings.
+    """What bash runs for each of these strings, one after the other in one process.
 
     Names only spare it a search: a command of another name is written down as well.
     """
+    return [
+        (first, second)
+        for first, second in zip(
+            *(_notes(strings, names, _ALL, status) for status in "01"), strict=True
+        )
+    ]
+
+
+def truth_alone(text: str, names: Iterable[str]) -> Runs:
+    """What `bash -c` runs for this one string."""
+    first, second = (_notes([text], names, text, status)[0] for status in "01")
+    return first, second
+
+
+def _notes(strings: Sequence[str], names: Iterable[str], program: str, status: str) -> list[Calls]:
     with tempfile.TemporaryDirectory(prefix="parity-") as folder:
         home, empty = Path(folder), Path(folder) / "empty"
         empty.mkdir()
         (home / "strings").write_bytes(b"".join(text.encode() + b"\0" for text in strings))
-        (home / "functions").write_text("".join(_function(name) for name in set(names) - _KEPT))
-        env = {"PATH": str(empty), "LC_ALL": "C.UTF-8", "__home": folder}
-        command = [BASH or "bash", "--norc", "--noprofile", "-c", _PROGRAM]
-        shell = subprocess.Popen(command, env=env, cwd=empty)
+        functions = "".join(_function(name) for name in set(names) - _KEPT)
+        (home / "prelude").write_text(functions + _PRELUDE)
+        env = {"PATH": str(empty), "LC_ALL": "C.UTF-8", "BASH_ENV": str(home / "prelude")}
+        env |= {"__home": folder, "__at": "0", "__status": status}
+        command = [BASH or "bash", "-c", program]
+        shell = subprocess.Popen(command, env=env, cwd=empty, start_new_session=True)
+        # What we misread may run for ever, or leave somebody behind.
+        with suppress(subprocess.TimeoutExpired):
+            shell.wait(_PATIENCE_SECONDS)
+        with suppress(ProcessLookupError):
+            os.killpg(shell.pid, signal.SIGKILL)
         shell.wait()
         return _read_notes((home / "notes").read_bytes(), len(strings), shell.pid)
 
@@ -79,21 +113,26 @@ def _function(name: str) -> str:
     return f'function {name} {{ __note {name} "$@"; }}\n'
 
 
-def _read_notes(notes: bytes, count: int, shell: int) -> list[Runs]:
-    found: list[tuple[list[_Note], list[_Note]]] = [([], []) for _ in range(count)]
+def _read_notes(notes: bytes, count: int, shell: int) -> list[Calls]:
+    found: list[list[_Note]] = [[] for _ in range(count)]
     fields = iter(notes.decode().split("\0"))
-    while status := next(fields):
+    while next(fields):
         at, pid, streams, size = int(next(fields)), int(next(fields)), next(fields), next(fields)
         argv = tuple(next(fields) for _ in range(int(size)))
-        found[at][int(status)].append((pid, Call(streams, argv)))
-    return [(_in_order(first, shell), _in_order(second, shell)) for first, second in found]
+        found[at].append((pid, Call(streams, argv)))
+    return [_in_order(some, shell) for some in found]
 
 
 def _in_order(notes: Sequence[_Note], shell: int) -> Calls:
     """The steps of a pipeline are started from left to right, and may write in any order."""
     calls: list[Call] = []
-    for is_own, some in groupby(notes, key=lambda note: note[0] == shell):
-        calls += [call for _, call in (some if is_own else sorted(some, key=lambda note: note[0]))]
+    for is_own, group in groupby(notes, key=lambda note: note[0] == shell):
+        some = list(group)
+        if not is_own:
+            # Process ids start again from below when they have run out.
+            first = min((pid for pid, _ in some if pid > max(some)[0] - _FAR), default=0)
+            some.sort(key=lambda note: (note[0] < first, note[0]))
+        calls += [call for _, call in some]
     return tuple(calls)
 
 

@@ -1,5 +1,6 @@
 """Strings that a shell may be given: what people type, bent until it breaks."""
 
+import string
 from collections.abc import Callable
 from random import Random
 
@@ -7,23 +8,28 @@ NAMES = ["c1", "c2", "c3", "c4", "./c5", "bin/c6", "echo", "cd", "test", "printf
 
 _PLAIN = [
     "a", "b.py", "src", "src/x_1.py", "-x", "-rn", "--long", "--include=", "-", "--", "0", "1", "2",
-    "10", "-20", "1,80p", "a=b", "=", "a:b", "HEAD~1", "HEAD^", "HEAD~2^", "@~1", "v1.0..v2", "@{u}",
-    "stash@{0}", "{}", "!", "^x", "%", "%s", ",", "+", "+x", "@", ".", "..", "/", "/dev/null", ":",
-    "if", "time", "then", "in", "done", "x@y.z:q/w", "a-b", "a]", "[a", "0x1f", "1e3",
+    "10", "-20", "1,80p", "a=b", "=", "a:b", "HEAD~1", "HEAD^", "HEAD~2^", "@~1", "v1.0..v2",
+    "@{u}", "stash@{0}", "{}", "!", "^x", "%", "%s", ",", "+", "+x", "@", ".", "..", "/",
+    "/dev/null", ":", "if", "time", "then", "in", "done", "x@y.z:q/w", "a-b", "a]", "[a", "0x1f", "1e3",
 ]  # fmt: skip
-_GLOBS = ["*", "?", "[ab]", "[a-z]*", "*.py", "src/**/*.py", "[!a]", "[^a]", "[", "]", "[[:alpha:]]"]
+_GLOBS = [
+    "*", "?", "[ab]", "[a-z]*", "*.py", "src/**/*.py", "[!a]", "[^a]", "[", "]", "[[:alpha:]]",
+]  # fmt: skip
 _ODD = [
     "~", "~/x", "{a,b}", "{1..3}", "{", "}", "!x", "#", "#x", "$", "$x", "${x}", "$(c1)", "`c1`",
     "$((1))", "$'a'", '$"a"', "é", "日", "\u200b", "\u00a0", "<(c1)", "(", ")", "a=~/x", ":~", "\\",
     "a~", "=~", "<", ">", ">x", "{a}>x", "=(a)", "a#b", "$IFS", "\x01", "\x7f", "\r", "\v", "\f",
 ]  # fmt: skip
-_INSIDE = list("ab01 *?[]{}~!#$`\"'\\|&;<>()\n\t.,:-=/^%@") + ["\\n", "\\.", "\\$", "$|", "é", "日"]
-_BETWEEN = [" "] * 30 + ["  ", "\t", " \\\n  ", " \\\n", "\\\n", "\\\n ", "\\\t", " \t "]
+_INSIDE = [*"ab01 *?[]{}~!#$`\"'\\|&;<>()\n\t.,:-=/^%@", "\\n", "\\.", "\\$", "$|", "é", "日"]
+_ESCAPED = [*string.punctuation * 3, *string.ascii_letters, *" ;;;()()\t\n       "]
+_BETWEEN = [" "] * 50 + ["  ", "\t", " \\\n  ", " \\\n", "\\\n", "\\\n ", "\\\t", " \t "]
 _JOINS = [
     " | ", "|", " |", "| ", " && ", "&&", " || ", "||", "; ", ";", " ; ", "\n", "\n\n", " &&\n  ",
     "|\n", " | \\\n ", " # note\n", "\n# it's\n", ";\n", "; # x\n", " &&# x\n", "&& \n\n ",
 ]  # fmt: skip
-_BAD_JOINS = [" & ", "&", " |& ", ";;", "\n| ", "; ; ", " && ; ", "&& ||", "\r\n", "\\\n", " \\\n", " #"]
+_BAD_JOINS = [
+    " & ", "&", " |& ", ";;", "\n| ", "; ; ", " && ; ", "&& ||", "\r\n", "\\\n", " \\\n", " #",
+]  # fmt: skip
 _REDIRECTS = [
     " 2>/dev/null", " >/dev/null", " 2>&1", " &>/dev/null", " > /dev/null", " 2> /dev/null",
     " >/dev/null 2>&1", " 2>&1 >/dev/null", " &> \\\n /dev/null", " 2>&1 2>/dev/null",
@@ -53,12 +59,12 @@ _SOUP = list("cc112 aab \n\t  ''\"\"\\\\||&&;;>#$`*?[]{}()~!=<,-./2é")
 def shell_string(random: Random) -> str:
     """One string. Most are nearly what somebody could have typed."""
     kind = random.random()
-    if kind < 0.08:
+    if kind < 0.06:
         return "".join(random.choices(_SOUP, k=random.randint(1, 24)))
     text = _line(random)
-    if kind < 0.14:
+    if kind < 0.10:
         text = random.choice(_FRAMES)(text)
-    while random.random() < 0.22:
+    while random.random() < 0.15:
         text = _bent(text, random)
     return text
 
@@ -102,8 +108,8 @@ def _piece(random: Random) -> str:
         return "'" + _inside(random).replace("'", "") + "'"
     if kind < 0.86:
         return '"' + _inside(random) + '"'
-    if kind < 0.96:
-        return "\\" + chr(random.choice([*range(32, 127), 9, 10, 59, 40, 41]))
+    if kind < 0.98:
+        return "\\" + random.choice(_ESCAPED)
     return random.choice(_ODD)
 
 
