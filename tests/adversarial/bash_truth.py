@@ -28,7 +28,8 @@ __note() {
     elif [[ /dev/fd/2 -ef /dev/null ]]; then errors=0
     elif [[ /dev/fd/2 -ef $__home/out ]]; then errors=o
     elif [[ /dev/fd/2 -ef $__home/err ]]; then errors=e; fi
-    builtin printf '%s\0' . "$__at" "$BASHPID" "$from$to$errors" "$#" "$@" >&9
+    # Without line ends it is written in one piece, whoever else writes at the same time.
+    builtin printf '%s\0' . "$__at" "$BASHPID" "$from$to$errors" "$#" "${@//$'\n'/$'\1'}" >&9
     return "$__status"
 }
 command_not_found_handle() { __note "$@"; }
@@ -70,32 +71,32 @@ def version_of_bash() -> int:
     return int(subprocess.run(command, capture_output=True, check=True).stdout)
 
 
-def truth(strings: Sequence[str], names: Iterable[str]) -> list[Runs]:
+def truth(strings: Sequence[str], names: Iterable[str], options: str = "") -> list[Runs]:
     """What bash runs for each of these strings, one after the other in one process.
 
     Names only spare it a search: a command of another name is written down as well.
     """
-    return [
-        (first, second)
-        for first, second in zip(
-            *(_notes(strings, names, _ALL, status) for status in "01"), strict=True
-        )
-    ]
+    prelude = _prelude(names, options)
+    return list(zip(*(_notes(strings, prelude, _ALL, status) for status in "01"), strict=True))
 
 
 def truth_alone(text: str, names: Iterable[str]) -> Runs:
     """What `bash -c` runs for this one string."""
-    first, second = (_notes([text], names, text, status)[0] for status in "01")
-    return first, second
+    prelude = _prelude(names)
+    return _notes([text], prelude, text, "0")[0], _notes([text], prelude, text, "1")[0]
 
 
-def _notes(strings: Sequence[str], names: Iterable[str], program: str, status: str) -> list[Calls]:
+def _prelude(names: Iterable[str], options: str = "") -> str:
+    functions = [f'function {name} {{ __note {name} "$@"; }}\n' for name in set(names) - _KEPT]
+    return "".join([*functions, options, _PRELUDE])
+
+
+def _notes(strings: Sequence[str], prelude: str, program: str, status: str) -> list[Calls]:
     with tempfile.TemporaryDirectory(prefix="parity-") as folder:
         home, empty = Path(folder), Path(folder) / "empty"
         empty.mkdir()
         (home / "strings").write_bytes(b"".join(text.encode() + b"\0" for text in strings))
-        functions = "".join(_function(name) for name in set(names) - _KEPT)
-        (home / "prelude").write_text(functions + _PRELUDE)
+        (home / "prelude").write_text(prelude)
         env = {"PATH": str(empty), "LC_ALL": "C.UTF-8", "BASH_ENV": str(home / "prelude")}
         env |= {"__home": folder, "__at": "0", "__status": status}
         command = [BASH or "bash", "-c", program]
@@ -109,13 +110,9 @@ def _notes(strings: Sequence[str], names: Iterable[str], program: str, status: s
         return _read_notes((home / "notes").read_bytes(), len(strings), shell.pid)
 
 
-def _function(name: str) -> str:
-    return f'function {name} {{ __note {name} "$@"; }}\n'
-
-
 def _read_notes(notes: bytes, count: int, shell: int) -> list[Calls]:
     found: list[list[_Note]] = [[] for _ in range(count)]
-    fields = iter(notes.decode().split("\0"))
+    fields = iter(notes.decode().replace("\1", "\n").split("\0"))
     while next(fields):
         at, pid, streams, size = int(next(fields)), int(next(fields)), next(fields), next(fields)
         argv = tuple(next(fields) for _ in range(int(size)))

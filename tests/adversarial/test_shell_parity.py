@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 import pytest
@@ -144,6 +144,32 @@ def test_strings_hold_all_that_we_take_for_plain(drawn: Sample) -> None:
 def test_a_string_means_the_same_in_a_shell_of_its_own() -> None:
     for text, script in sample(ANOTHER_SEED, 100).accepted.items():
         assert truth_alone(text, names_in([script])) == expected(script), text
+
+
+def test_a_word_is_a_pattern_where_bash_takes_it_for_one() -> None:
+    """Told to drop patterns that fit nothing, bash shows which words it takes for patterns."""
+    accepted = {
+        text: without_patterns(script)
+        for text, script in sample(ANOTHER_SEED, 5 * PER_PROCESS).accepted.items()
+        if not has_pattern_behind_a_dash(script)
+    }
+    found = truth(list(accepted), names_in(accepted.values()), options="shopt -s nullglob")
+    for (text, script), runs in zip(accepted.items(), found, strict=True):
+        assert runs == expected(script), text
+
+
+def without_patterns(script: Script) -> Script:
+    return Script(
+        tuple(
+            replace(step, words=tuple(word for word in step.words if not word.is_pattern))
+            for step in script.steps
+        )
+    )
+
+
+def has_pattern_behind_a_dash(script: Script) -> bool:
+    words = [word.text for step in script.steps for word in step.words]
+    return any(word.startswith("-") and re.search(r"[*?]|\[.*\]", word) for word in words)
 
 
 def test_a_broken_line_taken_for_a_blank_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
