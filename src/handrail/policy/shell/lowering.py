@@ -40,7 +40,6 @@ _VARIABLE = "it uses a variable"
 _STATE = "it changes the state of the shell"
 _FLOW = "it has a loop or a branch"
 _WHY_NOT = {
-    "ERROR": _BROKEN,
     "simple_expansion": _VARIABLE,
     "expansion": _VARIABLE,
     "$": "it has a $ outside single quotes",
@@ -143,14 +142,14 @@ class _Reading:
 
     def script(self) -> Script:
         root = parse(self._source)
+        if root.has_error:
+            raise Doubt(_BROKEN)
         for kind, start, end in _tokens(root):
             self._pass_blanks(start)
             self._end = end
             self._take(kind, self._source[start:end].decode())
         self._pass_blanks(len(self._source))
         self._finish()
-        if root.has_error:
-            raise Doubt(_BROKEN)
         return Script(tuple(self._steps))
 
     def _pass_blanks(self, start: int) -> None:
