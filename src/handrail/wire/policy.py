@@ -1,7 +1,7 @@
 """Bodies about the rules: what they are, what they would say, what a project adds to them."""
 
 from collections import Counter
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field
 
@@ -21,9 +21,8 @@ class PolicyRequest(Body):
     text: str = Field(
         max_length=MAX_POLICY_CHARS, description="The file as it is; empty where there is none."
     )
-    walls: list[Wall] = Field(
+    walls: list[Annotated[Wall, Field(strict=False)]] = Field(
         default=[],
-        strict=False,
         max_length=len(Wall),
         description="What keeps commands in on this machine; without it, every command asks.",
     )
