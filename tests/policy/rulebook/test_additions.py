@@ -49,6 +49,15 @@ raise = [{ on = ["-run"], to = "medium", reason = "runs" }]
 examples = { "seek . -run look x {} ;" = "medium" }
 
 [[command]]
+name = "act"
+risk = "medium"
+reason = "acts"
+options_first = true
+values = ["-m"]
+runs_named = ["-m"]
+examples = { "act -m pack a" = "high" }
+
+[[command]]
 name = "shop"
 risk = "medium"
 reason = "buys"
@@ -95,6 +104,10 @@ def read(line: str) -> Reading:
             "seek . -run look --calmly x ; -run do 3 look --calmly y ;",
         ),
         ("seek . -run look x", "seek . -run look --calmly x"),
+        ("act -m look x", "act -m look --calmly x"),
+        ("act -mlook x", "act -mlook --calmly x"),
+        ("act -m play look x", "act -m play look x"),
+        ("act -m", "act -m"),
         ("shop list a", "shop list --plain a"),
         ("shop -q list a", "shop -q list --plain a"),
         ("shop buy a", "shop buy a --no-bags"),
@@ -124,6 +137,8 @@ def test_what_two_rules_add_is_added_once() -> None:
         ("do 2 shop buy a", NET),
         ("seek .", READ),
         ("seek . -run look x ;", WRITE),
+        ("act -m shop buy x", NET),
+        ("act -m play shop buy x", WRITE),
         ("shop", WRITE),
         ("shop list", READ),
         ("shop buy a", NET),
@@ -154,6 +169,13 @@ def test_box_is_as_wide_as_the_widest_part_needs(line: str, profile: Profile) ->
 def test_values_are_found_where_a_flag_takes_them(line: str, risk: str, files: list[str]) -> None:
     reading = read(line)
     assert (worst(reading.findings).name, [file.word for file in reading.files]) == (risk, files)
+
+
+def test_name_that_is_a_commands_is_judged_as_that_command() -> None:
+    assert worst(read("act -m pack a").findings).name == "HIGH"
+    assert worst(read("act -m look x a").findings).name == "MEDIUM"
+    assert [file.word for file in read("act -m look x a").files] == ["a"]
+    assert [file.word for file in read("act -m play x a").files] == ["x", "a"]
 
 
 def test_operand_beyond_the_last_is_told_by_its_own_reason() -> None:

@@ -122,8 +122,9 @@ ROW = "[[command]]\nname = 'x'\n"
 EXAMPLES = "examples = { 'x' = 'high' }\n"
 KNOWN = (
     "known: name, names, risk, reason, raise, flags, optional, values, paths, named_values, "
-    "named_paths, last, text, instead, plain, operands, beyond, free_with, runs, runs_after, sub, "
-    "other, strict, clusters, options_first, writes, broad, broad_on, profile, before, after"
+    "named_paths, last, text, instead, plain, operands, beyond, free_with, runs, runs_after, "
+    "runs_named, sub, other, strict, clusters, options_first, writes, broad, broad_on, profile, "
+    "before, after"
 )
 
 

@@ -92,16 +92,17 @@ def test_no_command_is_judged_milder_inside_another(case: dict[str, Any]) -> Non
         (["foo"], ["Command not allowed: foo is not on the list of commands"]),
         (["curl"], ["Command not allowed: curl reaches the network; use http_request"]),
         (["sort", "-o", "b", "a"], ["sort -o writes a file"]),
-        (["ls", "-Z"], ["ls -Z is not known to be harmless"]),
+        (["ls", "-y"], ["ls -y is not known to be harmless"]),
         (
             ["npm", "install", "x"],
             [
-                "npm install changes the project's packages, downloads them and can run their "
-                "scripts"
+                "npm install changes the project's packages and downloads them; their scripts "
+                "stay off"
             ],
         ),
         (["git", "gc", "--x"], ["git gc can throw away work, or change much at once"]),
-        (["git", "foo"], ["git looks at the repository", "Command not allowed: git foo is not "]),
+        (["git", "foo"], ["Command not allowed: git foo is not known here"]),
+        (["git", "branch", "new"], ["git branch new makes a branch"]),
         (["cat", "/etc/passwd"], ["'/etc/passwd' lies outside the workspace"]),
         (["./run.sh"], ["./run.sh is a program of the workspace itself"]),
         ([""], ["the command is empty"]),
@@ -162,7 +163,7 @@ def test_only_so_many_files_are_written_at_once() -> None:
 
 def test_text_too_long_to_be_looked_through_is_not_plain() -> None:
     assert judge("sed", "p;" * 2_000, "a") == []
-    assert worst(judge("sed", "p;" * 2_000 + "p", "a")) is RiskLevel.HIGH
+    assert worst(judge("sed", "p;" * 2_000 + "p", "a")) is RiskLevel.MEDIUM
 
 
 _LINES = [
@@ -281,7 +282,7 @@ def test_kind_is_told_only_where_it_says_enough(
         (["cp", "-ra", "b"], [("a", True), ("b", True)]),
         (["cp", "--target-directory=a", "b"], [("a", True), ("b", True)]),
         (["grep", "pattern", "a"], [("a", False)]),
-        (["git", "show", "HEAD:a"], [("HEAD:a", True), ("a", True)]),
+        (["git", "show", "HEAD:a"], [("HEAD:a", False), ("a", False)]),
         (["./run.sh", "a"], [("./run.sh", False), ("a", True)]),
         (["nice", "cat", "a"], [("a", False)]),
         (["echo", "a"], []),

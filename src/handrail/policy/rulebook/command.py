@@ -49,6 +49,7 @@ class CommandRule:
     last: frozenset[str] = frozenset()
     instead: frozenset[str] = frozenset()
     runs_after: frozenset[str] = frozenset()
+    runs_named: frozenset[str] = frozenset()
     raises: tuple[Raise, ...] = ()
     text: Text = Text.NONE
     plain: re.Pattern[str] | None = None

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from handrail.core.box import Profile
 from handrail.core.risk import Finding, Layer, RiskLevel
-from handrail.policy.rulebook.command import CommandList
+from handrail.policy.rulebook.command import CommandList, CommandRule
 from handrail.policy.rulebook.line import HOW, Line
 from handrail.policy.rulebook.reading import Addition, FileWord, Reading, refused, shown, total
 
@@ -22,37 +22,44 @@ def read_line(listed: CommandList, argv: Sequence[str]) -> Reading:
 
 @lru_cache(maxsize=1)  # A call is judged, planned and told its kind in a row.
 def _read_once(listed: CommandList, argv: tuple[str, ...]) -> Reading:
-    read = _read(listed, argv, 0, 0)
+    read = _Commands(listed).read(argv, 0)
     words = _with_additions(argv, read.additions)
     return Reading(read.findings, read.files, read.kind, read.profile, read.additions, words)
 
 
-def _read(listed: CommandList, argv: Sequence[str], at: int, depth: int) -> Reading:
-    """A command whose name stands at `at` in the whole line."""
-    command = argv[0]
-    if not _NAME.fullmatch(command):
-        return refused("command.spelling", f"{shown(command)} is no command's name; {HOW}")
-    if depth > _MOST_NESTED:
-        return refused("command.nested", "commands are run by commands too many times over")
+class _Commands:
+    """Reads commands that are run by others, which are `depth` in number."""
 
-    def read_inner(inner: Sequence[str], start: int) -> Reading:
-        return _read(listed, inner, start, depth + 1)
+    def __init__(self, listed: CommandList, depth: int = 0):
+        self._listed = listed
+        self._depth = depth
 
-    name, words = command.rstrip("/").rpartition("/")[2], argv[1:]
-    readings = [
-        Line(rule, name, words, at + 1, read_inner).read() for rule in listed.rules_for(name)
-    ]
-    if "/" in command:
-        # Whether it understands what we would add, nobody knows.
-        readings = [replace(reading, additions=()) for reading in readings]
-        readings.append(_read_own_program(command, words))
-    if not readings:
-        readings.append(_read_unlisted(name, words, listed.unlisted))
-    if listed.further:
-        readings += [
-            Line(rule, name, words, at + 1, read_inner).read() for rule in listed.further_for(name)
-        ]
-    return total(readings)
+    def knows(self, name: str) -> bool:
+        return bool(self._listed.rules_for(name))
+
+    def read(self, argv: Sequence[str], at: int) -> Reading:
+        command, words = argv[0], argv[1:]
+        if not _NAME.fullmatch(command):
+            return refused("command.spelling", f"{shown(command)} is no command's name; {HOW}")
+        if self._depth > _MOST_NESTED:
+            return refused("command.nested", "commands are run by commands too many times over")
+        name = command.rstrip("/").rpartition("/")[2]
+        readings = self._by_rules(self._listed.rules_for(name), name, words, at)
+        if "/" in command:
+            # Whether it understands what we would add, nobody knows.
+            readings = [replace(reading, additions=()) for reading in readings]
+            readings.append(_read_own_program(command, words))
+        if not readings:
+            readings.append(_read_unlisted(name, words, self._listed.unlisted))
+        if self._listed.further:
+            readings += self._by_rules(self._listed.further_for(name), name, words, at)
+        return total(readings)
+
+    def _by_rules(
+        self, rules: Iterable[CommandRule], name: str, words: Sequence[str], at: int
+    ) -> list[Reading]:
+        inner = _Commands(self._listed, self._depth + 1)
+        return [Line(rule, name, words, at + 1, inner).read() for rule in rules]
 
 
 def _read_own_program(command: str, words: Sequence[str]) -> Reading:

@@ -20,12 +20,12 @@ from handrail.policy.rulebook.row import RuleRow, rows_of
 _KEYS = (
     *("name", "names", "risk", "reason", "raise", "flags", "optional", "values", "paths"),
     *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
-    *("free_with", "runs", "runs_after", "sub", "other", "strict", "clusters", "options_first"),
-    *("writes", "broad", "broad_on", "profile", "before", "after"),
+    *("free_with", "runs", "runs_after", "runs_named", "sub", "other", "strict", "clusters"),
+    *("options_first", "writes", "broad", "broad_on", "profile", "before", "after"),
 )
 # What decides what really runs, or for how long we think about it, is no stranger's to say.
 _NOT_FOR_PROJECTS = ("plain", "profile", "before", "after")
-_HANDS_ITS_WORDS_ON = ("runs", "runs_after", "last", "options_first")
+_HANDS_ITS_WORDS_ON = ("runs", "runs_after", "runs_named", "last", "options_first")
 _UNKNOWN = "is on the list, but nothing more is known of it"
 
 T = TypeVar("T")
@@ -63,6 +63,7 @@ def _read_rule(row: RuleRow, *, examples: tuple[tuple[str, RiskLevel], ...] | No
         last=_words(row, "last"),
         instead=_words(row, "instead"),
         runs_after=_words(row, "runs_after"),
+        runs_named=_words(row, "runs_named"),
         raises=tuple(map(_read_raise, rows_of(row.values, "raise", row.where, row.layer))),
         text=_text(row),
         plain=_pattern(row, "plain"),

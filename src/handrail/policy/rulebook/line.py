@@ -4,7 +4,8 @@ Nothing here looks at paths: which words may name files is part of what is read.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
@@ -23,8 +24,15 @@ _END_OF_INNER = (";", "+")
 _WHAT_IS_FOUND = "{}"
 _MOST_TEXT_CHARS = 4_000
 
-# Reads a command that another one runs: its words, and where the first of them stands.
-ReadInner = Callable[[Sequence[str], int], Reading]
+
+class Inner(Protocol):
+    """What is known of commands that are run by others."""
+
+    def knows(self, name: str) -> bool: ...
+
+    def read(self, argv: Sequence[str], at: int) -> Reading:
+        """Read a command whose name stands at `at` in the whole line."""
+        ...
 
 
 class Line:
@@ -36,13 +44,13 @@ class Line:
         title: str,
         words: Sequence[str],
         at: int,
-        read_inner: ReadInner,
+        inner: Inner,
     ):
         self._rule = rule
         self._title = title
         self._words = words
         self._at = at
-        self._run_by = read_inner
+        self._run_by = inner
         self._next = 0
         self._findings: list[Finding] = []
         self._operands: list[str] = []
@@ -112,7 +120,9 @@ class Line:
         self._may_have_more |= not rule.free_with.isdisjoint(names)
         flag = names[-1]
         if rule.takes_value(flag):
-            self._take_value(word, flag)
+            value = self._take_value(word, flag)
+            if flag in rule.runs_named:
+                self._read_named(value)
         if rule.text is not Text.ALL:
             self._files += filter(None, possible_values(word, names, unknown, rule))
         if flag in rule.runs_after:
@@ -121,7 +131,7 @@ class Line:
         if flag in rule.last:
             self._files += self._take_rest()
 
-    def _take_value(self, word: str, flag: str) -> None:
+    def _take_value(self, word: str, flag: str) -> str:
         rule, value = self._rule, value_in(word, flag, self._rule)
         if value is None:
             value = self._pop_value()
@@ -131,6 +141,7 @@ class Line:
             self._files.append(value)
         elif flag in rule.instead:
             self._check_plain(value)
+        return value
 
     def _pop_value(self) -> str:
         return self._pop() if self._next < len(self._words) else ""
@@ -158,7 +169,16 @@ class Line:
     def _read_inner(self, argv: Sequence[str]) -> None:
         """Read the words just taken, behind which we stand, as a command."""
         if argv:
-            self._inner.append(self._run_by(argv, self._at + self._next - len(argv)))
+            self._inner.append(self._run_by.read(argv, self._at + self._next - len(argv)))
+
+    def _read_named(self, name: str) -> None:
+        """A name that may be a command's; the words behind it are its own in any case."""
+        at = self._at + self._next - 1
+        rest = self._take_rest()
+        if self._run_by.knows(name):
+            self._inner.append(self._run_by.read([name, *rest], at))
+        else:
+            self._files += rest
 
     def _take_rest(self) -> Sequence[str]:
         rest = self._words[self._next :]

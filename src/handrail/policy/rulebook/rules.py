@@ -17,6 +17,12 @@ from handrail.policy.rulebook.settings import Ceiling, Unlisted, read_settings
 from handrail.policy.rulebook.tools import ToolRule, read_tool_rule
 from handrail.policy.rulebook.writes import WriteRule, judge_write, read_write_rule
 
+# In this order: a file's examples may speak of commands of those before it.
+SHIPPED = (
+    *("paths.toml", "writes.toml", "commands_refused.toml", "commands_packages.toml"),
+    *("commands_git.toml", "commands.toml"),
+)
+
 _SECTIONS = ("path", "write", "command", "tool", "policy")
 
 Named = TypeVar("Named", PathRule, WriteRule)
@@ -137,8 +143,9 @@ def _replace_by_name(rules: tuple[Named, ...], by: tuple[Named, ...]) -> tuple[N
 @cache
 def default_rules() -> Rules:
     """The rules Handrail ships, one file per subject."""
-    shipped = files("handrail.policy.rulebook").joinpath("defaults").iterdir()
+    folder = files("handrail.policy.rulebook").joinpath("defaults")
     rules = Rules()
-    for file in sorted(shipped, key=lambda file: file.name):
-        rules += Rules.parse(file.read_text(encoding="utf-8"), source=file.name)
+    for name in SHIPPED:
+        text = folder.joinpath(name).read_text(encoding="utf-8")
+        rules += Rules.parse(text, source=name, beneath=rules)
     return rules
