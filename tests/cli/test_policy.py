@@ -93,3 +93,37 @@ def test_a_broken_file_is_named_and_nothing_is_explained_by_half(shell: Shell) -
         assert (
             refused(process) == ".handrail/policy.toml: tool rule 'write_file': 'risk' is missing"
         )
+
+
+def test_commands_are_tried_by_the_rules_of_their_folder(shell: Shell) -> None:
+    lay_down(shell, TERRAFORM + "[policy]\npacks = ['rust']\n", "")
+    (shell.workspace / "lines.txt").write_text("# tried\n\nnpm ci\nrustc a.rs\n")
+
+    tried = ("rg x src", "sort -o b.md a.md", "rm -rf /")
+    told = shell.run("policy", "test", *tried, "--file", "lines.txt")
+    listed = shell.run("policy", "test", "--json", "nice rg x", "rm x")
+    endless = shell.run("policy", "test", "cat 'a")
+    nothing = shell.run("policy", "test", "--file", "none.txt")
+
+    assert [" ".join(line.split()) for line in ended_well(told).splitlines()] == [
+        "LOW read rg x src",
+        "MEDIUM write sort -o b.md a.md",
+        "sort -o writes a file",
+        "FORBIDDEN refused rm -rf /",
+        "Command not allowed: rm deletes for good",
+        "MEDIUM net npm ci",
+        "npm ci changes the project's packages and downloads them; their scripts stay off",
+        "MEDIUM write rustc a.rs",
+        "rustc compiles",
+    ]
+    low, refusal = json.loads(ended_well(listed))["lines"]
+    assert low == {
+        "line": "nice rg x",
+        "risk": "LOW",
+        "profile": "read",
+        "argv": ["nice", "rg", "--no-config", "x"],
+        "reasons": [],
+    }
+    assert (refusal["risk"], refusal["profile"], refusal["argv"]) == ("FORBIDDEN", None, [])
+    assert refused(endless) == '"cat \'a" is no command line: No closing quotation'
+    assert refused(nothing).startswith("none.txt cannot be read: ")

@@ -1,16 +1,32 @@
 """The policy files that hold in a folder, listed and checked without a server."""
 
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.app.home import Home
 from handrail.app.policy_files import PolicyFile, WorkspacePolicy
 from handrail.app.settings import load_settings
+from handrail.core.box import Profile
 from handrail.core.errors import BadInput
 from handrail.core.policy import LayerSummary
-from handrail.core.risk import Layer
+from handrail.core.risk import Layer, RiskLevel, worst
 from handrail.policy.rulebook.book import PROJECT_FILE, operator_rules, project_rules
 from handrail.policy.rulebook.rules import default_rules
 from handrail.policy.rulebook.summary import summarise
+from handrail.policy.validators.commands import CommandValidator
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedLine:
+    """What a command line comes to where a box is proven; what is refused has no box."""
+
+    line: str
+    risk: RiskLevel
+    profile: Profile | None
+    argv: tuple[str, ...]
+    reasons: tuple[str, ...]
 
 
 def show_policy(workspace: Path, home: Path | None) -> list[LayerSummary]:
@@ -47,6 +63,45 @@ def check_policy(
     else:
         operator_rules(text, str(file))
     return [file]
+
+
+def judge_lines(
+    lines: Sequence[str], file: Path | None, workspace: Path, home: Path | None
+) -> list[JudgedLine]:
+    """Judge command lines by the rules that hold in a folder.
+
+    A file has one on each line; a `#` begins a comment.
+
+    Raises:
+        BadInput: There is no such file, or a line has quotes without an end.
+    """
+    place = workspace.resolve()
+    policy = WorkspacePolicy(Home(load_settings(home=home).home), place)
+    validator = CommandValidator(str(place), policy.rules)
+    written = [] if file is None else _lines_of(file)
+    return [_judge_line(line, validator) for line in (*lines, *written)]
+
+
+def _lines_of(file: Path) -> list[str]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{file} cannot be read: {error}") from error
+    lines = map(str.strip, text.splitlines())
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def _judge_line(line: str, validator: CommandValidator) -> JudgedLine:
+    try:
+        command, *args = shlex.split(line) or [""]
+    except ValueError as error:
+        raise BadInput(f"{line!r} is no command line: {error}") from error
+    findings = validator.validate_command(command, args)
+    risk, reasons = worst(findings), tuple(finding.reason for finding in findings)
+    if risk is RiskLevel.FORBIDDEN:
+        return JudgedLine(line, risk, None, (), reasons)
+    planned = validator.plan_of(command, args)
+    return JudgedLine(line, risk, planned.profile, planned.argv, reasons)
 
 
 def _layer_of(file: Path, home: Home) -> Layer:

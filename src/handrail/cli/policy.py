@@ -6,10 +6,13 @@ from typing import Annotated
 
 import typer
 
-from handrail.app.policies import check_policy, show_policy
+from handrail.app.policies import JudgedLine, check_policy, judge_lines, show_policy
 from handrail.cli import options
 from handrail.cli.output import console, print_json, say, table, visible
+from handrail.core.risk import RiskLevel
 from handrail.wire.policy import LayerView
+
+_COLOURS = {RiskLevel.LOW: "green", RiskLevel.FORBIDDEN: "red"}
 
 
 class FileOf(StrEnum):
@@ -19,11 +22,12 @@ class FileOf(StrEnum):
 
 def register(app: typer.Typer) -> None:
     policy = typer.Typer(
-        help="Show the rules that hold in this folder, or check a policy file.",
+        help="Show the rules that hold in this folder, check a policy file, or try commands.",
         no_args_is_help=True,
     )
     policy.command("show")(show)
     policy.command("check")(check)
+    policy.command("test")(try_lines)
     app.add_typer(policy, name="policy")
 
 
@@ -54,11 +58,50 @@ def check(
         say(f"[green]good[/]  {visible(checked)}")
 
 
+def try_lines(
+    lines: Annotated[
+        list[str] | None, typer.Argument(help="Command lines, each in quotes.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="A file with more of them, one on each line.")
+    ] = None,
+    workspace: options.Workspace = Path(),
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """Say how risky commands are, in which box they run and why, where a box is proven.
+
+    For example: `handrail policy test "rg -n main src" "sort -o b a"`
+    """
+    judged = judge_lines(lines or [], file, workspace, home)
+    if json:
+        print_json({"lines": [_as_json(one) for one in judged]})
+        return
+    for one in judged:
+        colour = _COLOURS.get(one.risk, "yellow")
+        box = "refused" if one.profile is None else one.profile
+        say(f"[{colour}]{one.risk.name:9}[/]  {box:7}  {visible(one.line)}")
+        for reason in one.reasons:
+            say(f"    {visible(reason)}")
+
+
+def _as_json(one: JudgedLine) -> dict[str, object]:
+    return {
+        "line": one.line,
+        "risk": one.risk.name,
+        "profile": one.profile,
+        "argv": one.argv,
+        "reasons": one.reasons,
+    }
+
+
 def _say_layer(layer: LayerView) -> None:
     counts = ", ".join(f"{count} {kind}" for kind, count in layer.counts.items()) or "no rows"
     say(f"[bold]{layer.layer}[/]  {visible(layer.source)}: {counts}")
-    for name, value in (("autonomy", layer.autonomy), ("unlisted", layer.unlisted)):
-        if value is not None:
+    packs = ", ".join(layer.packs)
+    settings = {"autonomy": layer.autonomy, "unlisted": layer.unlisted, "packs": packs}
+    for name, value in settings.items():
+        if value:
             say(f"  {name} = {value}")
     for note in layer.notes:
         say(f"  [yellow]{visible(note)}[/]")

@@ -152,6 +152,7 @@ class LayerView(BaseModel):
     counts: dict[str, int] = Field(description="How many rows of each kind.")
     autonomy: Autonomy | None = Field(description="The most freedom it leaves an agent.")
     unlisted: str | None = Field(description="What becomes of commands nobody has listed.")
+    packs: list[str] = Field(description="The toolchains whose commands it switches on.")
     notes: list[str] = Field(description="Settings that have no effect, and why.")
     rules: list[RuleView] = Field(description="The rows.")
 
@@ -164,6 +165,7 @@ class LayerView(BaseModel):
             counts=Counter(line.kind.partition(",")[0] for line in summary.rules),
             autonomy=summary.autonomy,
             unlisted=summary.unlisted,
+            packs=list(summary.packs),
             notes=list(summary.notes),
             rules=[RuleView.of(line) for line in summary.rules],
         )

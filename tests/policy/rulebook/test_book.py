@@ -2,12 +2,14 @@
 
 import pytest
 
+from handrail.core.box import Profile
 from handrail.core.errors import RuleError
 from handrail.core.risk import Layer, RiskLevel
 from handrail.core.verdict import Ruling, Verdict
 from handrail.policy.rulebook.book import PROJECT_FILE, Rulebook, operator_rules, project_rules
 from handrail.policy.rulebook.globs import any_part
 from handrail.policy.rulebook.rules import default_rules
+from handrail.policy.rulebook.settings import PACKS
 from handrail.tools.catalogue import judge
 
 EXE = """
@@ -126,6 +128,28 @@ def test_unlisted_commands_ask_at_high_where_the_operator_says_so() -> None:
     assert run("sudo frobnicate", asks).risk is RiskLevel.FORBIDDEN
     assert run("frobnicate /etc/passwd", asks).risk is RiskLevel.FORBIDDEN
     assert run("frobnicate .env", asks).risk is RiskLevel.FORBIDDEN
+
+
+def test_commands_of_a_toolchain_are_switched_on_by_the_operator_in_one_line() -> None:
+    packs = "[policy]\npacks = ['rust', 'java']\n"
+
+    assert run("rustc --version").ruling is Ruling.DENY
+    assert run("rustc --version", packs).risk is RiskLevel.MEDIUM
+    assert run("mvn test", packs).plan.profiles == (Profile.NET,)
+    assert run("tsc", packs).ruling is Ruling.DENY
+    # The rest stays as it was, and a row of the operator still replaces one of a pack.
+    assert run("rm -rf x", packs).ruling is Ruling.DENY
+    assert run("mvn test", packs + command("mvn", mvn_test="high")).risk is RiskLevel.HIGH
+
+
+@pytest.mark.parametrize("pack", PACKS)
+def test_every_pack_loads_over_the_shipped_rules_and_replaces_none_of_them(pack: str) -> None:
+    names = [name for rule in default_rules((pack,)).commands for name in rule.names]
+    assert len(names) == len(set(names)) > len(default_rules().commands)
+
+
+def test_a_project_switches_no_toolchain_on() -> None:
+    assert run("rustc --version", project="[policy]\npacks = ['rust']").ruling is Ruling.DENY
 
 
 def test_other_rules_of_the_operator_count_from_the_next_call_on() -> None:
@@ -252,7 +276,15 @@ def test_a_text_that_cannot_be_read_any_more_forbids_everything() -> None:
     ("text", "message"),
     [
         ("policy = 1", "settings are written as one table, [policy]"),
-        ("[policy]\nmood = 1", "[policy]: unknown key 'mood'; known: unlisted, autonomy"),
+        ("[policy]\nmood = 1", "[policy]: unknown key 'mood'; known: unlisted, autonomy, packs"),
+        (
+            "[policy]\npacks = ['cobol']",
+            "[policy]: packs is a list of go, java, node, python, rust, unix, not ['cobol']",
+        ),
+        (
+            "[policy]\npacks = 'go'",
+            "[policy]: packs is a list of go, java, node, python, rust, unix, not 'go'",
+        ),
         ("[policy]\nunlisted = 1", "[policy]: unlisted is one of refuse, ask, not 1"),
         (
             "[policy]\nautonomy = 'wild'",

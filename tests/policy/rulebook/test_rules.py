@@ -1,3 +1,4 @@
+from importlib.resources import files
 from itertools import product
 
 import pytest
@@ -5,7 +6,8 @@ import pytest
 from handrail.core.errors import RuleError
 from handrail.policy.rulebook.globs import fold
 from handrail.policy.rulebook.paths import Access, PathRule
-from handrail.policy.rulebook.rules import Rules, default_rules
+from handrail.policy.rulebook.rules import SHIPPED, Rules, default_rules
+from handrail.policy.rulebook.settings import PACKS
 
 GOOD = {
     "name": '"diary"',
@@ -37,6 +39,14 @@ def test_shipped_rules_load_and_hold_their_own_examples() -> None:
         ("git-internals", "write"),
         ("git-secrets", "any"),
         ("handrail-own", "any"),
+    }
+
+
+def test_every_file_of_rules_is_loaded() -> None:
+    folder = files("handrail.policy.rulebook").joinpath("defaults")
+    assert {file.name for file in folder.iterdir()} == {*SHIPPED, "packs"}
+    assert {file.name for file in folder.joinpath("packs").iterdir()} == {
+        f"{pack}.toml" for pack in PACKS
     }
 
 

@@ -213,7 +213,9 @@ async def test_a_call_is_explained_and_nothing_comes_of_it(
         "workspace_id": household.workspace.id,
     }
     assert (asked.body["ruling"], asked.body["timeout_seconds"]) == ("ask", 600)
-    assert (asked.body["requires_approval"], asked.body["plan"]["argv"]) == (True, [["npm", "ci"]])
+    assert asked.body["requires_approval"] is True
+    assert asked.body["plan"]["argv"] == [["npm", "ci", "--ignore-scripts"]]
+    assert asked.body["plan"]["profiles"] == ["net"]
     assert (await show(caller, household, "/tools/executions"))["executions"] == []
     assert await store.read_audit(household.project.id, after=0, limit=100) == before
 

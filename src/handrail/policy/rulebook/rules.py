@@ -1,10 +1,11 @@
 """Policy as data: rules are rows in TOML files and carry the examples that prove them."""
 
 import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from handrail.core.errors import RuleError
 from handrail.core.project import Autonomy
@@ -42,6 +43,7 @@ class Rules:
     tools: tuple[ToolRule, ...] = ()
     ceilings: tuple[Ceiling, ...] = ()
     unlisted: Unlisted | None = None
+    packs: tuple[str, ...] = ()
     further_writes: tuple[WriteRule, ...] = ()
     further_commands: tuple[CommandRule, ...] = ()
     command_list: CommandList = field(init=False, repr=False, compare=False)
@@ -66,14 +68,18 @@ class Rules:
         Raises:
             RuleError: It cannot be read, says what nobody knows, or contradicts itself.
         """
-        try:
-            document = tomllib.loads(text)
-        except (ValueError, RecursionError) as error:
-            # Its own errors are of this kind, and so are numbers that nobody can hold.
-            raise RuleError(f"{source}: not valid TOML: {error}") from error
-        if unknown := sorted(set(document) - set(_SECTIONS)):
-            known = ", ".join(_SECTIONS)
-            raise RuleError(f"{source}: unknown section {unknown[0]!r}; known: {known}")
+        return cls.read(read_document(text, source), source=source, layer=layer, beneath=beneath)
+
+    @classmethod
+    def read(
+        cls,
+        document: Mapping[str, Any],
+        *,
+        source: str,
+        layer: Layer = Layer.SHIPPED,
+        beneath: "Rules | None" = None,
+    ) -> Self:
+        """The same of a file that has been parsed."""
         settings = read_settings(document, source)
         command_rows = rows_of(document, "command", source, layer)
         return cls(
@@ -83,6 +89,7 @@ class Rules:
             tools=tuple(map(read_tool_rule, rows_of(document, "tool", source, layer))),
             ceilings=(Ceiling(settings.autonomy, layer),) if settings.autonomy else (),
             unlisted=settings.unlisted,
+            packs=settings.packs,
         )
 
     def judge_write(self, path: str) -> list[Finding]:
@@ -107,6 +114,7 @@ class Rules:
             tools=self.tools + other.tools,
             ceilings=self.ceilings + other.ceilings,
             unlisted=other.unlisted or self.unlisted,
+            packs=self.packs + other.packs,
         )
 
     def replaced_by(self, operator: "Rules") -> "Rules":
@@ -140,12 +148,41 @@ def _replace_by_name(rules: tuple[Named, ...], by: tuple[Named, ...]) -> tuple[N
     return (*(rule for rule in rules if rule.name not in taken), *by)
 
 
+def read_document(text: str, source: str) -> dict[str, Any]:
+    """A rules file as it stands.
+
+    Raises:
+        RuleError: It is no TOML, or has a section that nobody knows.
+    """
+    try:
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        # Its own errors are of this kind, and so are numbers that nobody can hold.
+        raise RuleError(f"{source}: not valid TOML: {error}") from error
+    if unknown := sorted(set(document) - set(_SECTIONS)):
+        known = ", ".join(_SECTIONS)
+        raise RuleError(f"{source}: unknown section {unknown[0]!r}; known: {known}")
+    return document
+
+
+def default_rules(packs: tuple[str, ...] = ()) -> Rules:
+    """The rules Handrail ships, and those of toolchains that somebody has asked for."""
+    return _with_packs(packs) if packs else _shipped()
+
+
 @cache
-def default_rules() -> Rules:
-    """The rules Handrail ships, one file per subject."""
+def _shipped() -> Rules:
+    return _laid_over(Rules(), SHIPPED)
+
+
+@cache
+def _with_packs(packs: tuple[str, ...]) -> Rules:
+    return _laid_over(_shipped(), [f"packs/{pack}.toml" for pack in dict.fromkeys(packs)])
+
+
+def _laid_over(rules: Rules, names: Iterable[str]) -> Rules:
     folder = files("handrail.policy.rulebook").joinpath("defaults")
-    rules = Rules()
-    for name in SHIPPED:
+    for name in names:
         text = folder.joinpath(name).read_text(encoding="utf-8")
         rules += Rules.parse(text, source=name, beneath=rules)
     return rules

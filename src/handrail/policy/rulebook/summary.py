@@ -26,6 +26,7 @@ def summarise(
         rules=tuple(_lines(rules, beneath)),
         autonomy=autonomy,
         unlisted=rules.unlisted,
+        packs=rules.packs,
         notes=() if beneath is None else tuple(_notes(rules, beneath)),
     )
 
@@ -53,6 +54,8 @@ def _notes(rules: Rules, beneath: Rules) -> Iterator[str]:
             yield f"autonomy = {ceiling.autonomy} has no effect: it is at most {already} anyway"
     if rules.unlisted is Unlisted.ASK:
         yield "unlisted = ask has no effect: only the operator's file can say so"
+    if rules.packs:
+        yield "packs has no effect: only the operator's file can switch them on"
 
 
 def _write_is_idle(rule: WriteRule, beneath: Rules) -> bool:
