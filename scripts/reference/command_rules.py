@@ -3,18 +3,23 @@
 import shlex
 from collections.abc import Iterable, Iterator
 
+from handrail.core.box import Profile
 from handrail.core.risk import RiskLevel
 from handrail.policy.rulebook.command import CommandRule, Raise
-from handrail.policy.rulebook.rules import Rules
+from handrail.policy.rulebook.rules import Rules, default_rules
+from handrail.policy.rulebook.settings import PACKS
 from scripts.reference.page import code, codes, lines, table
 
 _SECTIONS = {
     RiskLevel.LOW: (
         "Commands that only look",
-        "In a box they pass by themselves. No argument lets them write, run another program, read "
-        "outside the workspace or reach the network without raising them.",
+        "They pass by themselves and run in the box `read`, where nothing can be written, no "
+        "program started and no network reached. An argument that would want more raises them.",
     ),
-    RiskLevel.MEDIUM: ("Commands that change the workspace, or run its code", ""),
+    RiskLevel.MEDIUM: (
+        "Commands that change the workspace, or run its code",
+        "They run in the box `write`, which has no network, unless it is said that they have it.",
+    ),
     RiskLevel.HIGH: ("Commands that do much at once", ""),
 }
 _MOST_EXAMPLES = 2
@@ -43,6 +48,20 @@ def command_sections(rules: Rules) -> Iterator[str]:
             if rule.risk is RiskLevel.FORBIDDEN
         ),
     )
+    yield "### Commands of toolchains"
+    yield (
+        "These are refused like any other that is not listed, until the operator's file says "
+        '`packs = ["rust"]` under `[policy]`.'
+    )
+    yield table(
+        ("pack", *(risk.name for risk in _SECTIONS)),
+        ((code(pack), *(_pack_names(rules, pack, risk) for risk in _SECTIONS)) for pack in PACKS),
+    )
+
+
+def _pack_names(shipped: Rules, pack: str, risk: RiskLevel) -> str:
+    added = default_rules((pack,)).commands[len(shipped.commands) :]
+    return codes(sorted(name for rule in added if rule.risk is risk for name in rule.names))
 
 
 def _command_table(rules: Iterable[CommandRule]) -> str:
@@ -58,6 +77,8 @@ def _rows(rule: CommandRule) -> Iterator[tuple[str, ...]]:
     for sub in rule.subs:
         examples = [one for one in rule.examples if _second(one[0]) in sub.names]
         yield _row(sub, f"{_names(rule)} with {_names(sub)}", examples)
+        for inner in sub.subs:
+            yield _row(inner, f"{_names(rule)} {_names(sub)} with {_names(inner)}", [])
 
 
 def _row(rule: CommandRule, title: str, examples: list[tuple[str, RiskLevel]]) -> tuple[str, ...]:
@@ -89,6 +110,10 @@ def _otherwise(rule: CommandRule) -> str:
 
 
 def _further(rule: CommandRule) -> Iterator[str]:
+    if rule.profile is Profile.NET:
+        yield "has the network"
+    if added := (*rule.before, *rule.after):
+        yield f"Handrail adds {codes(added)}"
     if rule.runs is not None or rule.runs_after:
         yield "at least what the command is that it runs"
     if rule.writes:
