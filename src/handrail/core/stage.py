@@ -36,9 +36,10 @@ class Stream(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """An argv list and the box it runs in. `patterns` are the places of words that stand for files.
+    """An argv list, the box it runs in and the folder below the workspace's root.
 
-    Whoever runs it puts the names of those files there, and the pattern itself where there is none.
+    `patterns` are the places of words that stand for files: whoever runs it puts their names there,
+    or the pattern itself where there are none.
     """
 
     argv: tuple[str, ...]
@@ -47,3 +48,4 @@ class Stage:
     stdout: Stream = Stream.OUT
     stderr: Stream = Stream.ERR
     patterns: tuple[int, ...] = ()
+    folder: str = "."

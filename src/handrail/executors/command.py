@@ -5,13 +5,14 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Join, Stage
 from handrail.executors.output import Output
+from handrail.executors.patterns import expand
 from handrail.executors.pipes import Piping
 from handrail.executors.programs import SEARCH_PATH, ProgramFinder
 from handrail.executors.sandbox.box import Box
@@ -52,11 +53,11 @@ class CommandExecutor:
         """Run to the end, or to the limit; nothing that was started is left running."""
         if any("\0" in word for stage in stages for word in stage.argv):
             raise CommandExecutionError("no argument can hold a zero byte")
-        programs = [self._programs.find(stage.argv[0]) for stage in stages]
+        ready = [self._named_by_path(stage) for stage in stages]
         with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:
-            run = _Run(self._starter, out, err, self._grace_seconds)
+            run = _Run(self._starter, self.root, out, err, self._grace_seconds)
             began = time.perf_counter()
-            ending, code = await run.follow(stages, programs, timeout_seconds)
+            ending, code = await run.follow(ready, timeout_seconds)
             seconds = time.perf_counter() - began
             await run.hear_the_rest()
             return CommandOutcome(
@@ -70,32 +71,29 @@ class CommandExecutor:
                 self._starter.walls,
             )
 
-
-class _Step(NamedTuple):
-    stage: Stage
-    program: str
+    def _named_by_path(self, stage: Stage) -> Stage:
+        program = self._programs.find(stage.argv[0], stage.folder)
+        return replace(stage, argv=(program, *stage.argv[1:]))
 
 
 class _Run:
     """Stages on their way, pipeline by pipeline."""
 
-    def __init__(self, starter: Starter, out: Output, err: Output, grace_seconds: float):
+    def __init__(self, starter: Starter, root: str, out: Output, err: Output, grace_seconds: float):
         self._starter = starter
+        self._root = root
         self._out = out
         self._err = err
         self._grace_seconds = grace_seconds
 
-    async def follow(
-        self, stages: Sequence[Stage], programs: Sequence[str], seconds: float
-    ) -> tuple[Ending, int | None]:
+    async def follow(self, stages: Sequence[Stage], seconds: float) -> tuple[Ending, int | None]:
         """How the last one ended that was run."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
         code = 0
-        steps = [_Step(*both) for both in zip(stages, programs, strict=True)]
-        *others, last = _pipelines(steps)
+        *others, last = _pipelines(stages)
         for pipeline in (*others, last):
-            if not pipeline[0].stage.join.goes_on_after(code):
+            if not pipeline[0].join.goes_on_after(code):
                 continue
             trees = await self._run(pipeline, deadline - loop.time(), is_last=pipeline is last)
             if trees is None:
@@ -113,15 +111,14 @@ class _Run:
                 await self._err.ended.wait()
 
     async def _run(
-        self, pipeline: Sequence[_Step], seconds: float, *, is_last: bool
+        self, pipeline: Sequence[Stage], seconds: float, *, is_last: bool
     ) -> list[Tree] | None:
         """The trees as they ended; None where the time was over first."""
         async with AsyncExitStack() as stack:
             trees: list[Tree] = []
-            with Piping([step.stage for step in pipeline], self._out, self._err) as piping:
-                for step, streams in zip(pipeline, piping.streams, strict=True):
-                    argv = [step.program, *step.stage.argv[1:]]
-                    starting = self._starter.start(argv, step.stage.profile, streams, seconds)
+            with Piping(pipeline, self._out, self._err) as piping:
+                for stage, streams in zip(pipeline, piping.streams, strict=True):
+                    starting = self._starter.start(self._expanded(stage), streams, seconds)
                     trees.append(await stack.enter_async_context(starting))
             try:
                 async with asyncio.timeout(seconds):
@@ -135,6 +132,23 @@ class _Run:
                 await asyncio.gather(*[tree.end(self._grace_seconds) for tree in trees])
         return trees
 
+    def _expanded(self, stage: Stage) -> Stage:
+        """The stage with the names that its patterns stand for now."""
+        if not stage.patterns:
+            return stage
+        root_fd = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            words = [
+                name
+                for place, word in enumerate(stage.argv)
+                for name in (
+                    expand(root_fd, stage.folder, word) if place in stage.patterns else [word]
+                )
+            ]
+        finally:
+            os.close(root_fd)
+        return replace(stage, argv=tuple(words), patterns=())
+
     def _code_of(self, trees: Sequence[Tree]) -> int:
         codes = [tree.exit_code for tree in trees]
         if None in codes:
@@ -143,12 +157,12 @@ class _Run:
         return codes[-1] or 0
 
 
-def _pipelines(steps: Sequence[_Step]) -> list[list[_Step]]:
-    """Steps that are joined by pipes run together."""
-    found: list[list[_Step]] = []
-    for step in steps:
-        if step.stage.join is Join.PIPE and found:
-            found[-1].append(step)
+def _pipelines(stages: Sequence[Stage]) -> list[list[Stage]]:
+    """Stages that are joined by pipes run together."""
+    found: list[list[Stage]] = []
+    for stage in stages:
+        if stage.join is Join.PIPE and found:
+            found[-1].append(stage)
         else:
-            found.append([step])
+            found.append([stage])
     return found

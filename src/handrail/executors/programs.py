@@ -13,23 +13,23 @@ class ProgramFinder:
         self._root = root
         self.search_path = [path for path in search_path if not self._is_inside(path)]
 
-    def find(self, name: str) -> str:
-        """The program, by the path it is started with.
+    def find(self, name: str, folder: str = ".") -> str:
+        """The program, by the path it is started with from a folder of the workspace.
 
         Raises:
             CommandExecutionError: There is none.
             PathValidationError: It is one by its path that lies elsewhere.
         """
         if "/" in name:
-            return self._find_own(name)
+            return self._find_own(name, folder)
         for folder in self.search_path:
             path = os.path.join(folder, name)
             if _is_program(path) and not self._is_inside(path):
                 return path
         raise CommandExecutionError(f"{name} is not installed here")
 
-    def _find_own(self, name: str) -> str:
-        path = os.path.realpath(os.path.join(self._root, name))
+    def _find_own(self, name: str, folder: str) -> str:
+        path = os.path.realpath(os.path.join(self._root, folder, name))
         if not self._is_inside(path):
             raise PathValidationError(f"{name} leads out of the workspace")
         if not _is_program(path):

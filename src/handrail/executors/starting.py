@@ -9,8 +9,9 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
-from handrail.core.box import Profile, Wall
+from handrail.core.box import Wall
 from handrail.core.errors import CommandExecutionError
+from handrail.core.stage import Stage
 from handrail.executors.output import Output
 from handrail.executors.pipes import Streams
 from handrail.executors.sandbox.box import Box, Lines
@@ -28,9 +29,9 @@ class Starter(Protocol):
         ...
 
     def start(
-        self, argv: Sequence[str], profile: Profile, streams: Streams, seconds: float
+        self, stage: Stage, streams: Streams, seconds: float
     ) -> AbstractAsyncContextManager[Tree]:
-        """Run a program by its path for so long; nothing of it is left behind the block.
+        """Run a program, named by its path, for so long; nothing of it is left behind the block.
 
         Raises:
             CommandExecutionError: It could not be started.
@@ -47,13 +48,11 @@ class BoxStarter:
         return self._box.isolation.walls
 
     @asynccontextmanager
-    async def start(
-        self, argv: Sequence[str], profile: Profile, streams: Streams, seconds: float
-    ) -> AsyncGenerator[Tree]:
-        view = await self._box.look(for_git=os.path.basename(argv[0]) == "git")
+    async def start(self, stage: Stage, streams: Streams, seconds: float) -> AsyncGenerator[Tree]:
+        view = await self._box.look(for_git=os.path.basename(stage.argv[0]) == "git")
         with Output(_MOST_STATUS_BYTES) as status, Output(0) as alive:
             lines = Lines(status.writer, alive.writer)
-            with self._box.launch([*argv], profile, view, lines, seconds) as launch:
+            with self._box.launch(stage, view, lines, seconds) as launch:
                 process = await _spawn(launch.argv, streams, "/", {}, launch.fds)
                 status.close_writer()
                 alive.close_writer()
@@ -75,13 +74,12 @@ class OpenStarter:
         self._keeper = keeper
 
     @asynccontextmanager
-    async def start(
-        self, argv: Sequence[str], profile: Profile, streams: Streams, seconds: float
-    ) -> AsyncGenerator[Tree]:
+    async def start(self, stage: Stage, streams: Streams, seconds: float) -> AsyncGenerator[Tree]:
         home = tempfile.mkdtemp(prefix="handrail-")
         session: int | None = None
         try:
-            process = await _spawn(argv, streams, self._root, self._environment(home))
+            folder = os.path.join(self._root, stage.folder)
+            process = await _spawn(stage.argv, streams, folder, self._environment(home))
             session = process.pid
             yield OpenTree(process, home)
         finally:

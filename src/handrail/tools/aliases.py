@@ -41,6 +41,7 @@ ALIASES = {
     "tool_write_file": Alias("write_file", repeated=_WHOSE),
     "tool_list_directory": Alias("list_directory", repeated=_WHOSE),
     "tool_execute_command": Alias("execute_command", repeated=_WHOSE),
+    "shell": Alias("run_bash"),
     "file_read": Alias("read_file"),
     "file_write": Alias("write_file"),
 }

@@ -1,5 +1,7 @@
 """The tools Handrail ships, and what it would say to a call of one."""
 
+from functools import cache
+
 from handrail.core.errors import BadInput
 from handrail.core.project import Autonomy
 from handrail.core.tool import JsonObject
@@ -10,17 +12,22 @@ from handrail.tools.blame import blaming
 from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.list_directory import ListDirectory
 from handrail.tools.builtin.read_file import ReadFile
+from handrail.tools.builtin.run_bash import RunBash
 from handrail.tools.builtin.search_code import SearchCode
 from handrail.tools.builtin.write_file import WriteFile
 from handrail.tools.judgement import judge_call
 from handrail.tools.registry import ToolRegistry
 
 # The one list to extend when Handrail itself gets a new tool.
-BUILTIN = (ReadFile, WriteFile, ListDirectory, SearchCode, ExecuteCommand)
+BUILTIN = (ReadFile, WriteFile, ListDirectory, SearchCode, ExecuteCommand, RunBash)
 
 
 def builtin_registry() -> ToolRegistry:
     return ToolRegistry(tool() for tool in BUILTIN)
+
+
+# To build one takes longer than to judge by it a hundred times.
+_shipped = cache(builtin_registry)
 
 
 def judge(
@@ -48,7 +55,7 @@ def judge(
         BadInput: No tool has that name, the parameters do not fit it, or the autonomy is none.
         BrokenTool: The tool could not be asked.
     """
-    registry = builtin_registry() if tools is None else tools
+    registry = _shipped() if tools is None else tools
     try:
         freedom = Autonomy(autonomy)
     except ValueError:

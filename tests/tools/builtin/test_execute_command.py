@@ -331,7 +331,7 @@ def test_preview_of_very_much_is_short_and_says_that_there_is_more() -> None:
 
 def test_class_of_calls_is_the_command_and_its_subcommand() -> None:
     assert TOOL.call_class(params("npm", "install", "x"), SCENE) == CallClass(
-        key="execute_command:npm install", words="npm install …"
+        key="command:npm install", words="npm install …"
     )
 
 

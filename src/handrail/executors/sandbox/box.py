@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from handrail.core.box import Isolation, Profile
+from handrail.core.stage import Stage
 from handrail.executors.sandbox.bubblewrap import HOME, TEMPORARY, View, arguments
 from handrail.executors.sandbox.limits import limited
 from handrail.executors.sandbox.seccomp import filter_for
@@ -68,18 +69,17 @@ class Box:
         return await asyncio.to_thread(self._views.view, for_git=for_git)
 
     @contextmanager
-    def launch(
-        self, argv: list[str], profile: Profile, view: View, lines: Lines, seconds: float
-    ) -> Generator[Launch]:
+    def launch(self, stage: Stage, view: View, lines: Lines, seconds: float) -> Generator[Launch]:
         """How to start a command that may take so long."""
         view = self._covers.count_in(view)
-        told = arguments(profile, view, environment(SEARCH_PATH), self._toolchains)
-        prlimit = self._programs.prlimit
+        told = arguments(stage.profile, view, environment(SEARCH_PATH), self._toolchains)
+        told += ["--chdir", os.path.normpath(os.path.join(view.root, stage.folder))]
+        prlimit, argv = self._programs.prlimit, [*stage.argv]
         inner = argv if prlimit is None else limited(prlimit, argv, seconds)
         with (
-            self._covers.over(() if profile is Profile.READ else view.missing),
+            self._covers.over(() if stage.profile is Profile.READ else view.missing),
             _in_memory("\0".join(told).encode(errors="surrogateescape")) as options,
-            _in_memory(filter_for(profile)) as calls,
+            _in_memory(filter_for(stage.profile)) as calls,
         ):
             given = {"args": options, "seccomp": calls}
             given |= {"json-status-fd": lines.status, "sync-fd": lines.alive}

@@ -63,7 +63,7 @@ def arguments(
     environment: Iterable[tuple[str, str]],
     toolchains: Sequence[str] = (),
 ) -> list[str]:
-    """Everything bubblewrap is told but the command."""
+    """Everything bubblewrap is told but the command and its folder."""
     reads = profile is Profile.READ
     told = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv"]
     told += ["--cap-drop", "ALL", "--hostname", "box"]
@@ -77,7 +77,7 @@ def arguments(
     told += _workspace(view, writable=not reads)
     if reads:
         told += ["--remount-ro", TEMPORARY, "--remount-ro", "/dev"]
-    return [*told, "--remount-ro", "/", "--chdir", view.root]
+    return [*told, "--remount-ro", "/"]
 
 
 def _system() -> Iterator[str]:

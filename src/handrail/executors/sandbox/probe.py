@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 from handrail.core.box import Isolation, Profile, Wall
+from handrail.core.stage import Stage
 from handrail.executors.sandbox.box import Box, Lines, Programs
 from handrail.executors.sandbox.bubblewrap import View
 from handrail.executors.sandbox.limits import cpu_seconds, find_prlimit
@@ -102,7 +103,8 @@ class _Trial:
     def _run_boxed(self, profile: Profile) -> subprocess.CompletedProcess[str]:
         with open(os.devnull, "w", encoding="utf-8") as nowhere:
             lines = Lines(nowhere.fileno(), nowhere.fileno())
-            with self._box.launch(self._argv, profile, self._view, lines, _SECONDS) as launch:
+            stage = Stage(tuple(self._argv), profile)
+            with self._box.launch(stage, self._view, lines, _SECONDS) as launch:
                 return _run(launch.argv, "/", launch.fds)
 
     def _seen(self, run: subprocess.CompletedProcess[str]) -> set[str]:

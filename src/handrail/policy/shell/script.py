@@ -1,29 +1,8 @@
 """A plain shell string as argv lists, and how each follows on the one before."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
-
-class Join(StrEnum):
-    """How a step follows on the one before it.
-
-    As in bash, a pipe binds closest; `&&` and `||` are equals, read from left to right; `;` and a
-    new line bind least.
-    """
-
-    FIRST = ""
-    PIPE = "|"
-    AND = "&&"
-    OR = "||"
-    THEN = ";"
-
-
-class Stream(StrEnum):
-    """Where a step writes: to its output (a pipe, where one follows), its errors, or nowhere."""
-
-    OUT = "out"
-    ERR = "err"
-    NULL = "null"
+from handrail.core.stage import Join, Stream
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,10 +43,11 @@ class Planned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CommandValidator:
-    """Judges commands that would run in one workspace."""
+    """Judges commands that would run in one workspace, in a folder below its root."""
 
     root: str
     rules: Rules = field(default_factory=default_rules)
+    folder: str = "."
 
     def validate_command(self, command: str, args: Sequence[str] = ()) -> list[Finding]:
         """Every concern about a command; an empty list means that it can only look."""
@@ -76,7 +77,8 @@ class CommandValidator:
         reading = read_line(self.rules.command_list, [command, *args])
         found: dict[str, bool] = {}
         for file in reading.files:
-            for path in filter(None, map(self._from_root, _paths_in(file.word))):
+            paths = map(self._in_folder, _paths_in(file.word))
+            for path in filter(None, map(self._from_root, paths)):
                 found[path] = found.get(path, False) or file.written
         return list(found.items())
 
@@ -91,7 +93,7 @@ class CommandValidator:
     def _check_file(self, file: FileWord) -> list[Finding]:
         paths = PathValidator(self.root, self.rules)
         findings: list[Finding] = []
-        for path in _paths_in(file.word):
+        for path in map(self._in_folder, _paths_in(file.word)):
             if not file.written or _looks_like_a_path(path):
                 findings += paths.validate_path(path, writing=file.written)
             if file.by_kind and not findings:
@@ -107,6 +109,10 @@ class CommandValidator:
             inside = judge_write(f"{path}/*", rules)
             findings += _of_a_known_kind(own) or _of_a_known_kind(inside)
         return findings
+
+    def _in_folder(self, path: str) -> str:
+        is_there = self.folder == "." or path.startswith(("/", "~"))
+        return path if is_there else f"{self.folder}/{path}"
 
     def _from_root(self, path: str) -> str | None:
         """A path below the root with every part it has: links make `a/../b` something else."""

@@ -1,0 +1,91 @@
+"""run_bash: a line of bash, run without a shell wherever it is plain enough to be sure of it."""
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from handrail.core.grant import CallClass
+from handrail.core.hands import Hands
+from handrail.core.risk import Finding, RiskLevel, worst
+from handrail.core.survey import Survey
+from handrail.core.tool import JsonObject, ToolResult
+from handrail.core.verdict import Plan
+from handrail.core.visible import visible
+from handrail.policy.security import Scene
+from handrail.policy.validators.commands import UNBOXED
+from handrail.policy.validators.scripts import ScriptValidator
+from handrail.tools.base import Tool, ToolParams
+from handrail.tools.builtin.execute_command import MAX_TIMEOUT_SECONDS
+from handrail.tools.command_result import run_stages
+
+_MOST_CHARS = 100_000
+_SHOWN_CHARS = 4_000
+
+
+class RunBashParams(ToolParams):
+    command: str = Field(
+        min_length=1, max_length=_MOST_CHARS, description="The line, as it would be typed."
+    )
+    timeout: int = Field(
+        default=30, ge=1, le=MAX_TIMEOUT_SECONDS, description="Seconds until it is ended."
+    )
+    working_dir: str = Field(default=".", description="The folder of the workspace to run it in.")
+
+
+class RunBash(Tool[RunBashParams]):
+    name: ClassVar[str] = "run_bash"
+    description: ClassVar[str] = (
+        "Run a line of bash in the workspace and return what it prints. Plain lines (programs with "
+        "their words, quotes, `|`, `&&`, `||`, `;`, file patterns, `2>/dev/null`, `2>&1`) are "
+        "judged program by program, and those that only look run at once. Variables, "
+        "substitutions, redirections, loops and the like always ask a person first."
+    )
+    params = RunBashParams
+    safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
+    floor: ClassVar[RiskLevel | None] = RiskLevel.LOW
+
+    def pre_validate(self, params: RunBashParams, scene: Scene) -> list[Finding]:
+        findings = _validator(params, scene).validate_script(params.command)
+        box_matters = not scene.isolated and worst(findings) is not RiskLevel.FORBIDDEN
+        return [*findings, UNBOXED] if box_matters else findings
+
+    def plan(self, params: RunBashParams, scene: Scene) -> Plan:
+        stages = _validator(params, scene).stages_of(params.command)
+        return Plan(
+            argv=tuple(stage.argv for stage in stages),
+            profiles=tuple(stage.profile for stage in stages),
+        )
+
+    def preview(self, params: RunBashParams) -> str:
+        more = len(params.command) - _SHOWN_CHARS
+        rest = f" … and {more:,} more characters" if more > 0 else ""
+        where = "" if params.working_dir == "." else f" in {visible(params.working_dir)}"
+        return f"Run{where}: {visible(params.command[:_SHOWN_CHARS], keep=chr(10))}{rest}"
+
+    def call_class(self, params: RunBashParams, scene: Scene) -> CallClass | None:
+        kind = _validator(params, scene).kind_of(params.command)
+        if kind is None:
+            return None
+        words = " ".join(kind)
+        return CallClass(key=f"command:{words}", words=f"{words} …")
+
+    async def survey(self, params: RunBashParams, scene: Scene, hands: Hands) -> Survey:
+        await _check_files(params, scene, hands)
+        return Survey()
+
+    async def execute(
+        self, params: RunBashParams, scene: Scene, hands: Hands, facts: JsonObject | None = None
+    ) -> ToolResult:
+        await _check_files(params, scene, hands)
+        stages = _validator(params, scene).stages_of(params.command)
+        return await run_stages(hands, stages, title="it", timeout_seconds=params.timeout)
+
+
+def _validator(params: RunBashParams, scene: Scene) -> ScriptValidator:
+    return ScriptValidator(scene.workspace, scene.rules, params.working_dir)
+
+
+async def _check_files(params: RunBashParams, scene: Scene, hands: Hands) -> None:
+    """Programs follow links, so what a word leads to is looked at as late as can be."""
+    for path, written in _validator(params, scene).files_of(params.command):
+        await hands.files.check(path, writing=written)

@@ -1,0 +1,86 @@
+"""What a tool that runs programs hands back."""
+
+import signal
+
+from handrail.core.box import widest
+from handrail.core.errors import ErrorType
+from handrail.core.hands import CommandOutcome, Ending, Hands
+from handrail.core.stage import Stage
+from handrail.core.tool import JsonObject, ToolResult
+from handrail.policy.redaction import mask_own_tokens
+
+
+async def run_stages(
+    hands: Hands, stages: tuple[Stage, ...], *, title: str, timeout_seconds: int
+) -> ToolResult:
+    """Run them, and say what came of it; `title` is what a person calls them.
+
+    Raises:
+        CommandExecutionError: They could not be started.
+    """
+    outcome = await hands.commands.run(stages, timeout_seconds=timeout_seconds)
+    fields: JsonObject = {
+        "stdout": _text(outcome.stdout),
+        "stderr": _text(outcome.stderr),
+        "exit_code": outcome.exit_code,
+        "execution_time": round(outcome.seconds, 3),
+        "truncated": outcome.stdout_lost + outcome.stderr_lost > 0,
+    }
+    if outcome.walls:
+        profile = widest(stage.profile for stage in stages)
+        fields["box"] = {"profile": profile, "walls": list(outcome.walls)}
+    error, error_type = _failure(outcome, title, timeout_seconds)
+    return ToolResult(
+        success=error is None and outcome.exit_code == 0,
+        output=_told(outcome, fields, error),
+        fields=fields,
+        error=error,
+        error_type=error_type,
+    )
+
+
+def _text(stream: bytes) -> str:
+    return mask_own_tokens(stream.decode(errors="replace"))
+
+
+def _failure(
+    outcome: CommandOutcome, title: str, timeout_seconds: int
+) -> tuple[str, ErrorType] | tuple[None, None]:
+    """A command that came to its own end has not failed, whatever its exit code."""
+    match outcome.ending:
+        case Ending.EXITED:
+            return None, None
+        case Ending.TIMED_OUT:
+            reason = f"{title} was ended: it took more than {timeout_seconds} s"
+            return reason, ErrorType.EXECUTION_TIMEOUT
+        case Ending.KILLED:
+            return f"{title} was killed{_by_what(outcome)}", ErrorType.EXECUTION
+
+
+def _by_what(outcome: CommandOutcome) -> str:
+    try:
+        return f" by {signal.Signals(-(outcome.exit_code or 0)).name}"
+    except ValueError:
+        return ""
+
+
+def _told(outcome: CommandOutcome, fields: JsonObject, error: str | None) -> str:
+    """What the model reads: both streams, and in brackets what they do not say."""
+    parts = [
+        fields["stdout"],
+        _lost("stdout", outcome.stdout_lost),
+        fields["stderr"],
+        _lost("stderr", outcome.stderr_lost),
+    ]
+    if error is not None:
+        parts.append(f"[{error}]")
+    elif outcome.exit_code != 0:
+        parts.append(f"[exit code {outcome.exit_code}]")
+    told = ""
+    for part in filter(None, parts):
+        told += part if not told or told.endswith("\n") else f"\n{part}"
+    return told
+
+
+def _lost(stream: str, count: int) -> str:
+    return f"[{count:,} more bytes of {stream} were not kept]" if count else ""
