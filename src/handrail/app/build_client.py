@@ -23,6 +23,7 @@ from handrail.core.ports import Channel
 from handrail.core.project import Autonomy
 from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.git import own_identity
 from handrail.executors.ripgrep import Ripgrep
 from handrail.executors.sandbox.box import Box
 from handrail.executors.sandbox.guarded import GuardedNames
@@ -61,7 +62,8 @@ async def build_client(
         box = Box(programs, isolation, guarded) if programs and isolation.holds else None
         # The server has asked where asking was due; here only what is refused always is refused.
         scene = Scene(files.root, Autonomy.FULL, isolated=isolation.holds, rules=policy.rules)
-        commands = CommandExecutor(files.root, box=box, keeper=journal.keeper)
+        identity = await asyncio.to_thread(own_identity)
+        commands = CommandExecutor(files.root, box=box, keeper=journal.keeper, identity=identity)
         await asyncio.to_thread(commands.end_what_was_left)
         toolbox = load_toolbox()
         toolbox.warn("client")

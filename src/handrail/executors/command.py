@@ -11,6 +11,7 @@ from pathlib import Path
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Join, Stage
+from handrail.executors.git import GitGuard, Pairs, is_git
 from handrail.executors.output import Output
 from handrail.executors.patterns import expand
 from handrail.executors.pipes import Piping
@@ -22,11 +23,15 @@ from handrail.policy.validators.sizes import MEGABYTE
 
 # How long what a command has left in the background may go on writing after its end.
 _LINGER_SECONDS = 0.5
+_LISTING_SECONDS = 10.0
 _MOST_WORDS_OF_BOX = 500
 
 
 class CommandExecutor:
-    """Starts argv lists, never a shell, with an environment made from nothing."""
+    """Starts argv lists, never a shell, with an environment made from nothing.
+
+    `identity` is under which name git commits.
+    """
 
     def __init__(
         self,
@@ -37,6 +42,7 @@ class CommandExecutor:
         grace_seconds: float = 5.0,
         max_stream_bytes: int = MEGABYTE,
         keeper: str = "",
+        identity: Pairs | None = None,
     ):
         self.root = os.path.realpath(root)
         self._programs = ProgramFinder(self.root, search_path)
@@ -44,6 +50,7 @@ class CommandExecutor:
         self._starter: Starter = self._open if box is None else BoxStarter(box)
         self._grace_seconds = grace_seconds
         self._max_stream_bytes = max_stream_bytes
+        self._git = GitGuard(self._look_at_settings, identity)
 
     def end_what_was_left(self) -> None:
         """End what an earlier life of this machine has left running; boxes end with their maker."""
@@ -54,18 +61,24 @@ class CommandExecutor:
         if any("\0" in word for stage in stages for word in stage.argv):
             raise CommandExecutionError("no argument can hold a zero byte")
         ready = [self._named_by_path(stage) for stage in stages]
+        return await self._run(ready, self._git, timeout_seconds)
+
+    async def _look_at_settings(self, stage: Stage) -> CommandOutcome:
+        return await self._run([stage], GitGuard(), _LISTING_SECONDS)
+
+    async def _run(self, stages: Sequence[Stage], git: GitGuard, seconds: float) -> CommandOutcome:
         with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:
-            run = _Run(self._starter, self.root, out, err, self._grace_seconds)
+            run = _Run(self._starter, git, self.root, out, err, self._grace_seconds)
             began = time.perf_counter()
-            ending, code = await run.follow(ready, timeout_seconds)
-            seconds = time.perf_counter() - began
+            ending, code = await run.follow(stages, seconds)
+            took = time.perf_counter() - began
             await run.hear_the_rest()
             return CommandOutcome(
                 bytes(out.kept),
                 bytes(err.kept),
                 ending,
                 code,
-                seconds,
+                took,
                 out.lost,
                 err.lost,
                 self._starter.walls,
@@ -79,8 +92,17 @@ class CommandExecutor:
 class _Run:
     """Stages on their way, pipeline by pipeline."""
 
-    def __init__(self, starter: Starter, root: str, out: Output, err: Output, grace_seconds: float):
+    def __init__(
+        self,
+        starter: Starter,
+        git: GitGuard,
+        root: str,
+        out: Output,
+        err: Output,
+        grace_seconds: float,
+    ):
         self._starter = starter
+        self._git = git
         self._root = root
         self._out = out
         self._err = err
@@ -118,7 +140,9 @@ class _Run:
             trees: list[Tree] = []
             with Piping(pipeline, self._out, self._err) as piping:
                 for stage, streams in zip(pipeline, piping.streams, strict=True):
-                    starting = self._starter.start(self._expanded(stage), streams, seconds)
+                    further = await self._git.environment(stage) if is_git(stage) else ()
+                    expanded = self._expanded(stage)
+                    starting = self._starter.start(expanded, streams, seconds, further)
                     trees.append(await stack.enter_async_context(starting))
             try:
                 async with asyncio.timeout(seconds):

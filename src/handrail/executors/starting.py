@@ -12,6 +12,7 @@ from typing import Protocol
 from handrail.core.box import Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
+from handrail.executors.git import is_git
 from handrail.executors.output import Output
 from handrail.executors.pipes import Streams
 from handrail.executors.sandbox.box import Box, Lines
@@ -29,9 +30,15 @@ class Starter(Protocol):
         ...
 
     def start(
-        self, stage: Stage, streams: Streams, seconds: float
+        self,
+        stage: Stage,
+        streams: Streams,
+        seconds: float,
+        further: Sequence[tuple[str, str]] = (),
     ) -> AbstractAsyncContextManager[Tree]:
         """Run a program, named by its path, for so long; nothing of it is left behind the block.
+
+        It has `further` variables in its environment.
 
         Raises:
             CommandExecutionError: It could not be started.
@@ -48,11 +55,17 @@ class BoxStarter:
         return self._box.isolation.walls
 
     @asynccontextmanager
-    async def start(self, stage: Stage, streams: Streams, seconds: float) -> AsyncGenerator[Tree]:
-        view = await self._box.look(for_git=os.path.basename(stage.argv[0]) == "git")
+    async def start(
+        self,
+        stage: Stage,
+        streams: Streams,
+        seconds: float,
+        further: Sequence[tuple[str, str]] = (),
+    ) -> AsyncGenerator[Tree]:
+        view = await self._box.look(for_git=is_git(stage))
         with Output(_MOST_STATUS_BYTES) as status, Output(0) as alive:
             lines = Lines(status.writer, alive.writer)
-            with self._box.launch(stage, view, lines, seconds) as launch:
+            with self._box.launch(stage, view, lines, seconds, further) as launch:
                 process = await _spawn(launch.argv, streams, "/", {}, launch.fds)
                 status.close_writer()
                 alive.close_writer()
@@ -74,12 +87,19 @@ class OpenStarter:
         self._keeper = keeper
 
     @asynccontextmanager
-    async def start(self, stage: Stage, streams: Streams, seconds: float) -> AsyncGenerator[Tree]:
+    async def start(
+        self,
+        stage: Stage,
+        streams: Streams,
+        seconds: float,
+        further: Sequence[tuple[str, str]] = (),
+    ) -> AsyncGenerator[Tree]:
         home = tempfile.mkdtemp(prefix="handrail-")
         session: int | None = None
         try:
             folder = os.path.join(self._root, stage.folder)
-            process = await _spawn(stage.argv, streams, folder, self._environment(home))
+            environment = self._environment(home) | dict(further)
+            process = await _spawn(stage.argv, streams, folder, environment)
             session = process.pid
             yield OpenTree(process, home)
         finally:

@@ -59,4 +59,7 @@ def executor(
 ) -> CommandExecutor:
     box = Box(programs, isolation, guarded, toolchains=[TOOLCHAIN])
     search_path = ("/usr/local/bin", "/usr/bin", "/bin", str(PYTHON.parent))
-    return CommandExecutor(root, box=box, search_path=search_path, grace_seconds=0.5)
+    identity = [("user.name", "Ada"), ("user.email", "ada@example.com")]
+    return CommandExecutor(
+        root, box=box, search_path=search_path, grace_seconds=0.5, identity=identity
+    )

@@ -69,10 +69,18 @@ class Box:
         return await asyncio.to_thread(self._views.view, for_git=for_git)
 
     @contextmanager
-    def launch(self, stage: Stage, view: View, lines: Lines, seconds: float) -> Generator[Launch]:
-        """How to start a command that may take so long."""
+    def launch(
+        self,
+        stage: Stage,
+        view: View,
+        lines: Lines,
+        seconds: float,
+        further: Sequence[tuple[str, str]] = (),
+    ) -> Generator[Launch]:
+        """How to start a command that may take so long, with `further` variables for it."""
         view = self._covers.count_in(view)
-        told = arguments(stage.profile, view, environment(SEARCH_PATH), self._toolchains)
+        variables = [*environment(SEARCH_PATH), *further]
+        told = arguments(stage.profile, view, variables, self._toolchains)
         told += ["--chdir", os.path.normpath(os.path.join(view.root, stage.folder))]
         prlimit, argv = self._programs.prlimit, [*stage.argv]
         inner = argv if prlimit is None else limited(prlimit, argv, seconds)

@@ -1,0 +1,149 @@
+"""git without the programs that a repository would have it run.
+
+A repository's own configuration names filters, hooks, drivers and helpers, and whoever may write to
+a workspace can plant them. Settings that come by the environment stand above those of every file.
+The box holds in any case; this keeps what was approved from being something else as well.
+"""
+
+import os
+import re
+import subprocess
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+
+from handrail.core.box import Profile
+from handrail.core.errors import CommandExecutionError
+from handrail.core.hands import CommandOutcome, Ending
+from handrail.core.stage import Stage
+
+Pairs = list[tuple[str, str]]
+
+_IDENTITY_SECONDS = 5.0
+_FALSE = "/bin/false"
+_SETTINGS: Pairs = [
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", os.devnull),
+    ("core.attributesFile", os.devnull),
+    ("core.pager", "cat"),
+    ("core.editor", _FALSE),
+    ("core.askPass", _FALSE),
+    ("core.sshCommand", _FALSE),
+    ("core.gitProxy", _FALSE),
+    ("core.alternateRefsCommand", "/bin/true"),
+    ("sequence.editor", _FALSE),
+    ("diff.external", ""),
+    ("diff.ignoreSubmodules", "all"),
+    ("submodule.recurse", "false"),
+    ("interactive.diffFilter", "cat"),
+    ("credential.helper", ""),
+    ("gpg.program", _FALSE),
+    ("gpg.ssh.program", _FALSE),
+    ("gpg.x509.program", _FALSE),
+    ("log.showSignature", "false"),
+    ("commit.gpgSign", "false"),
+    ("tag.gpgSign", "false"),
+    ("push.gpgSign", "false"),
+    ("protocol.allow", "never"),
+    ("protocol.https.allow", "always"),
+    ("protocol.http.allow", "always"),
+    ("safe.bareRepository", "explicit"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+]
+_VARIABLES: Pairs = [
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_GLOBAL", os.devnull),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_EDITOR", _FALSE),
+    ("GIT_SEQUENCE_EDITOR", _FALSE),
+    ("GIT_ASKPASS", _FALSE),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_ALLOW_PROTOCOL", "https:http"),
+    ("GIT_PROTOCOL_FROM_USER", "0"),
+]
+# Settings whose names somebody has chosen freely, and what they are set to.
+_FREE: list[tuple[re.Pattern[str], str]] = [
+    (re.compile(r"filter\..+\.(?:clean|smudge|process)"), ""),
+    (re.compile(r"filter\..+\.required"), "false"),
+    (re.compile(r"merge\..+\.driver"), _FALSE),
+    (re.compile(r"(?:hook|trailer)\..+\.(?:command|cmd)"), _FALSE),
+    (re.compile(r"credential\..+\.helper"), ""),
+    (re.compile(r"remote\..+\.(?:uploadpack|receivepack|vcs)"), _FALSE),
+]
+_LISTING = ("config", "--list", "--name-only", "--includes", "-z")
+
+
+class GitGuard:
+    """`look` runs a command as the executor itself would; without it, no settings are looked at.
+
+    `identity` is under which name it commits.
+    """
+
+    def __init__(
+        self,
+        look: Callable[[Stage], Awaitable[CommandOutcome]] | None = None,
+        identity: Pairs | None = None,
+    ):
+        self._look = look
+        self._identity = identity or []
+
+    async def environment(self, stage: Stage) -> Pairs:
+        """What git is given so that it runs nothing but itself.
+
+        Raises:
+            CommandExecutionError: Nobody can tell what the repository would have it run.
+        """
+        names = await self._names_in_use(stage)
+        return [*_VARIABLES, *_as_variables([*_SETTINGS, *self._identity, *_disarmed(names)])]
+
+    async def _names_in_use(self, stage: Stage) -> list[str]:
+        """Every setting of the repository; to list them runs nothing."""
+        if self._look is None:
+            return []
+        listing = Stage((stage.argv[0], *_LISTING), Profile.READ, folder=stage.folder)
+        outcome = await self._look(listing)
+        if outcome.ending is not Ending.EXITED or outcome.stdout_lost:
+            raise CommandExecutionError("the settings of this repository cannot be read")
+        return outcome.stdout.decode(errors="surrogateescape").split("\0")
+
+
+def own_identity() -> Pairs:
+    """Under which name the person at this machine commits, by their own settings alone."""
+    found: Pairs = []
+    for name in ("user.name", "user.email"):
+        with suppress(OSError, subprocess.SubprocessError):
+            told = subprocess.run(
+                ["git", "config", "--global", "--get", name],
+                cwd="/",
+                capture_output=True,
+                text=True,
+                timeout=_IDENTITY_SECONDS,
+                check=True,
+            )
+            found.append((name, told.stdout.strip()))
+    return found
+
+
+def is_git(stage: Stage) -> bool:
+    return os.path.basename(stage.argv[0]) == "git"
+
+
+def _disarmed(names: Iterable[str]) -> Pairs:
+    """Settings that take the place of those with a free name, each under its own."""
+    return [
+        (name, value)
+        for name in dict.fromkeys(names)
+        for pattern, value in _FREE
+        if pattern.fullmatch(name)
+    ]
+
+
+def _as_variables(settings: Pairs) -> Pairs:
+    """Settings as git takes them from its environment."""
+    variables = [("GIT_CONFIG_COUNT", str(len(settings)))]
+    for number, (name, value) in enumerate(settings):
+        variables += [(f"GIT_CONFIG_KEY_{number}", name), (f"GIT_CONFIG_VALUE_{number}", value)]
+    return variables
