@@ -49,6 +49,7 @@ def listed(name: str) -> dict[str, set[str]]:
     return options_in(name, text)
 
 
+@pytest.mark.behaviour("command.every-option")
 @every_command
 def test_every_row_is_judged_as_it_says(command: dict[str, Any]) -> None:
     wrong = {
@@ -60,6 +61,7 @@ def test_every_row_is_judged_as_it_says(command: dict[str, Any]) -> None:
     assert wrong == {}
 
 
+@pytest.mark.behaviour("command.every-option")
 @every_command
 def test_nothing_that_does_harm_is_low(command: dict[str, Any]) -> None:
     for row in command["rows"]:
@@ -99,6 +101,7 @@ def test_what_the_help_lists_and_is_low_has_a_row(command: dict[str, Any]) -> No
     assert [option for option in new if judge(line_of(command, option, [])) == "low"] == []
 
 
+@pytest.mark.behaviour("command.every-option")
 @every_command
 def test_whatever_the_help_lists_has_a_row(command: dict[str, Any]) -> None:
     options, version = set(listed(command["name"])), version_of(command["name"])

@@ -65,6 +65,7 @@ def test_some_who_only_look_are_asked_all_the_same(line: str) -> None:
     assert risk_of(line) > RiskLevel.LOW
 
 
+@pytest.mark.behaviour("command.no-nuisance")
 def test_nearly_all_who_only_look_are_not_asked() -> None:
     lines = [*READING["low"], *READING["asked"]]
     assert len(lines) >= 300
@@ -77,6 +78,7 @@ def test_who_works_is_asked(line: str) -> None:
     assert RiskLevel.LOW < risk < RiskLevel.FORBIDDEN, findings_of(line)
 
 
+@pytest.mark.behaviour("command.no-nuisance")
 def test_nearly_nobody_who_works_is_refused() -> None:
     lines = [*WORK["asked"], *WORK["refused"]]
     refused = [line for line in lines if risk_of(line) is RiskLevel.FORBIDDEN]

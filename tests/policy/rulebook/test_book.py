@@ -130,6 +130,7 @@ def test_unlisted_commands_ask_at_high_where_the_operator_says_so() -> None:
     assert run("frobnicate .env", asks).risk is RiskLevel.FORBIDDEN
 
 
+@pytest.mark.behaviour("command.packs")
 def test_commands_of_a_toolchain_are_switched_on_by_the_operator_in_one_line() -> None:
     packs = "[policy]\npacks = ['rust', 'java']\n"
 
@@ -148,6 +149,7 @@ def test_every_pack_loads_over_the_shipped_rules_and_replaces_none_of_them(pack:
     assert len(names) == len(set(names)) > len(default_rules().commands)
 
 
+@pytest.mark.behaviour("command.packs")
 def test_a_project_switches_no_toolchain_on() -> None:
     assert run("rustc --version", project="[policy]\npacks = ['rust']").ruling is Ruling.DENY
 
