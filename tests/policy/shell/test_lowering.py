@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.policy.shell.lowering import MAX_BYTES, MAX_STEPS, lower
+from handrail.policy.shell.doubts import MAX_BYTES, MAX_STEPS
+from handrail.policy.shell.lowering import lower
 from handrail.policy.shell.script import Join, NotPlain, Script, Step, Stream, Word
 
 
@@ -260,8 +261,8 @@ def test_every_other_redirection_is_not_plain(text: str) -> None:
         ("echo $((1+1))", "it calculates"),
         ("echo $[ 1 ]", "it calculates"),
         ("echo $[ x='a[$(touch F)]', x ]", None),
-        ("((x=1))", "it has a group of commands"),
-        ("a $'x'", "it has a string of the form $'...'"),
+        ("((x=1))", "it has a subshell, or an unquoted ("),
+        ("a $'x'", "it has a $ outside single quotes"),
         ("a x$", "it has a $ outside single quotes"),
         ('a $"x"', "it has a $ outside single quotes"),
         ("a ~", "it names a home folder with ~; write the path"),
@@ -274,7 +275,7 @@ def test_every_other_redirection_is_not_plain(text: str) -> None:
         ("ls {a..c}", "it has braces that bash may expand; write the words out, or quote them"),
         ("rm -{r,f}", "it has braces that bash may expand; write the words out, or quote them"),
         ("a !b", "it has an unquoted !"),
-        ("! a", "it negates a command with !"),
+        ("! a", "it has !, a word of the shell itself"),
         ("a !(b)", None),
         ("a +(b)", None),
         ("X=1 a", "it sets a variable"),
@@ -283,11 +284,11 @@ def test_every_other_redirection_is_not_plain(text: str) -> None:
         ("x[0]=1 a", "it sets a variable"),
         ("PATH=. ls", "it sets a variable"),
         ("a x=(1)", None),
-        ("(a)", "it has a subshell"),
-        ("a; (b; c)", "it has a subshell"),
-        ("{ a; }", "it has a group of commands"),
+        ("(a)", "it has a subshell, or an unquoted ("),
+        ("a; (b; c)", "it has a subshell, or an unquoted ("),
+        ("{ a; }", "it has {, a word of the shell itself"),
         ("f() { a; }", "it defines a function"),
-        ("function f { a; }", "it defines a function"),
+        ("function f { a; }", "it has function, a word of the shell itself"),
         (":(){ :|:& };:", "it defines a function"),
         ("a &", "it runs a command in the background"),
         ("a & b", "it runs a command in the background"),
@@ -295,24 +296,24 @@ def test_every_other_redirection_is_not_plain(text: str) -> None:
         ("a |& b", "it has the pipe |&; write 2>&1 |"),
         ("a <<E\nb\nE", "it has a here-document"),
         ("a <<<b", "it has a here-string"),
-        ("if a; then b; fi", "it has a loop or a branch"),
-        ("for x in a; do b; done", "it has a loop or a branch"),
-        ("while a; do b; done", "it has a loop or a branch"),
-        ("until a; do b; done", "it has a loop or a branch"),
-        ("case a in b) c;; esac", "it has a loop or a branch"),
-        ("select x in a; do b; done", "it has a loop or a branch"),
+        ("if a; then b; fi", "it has if, a word of the shell itself"),
+        ("for x in a; do b; done", "it has for, a word of the shell itself"),
+        ("while a; do b; done", "it has while, a word of the shell itself"),
+        ("until a; do b; done", "it has until, a word of the shell itself"),
+        ("case a in b) c;; esac", "it has an unquoted )"),
+        ("select x in a; do b; done", "it has select, a word of the shell itself"),
         ("[ -f a ]", "it has a test in brackets"),
-        ("[[ a ]]", "it has a test in brackets"),
+        ("[[ a ]]", "it has [[, a word of the shell itself"),
         ("export A=1", "it changes the state of the shell"),
         ("declare -n x=y", "it changes the state of the shell"),
         ("typeset x", "it changes the state of the shell"),
         ("readonly x", "it changes the state of the shell"),
         ("unset x", "it changes the state of the shell"),
-        ("time a", "time is a word of the shell itself"),
-        ("a | time b", "time is a word of the shell itself"),
-        ("coproc a", "coproc is a word of the shell itself"),
-        ("a; then b", None),
-        ("'if' a", "if is a word of the shell itself"),
+        ("time a", "it has time, a word of the shell itself"),
+        ("a | time b", "it has time, a word of the shell itself"),
+        ("coproc a", "it has coproc, a word of the shell itself"),
+        ("a; then b", "it has then, a word of the shell itself"),
+        ("'if' a", "it has if, a word of the shell itself"),
         ("l* a", "the name of a command is a pattern"),
         ("'' a", "the name of a command has unusual characters"),
         ("'ls ' a", "the name of a command has unusual characters"),
@@ -377,6 +378,20 @@ def test_too_many_steps_are_not_plain() -> None:
     assert len(plain(";".join(["a"] * MAX_STEPS))) == MAX_STEPS
     assert why_not(";".join(["a"] * (MAX_STEPS + 1))) == "it has more than 16 steps"
     assert why_not("|".join(["a"] * 51)) == "it has more than 16 steps"
+
+
+def test_a_thicket_of_marks_is_not_plain() -> None:
+    assert plain("a " + "*" * 128)
+    assert why_not("a " + "*" * 129) == "it has more than 128 operators and other marks"
+    assert plain("a '" + "*" * 1_000 + "'")
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "piece", ["a?", "a|", "))", "a=(", "${", "<<a\n", "[[\\\n", "if {", ";#", "![^]", '"\n"']
+)
+def test_no_string_takes_it_long(piece: str) -> None:
+    lower(piece * (MAX_BYTES // len(piece)))
 
 
 @given(st.text(max_size=60) | st.text(alphabet="ab '\"\\|&;<>$`(){}[]*?~#!=-/.\n\t2", max_size=30))

@@ -11,13 +11,10 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from handrail.core.visible import visible
+from handrail.policy.shell.doubts import BROKEN, MAX_STEPS, REDIRECTS, RESERVED, Doubt, check_text
 from handrail.policy.shell.grammar import parse
 from handrail.policy.shell.script import Join, NotPlain, Script, Step, Stream, Word
-from handrail.policy.shell.words import Doubt, Part, double_quoted, read_word, single_quoted
-
-MAX_BYTES = 8_192
-MAX_STEPS = 16
+from handrail.policy.shell.words import Part, double_quoted, read_word, single_quoted
 
 _BLANKS = re.compile(rb"(?:[ \t\n](?:\\\n)*)*")
 _NAME = re.compile(r"[A-Za-z0-9_./+-]+")
@@ -27,61 +24,31 @@ _INNER = frozenset([
     "program", "list", "pipeline", "command", "command_name", "concatenation",
     "redirected_statement", "file_redirect",
 ])
-_RESERVED = frozenset([
-    "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in",
-    "function", "select", "time", "coproc", "{", "}", "!", "[[", "]]",
-])
 # fmt: on
 _LINE_ENDS = (b"", b"\n")
 
-_BROKEN = "it cannot be read as bash"
-_REDIRECTS = "it redirects other than to /dev/null or 2>&1"
-_VARIABLE = "it uses a variable"
 _STATE = "it changes the state of the shell"
-_FLOW = "it has a loop or a branch"
 _WHY_NOT = {
-    "simple_expansion": _VARIABLE,
-    "expansion": _VARIABLE,
-    "$": "it has a $ outside single quotes",
     "variable_assignment": "it sets a variable",
     "variable_assignments": "it sets a variable",
-    "command_substitution": "it puts the output of a command into another",
-    "process_substitution": "it takes a command for a file",
-    "arithmetic_expansion": "it calculates",
-    "ansi_c_string": "it has a string of the form $'...'",
-    "translated_string": 'it has a string of the form $"..."',
     "brace_expression": "it has braces that bash expands; write the words out",
-    "extglob_pattern": "it has an extended pattern",
-    "heredoc_redirect": "it has a here-document",
-    "herestring_redirect": "it has a here-string",
-    "subshell": "it has a subshell",
-    "compound_statement": "it has a group of commands",
-    "function_definition": "it defines a function",
-    "negated_command": "it negates a command with !",
     "test_command": "it has a test in brackets",
     "declaration_command": _STATE,
     "unset_command": _STATE,
-    "if_statement": _FLOW,
-    "for_statement": _FLOW,
-    "c_style_for_statement": _FLOW,
-    "while_statement": _FLOW,
-    "case_statement": _FLOW,
     "&": "it runs a command in the background",
     "|&": "it has the pipe |&; write 2>&1 |",
-    "<": _REDIRECTS,
-    ">>": _REDIRECTS,
-    ">|": _REDIRECTS,
-    "<&": _REDIRECTS,
-    "&>>": _REDIRECTS,
-    "<&-": _REDIRECTS,
-    ">&-": _REDIRECTS,
+    ">>": REDIRECTS,
+    ">|": REDIRECTS,
+    "&>>": REDIRECTS,
+    ">&-": REDIRECTS,
 }
 
 
 def lower(text: str) -> Script | NotPlain:
     """The argv lists that bash would run for this string, or why that cannot be proven."""
     try:
-        return _Reading(_checked(text)).script()
+        check_text(text)
+        return _Reading(text.encode()).script()
     except Doubt as doubt:
         return NotPlain(doubt.reason)
 
@@ -93,17 +60,6 @@ def is_blank(between: bytes) -> bool:
     drops the backslash and the end of the line, and `-ex` and `ec` around them are one word.
     """
     return _BLANKS.fullmatch(between) is not None
-
-
-def _checked(text: str) -> bytes:
-    if len(text) > MAX_BYTES:
-        raise Doubt(f"it is longer than {MAX_BYTES:,} bytes")
-    if visible(text, keep="\t\n") != text:
-        raise Doubt("it has control or invisible characters")
-    source = text.encode()
-    if len(source) > MAX_BYTES:
-        raise Doubt(f"it is longer than {MAX_BYTES:,} bytes")
-    return source
 
 
 def _tokens(root: Node) -> Iterator[tuple[str, int, int]]:
@@ -123,7 +79,7 @@ def _tokens(root: Node) -> Iterator[tuple[str, int, int]]:
 def _check_string(node: Node) -> None:
     for child in node.children:
         if child.type not in ('"', "string_content", "$"):
-            raise Doubt(_WHY_NOT.get(child.type, _BROKEN))
+            raise Doubt(_WHY_NOT.get(child.type, BROKEN))
 
 
 class _Reading:
@@ -143,7 +99,7 @@ class _Reading:
     def script(self) -> Script:
         root = parse(self._source)
         if root.has_error:
-            raise Doubt(_BROKEN)
+            raise Doubt(BROKEN)
         for kind, start, end in _tokens(root):
             self._pass_blanks(start)
             self._end = end
@@ -159,7 +115,7 @@ class _Reading:
         if not is_blank(between):
             raise Doubt("a line is broken inside a word")
         if self._redirection and not self._parts and self._redirection not in (">", "2>", "&>"):
-            raise Doubt(_REDIRECTS)
+            raise Doubt(REDIRECTS)
         self._end_word()
         if b"\n" in between.replace(b"\\\n", b""):
             self._end_line()
@@ -192,13 +148,13 @@ class _Reading:
     def _take_redirection(self, text: str) -> None:
         # Right behind a word it could be something else: a2>x, {a}>x, 2>x>y.
         if self._parts or not self._words:
-            raise Doubt(_REDIRECTS)
+            raise Doubt(REDIRECTS)
         self._redirection += text
 
     def _take_operator(self, join: Join) -> None:
         self._end_word()
         if not self._words:
-            raise Doubt(_BROKEN)
+            raise Doubt(BROKEN)
         self._end_step()
         self._join = join
         self._is_awaited = join is not Join.THEN
@@ -221,7 +177,7 @@ class _Reading:
 
     def _redirect(self, parts: Sequence[Part]) -> None:
         if len(parts) > 1 or parts[0].is_quoted:
-            raise Doubt(_REDIRECTS)
+            raise Doubt(REDIRECTS)
         match self._redirection + parts[0].text:
             case ">/dev/null":
                 self._stdout = Stream.NULL
@@ -232,7 +188,7 @@ class _Reading:
             case "2>&1":
                 self._stderr = self._stdout
             case _:
-                raise Doubt(_REDIRECTS)
+                raise Doubt(REDIRECTS)
         self._redirection = ""
 
     def _end_line(self) -> None:
@@ -242,7 +198,7 @@ class _Reading:
 
     def _end_step(self) -> None:
         if self._redirection:
-            raise Doubt(_REDIRECTS)
+            raise Doubt(REDIRECTS)
         if len(self._steps) == MAX_STEPS:
             raise Doubt(f"it has more than {MAX_STEPS} steps")
         self._steps.append(Step(tuple(self._words), self._join, self._stdout, self._stderr))
@@ -254,7 +210,7 @@ class _Reading:
         self._end_word()
         self._end_line()
         if self._is_awaited:
-            raise Doubt(_BROKEN)
+            raise Doubt(BROKEN)
         if not self._steps:
             raise Doubt("there is no command in it")
 
@@ -262,8 +218,8 @@ class _Reading:
 def _check_name(word: Word) -> None:
     if word.is_pattern:
         raise Doubt("the name of a command is a pattern")
-    if word.text in _RESERVED:
-        raise Doubt(f"{word.text} is a word of the shell itself")
+    if word.text in RESERVED:
+        raise Doubt(f"it has {word.text}, a word of the shell itself")
     if "=" in word.text:
         raise Doubt("it sets a variable")
     if not _NAME.fullmatch(word.text):

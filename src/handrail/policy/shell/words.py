@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from handrail.policy.shell.doubts import Doubt
 from handrail.policy.shell.script import Word
 
 # Inside double quotes a backslash stands for itself unless one of these follows.
@@ -16,8 +17,10 @@ _SINGLE = re.compile(r"'[^']*'")
 _BARE = re.compile(
     r"(?:[A-Za-z0-9_./:=,@%+^*?\[\]-]|\\[ !-/:-@\[-`{-~]|(?<=[A-Za-z0-9~^@])~)*", re.ASCII
 )
-# Braces in which bash finds nothing to expand: find's {}, and git's @{u} or stash@{0}.
-_SPARED = re.compile(r"!|\{\}|[A-Za-z0-9_./-]*@\{[A-Za-z0-9_-]+\}[A-Za-z0-9_./~^:@-]*")
+# Bare words that mean themselves. In find's {} and git's @{u} bash finds nothing to expand.
+_AS_IT_STANDS = re.compile(
+    r"[A-Za-z0-9_./:=,@%+^-]+|!|\{\}|[A-Za-z0-9_./-]*@\{[A-Za-z0-9_-]+\}[A-Za-z0-9_./~^:@-]*"
+)
 _ESCAPED = re.compile(r"\\(.)")
 _PATTERN = re.compile(r"[*?]|\[.*\]")
 _SPECIAL_IN_PATTERNS = re.compile(r"[*?\[\]\\]")
@@ -30,14 +33,6 @@ _WHY_NOT = {
     "#": "it has an unquoted # inside a word",
     "\\": "it has a backslash before a letter, a digit, a tab or the end of a line",
 }
-
-
-class Doubt(Exception):
-    """Something that this package does not take for plain; `lower` makes a `NotPlain` of it."""
-
-    def __init__(self, reason: str):
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +60,11 @@ def double_quoted(raw: str) -> Part:
 
 def read_word(parts: Sequence[Part]) -> Word:
     """The word that these parts make when nothing stands between them."""
-    bare = [part.text for part in parts if not part.is_quoted]
-    if len(parts) == 1 and bare and _SPARED.fullmatch(bare[0]):
-        return Word(bare[0])
-    for raw in bare:
-        _check_bare(raw)
+    if len(parts) == 1 and (parts[0].is_quoted or _AS_IT_STANDS.fullmatch(parts[0].text)):
+        return Word(parts[0].text)
+    for part in parts:
+        if not part.is_quoted:
+            _check_bare(part.text)
     text = "".join(
         part.text if part.is_quoted else _ESCAPED.sub(r"\1", part.text) for part in parts
     )
