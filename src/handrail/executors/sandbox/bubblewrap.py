@@ -70,14 +70,21 @@ def arguments(
     for name, value in environment:
         told += ["--setenv", name, value]
     told += _system()
-    told += ["--proc", "/proc", "--dev", "/dev"]
-    told += ["--size", str(MOST_TEMPORARY_BYTES), "--tmpfs", TEMPORARY, "--dir", HOME]
+    # Where we are root, so is what runs in a box to the files of the kernel's settings.
+    told += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"]
+    told += [*_passing("/dev/shm"), "--remount-ro", "/dev"]  # noqa: S108
+    told += [*_passing(TEMPORARY), "--dir", HOME]
     for folder in toolchains:
         told += ["--ro-bind", folder, folder]
     told += _workspace(view, writable=not reads)
     if reads:
-        told += ["--remount-ro", TEMPORARY, "--remount-ro", "/dev"]
+        told += ["--remount-ro", TEMPORARY, "--remount-ro", "/dev/shm"]  # noqa: S108
     return [*told, "--remount-ro", "/"]
+
+
+def _passing(folder: str) -> list[str]:
+    """A folder of the box's own, in memory, which it cannot fill for good."""
+    return ["--size", str(MOST_TEMPORARY_BYTES), "--tmpfs", folder]
 
 
 def _system() -> Iterator[str]:

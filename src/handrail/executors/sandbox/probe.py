@@ -28,6 +28,7 @@ read -r content < "$1/canary.txt" && echo saw-outside
 while read -r name rest; do
     case "$name" in Inter-*|face*|lo:*) ;; *) echo saw-network;; esac
 done < /proc/net/dev
+printf '' >> /proc/sys/kernel/core_uses_pid && echo saw-settings
 echo "seconds:"; ulimit -t
 (echo forked)
 """
@@ -88,7 +89,8 @@ class _Trial:
             why = boxed.stderr.strip() or f"exit code {boxed.returncode}"
             return Isolation(why_not=f"no box could be made: {why}")
         walls: list[Wall] = []
-        if not (wide | tight) & {*_GETS_OUT, "saw-network"} and _WROTE not in tight:
+        seen = (wide | tight) & {*_GETS_OUT, "saw-network", "saw-settings"}
+        if not seen and _WROTE not in tight:
             walls.append(Wall.NAMESPACES)
         if "forked" in wide and "forked" not in tight:
             walls.append(Wall.SECCOMP)

@@ -15,7 +15,8 @@ from handrail.executors.sandbox.system_calls import MACHINES
 _LOAD, _JUMP_IF_EQUAL, _JUMP_IF_AT_LEAST, _JUMP_IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _REFUSE = 0x7FFF0000, 0x80000000, 0x00050000
 # Where the kernel puts what it tells of a call; of an argument only the lower half matters here.
-_AT_NUMBER, _AT_MACHINE, _AT_FIRST, _AT_SECOND = 0, 4, 16, 24
+_AT_NUMBER, _AT_MACHINE = 0, 4
+_AT_FIRST, _AT_SECOND, _AT_THIRD, _AT_FOURTH = 16, 24, 32, 40
 
 _OTHER_NUMBERING = 0x40000000
 _NEW_THREAD = 0x00010000
@@ -23,10 +24,25 @@ _NEW_NAMESPACE = 0x7E020000
 _TYPE_INTO_TERMINAL = (0x5412, 0x541C)
 # Each box has a network of its own, so these lead nowhere else. Others have no such walls.
 _UNIX, _INTERNET, _INTERNET_6, _NETLINK = 1, 2, 10, 16
-
+# With these, a program lends whoever starts it the rights of its owner, and does so outside too.
+_SET_ID = 0o6000
+_CREATES = 0o100 | 0o20000000
+# Where a call has its mode, and a call that opens has its flags.
+_MODES = {
+    **{"chmod": _AT_SECOND, "fchmod": _AT_SECOND, "fchmodat": _AT_THIRD, "fchmodat2": _AT_THIRD},
+    **{"creat": _AT_SECOND, "mknod": _AT_SECOND, "mknodat": _AT_THIRD},
+}
+_OPENS = {"open": (_AT_SECOND, _AT_THIRD), "openat": (_AT_THIRD, _AT_FOURTH)}
+# Their arguments lie in memory, where no filter can look; without them, older calls are used.
+_UNSEEN = ("clone3", "openat2")
 
 # What is asked about apart, because only some of its uses are refused.
-_BY_ARGUMENT = {"ioctl", "clone", "clone3", "fork", "vfork", "socket", "socketpair"}
+_BY_ARGUMENT = {
+    *("ioctl", "clone", "fork", "vfork", "socket", "socketpair"),
+    *_MODES,
+    *_OPENS,
+    *_UNSEEN,
+}
 
 
 def is_known(machine: str | None = None) -> bool:
@@ -44,9 +60,9 @@ def filter_for(profile: Profile, machine: str | None = None) -> bytes:
     program = [
         *_only_on(name),
         *_refuse_all(number for call, number in numbers.items() if call not in _BY_ARGUMENT),
-        # Its arguments lie in memory, where no filter can look; without it, `clone` is used.
-        *_refuse_all([numbers["clone3"]], errno.ENOSYS),
+        *_refuse_all((numbers[call] for call in _UNSEEN), errno.ENOSYS),
         *_refuse_if(numbers["ioctl"], _AT_SECOND, _JUMP_IF_EQUAL, _TYPE_INTO_TERMINAL),
+        *_refuse_set_id(numbers),
     ]
     if profile is Profile.READ:
         program += _refuse_all(numbers[call] for call in ("fork", "vfork") if call in numbers)
@@ -56,6 +72,7 @@ def filter_for(profile: Profile, machine: str | None = None) -> bytes:
         families = (_UNIX, _INTERNET, _INTERNET_6, _NETLINK)
         program += _refuse_if(numbers["clone"], _AT_FIRST, _JUMP_IF_ANY_BIT, [_NEW_NAMESPACE])
         program += _refuse_unless(numbers["socket"], _JUMP_IF_EQUAL, families)
+        program += _refuse_unless(numbers["socketpair"], _JUMP_IF_EQUAL, [_UNIX])
     return b"".join([*program, _step(_RETURN, _ALLOW)])
 
 
@@ -72,24 +89,20 @@ def _only_on(machine: int) -> list[bytes]:
 
 
 def _refuse_all(numbers: Iterable[int], error: int = errno.EPERM) -> list[bytes]:
-    return [
-        step
-        for number in numbers
-        for step in (
-            _step(_JUMP_IF_EQUAL, number, otherwise=1),
-            _step(_RETURN, _REFUSE | error),
-        )
-    ]
+    return _refusals(_JUMP_IF_EQUAL, numbers, error)
 
 
 def _refuse_if(number: int, at: int, test: int, values: Iterable[int]) -> list[bytes]:
     """Refuse a call with one of these values for its argument."""
-    tests = [
+    return _about(number, [_step(_LOAD, at), *_refusals(test, values)])
+
+
+def _refusals(test: int, values: Iterable[int], error: int = errno.EPERM) -> list[bytes]:
+    return [
         step
         for value in values
-        for step in (_step(test, value, otherwise=1), _step(_RETURN, _REFUSE | errno.EPERM))
+        for step in (_step(test, value, otherwise=1), _step(_RETURN, _REFUSE | error))
     ]
-    return _about(number, [_step(_LOAD, at), *tests])
 
 
 def _refuse_unless(number: int, test: int, values: Iterable[int]) -> list[bytes]:
@@ -98,6 +111,20 @@ def _refuse_unless(number: int, test: int, values: Iterable[int]) -> list[bytes]
     # Each test that comes true jumps over the others and over the refusal.
     tests = [_step(test, value, then=len(values) - place) for place, value in enumerate(values)]
     return _about(number, [_step(_LOAD, _AT_FIRST), *tests, _step(_RETURN, _REFUSE | errno.EPERM)])
+
+
+def _refuse_set_id(numbers: dict[str, int]) -> list[bytes]:
+    program: list[bytes] = []
+    for call, mode in _MODES.items():
+        if call in numbers:
+            program += _refuse_if(numbers[call], mode, _JUMP_IF_ANY_BIT, [_SET_ID])
+    for call, (flags, mode) in _OPENS.items():
+        if call in numbers:
+            refusal = [_step(_LOAD, mode), *_refusals(_JUMP_IF_ANY_BIT, [_SET_ID])]
+            # Who opens what is there names no mode, and anything may stand in its place.
+            creates = _step(_JUMP_IF_ANY_BIT, _CREATES, otherwise=len(refusal))
+            program += _about(numbers[call], [_step(_LOAD, flags), creates, *refusal])
+    return program
 
 
 def _about(number: int, steps: list[bytes]) -> list[bytes]:

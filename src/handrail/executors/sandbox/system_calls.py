@@ -13,14 +13,19 @@ class Machine(NamedTuple):
 # A dash stands where a machine has no such call.
 _NUMBERS = """
                    x86_64  aarch64
+open                    2        -
 ioctl                  16       29
 socket                 41      198
 socketpair             53      199
 clone                  56      220
 fork                   57        -
 vfork                  58        -
+creat                  85        -
+chmod                  90        -
+fchmod                 91       52
 ptrace                101      117
 syslog                103      116
+mknod                 133        -
 uselib                134        -
 vhangup               153       58
 modify_ldt            154        -
@@ -47,6 +52,9 @@ kexec_load            246      104
 add_key               248      217
 request_key           249      218
 keyctl                250      219
+openat                257       56
+mknodat               259       33
+fchmodat              268       53
 unshare               272       97
 perf_event_open       298      241
 fanotify_init         300      262
@@ -70,9 +78,13 @@ fsconfig              431      431
 fsmount               432      432
 fspick                433      433
 clone3                435      435
+openat2               437      437
 pidfd_getfd           438      438
 process_madvise       440      440
 mount_setattr         442      442
+quotactl_fd           443      443
+fchmodat2             452      452
+open_tree_attr        467      467
 """
 _AUDIT_NAMES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
