@@ -58,7 +58,7 @@ async def build_client(
     ):
         programs = find_programs()
         isolation = await asyncio.to_thread(prove, programs)
-        guarded = GuardedNames(files.root, policy.rules, files.second_names)
+        guarded = GuardedNames(files.root, policy.rules, files.second_names, private)
         box = Box(programs, isolation, guarded) if programs and isolation.holds else None
         # The server has asked where asking was due; here only what is refused always is refused.
         scene = Scene(files.root, Autonomy.FULL, isolated=isolation.holds, rules=policy.rules)

@@ -2,16 +2,18 @@
 
 import asyncio
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from handrail.core.box import Isolation, Profile
+from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.sandbox.bubblewrap import HOME, TEMPORARY, View, arguments
+from handrail.executors.sandbox.bubblewrap import HOME, TEMPORARY, View, arguments, is_gits
 from handrail.executors.sandbox.limits import limited
 from handrail.executors.sandbox.seccomp import filter_for
+from handrail.executors.sandbox.sources import held
 
 SEARCH_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 
@@ -59,6 +61,7 @@ class Box:
         self._views = views
         self._toolchains = toolchains
         self._covers = _Covers()
+        self._movers = _Movers()
 
     async def look(self, *, for_git: bool) -> View:
         """What the workspace holds now, for the command that is started next.
@@ -77,22 +80,71 @@ class Box:
         seconds: float,
         further: Sequence[tuple[str, str]] = (),
     ) -> Generator[Launch]:
-        """How to start a command that may take so long, with `further` variables for it."""
+        """How to start a command that may take so long, with `further` variables for it.
+
+        Raises:
+            CommandExecutionError: Something could not be held in place.
+        """
+        writable = stage.profile is not Profile.READ
+        if writable and view.loose:
+            raise CommandExecutionError(
+                f"{view.loose[0]} is a link, which no box can keep from being replaced; what may"
+                " change the workspace can run when it is a folder"
+            )
         view = self._covers.count_in(view)
-        variables = [*environment(SEARCH_PATH), *further]
-        told = arguments(stage.profile, view, variables, self._toolchains)
-        told += ["--chdir", os.path.normpath(os.path.join(view.root, stage.folder))]
         prlimit, argv = self._programs.prlimit, [*stage.argv]
         inner = argv if prlimit is None else limited(prlimit, argv, seconds)
         with (
-            self._covers.over(() if stage.profile is Profile.READ else view.missing),
-            _in_memory("\0".join(told).encode(errors="surrogateescape")) as options,
+            self._movers.beside(view, joins=writable),
+            self._covers.over(view.missing if writable else ()),
+            held(view.bound(writable=writable)) as sources,
+            _in_memory(self._told(stage, view, sources, further)) as options,
             _in_memory(filter_for(stage.profile)) as calls,
         ):
             given = {"args": options, "seccomp": calls}
             given |= {"json-status-fd": lines.status, "sync-fd": lines.alive}
             flags = [word for name, fd in given.items() for word in (f"--{name}", str(fd))]
-            yield Launch([self._programs.bwrap, *flags, "--", *inner], tuple(given.values()))
+            fds = (*given.values(), *sources.values())
+            yield Launch([self._programs.bwrap, *flags, "--", *inner], fds)
+
+    def _told(
+        self,
+        stage: Stage,
+        view: View,
+        sources: Mapping[str, int],
+        further: Sequence[tuple[str, str]],
+    ) -> bytes:
+        variables = [*environment(SEARCH_PATH), *further]
+        words = arguments(stage.profile, view, sources, variables, self._toolchains)
+        words += ["--chdir", os.path.normpath(os.path.join(view.root, stage.folder))]
+        return "\0".join(words).encode(errors="surrogateescape")
+
+
+class _Movers:
+    """Views of the boxes that may move names, for as long as they run.
+
+    While a box is made, bubblewrap goes by names. One that a running command has not found held in
+    place it could exchange for a link just then, and have things made or covered elsewhere.
+    """
+
+    def __init__(self) -> None:
+        self._views: list[View] = []
+
+    @contextmanager
+    def beside(self, view: View, *, joins: bool) -> Generator[None]:
+        for other in self._views:
+            for path in _loose_in(other, view):
+                raise CommandExecutionError(
+                    f"{path} has appeared while another command is running, which could still"
+                    " move it; try again when that has ended"
+                )
+        if joins:
+            self._views.append(view)
+        try:
+            yield
+        finally:
+            if joins:
+                self._views.remove(view)
 
 
 class _Covers:
@@ -102,8 +154,9 @@ class _Covers:
         self._users: dict[str, int] = {}
 
     def count_in(self, view: View) -> View:
-        """A cover that somebody else needs just now looks like a folder, and is none."""
-        shared = tuple(folder for folder in self._users if folder not in view.missing)
+        """A cover that others need, or needed a moment ago, looks like a folder, and is none."""
+        left = [path for path in (*view.hidden_folders, *view.frozen) if not os.path.lexists(path)]
+        shared = tuple(path for path in {*self._users, *left} if path not in view.missing)
         return replace(
             view,
             hidden_folders=tuple(path for path in view.hidden_folders if path not in shared),
@@ -127,6 +180,14 @@ class _Covers:
             del self._users[folder]
             with suppress(OSError):
                 os.rmdir(folder)
+
+
+def _loose_in(other: View, view: View) -> Iterator[str]:
+    """What is to be covered, and is not held in place in the other's box."""
+    holds = {*other.covered, *other.missing}
+    for path in view.covered:
+        if path not in holds and not (other.for_git and is_gits(path)):
+            yield path
 
 
 def environment(search_path: Sequence[str]) -> list[tuple[str, str]]:

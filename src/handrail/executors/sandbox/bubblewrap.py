@@ -5,7 +5,7 @@ and the workspace, read-only or not. Nothing else of the machine has a name in i
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from handrail.core.box import Profile
@@ -38,7 +38,8 @@ class View:
 
     Hidden names can be neither read nor changed; frozen ones can be read. Folders on the way to
     either are pinned: who could rename them would carry the secret out from under its cover.
-    `missing` folders do not exist and shall not: they are covered all the same.
+    `missing` folders do not exist and shall not: they are covered all the same. `loose` names are
+    links, which nothing can hold in place: whoever may write could put something else there.
     """
 
     root: str
@@ -46,24 +47,45 @@ class View:
     hidden_folders: tuple[str, ...] = ()
     frozen: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    loose: tuple[str, ...] = ()
+    for_git: bool = False
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        """Every name that a box must hold in place."""
+        return (*self.hidden_files, *self.hidden_folders, *self.frozen)
+
+    def bound(self, *, writable: bool) -> list[str]:
+        """What a box gets of the workspace itself."""
+        pinned = [path for path in self.pinned if path not in self.frozen]
+        return [self.root, *pinned, *self.frozen] if writable else [self.root]
 
     @property
     def pinned(self) -> list[str]:
         """Every folder between the root and what is covered, from the outside in."""
         found: set[str] = set()
-        for path in (*self.hidden_files, *self.hidden_folders, *self.frozen):
+        for path in self.covered:
             while (path := os.path.dirname(path)).startswith(f"{self.root}/"):
                 found.add(path)
         return sorted(found)
 
 
+def is_gits(path: str) -> bool:
+    """Whether a path leads into a `.git`."""
+    return ".git" in path.split("/")
+
+
 def arguments(
     profile: Profile,
     view: View,
+    held: Mapping[str, int],
     environment: Iterable[tuple[str, str]],
     toolchains: Sequence[str] = (),
 ) -> list[str]:
-    """Everything bubblewrap is told but the command and its folder."""
+    """Everything bubblewrap is told but the command and its folder.
+
+    What it binds of the workspace is `held`.
+    """
     reads = profile is Profile.READ
     told = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv"]
     told += ["--cap-drop", "ALL", "--hostname", "box"]
@@ -76,7 +98,7 @@ def arguments(
     told += [*_passing(TEMPORARY), "--dir", HOME]
     for folder in toolchains:
         told += ["--ro-bind", folder, folder]
-    told += _workspace(view, writable=not reads)
+    told += _workspace(view, held, writable=not reads)
     if reads:
         told += ["--remount-ro", TEMPORARY, "--remount-ro", "/dev/shm"]  # noqa: S108
     return [*told, "--remount-ro", "/"]
@@ -99,13 +121,10 @@ def _system() -> Iterator[str]:
         yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
 
 
-def _workspace(view: View, *, writable: bool) -> Iterator[str]:
-    yield from ("--bind" if writable else "--ro-bind", view.root, view.root)
-    if writable:
-        for folder in view.pinned:
-            yield from ("--bind", folder, folder)
-        for path in view.frozen:
-            yield from ("--ro-bind", path, path)
+def _workspace(view: View, held: Mapping[str, int], *, writable: bool) -> Iterator[str]:
+    for path in view.bound(writable=writable):
+        is_open = writable and path not in view.frozen
+        yield from ("--bind-fd" if is_open else "--ro-bind-fd", str(held[path]), path)
     for path in view.hidden_files:
         yield from ("--ro-bind", "/dev/null", path)
     covered = (*view.hidden_folders, *(view.missing if writable else ()))

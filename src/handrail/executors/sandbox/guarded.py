@@ -7,12 +7,13 @@ workspace costs one question per folder.
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.sandbox.bubblewrap import View
+from handrail.executors.sandbox.bubblewrap import View, is_gits
 from handrail.executors.second_names import Identity, SecondNames
 from handrail.policy.rulebook.paths import Access, PathRule
 from handrail.policy.rulebook.rules import Rules
@@ -37,15 +38,22 @@ class _Stamp(NamedTuple):
         return now_ns - max(self.modified_ns, self.changed_ns) > _STILL_NS
 
 
+_NEVER = _Stamp(0, 0, 0)
+
+
 @dataclass(slots=True)
 class _Folder:
-    """What was seen in one folder; files with a second name are told by their inodes."""
+    """What was seen in one folder; files with a second name are told by their inodes.
+
+    `doors` are sockets, pipes and devices: behind them are other processes, not files.
+    """
 
     stamp: _Stamp
     is_settled: bool
     below: list[str] = field(default_factory=list[str])
     hidden: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
     frozen: list[str] = field(default_factory=list[str])
+    doors: list[str] = field(default_factory=list[str])
     linked: list[tuple[str, os.stat_result]] = field(
         default_factory=list[tuple[str, os.stat_result]]
     )
@@ -55,9 +63,16 @@ class _Folder:
 class GuardedNames:
     """Looks by the rules about paths; `private` files stay hidden under whatever name."""
 
-    def __init__(self, root: str, rules: Rules, second_names: SecondNames):
+    def __init__(
+        self,
+        root: str,
+        rules: Rules,
+        second_names: SecondNames,
+        private: Sequence[str | Path] = (),
+    ):
         self._root = root
         self._second_names = second_names
+        self._private = {os.path.relpath(os.path.realpath(path), root) for path in private}
         self.adopt(rules)
 
     def adopt(self, rules: Rules) -> None:
@@ -78,22 +93,31 @@ class GuardedNames:
             (path, is_folder)
             for _, folder in folders
             for path, is_folder in folder.hidden
-            if not (for_git and _is_gits(path))
+            if not (for_git and is_gits(path))
         ]
         hidden += [(name, False) for name in self._second_names_of_secrets(folders)]
-        frozen = [] if for_git else [path for _, folder in folders for path in folder.frozen]
+        hidden += [(name, False) for _, folder in folders for name in folder.doors]
+        frozen = [
+            path
+            for _, folder in folders
+            for path in folder.frozen
+            if not (for_git and is_gits(path))
+        ]
         if len(hidden) + len(frozen) > MOST_COVERED:
             raise CommandExecutionError(
                 f"the workspace holds {len(hidden) + len(frozen):,} files that no command may see"
                 f" or change, and a box can cover {MOST_COVERED}; work in a smaller folder, or"
                 " keep test keys and other repositories elsewhere"
             )
+        own = [*self._absolute(name for name in _OWN if not (for_git and name == _GIT))]
         return View(
             self._root,
             hidden_files=tuple(self._absolute(p for p, is_folder in hidden if not is_folder)),
             hidden_folders=tuple(self._absolute(p for p, is_folder in hidden if is_folder)),
             frozen=tuple(self._absolute(frozen)),
-            missing=tuple(self._missing(for_git=for_git)),
+            missing=tuple(path for path in own if not os.path.lexists(path)),
+            loose=tuple(path for path in own if os.path.islink(path)),
+            for_git=for_git,
         )
 
     def _walk(self) -> Iterator[tuple[str, _Folder]]:
@@ -121,9 +145,15 @@ class GuardedNames:
             if known is not None and known.is_settled and known.stamp == stamp:
                 return known
             return self._read(path, where, stamp)
-        except OSError:
-            # Nobody can see what is in there, or it is gone.
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            if not path:
+                raise CommandExecutionError(
+                    f"the workspace cannot be looked through for secrets: {error.strerror}"
+                ) from error
+            # Whoever owns it could open it from within; nobody knows what would be in there.
+            return _Folder(_NEVER, is_settled=False, hidden=[(path, True)])
 
     def _read(self, path: str, where: str, stamp: _Stamp) -> _Folder:
         folder = _Folder(stamp, stamp.was_still_at(time.time_ns()))
@@ -133,7 +163,7 @@ class GuardedNames:
         return folder
 
     def _sort(self, folder: _Folder, path: str, entry: os.DirEntry[str]) -> None:
-        hides = _is_covered(self._hiding, path)
+        hides = path in self._private or _is_covered(self._hiding, path)
         freezes = _is_covered(self._freezing, path)
         if entry.is_symlink():
             if (hides or freezes) and (target := self._target(entry)) is not None:
@@ -149,7 +179,11 @@ class GuardedNames:
             folder.frozen.append(path)
         if is_folder:
             folder.below.append(entry.name)
-        elif (found := entry.stat(follow_symlinks=False)).st_nlink > 1:
+            return
+        found = entry.stat(follow_symlinks=False)
+        if not stat.S_ISREG(found.st_mode):
+            folder.doors.append(path)
+        elif found.st_nlink > 1:
             folder.linked.append((entry.name, found))
 
     def _target(self, link: os.DirEntry[str]) -> tuple[str, bool] | None:
@@ -162,15 +196,8 @@ class GuardedNames:
         own = {identity for _, folder in folders for identity in folder.identities}
         for path, folder in folders:
             for name, found in folder.linked:
-                is_own = _identity(found) in own
-                if is_own or (stat.S_ISREG(found.st_mode) and self._second_names.are_kept(found)):
+                if _identity(found) in own or self._second_names.are_kept(found):
                     yield _join(path, name)
-
-    def _missing(self, *, for_git: bool) -> Iterator[str]:
-        for name in _OWN:
-            path = os.path.join(self._root, name)
-            if not (for_git and name == _GIT) and not os.path.lexists(path):
-                yield path
 
     def _absolute(self, paths: "Iterator[str] | list[str]") -> Iterator[str]:
         return (os.path.join(self._root, path) for path in paths)
@@ -178,10 +205,6 @@ class GuardedNames:
 
 def _is_covered(rules: list[PathRule], path: str) -> bool:
     return bool(path) and any(rule.covers(path) for rule in rules)
-
-
-def _is_gits(path: str) -> bool:
-    return _GIT in path.split("/")
 
 
 def _identity(found: os.stat_result) -> Identity:

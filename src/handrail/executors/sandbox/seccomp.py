@@ -29,8 +29,13 @@ _SET_ID = 0o6000
 _CREATES = 0o100 | 0o20000000
 # Where a call has its mode, and a call that opens has its flags.
 _MODES = {
-    **{"chmod": _AT_SECOND, "fchmod": _AT_SECOND, "fchmodat": _AT_THIRD, "fchmodat2": _AT_THIRD},
-    **{"creat": _AT_SECOND, "mknod": _AT_SECOND, "mknodat": _AT_THIRD},
+    "chmod": _AT_SECOND,
+    "fchmod": _AT_SECOND,
+    "fchmodat": _AT_THIRD,
+    "fchmodat2": _AT_THIRD,
+    "creat": _AT_SECOND,
+    "mknod": _AT_SECOND,
+    "mknodat": _AT_THIRD,
 }
 _OPENS = {"open": (_AT_SECOND, _AT_THIRD), "openat": (_AT_THIRD, _AT_FOURTH)}
 # Their arguments lie in memory, where no filter can look; without them, older calls are used.
