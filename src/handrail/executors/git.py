@@ -15,10 +15,12 @@ from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
+from handrail.executors.programs import SEARCH_PATH
 
 Pairs = list[tuple[str, str]]
 
 _IDENTITY_SECONDS = 5.0
+_PROGRAMS = {f"{folder}/git" for folder in SEARCH_PATH}
 _FALSE = "/bin/false"
 _SETTINGS: Pairs = [
     ("core.fsmonitor", "false"),
@@ -128,7 +130,8 @@ def own_identity() -> Pairs:
 
 
 def is_git(stage: Stage) -> bool:
-    return os.path.basename(stage.argv[0]) == "git"
+    """Whether it is the system's own, by its path: a file of the workspace with that name is not."""
+    return stage.argv[0] in _PROGRAMS
 
 
 def _disarmed(names: Iterable[str]) -> Pairs:

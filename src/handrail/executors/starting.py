@@ -66,14 +66,29 @@ class BoxStarter:
         with Output(_MOST_STATUS_BYTES) as status, Output(0) as alive:
             lines = Lines(status.writer, alive.writer)
             with self._box.launch(stage, view, lines, seconds, further) as launch:
-                process = await _spawn(launch.argv, streams, "/", {}, launch.fds)
-                status.close_writer()
-                alive.close_writer()
-                tree = BoxedTree(process, status, alive)
+                # A task of its own: calling us off must not call off the start half-way.
+                starting = asyncio.gather(_spawn(launch.argv, streams, "/", {}, launch.fds))
                 try:
+                    [process] = await asyncio.shield(starting)
+                except asyncio.CancelledError:
+                    [process] = await starting
+                    async with _boxed(process, status, alive):
+                        raise
+                async with _boxed(process, status, alive) as tree:
                     yield tree
-                finally:
-                    await tree.end(0)
+
+
+@asynccontextmanager
+async def _boxed(
+    process: asyncio.subprocess.Process, status: Output, alive: Output
+) -> AsyncGenerator[BoxedTree]:
+    status.close_writer()
+    alive.close_writer()
+    tree = BoxedTree(process, status, alive)
+    try:
+        yield tree
+    finally:
+        await tree.end(0)
 
 
 class OpenStarter:

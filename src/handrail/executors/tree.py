@@ -12,6 +12,7 @@ from typing import Protocol
 from handrail.executors.output import Output
 
 _POLL_SECONDS = 0.02
+_MOMENT_SECONDS = 0.001
 _MOST_SWEEPS = 50
 _HAS_PROC = os.path.isdir("/proc/self")
 # A box tells of a signal as a shell does, by a number that some programs also choose themselves.
@@ -108,18 +109,37 @@ class BoxedTree:
         return _BY_SIGNAL - code if code is not None and code - _BY_SIGNAL in _DEADLY else code
 
     async def end(self, grace_seconds: float) -> None:
+        first = await self._first()
         try:
-            if self.process.returncode is None and (first := self._said("child-pid")) is not None:
+            if first is not None and self.process.returncode is None:
                 _signal_each(list(_descendants(first)), signal.SIGTERM)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(grace_seconds):
                         await self.process.wait()
         finally:
-            # It takes its box with it.
+            self._kill(first)
+        await self._alive.ended.wait()
+        # It lets go of the line a moment before the kernel has ended all the others for it.
+        while first is not None and _is_there(first):  # noqa: ASYNC110
+            await asyncio.sleep(_MOMENT_SECONDS)
+        await self.process.wait()
+
+    async def _first(self) -> int | None:
+        """Whom bubblewrap has started. It says so at once, and must have before it is killed."""
+        while (first := self._said("child-pid")) is None and not self._status.ended.is_set():  # noqa: ASYNC110
+            await asyncio.sleep(_MOMENT_SECONDS)
+        return first
+
+    def _kill(self, first: int | None) -> None:
+        """End the first in the box, and with it all others. bubblewrap would not, while it starts.
+
+        As long as it holds the line, nobody else has its number.
+        """
+        if first is not None and not self._alive.ended.is_set():
+            _signal_each([first], signal.SIGKILL)
+        elif first is None:
             with suppress(ProcessLookupError):
                 self.process.kill()
-        await self.process.wait()
-        await self._alive.ended.wait()
 
     def _said(self, key: str) -> int | None:
         """The status is one JSON object after another, the last one perhaps not whole yet."""
@@ -165,6 +185,13 @@ def _alive_with(mark: str, session: int | None) -> list[int]:
             if _is_alive_in(session, name) or mark.encode() in _environment_of(name):
                 found.append(int(name))
     return [pid for pid in found if pid != os.getpid()]
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        return _stat_of(str(pid))[0] not in (b"Z", b"X")
+    except OSError:
+        return False
 
 
 def _environment_of(pid: str) -> list[bytes]:
