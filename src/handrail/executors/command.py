@@ -47,13 +47,13 @@ class CommandExecutor:
         self.root = os.path.realpath(root)
         self._programs = ProgramFinder(self.root, search_path)
         self._open = OpenStarter(self.root, self._programs.search_path, keeper)
-        self._starter: Starter = self._open if box is None else BoxStarter(box)
+        self._starter: Starter = self._open if box is None else BoxStarter(box, keeper)
         self._grace_seconds = grace_seconds
         self._max_stream_bytes = max_stream_bytes
         self._git = GitGuard(self._look_at_settings, identity)
 
     def end_what_was_left(self) -> None:
-        """End what an earlier life of this machine has left running; boxes end with their maker."""
+        """End what an earlier life of this machine has left running."""
         self._open.end_what_was_left()
 
     async def run(self, stages: Sequence[Stage], *, timeout_seconds: float) -> CommandOutcome:

@@ -130,7 +130,7 @@ def own_identity() -> Pairs:
 
 
 def is_git(stage: Stage) -> bool:
-    """Whether it is the system's own, by its path: a file of the workspace with that name is not."""
+    """Whether it is the system's own, by its path; a file of the workspace is not."""
     return stage.argv[0] in _PROGRAMS
 
 

@@ -6,7 +6,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Protocol
 
 from handrail.core.box import Wall
@@ -47,8 +47,15 @@ class Starter(Protocol):
 
 
 class BoxStarter:
-    def __init__(self, box: Box):
+    """Boxes end with who has made them, but for a moment in which the kernel cannot know yet.
+
+    So that its next life can find what has begun in such a moment, bubblewrap is told the name of
+    our `keeper`. It clears the environment after that, and what it runs never gets the word.
+    """
+
+    def __init__(self, box: Box, keeper: str = ""):
         self._box = box
+        self._mark = ["--setenv", _KEEPER, f"{_KEEPER}={keeper}"] if keeper else []
 
     @property
     def walls(self) -> tuple[Wall, ...]:
@@ -67,7 +74,9 @@ class BoxStarter:
             lines = Lines(status.writer, alive.writer)
             with self._box.launch(stage, view, lines, seconds, further) as launch:
                 # A task of its own: calling us off must not call off the start half-way.
-                starting = asyncio.gather(_spawn(launch.argv, streams, "/", {}, launch.fds))
+                bwrap, *told = launch.argv
+                words = [bwrap, *self._mark, *told]
+                starting = asyncio.gather(_spawn(words, streams, "/", {}, launch.fds))
                 try:
                     [process] = await asyncio.shield(starting)
                 except asyncio.CancelledError:
@@ -75,6 +84,9 @@ class BoxStarter:
                     async with _boxed(process, status, alive):
                         raise
                 async with _boxed(process, status, alive) as tree:
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(seconds):
+                            await launch.gate.open(lambda: process.returncode is not None)
                     yield tree
 
 

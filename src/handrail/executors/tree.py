@@ -178,11 +178,11 @@ def _parent_of(pid: str) -> int:
 
 
 def _alive_with(mark: str, session: int | None) -> list[int]:
-    """Everybody in a session, or whose environment holds a mark of ours alone. Linux only."""
+    """Everybody in a session, or whose words hold a mark of ours alone. Linux only."""
     found: list[int] = []
     for name in filter(str.isdecimal, os.listdir("/proc") if _HAS_PROC else ()):
         with suppress(OSError):
-            if _is_alive_in(session, name) or mark.encode() in _environment_of(name):
+            if _is_alive_in(session, name) or mark.encode() in _words_of(name):
                 found.append(int(name))
     return [pid for pid in found if pid != os.getpid()]
 
@@ -194,8 +194,12 @@ def _is_there(pid: int) -> bool:
         return False
 
 
-def _environment_of(pid: str) -> list[bytes]:
-    return _read(f"/proc/{pid}/environ").split(b"\0")
+def _words_of(pid: str) -> list[bytes]:
+    """What a process was started with: its arguments, and its environment as far as we may know."""
+    words = _read(f"/proc/{pid}/cmdline").split(b"\0")
+    with suppress(PermissionError):
+        words += _read(f"/proc/{pid}/environ").split(b"\0")
+    return words
 
 
 def _is_alive_in(session: int | None, pid: str) -> bool:

@@ -11,6 +11,7 @@ from handrail.core.box import Isolation, Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.sandbox.bubblewrap import HOME, TEMPORARY, View, arguments, is_gits
+from handrail.executors.sandbox.gate import Gate
 from handrail.executors.sandbox.limits import limited
 from handrail.executors.sandbox.seccomp import filter_for
 from handrail.executors.sandbox.sources import held
@@ -26,10 +27,11 @@ class Lines(NamedTuple):
 
 
 class Launch(NamedTuple):
-    """What is really started: nothing of our environment, and only these descriptors."""
+    """What is really started: nothing of our environment, only these descriptors, by this gate."""
 
     argv: list[str]
     fds: tuple[int, ...]
+    gate: Gate
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +101,13 @@ class Box:
             self._covers.over(view.missing if writable else ()),
             held(view.bound(writable=writable)) as sources,
             _in_memory(self._told(stage, view, sources, further)) as options,
-            _in_memory(filter_for(stage.profile)) as calls,
+            Gate(filter_for(stage.profile)) as gate,
         ):
-            given = {"args": options, "seccomp": calls}
+            given = {"args": options, "block-fd": gate.bell, "seccomp": gate.filter}
             given |= {"json-status-fd": lines.status, "sync-fd": lines.alive}
             flags = [word for name, fd in given.items() for word in (f"--{name}", str(fd))]
             fds = (*given.values(), *sources.values())
-            yield Launch([self._programs.bwrap, *flags, "--", *inner], fds)
+            yield Launch([self._programs.bwrap, *flags, "--", *inner], fds, gate)
 
     def _told(
         self,

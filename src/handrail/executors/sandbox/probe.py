@@ -13,6 +13,7 @@ from handrail.core.box import Isolation, Profile, Wall
 from handrail.core.stage import Stage
 from handrail.executors.sandbox.box import Box, Lines, Programs
 from handrail.executors.sandbox.bubblewrap import View
+from handrail.executors.sandbox.gate import Gate
 from handrail.executors.sandbox.limits import cpu_seconds, find_prlimit
 from handrail.executors.sandbox.seccomp import is_known
 
@@ -107,7 +108,7 @@ class _Trial:
             lines = Lines(nowhere.fileno(), nowhere.fileno())
             stage = Stage(tuple(self._argv), profile)
             with self._box.launch(stage, self._view, lines, _SECONDS) as launch:
-                return _run(launch.argv, "/", launch.fds)
+                return _run(launch.argv, "/", launch.fds, launch.gate)
 
     def _seen(self, run: subprocess.CompletedProcess[str]) -> set[str]:
         seen = set(run.stdout.split())
@@ -119,15 +120,24 @@ class _Trial:
         return seen
 
 
-def _run(argv: list[str], cwd: str, fds: tuple[int, ...] = ()) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+def _run(
+    argv: list[str], cwd: str, fds: tuple[int, ...] = (), gate: Gate | None = None
+) -> subprocess.CompletedProcess[str]:
+    with subprocess.Popen(
         argv,
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         cwd=cwd,
         env={},
         pass_fds=fds,
-        timeout=_SECONDS,
-        check=False,
-    )
+    ) as process:
+        try:
+            if gate is not None:
+                gate.open_in_thread(lambda: process.poll() is not None)
+            out, err = process.communicate(timeout=_SECONDS)
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(argv, process.returncode, out, err)
