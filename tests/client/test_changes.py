@@ -24,6 +24,7 @@ from handrail.client.messages import Cancel, ResultAck, Signal, SurveyRequest
 from handrail.client.review import Reviewer
 from handrail.core.access import Role
 from handrail.core.audit import canonical
+from handrail.core.box import Profile
 from handrail.core.card import Choice
 from handrail.core.digest import digest_call
 from handrail.core.hands import Commands, FileContent, FileState, Hands
@@ -515,7 +516,7 @@ async def test_what_this_machine_finds_harmless_is_done_as_it_was_approved() -> 
     params = {"command": "ls"}
     seen = await machine.survey("execute_command", **params)
     assert seen is not None
-    plan = Plan(argv=(("ls",),))
+    plan = Plan(argv=(("ls",),), profiles=(Profile.READ,))
 
     await machine.signal(
         a_signal(
@@ -951,7 +952,7 @@ async def test_a_cancel_after_the_report_does_not_change_it(folder: Path) -> Non
 async def test_a_cancelled_command_ends_with_all_that_it_has_started(tmp_path: Path) -> None:
     program = Program(tmp_path)
     machine = a_machine(commands=real_commands(tmp_path))
-    plan = Plan(argv=(program.argv,))
+    plan = Plan(argv=(program.argv,), profiles=(Profile.WRITE,))
     digest = digest_call(SALT, "execute_command", canonical(program.params), plan)
     signal = a_signal(
         tool_name="execute_command",
