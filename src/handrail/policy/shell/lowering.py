@@ -134,9 +134,6 @@ class _Reading:
                 self._take_redirection(text)
             case "comment":
                 self._pass_comment(text)
-            case "\n":
-                self._end_word()
-                self._end_line()
             case _:
                 raise Doubt(_WHY_NOT.get(kind, f"it has what is not known to be plain: {kind}"))
 

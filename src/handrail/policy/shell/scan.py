@@ -19,6 +19,7 @@ _KEYWORDS = frozenset([
     "if", "then", "else", "elif", "fi", "do", "done", "while", "until", "esac", "{", "}", "!",
 ])
 # fmt: on
+_MARKS_OF_TESTS = frozenset(["group", "close", "pipe", "operator", "redirect"])
 # Ends a frame of quotes that no character ends: the body of a here-document.
 _QUOTED = "quoted"
 
@@ -94,6 +95,7 @@ class Scan:
             "tick": self._take_tick,
             "brace": lambda _: self._push(_Frame(end="}")),
             "open": self._take_open,
+            "group": self._take_group,
             "close": self._take_close,
             "here": self._take_here,
             "here_string": self._take_here_string,
@@ -110,7 +112,9 @@ class Scan:
         while match := self._tokens().match(self._text, self._at):
             self._at = match.end()
             kind = match.lastgroup or ""
-            if take := self._takes.get(kind):
+            if kind in _MARKS_OF_TESTS and self._is_in_test():
+                self._end_word()
+            elif take := self._takes.get(kind):
                 take(match[kind])
         while len(self._frames) > 1:
             self._close()
@@ -122,6 +126,11 @@ class Scan:
 
     def _tokens(self) -> re.Pattern[str]:
         return IN_QUOTES if self._frame.end in ('"', _QUOTED) else IN_COMMAND
+
+    def _is_in_test(self) -> bool:
+        """Between `[[` and `]]`, where these marks neither begin nor end a command."""
+        words = self._frame.words
+        return words[:1] == ["[["] and "]]" not in (words[-1], self._frame.word)
 
     # Words
 
@@ -253,16 +262,18 @@ class Scan:
 
     # Frames
 
-    def _take_open(self, opening: str) -> None:
+    def _take_open(self, _: str) -> None:
+        self._push(_Frame(end=")", is_output=True))
+
+    def _take_group(self, _: str) -> None:
         frame = self._frame
         name = _ASSIGNMENT.fullmatch(frame.word or "")
-        if opening == "(" and name and not name[2]:
+        if name and not name[2]:
             frame.word = None
             self._push(_Frame(end=")", array=name[1]))
-            return
-        if opening == "(":
+        elif not frame.is_pattern:
             self._end_word()
-        self._push(_Frame(end=")", is_output=opening != "("))
+            self._push(_Frame(end=")"))
 
     def _take_close(self, _: str) -> None:
         frame = self._frame

@@ -11,7 +11,8 @@ IN_COMMAND = re.compile(
     | \$' (?P<ansi> (?: [^'\\] | \\. )* ) (?: ' | \Z )
     | (?P<quote> \$? " )
     | (?P<tick> ` )
-    | (?P<open> \$\( | [<>]\( | \( )
+    | (?P<open> [$<>]\( )
+    | (?P<group> \( )
     | (?P<close> \) )
     | \$\{ (?P<array> \w+ ) (?: \[ [@*] \] )? \}
     | (?P<brace> \$\{ )
