@@ -20,7 +20,7 @@ _RESOLVE_BENEATH = 0x08
 _MAX_RETRIES = 64
 _MAX_LINKS = 40
 # How folders on the way are opened: passing through needs no permission to read them.
-_PASSAGE = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY
+PASSAGE = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY
 
 
 def open_beneath(root_fd: int, path: str, flags: int, mode: int = 0) -> int:
@@ -138,7 +138,7 @@ class _Walk:
     def _step_down(self, part: bytes) -> int | None:
         """The part, opened; or None if it was a link, whose way is taken up instead."""
         last, folder = not self._todo, self._stack[-1]
-        wanted = (self._flags if last else _PASSAGE) | os.O_NOFOLLOW | os.O_CLOEXEC
+        wanted = (self._flags if last else PASSAGE) | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             return os.open(part, wanted, self._mode, dir_fd=folder)
         except OSError as error:

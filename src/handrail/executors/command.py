@@ -11,6 +11,8 @@ from pathlib import Path
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Join, Stage
+from handrail.executors.beneath import PASSAGE, open_beneath
+from handrail.executors.explain import explain
 from handrail.executors.git import GitGuard, Pairs, is_git
 from handrail.executors.output import Output
 from handrail.executors.patterns import expand
@@ -141,8 +143,8 @@ class _Run:
             with Piping(pipeline, self._out, self._err) as piping:
                 for stage, streams in zip(pipeline, piping.streams, strict=True):
                     further = await self._git.environment(stage) if is_git(stage) else ()
-                    expanded = self._expanded(stage)
-                    starting = self._starter.start(expanded, streams, seconds, further)
+                    ready = self._ready(stage)
+                    starting = self._starter.start(ready, streams, seconds, further)
                     trees.append(await stack.enter_async_context(starting))
             try:
                 async with asyncio.timeout(seconds):
@@ -156,12 +158,13 @@ class _Run:
                 await asyncio.gather(*[tree.end(self._grace_seconds) for tree in trees])
         return trees
 
-    def _expanded(self, stage: Stage) -> Stage:
-        """The stage with the names that its patterns stand for now."""
-        if not stage.patterns:
+    def _ready(self, stage: Stage) -> Stage:
+        """The stage in a folder that is there, with the names its patterns stand for now."""
+        if stage.folder == "." and not stage.patterns:
             return stage
         root_fd = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
+            _check_folder(root_fd, stage.folder)
             words = [
                 name
                 for place, word in enumerate(stage.argv)
@@ -190,3 +193,12 @@ def _pipelines(stages: Sequence[Stage]) -> list[list[Stage]]:
         else:
             found.append([stage])
     return found
+
+
+def _check_folder(root_fd: int, folder: str) -> None:
+    try:
+        os.close(open_beneath(root_fd, folder, PASSAGE))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise CommandExecutionError(f"there is no folder {folder} in the workspace") from error
+    except OSError as error:
+        raise explain(error, folder, "enter") from error

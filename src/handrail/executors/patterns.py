@@ -5,41 +5,55 @@ What is found is given as `./name`, so that no file can be named like a flag.
 
 import os
 import re
-from fnmatch import translate
+from collections.abc import Iterator
 
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.beneath import open_beneath
+from handrail.executors.beneath import PASSAGE, open_beneath
 
 MOST_NAMES = 1_000
 
-_SPECIAL = re.compile(r"[*?\[]")
+# Right behind the bracket that opens a class, one that closes is meant as it stands.
+_PIECES = re.compile(r"\*+|\?|\[[!^]?+\]?+[^\]]*+\]|.", re.DOTALL)
+_MEMBERS = re.compile(r"(.)-(.)|.", re.DOTALL)
+_SPECIAL = re.compile(r"[*?]|\[.*\]", re.DOTALL)
+# Left as they stand: escapes, and classes by name such as [:alpha:], which know a language.
+_UNKNOWN = re.compile(r"\\|\[[!^]?\]?[^\]]*\[[:.=]")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def expand(root_fd: int, folder: str, pattern: str) -> list[str]:
-    """The names that fit, sorted; the pattern itself where none does.
+    """The names that fit, sorted; the pattern itself where none does, or it is not understood.
 
     Raises:
         CommandExecutionError: They are more than can be handed to a program.
     """
-    if pattern.startswith("/"):
+    if pattern.startswith("/") or _UNKNOWN.search(pattern):
         return [pattern]
+    *folders, last = pattern.split("/")
     found = [""]
-    for part in pattern.split("/"):
+    for part in folders:
         found = [f"{path}{name}/" for path in found for name in _names(root_fd, folder, path, part)]
-        if len(found) > MOST_NAMES:
-            raise CommandExecutionError(
-                f"{pattern} stands for more than {MOST_NAMES:,} files; name fewer"
-            )
-    names = sorted(path.removesuffix("/") for path in found)
+        _check_number(found, pattern)
+    found = [f"{path}{name}" for path in found for name in _names(root_fd, folder, path, last)]
+    _check_number(found, pattern)
+    names = sorted(found, key=os.fsencode)
     return [name if name.startswith("./") else f"./{name}" for name in names] or [pattern]
+
+
+def _check_number(found: list[str], pattern: str) -> None:
+    if len(found) > MOST_NAMES:
+        raise CommandExecutionError(
+            f"{pattern} stands for more than {MOST_NAMES:,} files; name fewer"
+        )
 
 
 def _names(root_fd: int, folder: str, path: str, part: str) -> list[str]:
     """What one part of a pattern stands for in one folder; hidden names only if it says so."""
     place = f"{folder}/{path}"
+    if part in ("", ".", ".."):
+        return [part] if _is_there(root_fd, f"{place}{part}") else []
     if not _SPECIAL.search(part):
-        return [part] if _exists(root_fd, f"{place}{part}") else []
+        return [part] if _is_there(root_fd, place, part) else []
     try:
         fd = open_beneath(root_fd, place, _FOLDER)
     except OSError:
@@ -48,16 +62,59 @@ def _names(root_fd: int, folder: str, path: str, part: str) -> list[str]:
         names = os.listdir(fd)
     finally:
         os.close(fd)
-    # As in bash, a class is negated by either sign.
-    fits = re.compile(translate(part.replace("[^", "[!"))).match
+    fits = _expression(part).fullmatch
     return [
         name for name in names if fits(name) and (part.startswith(".") or not name.startswith("."))
     ]
 
 
-def _exists(root_fd: int, path: str) -> bool:
+def _is_there(root_fd: int, folder: str, name: str | None = None) -> bool:
+    """Whether there is such a folder, and such a name in it; a link that leads nowhere is one."""
     try:
-        os.close(open_beneath(root_fd, path.rstrip("/") or ".", os.O_PATH | os.O_CLOEXEC))
+        fd = open_beneath(root_fd, folder, PASSAGE)
     except OSError:
         return False
-    return True
+    try:
+        if name is not None:
+            os.stat(name, dir_fd=fd, follow_symlinks=False)
+    except (OSError, ValueError):
+        return False
+    else:
+        return True
+    finally:
+        os.close(fd)
+
+
+def _expression(part: str) -> re.Pattern[str]:
+    return re.compile("".join(map(_translated, _PIECES.findall(part))), re.DOTALL)
+
+
+def _translated(piece: str) -> str:
+    match piece:
+        case "?":
+            return "."
+        case _ if piece.startswith("*"):
+            return ".*"
+        case _ if len(piece) > 1:
+            return _class(piece[1:-1])
+        case _:
+            return re.escape(piece)
+
+
+def _class(members: str) -> str:
+    """One character of several; as in bash either sign negates, and no range runs backwards."""
+    is_negated = members[0] in "!^"
+    ranges = [
+        f"{re.escape(first)}-{re.escape(last)}"
+        for first, last in _ranges(members[1:] if is_negated else members)
+        if first <= last
+    ]
+    if not ranges:
+        return "." if is_negated else "(?!)"
+    return f"[{'^' if is_negated else ''}{''.join(ranges)}]"
+
+
+def _ranges(members: str) -> Iterator[tuple[str, str]]:
+    for member in _MEMBERS.finditer(members):
+        first, last = member.groups()
+        yield (first, last) if first else (member[0], member[0])

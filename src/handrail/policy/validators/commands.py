@@ -82,6 +82,11 @@ class CommandValidator:
                 found[path] = found.get(path, False) or file.written
         return list(found.items())
 
+    def new_files_of(self, command: str, args: Sequence[str] = ()) -> list[str]:
+        """Words of the command at which it may put new files, so that their kind matters."""
+        reading = read_line(self.rules.command_list, [command, *args])
+        return [file.word for file in reading.files if file.by_kind]
+
     def _judge(self, reading: Reading) -> list[Finding]:
         findings = [*reading.findings]
         if why := _writes_too_much(reading.files):

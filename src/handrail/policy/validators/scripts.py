@@ -15,7 +15,7 @@ from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.shell.lowering import lower
 from handrail.policy.shell.script import NotPlain, Script, Step
 from handrail.policy.shell.sight import visible_commands
-from handrail.policy.validators.commands import CommandValidator
+from handrail.policy.validators.commands import MAX_ARG_BYTES, CommandValidator
 from handrail.policy.validators.paths import PathValidator
 
 _BASH = ("bash", "--noprofile", "--norc", "-c")
@@ -29,6 +29,9 @@ _SHELL_WORDS = frozenset(
         *("printf", "pushd", "read", "readonly", "return", "set", "shift", "shopt", "source"),
         *("test", "trap", "true", "false", "type", "typeset", "ulimit", "umask", "unset", "wait"),
     ]
+)
+_HIDDEN_KIND = Finding(
+    "bash.pattern", "a pattern hides of what kind the files are that it changes", RiskLevel.HIGH
 )
 _REFUSALS = {"command.forbidden", "command.unlisted"}
 
@@ -52,21 +55,19 @@ class ScriptValidator:
         """Every concern about a line; an empty list means that it can only look."""
         if refusals := self._paths.validate_path(self.folder):
             return refusals
-        findings: list[Finding] = []
-        script = lower(text)
+        if why := _what_is_wrong_with(text):
+            return [forbidden("bash.spelling", why)]
+        script = self._read(text)
         if isinstance(script, NotPlain):
             return list(dict.fromkeys(self._judge_unread(text, script)))
+        findings: list[Finding] = []
         for placed in self._placed(script):
-            match placed:
-                case Finding():
-                    findings.append(placed)
-                case _Placed(step, folder):
-                    findings += self._in(folder).validate_command(*_words(step))
+            findings += [placed] if isinstance(placed, Finding) else self._judge(placed)
         return list(dict.fromkeys(findings))
 
     def stages_of(self, text: str) -> tuple[Stage, ...]:
         """What runs once nobody objects."""
-        script = lower(text)
+        script = self._read(text)
         if isinstance(script, NotPlain):
             return (Stage((*_BASH, text), Profile.WRITE, folder=self._start),)
         return tuple(
@@ -75,39 +76,69 @@ class ScriptValidator:
 
     def kind_of(self, text: str) -> tuple[str, ...] | None:
         """The one kind of command among those that only look; None where it takes more to say."""
-        script = lower(text)
+        script = self._read(text)
         if isinstance(script, NotPlain):
             return None
         kinds: set[tuple[str, ...] | None] = set()
         for placed in self._placed(script):
             if isinstance(placed, Finding):
                 return None
-            validator, (command, args) = self._in(placed.folder), _words(placed.step)
-            if worst(validator.validate_command(command, args)) is not RiskLevel.LOW:
-                kinds.add(validator.kind_of(command, args))
+            risk = worst(self._judge(placed))
+            if risk >= RiskLevel.HIGH:
+                return None
+            if risk is not RiskLevel.LOW:
+                kinds.add(self._in(placed.folder).kind_of(*_words(placed.step)))
         return kinds.pop() if len(kinds) == 1 else None
 
     def files_of(self, text: str) -> list[tuple[str, bool]]:
-        """Paths that a plain line may open, as they lead from the root, and whether to change."""
+        """Folders it runs in and, of a plain line, the files it may open, and whether to change.
+
+        They are paths as they lead from the root.
+        """
+        script = self._read(text)
+        if isinstance(script, NotPlain):
+            return [(self._start, False)]
+        found: dict[str, bool] = {}
+        for placed in self._placed(script):
+            if isinstance(placed, Finding):
+                break
+            found.setdefault(placed.folder, False)
+            for path, written in self._in(placed.folder).files_of(*_words(placed.step)):
+                found[path] = found.get(path, False) or written
+        return list(found.items())
+
+    def _read(self, text: str) -> Script | NotPlain:
+        """A line is plain only where each of its programs is one, and no word of the shell."""
         script = lower(text)
         if isinstance(script, NotPlain):
-            return []
+            return script
+        for step in script.steps:
+            name, args = _words(step)
+            if name in _SHELL_WORDS and name != _CD and self._refusals(name, args):
+                return NotPlain(f"{name} is a word of the shell itself")
+        return script
+
+    def _refusals(self, command: str, args: list[str]) -> list[Finding]:
         return [
-            file
-            for placed in self._placed(script)
-            if isinstance(placed, _Placed)
-            for file in self._in(placed.folder).files_of(*_words(placed.step))
+            finding
+            for finding in self._in(self._start).validate_command(command, args)
+            if finding.rule in _REFUSALS and finding.risk is RiskLevel.FORBIDDEN
         ]
+
+    def _judge(self, placed: _Placed) -> list[Finding]:
+        validator, (command, args) = self._in(placed.folder), _words(placed.step)
+        findings = validator.validate_command(command, args)
+        patterns = {word.text for word in placed.step.words if word.is_pattern}
+        if patterns.intersection(validator.new_files_of(command, args)):
+            findings.append(_HIDDEN_KIND)
+        return findings
 
     def _judge_unread(self, text: str, why: NotPlain) -> Iterator[Finding]:
         reason = f"{why.reason}, so what it does cannot be told for certain; it would run as bash"
         yield Finding("bash.not-plain", reason, RiskLevel.HIGH)
         for command, *args in visible_commands(text):
-            if command in _SHELL_WORDS:
-                continue
-            for finding in self._in(self._start).validate_command(command, args):
-                if finding.rule in _REFUSALS and finding.risk is RiskLevel.FORBIDDEN:
-                    yield finding
+            if command not in _SHELL_WORDS:
+                yield from self._refusals(command, args)
 
     def _placed(self, script: Script) -> Iterator[_Placed | Finding]:
         """Each step with its folder; changes of folder are no steps of their own."""
@@ -118,7 +149,7 @@ class ScriptValidator:
                 if isinstance(moved, Finding):
                     yield moved
                     return
-                folder, after_cd = moved, after_cd or step.join
+                folder, after_cd = moved, step.join if after_cd is None else after_cd
             else:
                 join = step.join if after_cd is None else after_cd
                 yield _Placed(replace(step, join=join), folder)
@@ -130,9 +161,12 @@ class ScriptValidator:
         """Where a change of folder leads, if it is sure to be made before what follows."""
         is_sure = step.join in (Join.FIRST, Join.THEN) or after_cd is not None
         goes_on = following is not None and following.join in (Join.AND, Join.THEN)
-        if len(step.words) != 2 or step.words[1].is_pattern or not (is_sure and goes_on):
+        if len(step.words) != 2 or not (is_sure and goes_on):
             return forbidden("bash.cd", _NOT_ALONE)
         path = step.words[1].text
+        # A dash begins a flag, or is the folder before this one.
+        if step.words[1].is_pattern or path.startswith("-"):
+            return forbidden("bash.cd", _NOT_ALONE)
         path = path if path.startswith("/") or folder == "." else f"{folder}/{path}"
         refusals = self._paths.validate_path(path)
         return refusals[0] if refusals else self._paths.resolve_path(path)
@@ -155,6 +189,21 @@ class ScriptValidator:
 
     def _in(self, folder: str) -> CommandValidator:
         return CommandValidator(self.root, self.rules, folder)
+
+
+def _what_is_wrong_with(text: str) -> str | None:
+    """Why no shell could be handed this line, or would find nothing to do in it."""
+    try:
+        size = len(text.encode(errors="surrogateescape"))
+    except UnicodeEncodeError:
+        return "the line holds characters that no argument can hold"
+    if "\0" in text:
+        return "the line holds a zero byte, which no argument can hold"
+    if size > MAX_ARG_BYTES:
+        return f"a line of {size:,} bytes is more than the {MAX_ARG_BYTES:,} allowed"
+    if all(line.startswith("#") for line in map(str.strip, text.split("\n")) if line):
+        return "there is no command in it"
+    return None
 
 
 def _words(step: Step) -> tuple[str, list[str]]:
