@@ -112,12 +112,12 @@ class _Reading:
         between = self._source[self._end : start]
         if not between:
             return
-        if not is_blank(between):
+        if between != b" " and not is_blank(between):
             raise Doubt("a line is broken inside a word")
         if self._redirection and not self._parts and self._redirection not in (">", "2>", "&>"):
             raise Doubt(REDIRECTS)
         self._end_word()
-        if b"\n" in between.replace(b"\\\n", b""):
+        if b"\n" in between and b"\n" in between.replace(b"\\\n", b""):
             self._end_line()
 
     def _take(self, kind: str, text: str) -> None:

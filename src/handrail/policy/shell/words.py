@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from handrail.policy.shell.doubts import Doubt
 from handrail.policy.shell.script import Word
@@ -35,8 +35,7 @@ _WHY_NOT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A piece of a word: bare as it was written, or what its quotes hold."""
 
     text: str
