@@ -130,6 +130,7 @@ def test_every_call_of_the_tour_is_listed(journey: Journey) -> None:
         "list_directory",
         "search_code",
         "execute_command",
+        "run_bash",
     ]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from handrail.core.box import Profile
+from handrail.core.errors import CommandExecutionError, PathValidationError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Join, Stage, Stream
 from handrail.executors.command import CommandExecutor
@@ -142,3 +143,90 @@ async def test_nothing_is_begun_where_one_of_them_is_not_installed(
     with pytest.raises(Exception, match="no-such-program is not installed here"):
         await run(executor, steps)
     assert list(root.iterdir()) == []
+
+
+async def test_each_runs_in_its_own_folder(executor: CommandExecutor, root: Path) -> None:
+    (root / "src" / "deep").mkdir(parents=True)
+    (root / "link").symlink_to("src")
+    steps = [
+        Stage(("pwd", "-P"), READ, folder="src/deep"),
+        Stage(("pwd", "-P"), READ, Join.THEN),
+        Stage(("pwd", "-P"), READ, Join.THEN, folder="link"),
+        Stage(("touch", "made"), Profile.WRITE, Join.THEN, folder="src"),
+    ]
+    outcome = await run(executor, steps)
+
+    assert outcome.stdout.decode().split() == [f"{root}/src/deep", f"{root}", f"{root}/src"]
+    assert (root / "src" / "made").exists()
+
+
+async def test_a_folder_may_be_made_by_what_runs_before(
+    executor: CommandExecutor, root: Path
+) -> None:
+    steps = [
+        Stage(("mkdir", "new"), Profile.WRITE),
+        Stage(("pwd", "-P"), READ, Join.THEN, folder="new"),
+    ]
+    assert (await run(executor, steps)).stdout.decode() == f"{root}/new\n"
+
+
+@pytest.mark.parametrize("folder", ["missing", "src/missing", "file"])
+async def test_a_folder_that_is_not_there_is_called_so(
+    executor: CommandExecutor, root: Path, folder: str
+) -> None:
+    (root / "src").mkdir()
+    (root / "file").write_text("")
+    with pytest.raises(CommandExecutionError) as raised:
+        await run(executor, [Stage(("ls",), READ, folder=folder)])
+    assert str(raised.value) == f"there is no folder {folder} in the workspace"
+
+
+@pytest.mark.parametrize("target", ["..", "/etc", "../other"])
+async def test_a_folder_that_leads_out_is_not_entered(
+    executor: CommandExecutor, root: Path, target: str
+) -> None:
+    (root.parent / "other").mkdir()
+    (root / "out").symlink_to(target)
+    with pytest.raises(PathValidationError, match="a link that leads out of the workspace"):
+        await run(executor, [Stage(("ls",), READ, folder="out")])
+
+
+async def test_patterns_stand_for_files_of_their_folder(
+    executor: CommandExecutor, root: Path
+) -> None:
+    (root / "src").mkdir()
+    for name in ("b.py", "a.py", "-rf", "c.txt"):
+        (root / "src" / name).write_text(name)
+    (root / "d.py").write_text("")
+    steps = [
+        Stage(("echo", "*.py", "*.py", "no*"), READ, patterns=(2, 3), folder="src"),
+        Stage(("cat", "*"), READ, Join.THEN, patterns=(1,), folder="src"),
+        Stage(("ls", "s*/*.t?t"), READ, Join.THEN, patterns=(1,)),
+    ]
+    outcome = await run(executor, steps)
+
+    assert outcome.stdout == b"*.py ./a.py ./b.py no*\n-rfa.pyb.pyc.txt./src/c.txt\n"
+
+
+async def test_a_pattern_finds_what_ran_before_it_has_made(
+    executor: CommandExecutor, root: Path
+) -> None:
+    (root / "a").write_text("")
+    steps = [
+        Stage(("touch", "b"), Profile.WRITE),
+        Stage(("ls", "*"), READ, Join.AND, patterns=(1,)),
+    ]
+    assert (await run(executor, steps)).stdout == b"./a\n./b\n"
+
+
+async def test_no_pattern_opens_a_secret(executor: CommandExecutor, root: Path) -> None:
+    (root / ".env").write_text("KEY=hunter2")
+    (root.parent / "outside").write_text("hunter2")
+    (root / "out").symlink_to("../outside")
+    steps = [
+        Stage(("cat", ".e*"), READ, patterns=(1,)),
+        Stage(("cat", "o*"), READ, Join.THEN, patterns=(1,)),
+    ]
+    outcome = await run(executor, steps)
+
+    assert b"hunter2" not in outcome.stdout + outcome.stderr

@@ -351,7 +351,7 @@ def test_what_a_listed_command_is_told_does_not_refuse_a_line_that_is_not_plain(
 @pytest.mark.parametrize(
     "word",
     ["alias x=ls", "cd ..", "declare x", "exit 1", "export X", "read x", "set -e", "shopt -s x",
-     "source ./env.sh", ". ./env.sh", "trap ls EXIT", "true", "unset X", "wait", "test -f x", ": x"],
+     "source ./env.sh", ". ./env.sh", "trap ls EXIT", "true", "unset X", "test -f x", ": x"],
 )  # fmt: skip
 def test_words_of_the_shell_itself_are_not_refused_in_bash(word: str) -> None:
     assert rules(f"{word} > out") == ["bash.not-plain"]

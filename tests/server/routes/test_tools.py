@@ -6,6 +6,7 @@ from handrail.testing import FakeClock
 from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.list_directory import ListDirectory
 from handrail.tools.builtin.read_file import ReadFile
+from handrail.tools.builtin.run_bash import RunBash
 from handrail.tools.builtin.search_code import SearchCode
 from handrail.tools.builtin.write_file import WriteFile
 from tests.conftest import Household, settle_in
@@ -36,9 +37,10 @@ async def test_the_tools_are_listed_with_what_a_model_needs(
                 (ListDirectory(), False, "LOW", 0),
                 (SearchCode(), False, "LOW", 0),
                 (ExecuteCommand(), True, "MEDIUM", 300),
+                (RunBash(), True, "MEDIUM", 300),
             )
         ],
-        "total_count": 5,
+        "total_count": 6,
     }
 
 
