@@ -48,6 +48,10 @@ def _run(rule: str, command: str, *args: str) -> Noticed:
     return Noticed(rule, "execute_command", {"command": command, "args": [*args]}, shown)
 
 
+def _bash(rule: str, line: str) -> Noticed:
+    return Noticed(rule, "run_bash", {"command": line}, f"run {code(line)} as bash")
+
+
 NOTICED = (
     _read("path.boundary", "../other/notes.md"),
     _read("path.spelling", "~/notes.md"),
@@ -62,6 +66,10 @@ NOTICED = (
     _run("command.workspace", "./run.sh"),
     _run("command.nested", *_NESTED, "ls"),
     _run("command.unboxed", "ls"),
+    _bash("bash.not-plain", "ls > files.txt"),
+    _bash("bash.pattern", "touch *.py"),
+    _bash("bash.cd", "ls && cd src"),
+    _bash("bash.spelling", "# list the files"),
 )
 SEEN = (
     Seen("write.executable", RiskLevel.HIGH, "the file that is there can be executed as a program"),
