@@ -3,7 +3,7 @@ import pytest
 from handrail.core.box import Profile
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.stage import Join, Stage, Stream
-from handrail.policy.shell.lowering import MAX_BYTES, MAX_STEPS
+from handrail.policy.shell.doubts import MAX_BYTES, MAX_STEPS
 from handrail.policy.validators.commands import MAX_ARG_BYTES
 from handrail.policy.validators.scripts import ScriptValidator
 
