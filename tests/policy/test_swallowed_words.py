@@ -38,7 +38,7 @@ def flags_of(rule: CommandRule) -> Iterable[str]:
 def cases() -> Iterable[tuple[list[str], str]]:
     for words in (["sort"], ["uniq"], ["find"], ["sed"], ["rg"], ["file"]):
         yield from ((words, flag) for flag in flags_of(rule_of(*words)))
-    for sub in ("log", "show", "diff", "diff-tree", "rev-list", "reflog"):
+    for sub in ("log", "show", "diff", "diff-tree", "rev-list", "reflog", "shortlog", "blame"):
         yield from ((["git", sub], flag) for flag in flags_of(rule_of("git", sub)))
 
 
@@ -89,7 +89,7 @@ def marks_in(place: Path) -> list[str]:
 
 def harm_behind(words: list[str], flag: str) -> list[str]:
     if words[0] == "git":
-        return [*words, flag, f"--output={MARK}", "HEAD"]
+        return [*words, flag, f"--output={MARK}", "a" if words[1] == "blame" else "HEAD"]
     return HARMS[words[0]](flag)
 
 

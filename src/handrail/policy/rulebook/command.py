@@ -70,6 +70,11 @@ class CommandRule:
     after: tuple[str, ...] = ()
     examples: tuple[tuple[str, RiskLevel], ...] = ()
     layer: Layer = Layer.SHIPPED
+    # Worked out from the others, since lines are read far more often than rules. Behind the flags
+    # that are `closing` a cluster ends: the rest of the word is their value.
+    calm: frozenset[str] = field(init=False, repr=False, compare=False)
+    closing: frozenset[str] = field(init=False, repr=False, compare=False)
+    is_strict: bool = field(init=False, repr=False, compare=False)
     _known: frozenset[str] = field(init=False, repr=False, compare=False)
     _valued: frozenset[str] = field(init=False, repr=False, compare=False)
     _raising: Lexicon[Raise] = field(init=False, repr=False, compare=False)
@@ -77,28 +82,40 @@ class CommandRule:
     _subs: "_Names" = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        raising = ((word, one) for one in self.raises for word in one.words)
         valued = self.values | self.paths | self.named_values | self.named_paths
+        raising = Lexicon((word, one) for one in self.raises for word in one.words)
+        broadening = Lexicon((word, True) for word in self.broad_on)
         for name, value in {
+            "closing": valued | self.optional,
+            "is_strict": self._is_strict(),
             "_known": self.flags | self.optional | valued,
             "_valued": valued,
-            "_raising": Lexicon(raising),
-            "_broadening": Lexicon((word, True) for word in self.broad_on),
+            "_raising": raising,
+            "_broadening": broadening,
             "_subs": _Names(self.subs),
         }.items():
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "calm", self._calm_flags())
+
+    def _is_strict(self) -> bool:
+        """Whether a flag nobody listed matters: it may do harm, or hide a command or a program."""
+        hides_a_command = self.options_first or self.runs is not None or bool(self.subs)
+        is_looked_at = self.strict or self.plain is not None or self.risk is RiskLevel.LOW
+        return is_looked_at or hides_a_command
+
+    def _calm_flags(self) -> frozenset[str]:
+        """Flags that mean nothing at all to us, so that there is nothing to think about."""
+        eventful = self.closing | self.instead | self.free_with | self.last | self.runs_after
+        return frozenset(
+            flag
+            for flag in self.flags - eventful
+            if not self.raised_by(flag) and not self.is_broad_on(flag)
+        )
 
     def covers(self, name: str) -> bool:
         """What is forbidden is so in every spelling; all else is known by its own name only."""
         spelt = fold(name) if self.risk is RiskLevel.FORBIDDEN else name
         return spelt in self.names or any(fnmatchcase(spelt, name) for name in self.patterns)
-
-    @property
-    def is_strict(self) -> bool:
-        """Whether a flag nobody listed matters: it may do harm, or hide a command or a program."""
-        hides_a_command = self.options_first or self.runs is not None or bool(self.subs)
-        is_looked_at = self.strict or self.plain is not None or self.risk is RiskLevel.LOW
-        return is_looked_at or hides_a_command
 
     def knows(self, flag: str) -> bool:
         return flag in self._known or "*" in self.flags

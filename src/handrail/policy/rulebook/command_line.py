@@ -23,7 +23,7 @@ def read_line(listed: CommandList, argv: Sequence[str]) -> Reading:
 @lru_cache(maxsize=1)  # A call is judged, planned and told its kind in a row.
 def _read_once(listed: CommandList, argv: tuple[str, ...]) -> Reading:
     read = _Commands(listed).read(argv, 0)
-    words = _with_additions(argv, read.additions)
+    words = _with_additions(argv, read.additions) if read.additions else argv
     return Reading(read.findings, read.files, read.kind, read.profile, read.additions, words)
 
 
@@ -43,9 +43,10 @@ class _Commands:
             return refused("command.spelling", f"{shown(command)} is no command's name; {HOW}")
         if self._depth > _MOST_NESTED:
             return refused("command.nested", "commands are run by commands too many times over")
-        name = command.rstrip("/").rpartition("/")[2]
+        is_path = "/" in command
+        name = command.rstrip("/").rpartition("/")[2] if is_path else command
         readings = self._by_rules(self._listed.rules_for(name), name, words, at)
-        if "/" in command:
+        if is_path:
             # Whether it understands what we would add, nobody knows.
             readings = [replace(reading, additions=()) for reading in readings]
             readings.append(_read_own_program(command, words))

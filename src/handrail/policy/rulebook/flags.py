@@ -16,12 +16,13 @@ def names_in(word: str, rule: CommandRule) -> list[str]:
         return [word.partition("=")[0]]
     if "-#" in rule.flags and word[1:].isdecimal():
         return ["-#"]
-    names = [word[:2]]
+    name, closing = word[:2], rule.closing
+    names = [name]
     for letter in word[2 : MOST_IN_CLUSTER + 2]:
-        name = names[-1]
-        if rule.takes_value(name) or name in rule.optional or not letter.isalnum():
+        if name in closing or not letter.isalnum():
             break
-        names.append(f"-{letter}")
+        name = f"-{letter}"
+        names.append(name)
     return names
 
 
@@ -34,7 +35,7 @@ def possible_values(
     word: str, names: Sequence[str], unknown: Iterable[str], rule: CommandRule
 ) -> list[str]:
     """What flags that nobody described may take for a value: in `-qF/x`, `F/x` or `/x`."""
-    takes_value = rule.takes_value(names[-1]) or names[-1] in rule.optional
+    takes_value = names[-1] in rule.closing
     if not _is_cluster(word, rule):
         attached = "" if word.startswith("--") or rule.knows(names[0]) else word[2:]
         return [] if takes_value else [_behind_mark(word) or "", attached]

@@ -80,6 +80,8 @@ class Line:
         if not word.startswith("-") or word == "-":
             self._take_operand(word, [word])
             return
+        if self._end_of_flags is None and word in self._rule.calm:
+            return
         names = names_in(word, self._rule)
         if len(names) > MOST_IN_CLUSTER and "*" not in self._rule.flags:
             reason = f"{shown(word)} is too long for flags; what a flag takes is a word of its own"
@@ -148,11 +150,14 @@ class Line:
 
     def _raise_on(self, names: Iterable[str]) -> set[str]:
         raised: set[str] = set()
+        rule = self._rule
+        if not rule.raises and not rule.broad_on:
+            return raised
         for name in names:
-            self._is_broad = self._is_broad or self._rule.is_broad_on(name)
-            for rule in self._rule.raised_by(name):
+            self._is_broad = self._is_broad or rule.is_broad_on(name)
+            for reason in rule.raised_by(name):
                 raised.add(name)
-                self._findings.append(self._finding(rule, name))
+                self._findings.append(self._finding(reason, name))
         return raised
 
     def _read_sub(self, word: str) -> None:
@@ -217,11 +222,11 @@ class Line:
             told = f"Command not allowed: {self._title} {shown(word)} is not known here"
         self._findings.append(Finding(self._rule_name, told, level))
 
-    def _finding(self, rule: Raise, word: str) -> Finding:
-        reason = f"{self._title} {shown(word)} {rule.reason}"
-        if rule.to is RiskLevel.FORBIDDEN:
+    def _finding(self, why: Raise, word: str) -> Finding:
+        reason = f"{self._title} {shown(word)} {why.reason}"
+        if why.to is RiskLevel.FORBIDDEN:
             return forbidden("command.forbidden", f"Command not allowed: {reason}")
-        return Finding(self._rule_name, reason, rule.to)
+        return Finding(self._rule_name, reason, why.to)
 
     @property
     def _rule_name(self) -> str:
@@ -247,7 +252,7 @@ class Line:
             )
         if self._sub is not None:
             own += self._sub
-        return total([own, *self._inner])
+        return total([own, *self._inner]) if self._inner else own
 
     def _refuse_words_for_a_shell(self) -> None:
         for word in self._files:
@@ -256,7 +261,10 @@ class Line:
                 self._findings.append(forbidden("command.spelling", reason))
 
     def _by_layer(self) -> tuple[Finding, ...]:
-        return tuple([finding.by(self._rule.layer) for finding in self._findings])
+        layer = self._rule.layer
+        if layer is Layer.SHIPPED:
+            return tuple(self._findings)
+        return tuple([finding.by(layer) for finding in self._findings])
 
     def _kind(self) -> tuple[str, ...] | None:
         if self._is_broad or self._inner or any(map(_ADDRESS.match, self._files)):
@@ -273,6 +281,8 @@ class Line:
 
     def _additions(self) -> tuple[Addition, ...]:
         rule, end = self._rule, len(self._words)
+        if not rule.before and not rule.after:
+            return ()
         added: list[Addition] = []
         if rule.before:
             added.append(Addition(self._at, rule.before))

@@ -1,5 +1,6 @@
 """Policy as data: rules are rows in TOML files and carry the examples that prove them."""
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, Layer, RiskLevel
 from handrail.policy.rulebook.command import CommandList, CommandRule, replace_by_name
 from handrail.policy.rulebook.commands import read_command_rules
+from handrail.policy.rulebook.globs import fold
 from handrail.policy.rulebook.paths import PathRule, read_path_rule
 from handrail.policy.rulebook.row import rows_of
 from handrail.policy.rulebook.settings import Ceiling, Unlisted, read_settings
@@ -47,8 +49,11 @@ class Rules:
     further_writes: tuple[WriteRule, ...] = ()
     further_commands: tuple[CommandRule, ...] = ()
     command_list: CommandList = field(init=False, repr=False, compare=False)
+    _touchy: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        touchy = "|".join(f"(?:{rule.matcher.pattern})" for rule in self.paths)
+        object.__setattr__(self, "_touchy", re.compile(touchy or "(?!)"))
         asks = self.unlisted is Unlisted.ASK
         unlisted = RiskLevel.HIGH if asks else RiskLevel.FORBIDDEN
         listed = CommandList(self.commands, self.further_commands, unlisted)
@@ -91,6 +96,12 @@ class Rules:
             unlisted=settings.unlisted,
             packs=settings.packs,
         )
+
+    def judge_path(self, path: str, *, writing: bool) -> list[Finding]:
+        """What the rules say of a workspace-relative path. Of most they say nothing."""
+        if self._touchy.search(fold(path)) is None:
+            return []
+        return [rule.finding(path) for rule in self.paths if rule.forbids(path, writing=writing)]
 
     def judge_write(self, path: str) -> list[Finding]:
         return judge_write(path, self.writes, self.further_writes)

@@ -91,12 +91,12 @@ class CommandValidator:
         findings = [*reading.findings]
         if why := _writes_too_much(reading.files):
             return [*findings, forbidden("command.spelling", why)]
+        paths = PathValidator(self.root, self.rules)
         for file in dict.fromkeys(reading.files):
-            findings += self._check_file(file)
+            findings += self._check_file(file, paths)
         return list(dict.fromkeys(findings))
 
-    def _check_file(self, file: FileWord) -> list[Finding]:
-        paths = PathValidator(self.root, self.rules)
+    def _check_file(self, file: FileWord, paths: PathValidator) -> list[Finding]:
         findings: list[Finding] = []
         for path in map(self._in_folder, _paths_in(file.word)):
             if not file.written or _looks_like_a_path(path):
@@ -161,10 +161,17 @@ def _check_spelling(command: str, args: Sequence[str]) -> list[Finding]:
     size = sum(map(len, args))
     if size > MAX_ALL_CHARS:
         return [forbidden(rule, f"{size:,} characters are more than the {MAX_ALL_CHARS:,} allowed")]
+    if size <= MAX_ARG_BYTES and _is_plain("".join((command, *args))):
+        return []
     for word in (command, *args):
         if why := _what_is_wrong_with(word):
             return [forbidden(rule, why)]
     return []
+
+
+def _is_plain(text: str) -> bool:
+    """Most words are: as many bytes as characters, and all of them to be seen."""
+    return len(text) <= MAX_ARG_BYTES and text.isascii() and text.isprintable()
 
 
 def _writes_too_much(files: Iterable[FileWord]) -> str | None:

@@ -26,7 +26,7 @@ class PathValidator:
     def validate_path(self, path: str, *, writing: bool = False) -> list[Finding]:
         """Every concern about a path; an empty list means that its words are fine."""
         findings = self._check_spelling(path) or self.validate_workspace_boundary(path)
-        return findings or self._check_rules(self.resolve_path(path), writing=writing)
+        return findings or self.rules.judge_path(self.resolve_path(path), writing=writing)
 
     def validate_workspace_boundary(self, path: str) -> list[Finding]:
         parts = self._parts(path)
@@ -78,11 +78,6 @@ class PathValidator:
         if path.startswith("~"):
             return [forbidden(rule, f"{path!r} names a home folder, which lies outside")]
         return []
-
-    def _check_rules(self, path: str, *, writing: bool) -> list[Finding]:
-        return [
-            rule.finding(path) for rule in self.rules.paths if rule.forbids(path, writing=writing)
-        ]
 
 
 def _can_be_a_name(path: str) -> bool:
