@@ -49,7 +49,7 @@ async def test_a_line_that_is_not_plain_is_shown_word_for_word_and_runs_in_a_box
         card = await rig.answer(YES)
 
     assert (card.risk_level, card.description) == ("HIGH", f"Run: {command}")
-    assert "it has a loop or a branch" in " ".join(card.reasons)
+    assert "cannot be told for certain" in " ".join(card.reasons)
     answer = asking.result()
     assert answer["status"] == "completed"
     assert answer["result"]["stdout"] == "unseen\n"

@@ -74,13 +74,13 @@ async def test_a_yes_for_a_class_of_git_commands_lets_its_like_pass_and_no_other
     standing: Rig,
 ) -> None:
     yes = Choice(approved=True, scope=Scope.CLASS)
-    first, card = await asked(standing, yes, GIT, git("status"), "call-1", "class")
-    second = await standing.call(GIT, git("status", "--short"), "call-2", session_id="class")
-    other, _ = await asked(standing, NO, GIT, git("log"), "call-3", "class")
-    elsewhere, _ = await asked(standing, NO, GIT, git("status"), "call-4", "another-class")
+    first, card = await asked(standing, yes, GIT, git("add", "a.md"), "call-1", "class")
+    second = await standing.call(GIT, git("add", "-u"), "call-2", session_id="class")
+    other, _ = await asked(standing, NO, GIT, git("commit", "-m", "x"), "call-3", "class")
+    elsewhere, _ = await asked(standing, NO, GIT, git("add", "a.md"), "call-4", "another-class")
 
     grant = await grant_in(standing, "class")
-    assert [offer.words for offer in card.offers][1] == "git status …, for the rest of this session"
+    assert [offer.words for offer in card.offers][1] == "git add …, for the rest of this session"
     assert warnings_on(card)[Scope.CLASS] is None
     assert (first["status"], first["scope"]) == ("completed", "class")
     assert (second["status"], second["scope"]) == ("completed", "class")

@@ -26,7 +26,7 @@ COMMANDS = {
     "explain": ("handrail.cli.explain", "Say what would happen to a call, without running it."),
     "policy": (
         "handrail.cli.policy",
-        "Show the rules that hold in this folder, or check a policy file.",
+        "Show the rules that hold in this folder, check a policy file, or try commands.",
     ),
     "executions": (
         "handrail.cli.executions",

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from handrail.policy.shell.tokens import IN_COMMAND, IN_QUOTES, decode_ansi
@@ -33,24 +33,24 @@ class Witness(Protocol):
     def value(self, name: str) -> str: ...
 
 
-@dataclass(slots=True)
 class _Frame:
     """A string, a substitution or the whole script: what has been read of it, and what ends it."""
 
-    end: str = ""
-    words: list[str] = field(default_factory=list[str])
-    word: str | None = None
-    is_bare: bool = True
-    array: str | None = None
-    before: list[str] = field(default_factory=list[str])
-    said: list[list[str]] = field(default_factory=list[list[str]])
-    line: list[list[str]] = field(default_factory=list[list[str]])
-    is_target: bool = False
-    is_here_string: bool = False
-    here_string: str = ""
-    has_cases: bool = False
-    is_pattern: bool = False
-    is_output: bool = False
+    def __init__(self, end: str = "", *, array: str | None = None, is_output: bool = False) -> None:
+        self.end = end
+        self.words: list[str] = []
+        self.word: str | None = None
+        self.is_bare = True
+        self.array = array
+        self.before: list[str] = []
+        self.said: list[list[str]] = []
+        self.line: list[list[str]] = []
+        self.is_target = False
+        self.is_here_string = False
+        self.here_string = ""
+        self.has_cases = False
+        self.is_pattern = False
+        self.is_output = is_output
 
 
 @dataclass(frozen=True, slots=True)
