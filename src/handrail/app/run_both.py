@@ -18,12 +18,21 @@ async def up(
     on_ready: Callable[[Credentials], None],
     channel: Channel | None = None,
 ) -> None:
-    """Run a server and this machine's client in one process; it asks its person by `channel`."""
+    """Run a server and this machine's client in one process; it asks its person by `channel`.
+
+    It is ready when calls can run: when the client is on the line for the first time.
+    """
 
     async def client(home: Home, known: Credentials) -> None:
-        await connect(home, known, lambda connected: None, channel)
+        waiting = [on_ready]
 
-    await serve(settings, workspace, on_ready, client)
+        def announce(connected: bool) -> None:
+            if connected and waiting:
+                waiting.pop()(known)
+
+        await connect(home, known, announce, channel)
+
+    await serve(settings, workspace, lambda known: None, client)
 
 
 async def while_up(settings: Settings, workspace: Path, visit: Visit) -> None:
