@@ -76,6 +76,7 @@ SEEN = (
     Seen("write.over-binary", RiskLevel.HIGH, "the file that is there is binary, or not that text"),
     Seen("write.shown-in-part", RiskLevel.HIGH, "the change is too large to be shown whole"),
     Seen("write.masked-lines", RiskLevel.HIGH, "lines of the new text look like secrets"),
+    Seen("command.network", RiskLevel.MEDIUM, "it may reach these hosts, and nothing else"),
     Seen("size.params", RiskLevel.FORBIDDEN, "the parameters are more than a megabyte"),
     Seen("chain.value", RiskLevel.MEDIUM, "a parameter of a change came out of an earlier result"),
     Seen("policy.autonomy", RiskLevel.LOW, "a policy file leaves agents only so much freedom"),

@@ -33,7 +33,7 @@ def matrix_page() -> str:
         "never by an agent.",
         "## Tools",
         _tools(),
-        "What is above that comes from the rules below. No command runs in a box yet: until one "
+        "What is above that comes from the rules below. Commands run in boxes: until one "
         "is proven on a machine, every command that is not refused is HIGH there "
         "(`command.unboxed`), whatever the tables say.",
         "## Files nobody touches",

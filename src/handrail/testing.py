@@ -143,10 +143,11 @@ def _check_rules(path: str, *, writing: bool) -> None:
 
 
 class FakeCommands:
-    """Programs that exist only as what they say, by their name."""
+    """Programs that exist only as what they say, by their name, and could reach these hosts."""
 
-    def __init__(self, says: Mapping[str, bytes]):
+    def __init__(self, says: Mapping[str, bytes], hosts: Sequence[str] = ()):
         self.says = dict(says)
+        self.hosts = tuple(hosts)
         self.ran: list[tuple[str, ...]] = []
 
     async def run(self, stages: Sequence[Stage], *, timeout_seconds: float) -> CommandOutcome:
@@ -156,6 +157,9 @@ class FakeCommands:
             self.ran.append(stage.argv)
         said = b"".join(self.says[stage.argv[0]] for stage in stages)
         return CommandOutcome(said, b"", Ending.EXITED, 0, 0.0)
+
+    async def find_hosts(self, stages: Sequence[Stage]) -> tuple[str, ...]:
+        return self.hosts
 
 
 class FakeBlobs:
@@ -181,11 +185,12 @@ class FakeHands(Hands):
         files: Mapping[str, bytes] | None = None,
         commands: Mapping[str, bytes] | None = None,
         blobs: Sequence[bytes] = (),
+        hosts: Sequence[str] = (),
     ):
         made = FakeFiles(files or {})
         super().__init__(
             files=made,
-            commands=FakeCommands(commands or {}),
+            commands=FakeCommands(commands or {}, hosts),
             searches=FakeSearches(made),
             blobs=FakeBlobs(*blobs),
         )

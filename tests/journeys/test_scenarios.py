@@ -5,6 +5,8 @@ executes in its own process.
 """
 
 import asyncio
+import json
+import shutil
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 
 from handrail.core.card import Choice
 from handrail.executors.sandbox.probe import find_programs, prove
+from tests.executors.sandbox.package_registry import NAME, VERSION, serving_packages
 from tests.journeys.conftest import Rig
 from tests.server.conftest import Caller, Listener
 
@@ -158,6 +161,37 @@ async def test_installing_a_package_is_medium_and_higher_where_nothing_is_boxed(
     assert by_rule == {"command.npm": "MEDIUM"} | ({} if boxed else {"command.unboxed": "HIGH"})
     assert (said["ruling"], said["risk_level"]) == ("ask", "MEDIUM" if boxed else "HIGH")
     assert said["timeout_seconds"] == (300 if boxed else 600)
+
+
+@pytest.mark.behaviour("scenario.install")
+@pytest.mark.usefixtures("needs_box")
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed here")
+async def test_a_package_is_installed_from_the_host_on_the_card(rig: Rig) -> None:
+    with serving_packages() as registry:
+        home = rig.workspace.parent / "person"
+        home.mkdir()
+        (home / ".npmrc").write_text(f"registry={registry.address}\n")
+        rig.environment["HOME"] = str(home)
+        (rig.workspace / "package.json").write_text('{"name": "ours", "version": "1.0.0"}')
+        rig.start_server()
+        rig.start_client()
+
+        answer, card = await asked_and_answered(
+            rig,
+            {"command": "npm", "args": ["install", NAME], "timeout": 120},
+            Choice(approved=True),
+            tool="execute_command",
+            session_id="installing",
+        )
+
+    assert f"it may reach {registry.place}, and nothing else" in card.reasons
+    assert answer["status"] == "completed", answer
+    installed = json.loads((rig.workspace / "node_modules" / NAME / "package.json").read_text())
+    assert installed["version"] == VERSION
+    entries = (await rig.as_person(lambda api: api.get("/audit", limit=1000)))["entries"]
+    [ended] = [line for line in entries if line["action"] == "call.ended"]
+    box = json.loads(ended["details"])["box"]
+    assert [contact["host"] for contact in box["contacted"]] == [registry.place]
 
 
 @pytest.mark.behaviour("scenario.dangerous")

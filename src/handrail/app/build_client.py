@@ -63,7 +63,9 @@ async def build_client(
         # The server has asked where asking was due; here only what is refused always is refused.
         scene = Scene(files.root, Autonomy.FULL, isolated=isolation.holds, rules=policy.rules)
         identity = await asyncio.to_thread(own_identity)
-        commands = CommandExecutor(files.root, box=box, keeper=journal.keeper, identity=identity)
+        commands = CommandExecutor(
+            files.root, box=box, keeper=journal.keeper, identity=identity, rules=policy.rules
+        )
         await asyncio.to_thread(commands.end_what_was_left)
         toolbox = load_toolbox()
         toolbox.warn("client")
@@ -79,6 +81,7 @@ async def build_client(
                 reviewer.adopt(rules)
                 files.adopt(rules)
                 guarded.adopt(rules)
+                commands.adopt(rules)
 
             def handler(line: StreamingClient) -> ToolHandler:
                 return ToolHandler(reviewer, SystemClock(), line, asking, journal)

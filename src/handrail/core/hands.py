@@ -13,6 +13,7 @@ from handrail.core.errors import CommandExecutionError, FileOperationError
 from handrail.core.pattern import NamePattern
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject
+from handrail.core.traffic import NO_TRAFFIC, Traffic
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,8 @@ class Ending(StrEnum):
 class CommandOutcome:
     """What a command said and how it ended; `…_lost` counts bytes that were not kept.
 
-    `walls` are what kept it in; none where there was no box.
+    `walls` are what kept it in; none where there was no box. `traffic` is what went through the
+    only way out of the boxes that had one.
     """
 
     stdout: bytes
@@ -168,6 +170,7 @@ class CommandOutcome:
     stdout_lost: int = 0
     stderr_lost: int = 0
     walls: tuple[Wall, ...] = ()
+    traffic: Traffic = NO_TRAFFIC
 
 
 class Commands(Protocol):
@@ -179,6 +182,10 @@ class Commands(Protocol):
         Raises:
             CommandExecutionError: It could not be started.
         """
+        ...
+
+    async def find_hosts(self, stages: Sequence[Stage]) -> tuple[str, ...]:
+        """The hosts that this machine would let them reach, if they were approved."""
         ...
 
 

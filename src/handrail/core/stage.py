@@ -39,7 +39,8 @@ class Stage:
     """An argv list, the box it runs in and the folder below the workspace's root.
 
     `patterns` are the places of words that stand for files: whoever runs it puts their names there,
-    or the pattern itself where there are none.
+    or the pattern itself where there are none. `networks` are the commands in it that may use a
+    network; `hosts` are those that it may reach, and without any it reaches none.
     """
 
     argv: tuple[str, ...]
@@ -49,3 +50,5 @@ class Stage:
     stderr: Stream = Stream.ERR
     patterns: tuple[int, ...] = ()
     folder: str = "."
+    networks: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()

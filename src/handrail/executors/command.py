@@ -11,16 +11,19 @@ from pathlib import Path
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Join, Stage
+from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.executors.beneath import PASSAGE, open_beneath
 from handrail.executors.explain import explain
 from handrail.executors.git import GitGuard, Pairs, is_git
+from handrail.executors.networks import Networks
 from handrail.executors.output import Output
 from handrail.executors.patterns import expand
 from handrail.executors.pipes import Piping
 from handrail.executors.programs import SEARCH_PATH, ProgramFinder
 from handrail.executors.sandbox.box import Box
-from handrail.executors.starting import BoxStarter, OpenStarter, Starter
+from handrail.executors.starting import BoxStarter, OpenStarter, Provisions, Starter
 from handrail.executors.tree import Tree
+from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.validators.sizes import MEGABYTE
 
 # How long what a command has left in the background may go on writing after its end.
@@ -32,7 +35,7 @@ _MOST_WORDS_OF_BOX = 500
 class CommandExecutor:
     """Starts argv lists, never a shell, with an environment made from nothing.
 
-    `identity` is under which name git commits.
+    `identity` is under which name git commits; the `rules` say which hosts may be reached.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class CommandExecutor:
         max_stream_bytes: int = MEGABYTE,
         keeper: str = "",
         identity: Pairs | None = None,
+        rules: Rules | None = None,
     ):
         self.root = os.path.realpath(root)
         self._programs = ProgramFinder(self.root, search_path)
@@ -53,6 +57,11 @@ class CommandExecutor:
         self._grace_seconds = grace_seconds
         self._max_stream_bytes = max_stream_bytes
         self._git = GitGuard(self._look_at_settings, identity)
+        self._networks = Networks(rules or default_rules(), self._programs)
+
+    def adopt(self, rules: Rules) -> None:
+        """Go by other rules from now on."""
+        self._networks.adopt(rules)
 
     def end_what_was_left(self) -> None:
         """End what an earlier life of this machine has left running."""
@@ -65,12 +74,17 @@ class CommandExecutor:
         ready = [self._named_by_path(stage) for stage in stages]
         return await self._run(ready, self._git, timeout_seconds)
 
+    async def find_hosts(self, stages: Sequence[Stage]) -> tuple[str, ...]:
+        """The hosts that this machine would let them reach, if they were approved."""
+        names = dict.fromkeys(name for stage in stages for name in stage.networks)
+        return (await self._networks.reachable_by(names)).hosts
+
     async def _look_at_settings(self, stage: Stage) -> CommandOutcome:
         return await self._run([stage], GitGuard(), _LISTING_SECONDS)
 
     async def _run(self, stages: Sequence[Stage], git: GitGuard, seconds: float) -> CommandOutcome:
         with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:
-            run = _Run(self._starter, git, self.root, out, err, self._grace_seconds)
+            run = _Run(self._starter, git, self._networks, self.root, out, err, self._grace_seconds)
             began = time.perf_counter()
             ending, code = await run.follow(stages, seconds)
             took = time.perf_counter() - began
@@ -84,6 +98,7 @@ class CommandExecutor:
                 out.lost,
                 err.lost,
                 self._starter.walls,
+                run.traffic,
             )
 
     def _named_by_path(self, stage: Stage) -> Stage:
@@ -98,6 +113,7 @@ class _Run:
         self,
         starter: Starter,
         git: GitGuard,
+        networks: Networks,
         root: str,
         out: Output,
         err: Output,
@@ -105,10 +121,17 @@ class _Run:
     ):
         self._starter = starter
         self._git = git
+        self._networks = networks
         self._root = root
         self._out = out
         self._err = err
         self._grace_seconds = grace_seconds
+        self._begun: list[Tree] = []
+
+    @property
+    def traffic(self) -> Traffic:
+        """What all of them together have said to the network."""
+        return sum((tree.traffic for tree in self._begun), start=NO_TRAFFIC)
 
     async def follow(self, stages: Sequence[Stage], seconds: float) -> tuple[Ending, int | None]:
         """How the last one ended that was run."""
@@ -142,10 +165,11 @@ class _Run:
             trees: list[Tree] = []
             with Piping(pipeline, self._out, self._err) as piping:
                 for stage, streams in zip(pipeline, piping.streams, strict=True):
-                    further = await self._git.environment(stage) if is_git(stage) else ()
+                    given = await self._provisions(stage)
                     ready = self._ready(stage)
-                    starting = self._starter.start(ready, streams, seconds, further)
+                    starting = self._starter.start(ready, streams, seconds, given)
                     trees.append(await stack.enter_async_context(starting))
+                    self._begun.append(trees[-1])
             try:
                 async with asyncio.timeout(seconds):
                     for tree in trees:
@@ -157,6 +181,11 @@ class _Run:
             finally:
                 await asyncio.gather(*[tree.end(self._grace_seconds) for tree in trees])
         return trees
+
+    async def _provisions(self, stage: Stage) -> Provisions:
+        variables = await self._git.environment(stage) if is_git(stage) else ()
+        reachable = await self._networks.reachable_by(stage.networks)
+        return Provisions((*variables, *reachable.variables), reachable.local)
 
     def _ready(self, stage: Stage) -> Stage:
         """The stage in a folder that is there, with the names its patterns stand for now."""

@@ -6,21 +6,38 @@ import shutil
 import stat
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
 from typing import Protocol
 
-from handrail.core.box import Wall
+from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.git import is_git
 from handrail.executors.output import Output
 from handrail.executors.pipes import Streams
-from handrail.executors.sandbox.box import Box, Lines
+from handrail.executors.sandbox.box import Box, Launch, Lines
+from handrail.executors.sandbox.way_out import VARIABLES, way_out
 from handrail.executors.tree import BoxedTree, OpenTree, Tree, end_strays
 
 # In the environment of what is started: for whom it runs.
 _KEEPER = "HANDRAIL_KEEPER"
 _MOST_STATUS_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Provisions:
+    """What a program is given beyond its words.
+
+    `variables` come into its environment. `local_hosts` it may reach in a private network, if they
+    are among its hosts.
+    """
+
+    variables: tuple[tuple[str, str], ...] = ()
+    local_hosts: tuple[str, ...] = ()
+
+
+NOTHING = Provisions()
 
 
 class Starter(Protocol):
@@ -34,11 +51,9 @@ class Starter(Protocol):
         stage: Stage,
         streams: Streams,
         seconds: float,
-        further: Sequence[tuple[str, str]] = (),
+        given: Provisions = NOTHING,
     ) -> AbstractAsyncContextManager[Tree]:
         """Run a program, named by its path, for so long; nothing of it is left behind the block.
-
-        It has `further` variables in its environment.
 
         Raises:
             CommandExecutionError: It could not be started.
@@ -67,12 +82,13 @@ class BoxStarter:
         stage: Stage,
         streams: Streams,
         seconds: float,
-        further: Sequence[tuple[str, str]] = (),
+        given: Provisions = NOTHING,
     ) -> AsyncGenerator[Tree]:
+        variables = (*given.variables, *(VARIABLES if stage.profile is Profile.NET else ()))
         view = await self._box.look(for_git=is_git(stage))
         with Output(_MOST_STATUS_BYTES) as status, Output(0) as alive:
             lines = Lines(status.writer, alive.writer)
-            with self._box.launch(stage, view, lines, seconds, further) as launch:
+            with self._box.launch(stage, view, lines, seconds, variables) as launch:
                 # A task of its own: calling us off must not call off the start half-way.
                 bwrap, *told = launch.argv
                 words = [bwrap, *self._mark, *told]
@@ -83,11 +99,23 @@ class BoxStarter:
                     [process] = await starting
                     async with _boxed(process, status, alive):
                         raise
-                async with _boxed(process, status, alive) as tree:
+                async with _boxed(process, status, alive) as tree, AsyncExitStack() as stack:
                     with suppress(TimeoutError):
                         async with asyncio.timeout(seconds):
-                            await launch.gate.open(lambda: process.returncode is not None)
+                            await _let_begin(tree, launch, stage, given, stack)
                     yield tree
+
+
+async def _let_begin(
+    tree: BoxedTree, launch: Launch, stage: Stage, given: Provisions, stack: AsyncExitStack
+) -> None:
+    """Not before its way out is there, if it is to have one."""
+    await launch.gate.reached(lambda: tree.process.returncode is not None)
+    first = await tree.first() if stage.profile is Profile.NET else None
+    if first is not None and tree.process.returncode is None:
+        way = way_out(first, stage.hosts, given.local_hosts)
+        tree.proxy = await stack.enter_async_context(way)
+    launch.gate.open()
 
 
 @asynccontextmanager
@@ -119,13 +147,13 @@ class OpenStarter:
         stage: Stage,
         streams: Streams,
         seconds: float,
-        further: Sequence[tuple[str, str]] = (),
+        given: Provisions = NOTHING,
     ) -> AsyncGenerator[Tree]:
         home = tempfile.mkdtemp(prefix="handrail-")
         session: int | None = None
         try:
             folder = os.path.join(self._root, stage.folder)
-            environment = self._environment(home) | dict(further)
+            environment = self._environment(home) | dict(given.variables)
             process = await _spawn(stage.argv, streams, folder, environment)
             session = process.pid
             yield OpenTree(process, home)

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Protocol
 
+from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.executors.output import Output
+from handrail.executors.sandbox.proxy import PolicyProxy
 
 _POLL_SECONDS = 0.02
 _MOMENT_SECONDS = 0.001
@@ -32,6 +34,11 @@ class Tree(Protocol):
         """What the command ended with, below zero for a signal; None where it has never begun."""
         ...
 
+    @property
+    def traffic(self) -> Traffic:
+        """What it has said to the network, as far as anybody could listen."""
+        ...
+
     async def end(self, grace_seconds: float) -> None:
         """Ask all to end, and make them after the grace; what the process left has had its time."""
         ...
@@ -43,6 +50,8 @@ class OpenTree:
     They are known by the session, which nobody can join, or by the home in their environment. Who
     has shed both cannot be told from a child that somebody else has started.
     """
+
+    traffic = NO_TRAFFIC
 
     def __init__(self, process: asyncio.subprocess.Process, home: str):
         self.process = process
@@ -92,8 +101,11 @@ class OpenTree:
 class BoxedTree:
     """In a box: `process` is bubblewrap, and `status` where it says whom it has started.
 
-    `alive` ends with the first process in the box, which outlives all others there.
+    `alive` ends with the first process in the box, which outlives all others there. `proxy` is its
+    way out, if it has one.
     """
+
+    proxy: PolicyProxy | None = None
 
     def __init__(self, process: asyncio.subprocess.Process, status: Output, alive: Output):
         self.process = process
@@ -108,8 +120,12 @@ class BoxedTree:
         code = self._said("exit-code")
         return _BY_SIGNAL - code if code is not None and code - _BY_SIGNAL in _DEADLY else code
 
+    @property
+    def traffic(self) -> Traffic:
+        return NO_TRAFFIC if self.proxy is None else self.proxy.traffic
+
     async def end(self, grace_seconds: float) -> None:
-        first = await self._first()
+        first = await self.first()
         try:
             if first is not None and self.process.returncode is None:
                 _signal_each(list(_descendants(first)), signal.SIGTERM)
@@ -124,7 +140,7 @@ class BoxedTree:
             await asyncio.sleep(_MOMENT_SECONDS)
         await self.process.wait()
 
-    async def _first(self) -> int | None:
+    async def first(self) -> int | None:
         """Whom bubblewrap has started. It says so at once, and must have before it is killed."""
         while (first := self._said("child-pid")) is None and not self._status.ended.is_set():  # noqa: ASYNC110
             await asyncio.sleep(_MOMENT_SECONDS)

@@ -1,12 +1,14 @@
 """What a tool that runs programs hands back."""
 
 import signal
+from dataclasses import asdict
 
-from handrail.core.box import widest
+from handrail.core.box import Profile, widest
 from handrail.core.errors import ErrorType
 from handrail.core.hands import CommandOutcome, Ending, Hands
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject, ToolResult
+from handrail.core.traffic import Traffic
 from handrail.policy.redaction import mask_own_tokens
 
 
@@ -29,6 +31,8 @@ async def run_stages(
     if outcome.walls:
         profile = widest(stage.profile for stage in stages)
         fields["box"] = {"profile": profile, "walls": list(outcome.walls)}
+        if profile is Profile.NET:
+            fields["box"] |= _told_of(outcome.traffic)
     error, error_type = _failure(outcome, title, timeout_seconds)
     return ToolResult(
         success=error is None and outcome.exit_code == 0,
@@ -76,10 +80,19 @@ def _told(outcome: CommandOutcome, fields: JsonObject, error: str | None) -> str
         parts.append(f"[{error}]")
     elif outcome.exit_code != 0:
         parts.append(f"[exit code {outcome.exit_code}]")
+    parts += [f"[not reached: {refused.reason}]" for refused in outcome.traffic.refused]
     told = ""
     for part in filter(None, parts):
         told += part if not told or told.endswith("\n") else f"\n{part}"
     return told
+
+
+def _told_of(traffic: Traffic) -> JsonObject:
+    """For the record: whom it has spoken to, and to whom it was not let."""
+    return {
+        "contacted": [asdict(contact) for contact in traffic.contacted],
+        "refused": [asdict(refused) for refused in traffic.refused],
+    }
 
 
 def _lost(stream: str, count: int) -> str:

@@ -133,8 +133,8 @@ async def main(*options: str) -> dict[str, object]:
         "uid": os.geteuid(),
         "port": port,
         "met": json.loads(said),
-        "contacted": [asdict(contact) for contact in proxy.contacted],
-        "refused": [asdict(refused) for refused in proxy.refused],
+        "contacted": [asdict(contact) for contact in proxy.traffic.contacted],
+        "refused": [asdict(refused) for refused in proxy.traffic.refused],
     }
 
 

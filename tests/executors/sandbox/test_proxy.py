@@ -9,8 +9,8 @@ import pytest
 import uvloop
 
 from handrail.core.errors import CommandExecutionError
+from handrail.core.traffic import Contact, Refused
 from handrail.executors.sandbox.proxy import Limits
-from handrail.executors.sandbox.proxy_record import Contact, Refused
 from tests.executors.sandbox.proxying import (
     ANSWER,
     ENOUGH_SECONDS,
@@ -30,8 +30,8 @@ async def test_an_approved_host_is_reached_through_a_tunnel() -> None:
         writer.close()
         await server.ended.wait()
         assert server.heard == [b"\x16\x03\x01 anything at all"]
-        assert way.proxy.contacted == (Contact(server.place, 1, 19, 19),)
-        assert way.proxy.refused == ()
+        assert way.proxy.traffic.contacted == (Contact(server.place, 1, 19, 19),)
+        assert way.proxy.traffic.refused == ()
 
 
 async def test_an_approved_host_is_asked_over_plain_http() -> None:
@@ -42,7 +42,7 @@ async def test_an_approved_host_is_asked_over_plain_http() -> None:
             f"GET /left-pad HTTP/1.1\r\nHost: {server.place}\r\nA: b\r\nConnection: close\r\n\r\n"
         )
         assert server.heard == [said.encode()]
-        assert way.proxy.contacted == (Contact(server.place, 1, len(said), len(ANSWER)),)
+        assert way.proxy.traffic.contacted == (Contact(server.place, 1, len(said), len(ANSWER)),)
 
 
 @pytest.mark.parametrize("how", ["CONNECT {}:443", "GET http://{}/", "CONNECT {}:80"])
@@ -57,8 +57,8 @@ async def test_another_host_is_refused_in_a_sentence_and_never_looked_up(how: st
             f"(registry.test, *.example.org)"
         )
         assert sentence_of(answer) == (403, f"Handrail: {reason}")
-        assert way.proxy.refused == (Refused(f"evil.test:{port}", reason, 1),)
-        assert (asked, way.proxy.contacted) == ([], ())
+        assert way.proxy.traffic.refused == (Refused(f"evil.test:{port}", reason, 1),)
+        assert (asked, way.proxy.traffic.contacted) == ([], ())
 
 
 async def test_of_an_empty_list_nothing_is_approved() -> None:
@@ -99,7 +99,7 @@ async def test_a_private_address_is_not_called_unless_its_host_is_named_as_local
                 f"only a host that is named as local, with its port, may do that"
             )
             assert sentence_of(await way.say(asked)) == (403, f"Handrail: {reason}")
-            assert way.proxy.refused == (Refused(host, reason, 1),)
+            assert way.proxy.traffic.refused == (Refused(host, reason, 1),)
         assert server.heard == []
         async with proxying(host, local=[host]) as way:
             assert await way.say(asked) == ANSWER
@@ -124,7 +124,7 @@ async def test_one_address_that_is_not_public_spoils_them_all(addresses: Sequenc
     async with serving() as server, proxying(server.place, resolve=resolving(*addresses)) as way:
         answer = await way.say(f"CONNECT {server.place} HTTP/1.1\r\n\r\n")
         assert sentence_of(answer)[0] == 403
-        assert (server.heard, way.proxy.contacted) == ([], ())
+        assert (server.heard, way.proxy.traffic.contacted) == ([], ())
 
 
 @pytest.mark.parametrize("address", ["169.254.169.254", "fd00:ec2::254", "0.0.0.0", "224.0.0.1"])
@@ -192,7 +192,10 @@ async def test_a_host_that_does_not_listen_is_said_not_to() -> None:
         answer = await way.say(f"CONNECT {place} HTTP/1.1\r\n\r\n")
         reason = f"{place} could not be reached: Connection refused"
         assert sentence_of(answer) == (502, f"Handrail: {reason}")
-        assert (way.proxy.contacted, way.proxy.refused) == ((), (Refused(place, reason, 1),))
+        assert (way.proxy.traffic.contacted, way.proxy.traffic.refused) == (
+            (),
+            (Refused(place, reason, 1),),
+        )
 
 
 @pytest.mark.parametrize(
@@ -270,7 +273,7 @@ async def test_other_protocols_are_told_so_at_once(hello: bytes) -> None:
     async with proxying(NAME) as way:
         reason = "this is an HTTP proxy, and something else was said to it"
         assert sentence_of(await way.say(hello)) == (400, f"Handrail: {reason}")
-        assert way.proxy.refused == (Refused("", reason, 1),)
+        assert way.proxy.traffic.refused == (Refused("", reason, 1),)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +312,7 @@ async def test_a_refusal_is_heard_by_whoever_is_still_sending() -> None:
     async with proxying(NAME) as way:
         reader, writer = await way.connect()
         writer.write(b"POST http://evil.test/ HTTP/1.1\r\nContent-Length: 500000\r\n\r\n")
-        while not way.proxy.refused:
+        while not way.proxy.traffic.refused:
             await asyncio.sleep(0.01)
         for _ in range(5):
             writer.write(b"x" * 100_000)
@@ -365,7 +368,7 @@ async def test_much_passes_whole_in_both_directions_and_is_counted() -> None:
             await sending
         writer.close()
         assert back.digest() == hashlib.sha256(data).digest()
-        assert way.proxy.contacted == (Contact(server.place, 1, 8_000_000, 8_000_000),)
+        assert way.proxy.traffic.contacted == (Contact(server.place, 1, 8_000_000, 8_000_000),)
 
 
 async def test_a_tunnel_in_which_nothing_is_said_is_closed() -> None:

@@ -74,7 +74,8 @@ def test_good_rule_is_read() -> None:
     [
         (
             "[[paths]]\nname = 'x'",
-            "mine.toml: unknown section 'paths'; known: path, write, command, tool, policy",
+            "mine.toml: unknown section 'paths'; known: path, write, command, tool, network,"
+            " policy",
         ),
         (
             rule_text(colour='"red"'),

@@ -38,6 +38,9 @@ class OneOutcome:
         self.asked.append((tuple(stages), timeout_seconds))
         return self._outcome
 
+    async def find_hosts(self, stages: Sequence[Stage]) -> tuple[str, ...]:
+        return ()
+
 
 def line(command: str, **others: Any) -> RunBashParams:
     return RunBashParams(command=command, **others)

@@ -34,25 +34,24 @@ class Gate:
             if fd >= 0:
                 os.close(fd)
 
-    async def open(self, has_ended: Callable[[], bool]) -> None:
-        """Let it begin as soon as it can, unless it ends before."""
+    async def reached(self, has_ended: Callable[[], bool]) -> None:
+        """Wait until all is made and it waits to begin, or has ended before."""
         while not (self._is_reached() or has_ended()):  # noqa: ASYNC110
             await asyncio.sleep(_MOMENT_SECONDS)
-        self._give()
+
+    def open(self) -> None:
+        """Let it begin. What it is given fits into a pipe, so nobody has to wait here."""
+        os.write(self._filter_writer, self._program)
+        os.close(self._filter_writer)
+        self._filter_writer = -1
 
     def open_in_thread(self, has_ended: Callable[[], bool]) -> None:
-        """As `open`, where there is no loop."""
+        """Let it begin as soon as it can, where there is no loop."""
         while not (self._is_reached() or has_ended()):
             time.sleep(_MOMENT_SECONDS)
-        self._give()
+        self.open()
 
     def _is_reached(self) -> bool:
         left = array.array("i", [0])
         fcntl.ioctl(self.bell, termios.FIONREAD, left)
         return left[0] == 0
-
-    def _give(self) -> None:
-        """It fits into a pipe, so nobody has to wait here."""
-        os.write(self._filter_writer, self._program)
-        os.close(self._filter_writer)
-        self._filter_writer = -1

@@ -12,8 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
+from handrail.core.traffic import Traffic
 from handrail.executors.sandbox.dialing import Resolve, dial, look_up
-from handrail.executors.sandbox.proxy_record import Contact, ProxyRecord, Refused
+from handrail.executors.sandbox.proxy_record import ProxyRecord
 from handrail.executors.sandbox.proxy_relay import Line, Relay
 from handrail.executors.sandbox.proxy_request import Refusal, Request, read_request
 from handrail.policy.validators.hosts import Host, HostList
@@ -68,14 +69,9 @@ class PolicyProxy:
         self._serving: asyncio.Task[None] | None = None
 
     @property
-    def contacted(self) -> tuple[Contact, ...]:
-        """The hosts that were reached, with what went to and fro."""
-        return self._record.contacted
-
-    @property
-    def refused(self) -> tuple[Refused, ...]:
-        """What was asked for in vain."""
-        return self._record.refused
+    def traffic(self) -> Traffic:
+        """What went through so far, and what was asked for in vain."""
+        return self._record.traffic
 
     async def __aenter__(self) -> Self:
         self._listening.setblocking(False)

@@ -1,30 +1,12 @@
 """What went through the proxy and what did not, to be told with the result of the call."""
 
 from collections import Counter
-from dataclasses import dataclass
+
+from handrail.core.traffic import Contact, Refused, Traffic
 
 # A command can make up names without end; beyond this many they are counted together.
 MOST_NAMES = 100
 OTHERS = "other hosts"
-
-
-@dataclass(frozen=True, slots=True)
-class Contact:
-    """A host that was reached, how often, and how much was said to it and by it."""
-
-    host: str
-    connections: int
-    sent_bytes: int
-    received_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A host that was not reached, and why; without a name where none could be read."""
-
-    host: str
-    reason: str
-    times: int
 
 
 class Meter:
@@ -44,17 +26,13 @@ class ProxyRecord:
         self._refusals: Counter[tuple[str, str]] = Counter()
 
     @property
-    def contacted(self) -> tuple[Contact, ...]:
-        return tuple(
+    def traffic(self) -> Traffic:
+        contacted = [
             Contact(host, meter.connections, meter.sent_bytes, meter.received_bytes)
             for host, meter in self._meters.items()
-        )
-
-    @property
-    def refused(self) -> tuple[Refused, ...]:
-        return tuple(
-            Refused(host, reason, times) for (host, reason), times in self._refusals.items()
-        )
+        ]
+        refused = [Refused(host, reason, times) for (host, reason), times in self._refusals.items()]
+        return Traffic(tuple(contacted), tuple(refused))
 
     def meter(self, host: str) -> Meter:
         """The meter of a host to which one more connection is made."""

@@ -24,7 +24,10 @@ def read_line(listed: CommandList, argv: Sequence[str]) -> Reading:
 def _read_once(listed: CommandList, argv: tuple[str, ...]) -> Reading:
     read = _Commands(listed).read(argv, 0)
     words = _with_additions(argv, read.additions) if read.additions else argv
-    return Reading(read.findings, read.files, read.kind, read.profile, read.additions, words)
+    # By hand: `replace` would take longer than the reading of many a line.
+    return Reading(
+        read.findings, read.files, read.kind, read.profile, read.additions, words, read.networks
+    )
 
 
 class _Commands:

@@ -230,7 +230,11 @@ class Line:
 
     @property
     def _rule_name(self) -> str:
-        return f"command.{self._title.partition(' ')[0]}"
+        return f"command.{self._name}"
+
+    @property
+    def _name(self) -> str:
+        return self._title.partition(" ")[0]
 
     def _reading(self) -> Reading:
         rule, findings = self._rule, self._findings
@@ -243,12 +247,14 @@ class Line:
             self._refuse_words_for_a_shell()
             changes = bool(findings) and worst(findings) > RiskLevel.LOW
             by_kind = changes and rule.writes
+            profile = self._profile(changes=changes)
             own = Reading(
                 self._by_layer(),
                 tuple([FileWord(word, changes, by_kind) for word in self._files]),
                 self._kind(),
-                self._profile(changes=changes),
+                profile,
                 self._additions(),
+                networks=(self._name,) if profile is Profile.NET else (),
             )
         if self._sub is not None:
             own += self._sub

@@ -36,6 +36,7 @@ class Reading:
     """What a command line comes to: `argv` are the words that will run, in the box `profile`.
 
     `kind` is the command and its subcommand, or None where that would say too little of what runs.
+    `networks` are the commands in it that may use a network.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -44,6 +45,7 @@ class Reading:
     profile: Profile = Profile.READ
     additions: tuple[Addition, ...] = ()
     argv: tuple[str, ...] = ()
+    networks: tuple[str, ...] = ()
 
     def __add__(self, other: "Reading") -> "Reading":
         return Reading(
@@ -54,6 +56,7 @@ class Reading:
             if self.profile is other.profile
             else widest((self.profile, other.profile)),
             self.additions + other.additions,
+            networks=self.networks + other.networks,
         )
 
 

@@ -14,6 +14,11 @@ from handrail.core.risk import Finding, Layer, RiskLevel
 from handrail.policy.rulebook.command import CommandList, CommandRule, replace_by_name
 from handrail.policy.rulebook.commands import read_command_rules
 from handrail.policy.rulebook.globs import fold
+from handrail.policy.rulebook.networks import (
+    NetworkRule,
+    read_network_rule,
+    replace_networks,
+)
 from handrail.policy.rulebook.paths import PathRule, read_path_rule
 from handrail.policy.rulebook.row import rows_of
 from handrail.policy.rulebook.settings import Ceiling, Unlisted, read_settings
@@ -23,10 +28,10 @@ from handrail.policy.rulebook.writes import WriteRule, judge_write, read_write_r
 # In this order: a file's examples may speak of commands of those before it.
 SHIPPED = (
     *("paths.toml", "writes.toml", "commands_refused.toml", "commands_packages.toml"),
-    *("commands_git.toml", "commands.toml"),
+    *("commands_git.toml", "commands.toml", "networks.toml"),
 )
 
-_SECTIONS = ("path", "write", "command", "tool", "policy")
+_SECTIONS = ("path", "write", "command", "tool", "network", "policy")
 
 Named = TypeVar("Named", PathRule, WriteRule)
 
@@ -43,6 +48,7 @@ class Rules:
     writes: tuple[WriteRule, ...] = ()
     commands: tuple[CommandRule, ...] = ()
     tools: tuple[ToolRule, ...] = ()
+    networks: tuple[NetworkRule, ...] = ()
     ceilings: tuple[Ceiling, ...] = ()
     unlisted: Unlisted | None = None
     packs: tuple[str, ...] = ()
@@ -92,6 +98,7 @@ class Rules:
             writes=tuple(map(read_write_rule, rows_of(document, "write", source, layer))),
             commands=read_command_rules(command_rows, beneath.commands if beneath else ()),
             tools=tuple(map(read_tool_rule, rows_of(document, "tool", source, layer))),
+            networks=tuple(map(read_network_rule, rows_of(document, "network", source, layer))),
             ceilings=(Ceiling(settings.autonomy, layer),) if settings.autonomy else (),
             unlisted=settings.unlisted,
             packs=settings.packs,
@@ -109,6 +116,10 @@ class Rules:
     def judge_tool(self, name: str) -> list[Finding]:
         return [rule.finding(name) for rule in self.tools if rule.covers(name)]
 
+    def networks_of(self, name: str) -> list[NetworkRule]:
+        """What is said of the hosts that a command may reach."""
+        return [rule for rule in self.networks if name in rule.names]
+
     def lower(self, autonomy: Autonomy) -> Autonomy:
         """What is left of an agent's freedom under every ceiling."""
         for ceiling in self.ceilings:
@@ -123,6 +134,7 @@ class Rules:
             writes=self.writes + other.writes,
             commands=self.commands + other.commands,
             tools=self.tools + other.tools,
+            networks=self.networks + other.networks,
             ceilings=self.ceilings + other.ceilings,
             unlisted=other.unlisted or self.unlisted,
             packs=self.packs + other.packs,
@@ -136,6 +148,7 @@ class Rules:
             writes=_replace_by_name(self.writes, operator.writes),
             commands=replace_by_name(self.commands, operator.commands),
             tools=self.tools + operator.tools,
+            networks=replace_networks(self.networks, operator.networks),
             ceilings=self.ceilings + operator.ceilings,
             unlisted=operator.unlisted or self.unlisted,
         )

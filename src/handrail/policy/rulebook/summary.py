@@ -27,7 +27,7 @@ def summarise(
         autonomy=autonomy,
         unlisted=rules.unlisted,
         packs=rules.packs,
-        notes=() if beneath is None else tuple(_notes(rules, beneath)),
+        notes=tuple(_reach(rules) if beneath is None else _notes(rules, beneath)),
     )
 
 
@@ -45,6 +45,13 @@ def _lines(rules: Rules, beneath: Rules | None) -> Iterator[RuleLine]:
         yield RuleLine("command", names, command.risk, command.reason, note)
     for tool in rules.tools:
         yield RuleLine("tool", tool.name, tool.risk, tool.reason)
+
+
+def _reach(rules: Rules) -> Iterator[str]:
+    """Which commands may reach what, if they are approved."""
+    for network in rules.networks:
+        known = [*network.hosts, *(f"what `{shlex.join(argv)}` names" for argv in network.ask[:1])]
+        yield f"{network.title} may reach {', '.join(known) or 'nothing'}"
 
 
 def _notes(rules: Rules, beneath: Rules) -> Iterator[str]:

@@ -35,10 +35,11 @@ UNBOXED = Finding(
 
 
 class Planned(NamedTuple):
-    """The words that will really run, and the box they run in."""
+    """The words that will really run, the box they run in, and what in them uses a network."""
 
     argv: tuple[str, ...]
     profile: Profile
+    networks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class CommandValidator:
     def plan_of(self, command: str, args: Sequence[str] = ()) -> Planned:
         """What runs once nobody objects: the words as given, and those that we add ourselves."""
         reading = read_line(self.rules.command_list, [command, *args])
-        return Planned(reading.argv, reading.profile)
+        return Planned(reading.argv, reading.profile, tuple(dict.fromkeys(reading.networks)))
 
     def kind_of(self, command: str, args: Sequence[str] = ()) -> tuple[str, ...] | None:
         """The command and its subcommand; None where they say too little of what would happen."""

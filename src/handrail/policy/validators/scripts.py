@@ -182,10 +182,9 @@ class ScriptValidator:
     def _stage(self, placed: _Placed) -> Stage:
         step, folder = placed
         command, args = _words(step)
-        argv, profile = self._in(folder).plan_of(command, args)
-        return Stage(
-            argv, profile, step.join, step.stdout, step.stderr, _patterns(step, argv), folder
-        )
+        argv, profile, networks = self._in(folder).plan_of(command, args)
+        patterns = _patterns(step, argv)
+        return Stage(argv, profile, step.join, step.stdout, step.stderr, patterns, folder, networks)
 
     def _in(self, folder: str) -> CommandValidator:
         return CommandValidator(self.root, self.rules, folder)

@@ -16,6 +16,7 @@ from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED, CommandValidator, Planned
 from handrail.tools.base import Tool, ToolParams
 from handrail.tools.command_result import run_stages
+from handrail.tools.networks import survey_hosts, with_hosts
 
 MAX_TIMEOUT_SECONDS = 300
 _SHOWN_WORDS = 20
@@ -66,7 +67,7 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
 
     async def survey(self, params: ExecuteCommandParams, scene: Scene, hands: Hands) -> Survey:
         await _check_files(params, scene, hands)
-        return Survey()
+        return await survey_hosts(_stages(params, scene), scene, hands)
 
     async def execute(
         self,
@@ -76,7 +77,7 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
         facts: JsonObject | None = None,
     ) -> ToolResult:
         await _check_files(params, scene, hands)
-        stages = (Stage(*_planned(params, scene)),)
+        stages = with_hosts(_stages(params, scene), facts)
         return await run_stages(hands, stages, title=params.command, timeout_seconds=params.timeout)
 
 
@@ -86,6 +87,11 @@ def _validator(scene: Scene) -> CommandValidator:
 
 def _planned(params: ExecuteCommandParams, scene: Scene) -> Planned:
     return _validator(scene).plan_of(params.command, params.args)
+
+
+def _stages(params: ExecuteCommandParams, scene: Scene) -> tuple[Stage, ...]:
+    argv, profile, networks = _planned(params, scene)
+    return (Stage(argv, profile, networks=networks),)
 
 
 async def _check_files(params: ExecuteCommandParams, scene: Scene, hands: Hands) -> None:

@@ -17,6 +17,7 @@ from handrail.policy.validators.scripts import ScriptValidator
 from handrail.tools.base import Tool, ToolParams
 from handrail.tools.builtin.execute_command import MAX_TIMEOUT_SECONDS
 from handrail.tools.command_result import run_stages
+from handrail.tools.networks import survey_hosts, with_hosts
 
 _MOST_CHARS = 100_000
 _SHOWN_CHARS = 4_000
@@ -71,13 +72,14 @@ class RunBash(Tool[RunBashParams]):
 
     async def survey(self, params: RunBashParams, scene: Scene, hands: Hands) -> Survey:
         await _check_files(params, scene, hands)
-        return Survey()
+        stages = _validator(params, scene).stages_of(params.command)
+        return await survey_hosts(stages, scene, hands)
 
     async def execute(
         self, params: RunBashParams, scene: Scene, hands: Hands, facts: JsonObject | None = None
     ) -> ToolResult:
         await _check_files(params, scene, hands)
-        stages = _validator(params, scene).stages_of(params.command)
+        stages = with_hosts(_validator(params, scene).stages_of(params.command), facts)
         return await run_stages(hands, stages, title="it", timeout_seconds=params.timeout)
 
 

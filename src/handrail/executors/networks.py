@@ -1,0 +1,145 @@
+"""Networks: which hosts commands may reach from this machine, by its own settings and its rules."""
+
+import asyncio
+import os
+import re
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import NamedTuple
+from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+from handrail.core.errors import CommandExecutionError
+from handrail.core.risk import Finding
+from handrail.executors.programs import ProgramFinder
+from handrail.policy.rulebook.networks import NetworkRule
+from handrail.policy.rulebook.rules import Rules
+from handrail.policy.validators.hosts import Host, HostList, read_host
+
+_ASK_SECONDS = 10.0
+# Settings change seldom; who has changed them does not wait longer than this.
+_KNOWN_SECONDS = 300.0
+_MOST_BYTES = 10_000
+_PORTS = {"http": 80, "https": 443}
+_WORD = re.compile(r"[^\s,|'\"]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Reachable:
+    """Hosts that may be reached; `local` ones also in a private network.
+
+    `variables` tell a command which of them it was meant to use.
+    """
+
+    hosts: tuple[str, ...] = ()
+    local: tuple[str, ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
+
+    def __add__(self, other: "Reachable") -> "Reachable":
+        return Reachable(
+            tuple(dict.fromkeys(self.hosts + other.hosts)),
+            tuple(dict.fromkeys(self.local + other.local)),
+            self.variables + other.variables,
+        )
+
+
+class _Answer(NamedTuple):
+    """The address that somebody named first, and every host that was named."""
+
+    address: str
+    hosts: tuple[str, ...]
+
+
+class Networks:
+    """What is found out once is known for a while: to ask takes a second or two."""
+
+    def __init__(self, rules: Rules, programs: ProgramFinder):
+        self._rules = rules
+        self._programs = programs
+        self._known: dict[tuple[str, ...], tuple[float, _Answer | None]] = {}
+        self._asking = Lock()
+
+    def adopt(self, rules: Rules) -> None:
+        """Go by other rules from now on."""
+        self._rules = rules
+
+    async def reachable_by(self, names: Iterable[str]) -> Reachable:
+        """What commands with these names may reach."""
+        found = Reachable()
+        for rule in dict.fromkeys(rule for name in names for rule in self._rules.networks_of(name)):
+            # In a thread it is asked to the end, also where somebody has no time to wait for it.
+            found += await asyncio.to_thread(self._reachable_under, rule)
+        return found
+
+    def _reachable_under(self, rule: NetworkRule) -> Reachable:
+        listed = HostList.read(rule.hosts).entries
+        exact = (str(entry) for entry in listed if entry.host.port and not entry.below)
+        found = Reachable(rule.hosts, tuple(exact))
+        for argv in rule.ask:
+            if answer := self._ask(argv):
+                told = tuple((name, answer.address) for name in rule.tell)
+                return found + Reachable(answer.hosts, answer.hosts, told)
+        return found
+
+    def _ask(self, argv: tuple[str, ...]) -> _Answer | None:
+        with self._asking:
+            since, answer = self._known.get(argv, (-_KNOWN_SECONDS, None))
+            if time.monotonic() - since >= _KNOWN_SECONDS:
+                answer = self._run(argv)
+                self._known[argv] = (time.monotonic(), answer)
+            return answer
+
+    def _run(self, argv: Sequence[str]) -> _Answer | None:
+        """Outside of the workspace, so that nothing in it is read, and as its owner would."""
+        try:
+            told = subprocess.run(
+                [self._programs.find(argv[0]), *argv[1:]],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                # The person's own: settings may lie in it. Programs are sought where we know them.
+                env={**os.environ, "PATH": ":".join(self._programs.search_path)},
+                timeout=_ASK_SECONDS,
+                check=False,
+            )
+        except (CommandExecutionError, OSError, subprocess.SubprocessError):
+            return None
+        return _read_answer(told.stdout[:_MOST_BYTES].decode(errors="replace"))
+
+
+def _read_answer(said: str) -> _Answer | None:
+    words = _WORD.findall(said)
+    addresses = [address for word in words if (address := _read_address(word))]
+    if not addresses:
+        return None
+    first = addresses[0]
+    clean = first._replace(netloc=first.netloc.rpartition("@")[2])
+    hosts = [str(host) for host in (*map(_host_of, addresses), *_bare_hosts(words)) if host]
+    return _Answer(urlunsplit(clean), tuple(dict.fromkeys(hosts)))
+
+
+def _read_address(word: str) -> SplitResult | None:
+    try:
+        address = urlsplit(word)
+    except ValueError:
+        return None
+    return address if address.scheme in _PORTS and _host_of(address) else None
+
+
+def _host_of(address: SplitResult) -> Host | None:
+    place = address.netloc.rpartition("@")[2]
+    host = read_host(place)
+    if isinstance(host, Finding):
+        return None
+    return Host(host.name, host.port or _PORTS[address.scheme])
+
+
+def _bare_hosts(words: Iterable[str]) -> Iterator[Host]:
+    """Names without an address around them; by a dot they are told from other words."""
+    for word in words:
+        host = read_host(word)
+        if "." in word and not isinstance(host, Finding):
+            yield Host(host.name, host.port or _PORTS["https"])

@@ -1,0 +1,93 @@
+"""Rules about networks: which hosts a command may reach, and who on the machine knows them.
+
+Nothing in a workspace has a say in it: whoever could name the hosts could carry things out to them.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from handrail.core.errors import BadInput
+from handrail.core.risk import Layer
+from handrail.policy.rulebook.row import RuleRow
+from handrail.policy.validators.hosts import HostList
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkRule:
+    """What commands with one of these names may reach.
+
+    Beside the `hosts` that are listed there are those that the machine's own settings name: of the
+    commands in `ask`, the first that prints an address tells. The address is handed on to what
+    runs, as the variables `tell`, since in its box it does not see those settings.
+    """
+
+    names: frozenset[str]
+    hosts: tuple[str, ...] = ()
+    ask: tuple[tuple[str, ...], ...] = ()
+    tell: tuple[str, ...] = ()
+    layer: Layer = Layer.SHIPPED
+
+    @property
+    def title(self) -> str:
+        return ", ".join(sorted(self.names))
+
+
+def read_network_rule(row: RuleRow) -> NetworkRule:
+    row.allow_keys("name", "names", "hosts", "ask", "tell")
+    if row.layer is Layer.PROJECT:
+        raise row.refuse("hosts are named in the operator's file; leave it out")
+    names = row.texts("names", [] if "name" not in row.values else [row.text("name")])
+    if not names:
+        raise row.refuse("needs a 'name', or 'names', of commands")
+    return NetworkRule(
+        names=frozenset(names),
+        hosts=_hosts(row),
+        ask=_commands(row),
+        tell=_variables(row),
+        layer=row.layer,
+    )
+
+
+def replace_networks(
+    rules: Sequence[NetworkRule], by: Sequence[NetworkRule]
+) -> tuple[NetworkRule, ...]:
+    """The rules, where each name that one of the others has too is left to the other."""
+    taken = frozenset(name for rule in by for name in rule.names)
+    kept = [
+        NetworkRule(rule.names - taken, rule.hosts, rule.ask, rule.tell, rule.layer)
+        for rule in rules
+    ]
+    return (*(rule for rule in kept if rule.names), *by)
+
+
+def _hosts(row: RuleRow) -> tuple[str, ...]:
+    try:
+        return tuple(map(str, HostList.read(row.texts("hosts", [])).entries))
+    except BadInput as error:
+        raise row.refuse(error.message) from error
+
+
+def _commands(row: RuleRow) -> tuple[tuple[str, ...], ...]:
+    value: object = row.values.get("ask", [])
+    lines = cast(list[object], value) if isinstance(value, list) else [value]
+    if not all(_is_argv(line) for line in lines):
+        raise row.refuse('ask is a list of commands, such as [["npm", "config", "get", "x"]]')
+    return tuple(tuple(cast(list[str], line)) for line in lines)
+
+
+def _is_argv(line: object) -> bool:
+    if not isinstance(line, list) or not line:
+        return False
+    return all(isinstance(word, str) and word for word in cast(list[object], line))
+
+
+def _variables(row: RuleRow) -> tuple[str, ...]:
+    names = row.texts("tell", [])
+    for name in names:
+        if not _VARIABLE.fullmatch(name):
+            raise row.refuse(f"tell: {name!r} is no name of a variable")
+    return tuple(names)
