@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import against_mcp, steady
+from benchmarks import against_mcp, boundary, steady
 from benchmarks.__main__ import NAMES
 from benchmarks.outcome import Outcome
 from benchmarks.task import TEXT, check_output
@@ -45,6 +45,19 @@ def test_calls_in_a_row_are_timed_and_weighed(
 
     assert (speed.name, memory.name) == steady.NAMES
     assert speed.ratio > 0
+
+
+@pytest.mark.usefixtures("needs_box")
+def test_judgements_and_boxes_are_held_against_a_plain_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boundary, "ROUNDS", 1)
+    monkeypatch.setattr(boundary, "STARTS", 2)
+
+    outcomes = list(boundary.measure(tmp_path, boundary.NAMES))
+
+    assert [one.name for one in outcomes] == ["judge-argv", "judge-bash", "box-read"]
+    assert all(one.ratio > 0 and " ms " in one.detail for one in outcomes)
 
 
 def test_a_ratio_is_good_on_the_right_side_of_its_target() -> None:
