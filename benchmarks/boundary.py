@@ -26,25 +26,20 @@ JUDGEMENTS = 200
 STARTS = 20
 _TRUE = "/bin/true"
 _WORKSPACE = "/home/ada/project"
+# Each is asked for many files in turn, so that nothing is known from the call before.
+_FILES = [f"src/module_{number}.py" for number in range(100)]
 _COMMANDS = (
-    ["rg", "-n", "def main", "src"],
-    ["git", "log", "--oneline", "-20"],
-    ["find", ".", "-name", "*.py", "-not", "-path", "./node_modules/*"],
-    ["sed", "-n", "1,80p", "src/app.py"],
-    ["npm", "install", "express"],
+    "rg -n main {}",
+    "git log --oneline -20 -- {}",
+    "find {} -name *.py -not -path ./node_modules/*",
+    "sed -n 1,80p {}",
+    "npm install ./{}",
 )
 _LINES = (
-    'rg -n "class .*Error" src --type py | sort -u | head -n 20 | cut -c 1-80',
-    "git log --oneline -50 -- src/app.py | grep -v Merge | head -5 && wc -l README",
-    "find . -name '*.py' -not -path './.venv/*' | xargs wc -l | sort -n | tail -3",
+    'rg -n "class .*Error" {} --type py | sort -u | head -n 20 | cut -c 1-80',
+    "git log --oneline -50 -- {} | grep -v Merge | head -5 && wc -l README",
+    "find {} -name '*.py' -not -path './.venv/*' | xargs wc -l | sort -n",
 )
-_CALLS: dict[str, tuple[str, list[dict[str, object]]]] = {
-    "judge-argv": (
-        "execute_command",
-        [{"command": command, "args": args} for command, *args in _COMMANDS],
-    ),
-    "judge-bash": ("run_bash", [{"command": line} for line in _LINES]),
-}
 
 
 def measure(folder: Path, wanted: Collection[str]) -> Iterator[Outcome]:
@@ -54,7 +49,7 @@ def measure(folder: Path, wanted: Collection[str]) -> Iterator[Outcome]:
 
 
 def _measure_judge(name: str) -> Outcome:
-    judge_next = _judging(*_CALLS[name])
+    judge_next = _judging(*_calls_of(name))
     rounds = [(_time(judge_next, JUDGEMENTS), _time(_spawn, STARTS)) for _ in range(ROUNDS)]
     return _outcome(name, "judged", rounds)
 
@@ -89,12 +84,18 @@ def _outcome(name: str, what: str, rounds: list[tuple[float, float]]) -> Outcome
     return Outcome.at_most(name, ratio, round(PROMISES[name], 3), detail)
 
 
-def _judging(name: str, calls: Sequence[dict[str, object]]) -> Callable[[], None]:
-    """One judgement of the next call in turn, so that nothing is known from the one before."""
+def _calls_of(name: str) -> tuple[str, list[dict[str, object]]]:
+    if name == "judge-bash":
+        return "run_bash", [{"command": line.format(file)} for file in _FILES for line in _LINES]
+    words = [line.format(file).split() for file in _FILES for line in _COMMANDS]
+    return "execute_command", [{"command": command, "args": args} for command, *args in words]
+
+
+def _judging(tool: str, calls: Sequence[dict[str, object]]) -> Callable[[], None]:
     turns = cycle(calls)
 
     def judge_next() -> None:
-        judge(name, next(turns), workspace=_WORKSPACE, isolated=True)
+        judge(tool, next(turns), workspace=_WORKSPACE, isolated=True)
 
     return judge_next
 

@@ -45,4 +45,7 @@ def forbidden(rule: str, reason: str) -> Finding:
 
 def worst(findings: Iterable[Finding]) -> RiskLevel:
     """The strictest of the findings; LOW when there is no reason for concern."""
-    return max((finding.risk for finding in findings), default=RiskLevel.LOW)
+    found = RiskLevel.LOW
+    for finding in findings:
+        found = max(found, finding.risk)
+    return found

@@ -76,10 +76,11 @@ def test_concerns_of_all_programs_are_told_and_none_twice() -> None:
 
 def test_stages_are_the_programs_with_joins_streams_and_boxes_of_their_own() -> None:
     text = "rg x src 2>/dev/null | head -n 3 && npm install y 2>&1 || echo 'a b' >/dev/null; pwd"
+    install = ("npm", "install", "y", "--ignore-scripts")
     assert LINES.stages_of(text) == (
         Stage(("rg", "--no-config", "x", "src"), READ, stderr=Stream.NULL),
         Stage(("head", "-n", "3"), READ, Join.PIPE),
-        Stage(("npm", "install", "y", "--ignore-scripts"), NET, Join.AND, stderr=Stream.OUT),
+        Stage(install, NET, Join.AND, stderr=Stream.OUT, networks=("npm",)),
         Stage(("echo", "a b"), READ, Join.OR, stdout=Stream.NULL),
         Stage(("pwd",), READ, Join.THEN),
     )

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from handrail.core.box import Profile
@@ -20,14 +19,11 @@ def read_line(listed: CommandList, argv: Sequence[str]) -> Reading:
     return _read_once(listed, tuple(argv))
 
 
-@lru_cache(maxsize=1)  # A call is judged, planned and told its kind in a row.
+@lru_cache(maxsize=16)  # A call is judged, planned and told its kind, step by step, in a row.
 def _read_once(listed: CommandList, argv: tuple[str, ...]) -> Reading:
     read = _Commands(listed).read(argv, 0)
     words = _with_additions(argv, read.additions) if read.additions else argv
-    # By hand: `replace` would take longer than the reading of many a line.
-    return Reading(
-        read.findings, read.files, read.kind, read.profile, read.additions, words, read.networks
-    )
+    return read._replace(argv=words)
 
 
 class _Commands:
@@ -51,7 +47,7 @@ class _Commands:
         readings = self._by_rules(self._listed.rules_for(name), name, words, at)
         if is_path:
             # Whether it understands what we would add, nobody knows.
-            readings = [replace(reading, additions=()) for reading in readings]
+            readings = [reading._replace(additions=()) for reading in readings]
             readings.append(_read_own_program(command, words))
         if not readings:
             readings.append(_read_unlisted(name, words, self._listed.unlisted))

@@ -257,7 +257,7 @@ class Line:
                 networks=(self._name,) if profile is Profile.NET else (),
             )
         if self._sub is not None:
-            own += self._sub
+            own = own.beside(self._sub)
         return total([own, *self._inner]) if self._inner else own
 
     def _refuse_words_for_a_shell(self) -> None:

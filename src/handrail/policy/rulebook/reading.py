@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple
 
 from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, forbidden
@@ -11,8 +12,8 @@ _NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 _SHOWN_CHARS = 80
 
 
-@dataclass(frozen=True, slots=True)
-class FileWord:
+# These are tuples because there are many of them, and a tuple is made in a third of the time.
+class FileWord(NamedTuple):
     """A word that may name a file, and whether the command may change that file.
 
     `by_kind` is true where it may put a new one there, so that it matters of what kind that is.
@@ -23,16 +24,14 @@ class FileWord:
     by_kind: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Addition:
+class Addition(NamedTuple):
     """Words that Handrail itself adds to a line, and in front of which of its words."""
 
     at: int
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What a command line comes to: `argv` are the words that will run, in the box `profile`.
 
     `kind` is the command and its subcommand, or None where that would say too little of what runs.
@@ -47,7 +46,8 @@ class Reading:
     argv: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
 
-    def __add__(self, other: "Reading") -> "Reading":
+    def beside(self, other: "Reading") -> "Reading":
+        """Both of them together."""
         return Reading(
             self.findings + other.findings,
             self.files + other.files,
@@ -62,7 +62,7 @@ class Reading:
 
 def total(readings: Sequence[Reading]) -> Reading:
     """Several of the same line, or of parts of it, taken together. There is one at least."""
-    return sum(readings[1:], start=readings[0]) if len(readings) > 1 else readings[0]
+    return reduce(Reading.beside, readings)
 
 
 def refused(rule: str, reason: str) -> Reading:

@@ -152,7 +152,7 @@ class ScriptValidator:
                 folder, after_cd = moved, step.join if after_cd is None else after_cd
             else:
                 join = step.join if after_cd is None else after_cd
-                yield _Placed(replace(step, join=join), folder)
+                yield _Placed(step if join is step.join else replace(step, join=join), folder)
                 after_cd = None
 
     def _move(
