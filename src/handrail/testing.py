@@ -38,6 +38,7 @@ from handrail.core.hands import (
     Query,
 )
 from handrail.core.pattern import NamePattern
+from handrail.core.sight import FileSort, SeenFile, SeenStep, Sight
 from handrail.core.stage import Stage
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
@@ -145,21 +146,39 @@ def _check_rules(path: str, *, writing: bool) -> None:
 class FakeCommands:
     """Programs that exist only as what they say, by their name, and could reach these hosts."""
 
-    def __init__(self, says: Mapping[str, bytes], hosts: Sequence[str] = ()):
+    def __init__(self, says: Mapping[str, bytes], hosts: Sequence[str] | None = None):
         self.says = dict(says)
-        self.hosts = tuple(hosts)
+        self.hosts = None if hosts is None else tuple(hosts)
         self.ran: list[tuple[str, ...]] = []
 
-    async def run(self, stages: Sequence[Stage], *, timeout_seconds: float) -> CommandOutcome:
+    async def look(self, stages: Sequence[Stage]) -> Sight:
+        """Every program is there that says something, and no file holds any code."""
         for stage in stages:
-            if stage.argv[0] not in self.says:
-                raise CommandExecutionError(f"{stage.argv[0]} is not installed here")
+            self._check_known(stage)
+        return Sight(
+            tuple(
+                SeenStep(stage.argv, SeenFile(stage.argv[0], FileSort.PROGRAM), stage.folder, "")
+                for stage in stages
+            ),
+            hosts=self.hosts,
+        )
+
+    async def run(
+        self,
+        stages: Sequence[Stage],
+        *,
+        timeout_seconds: float,
+        expected: JsonObject | None = None,
+    ) -> CommandOutcome:
+        for stage in stages:
+            self._check_known(stage)
             self.ran.append(stage.argv)
         said = b"".join(self.says[stage.argv[0]] for stage in stages)
         return CommandOutcome(said, b"", Ending.EXITED, 0, 0.0)
 
-    async def find_hosts(self, stages: Sequence[Stage]) -> tuple[str, ...]:
-        return self.hosts
+    def _check_known(self, stage: Stage) -> None:
+        if stage.argv[0] not in self.says:
+            raise CommandExecutionError(f"{stage.argv[0]} is not installed here")
 
 
 class FakeBlobs:
@@ -185,7 +204,7 @@ class FakeHands(Hands):
         files: Mapping[str, bytes] | None = None,
         commands: Mapping[str, bytes] | None = None,
         blobs: Sequence[bytes] = (),
-        hosts: Sequence[str] = (),
+        hosts: Sequence[str] | None = None,
     ):
         made = FakeFiles(files or {})
         super().__init__(

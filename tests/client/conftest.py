@@ -29,6 +29,7 @@ from handrail.core.hands import Commands, FileContent, Files, FileState, Hands
 from handrail.core.ids import ClientId
 from handrail.core.ports import Channel
 from handrail.core.project import Autonomy
+from handrail.core.tool import JsonObject
 from handrail.core.verdict import Plan
 from handrail.policy.security import Scene
 from handrail.server.app import create_app
@@ -105,9 +106,10 @@ async def until(reached: Callable[[], Awaitable[bool] | bool]) -> None:
             await asyncio.sleep(0.002)
 
 
-def state_of(found: bytes | None) -> FileState:
+def facts_of(found: bytes | None, path: str = "notes.md") -> JsonObject:
     """What a survey sees of a file with that content, or of none."""
-    return FileState(exists=False) if found is None else FileContent(found, len(found)).state
+    state = FileState(exists=False) if found is None else FileContent(found, len(found)).state
+    return {f"the file {path}": state.as_facts()}
 
 
 def a_change(
@@ -121,7 +123,7 @@ def a_change(
     """A good signal to write a file that was seen to hold `found`, to be claimed first."""
     params: dict[str, Any] = {"path": path, "content": content}
     surveyed = fields.get("surveyed", True)
-    facts = state_of(found).as_facts() if surveyed else None
+    facts = facts_of(found, path) if surveyed else None
     digest = digest_call(SALT, "write_file", canonical(params), Plan(paths=(path,)), facts)
     values: dict[str, Any] = {
         "tool_name": "write_file",

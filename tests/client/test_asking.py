@@ -35,10 +35,10 @@ from tests.client.conftest import (
     Way,
     a_client,
     a_journal,
+    facts_of,
     free_port,
     lose_answer,
     meddled,
-    state_of,
     turn_away,
     until,
 )
@@ -58,7 +58,7 @@ async def question(services: Services, home: Household, call_id: str = "c1") -> 
     with services.seats.take(home.client_id, home.workspace.id):
         asked = await services.executor.propose(a_write(home, call_id), home.agent)
     assert asked.approval_id is not None
-    seen = Survey(state_of(None).as_facts())
+    seen = Survey(facts_of(None))
     await services.surveyor.accept(asked.approval_id, seen, home.client, home.project.id)
     return asked.approval_id
 

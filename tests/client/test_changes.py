@@ -51,10 +51,10 @@ from tests.client.conftest import (
     a_client,
     a_journal,
     a_signal,
+    facts_of,
     free_port,
     lose_answer,
     meddled,
-    state_of,
     turn_away,
     until,
 )
@@ -212,7 +212,7 @@ async def test_a_look_tells_what_is_there_and_what_would_change() -> None:
     seen = await machine.survey()
 
     assert seen == {
-        "facts": state_of(b"old\n").as_facts(),
+        "facts": facts_of(b"old\n"),
         "findings": [],
         "evidence": "--- a/notes.md\n+++ b/notes.md\n@@ -1,1 +1,1 @@\n-old\n+new\n",
     }

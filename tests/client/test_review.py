@@ -29,7 +29,7 @@ from handrail.testing import FakeCommands, FakeFiles
 from handrail.tools.base import Tool, ToolParams
 from handrail.tools.catalogue import builtin_registry
 from handrail.tools.registry import ToolRegistry
-from tests.client.conftest import SALT, state_of
+from tests.client.conftest import SALT, facts_of
 
 WRITE = {"path": "notes.md", "content": "new\n"}
 
@@ -86,7 +86,7 @@ async def test_what_changes_something_is_looked_at() -> None:
     reviewed = await a_reviewer().review("write_file", WRITE)
 
     assert reviewed.verdict.risk is RiskLevel.MEDIUM
-    assert reviewed.facts == state_of(b"old\n").as_facts()
+    assert reviewed.facts == facts_of(b"old\n")
 
 
 async def test_what_the_machine_shows_can_raise_the_risk() -> None:
@@ -151,9 +151,7 @@ async def test_the_digest_is_the_one_that_the_server_makes() -> None:
     reviewed = await a_reviewer().review("write_file", WRITE)
     words = (SALT, "write_file", canonical(WRITE), Plan(paths=("notes.md",)))
 
-    assert reviewed.digest(SALT, with_facts=True) == digest_call(
-        *words, state_of(b"old\n").as_facts()
-    )
+    assert reviewed.digest(SALT, with_facts=True) == digest_call(*words, facts_of(b"old\n"))
     assert reviewed.digest(SALT, with_facts=False) == digest_call(*words, None)
 
 

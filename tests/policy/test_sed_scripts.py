@@ -114,6 +114,6 @@ def test_what_people_type_to_look_is_low(script: str) -> None:
 
 def test_what_is_added_to_every_line_makes_the_rest_fail(sed: str, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x\n")
-    argv = VALIDATOR.plan_of("sed", ["-n", "w out", "a"]).argv
+    argv = VALIDATOR.stage_of("sed", ["-n", "w out", "a"]).argv
     subprocess.run([sed, *argv[1:]], cwd=tmp_path, capture_output=True, timeout=20, check=False)
     assert not (tmp_path / "out").exists()

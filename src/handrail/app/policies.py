@@ -100,7 +100,7 @@ def _judge_line(line: str, validator: CommandValidator) -> JudgedLine:
     risk, reasons = worst(findings), tuple(finding.reason for finding in findings)
     if risk is RiskLevel.FORBIDDEN:
         return JudgedLine(line, risk, None, (), reasons)
-    planned = validator.plan_of(command, args)
+    planned = validator.stage_of(command, args)
     return JudgedLine(line, risk, planned.profile, planned.argv, reasons)
 
 

@@ -21,9 +21,11 @@ from handrail.client.review import Reviewed, Reviewer
 from handrail.client.running import Running
 from handrail.core.card import Card
 from handrail.core.errors import BadInput, BrokenTool, ErrorType, ToolError
+from handrail.core.few import Few
 from handrail.core.ports import Clock
 from handrail.core.risk import RiskLevel
-from handrail.core.tool import Effect, ToolResult
+from handrail.core.sight import differing, tell_differing
+from handrail.core.tool import Effect, JsonObject, ToolResult
 from handrail.core.verdict import Ruling
 
 MOST_AT_ONCE = 3
@@ -86,6 +88,8 @@ class ToolHandler:
         self._gate = asyncio.Semaphore(MOST_AT_ONCE)
         self._running: dict[str, Running] = {}
         self._unacknowledged: dict[str, ReportResult] = {}
+        # What was seen when a person was about to be asked, to say what has changed since.
+        self._seen: Few[str, JsonObject] = Few()
         self.history: deque[PastExecution] = deque(maxlen=_HISTORY_LENGTH)
 
     @property
@@ -116,6 +120,7 @@ class ToolHandler:
                 request.tool_name, request.tool_params, seconds=_SURVEY_SECONDS
             )
             answer = _as_facts(reviewed)
+            self._seen.keep(request.tool_id, answer["facts"])
         except (ToolError, BadInput) as error:
             answer = _as_refusal(error)
         except Exception as error:
@@ -244,7 +249,8 @@ class ToolHandler:
             running.claimed = True
             return _UNKNOWN
         reviewed = await self._reviewer.review(signal.tool_name, raw)
-        if (trouble := _find_difference(signal, reviewed)) is not None:
+        seen = self._seen.get(signal.tool_id)
+        if (trouble := _find_difference(signal, reviewed, seen)) is not None:
             return ToolResult.failed(trouble, ErrorType.STALE)
         if changes and not await self._begin(signal.tool_id, running):
             return None
@@ -280,11 +286,11 @@ def _report_on(tool_id: str, result: ToolResult) -> ReportResult:
     return {**report, "result": result.as_json()} if result.fields else report
 
 
-def _find_difference(signal: Signal, reviewed: Reviewed) -> str | None:
+def _find_difference(signal: Signal, reviewed: Reviewed, seen: JsonObject | None) -> str | None:
     """Why this is not what was judged, shown and approved; None if it is."""
     if reviewed.digest(signal.salt, with_facts=signal.surveyed) != signal.digest:
         if signal.surveyed:
-            return "this machine has changed since the call was looked at; nothing was done"
+            return tell_differing(differing(seen, reviewed.facts or {}) if seen else ())
         return "what arrived is not what was judged; nothing was done"
     if reviewed.verdict.risk > RiskLevel[signal.risk_level]:
         reasons = "; ".join(reviewed.verdict.reasons)

@@ -44,7 +44,7 @@ class Answer:
 class Approval:
     """One question about one call: what the person is shown, and what they said.
 
-    `tool_params` is masked, `evidence` a unified diff. `digest` binds the answer to
+    `tool_params` is masked, `evidence` what a survey has to show. `digest` binds the answer to
     what was shown; `surveyed` says whether the machine was looked at before asking.
     `estimated_duration_ms` is how long calls of its class have taken, where some have.
     """

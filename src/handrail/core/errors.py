@@ -21,6 +21,7 @@ HandrailError
     ├── FileOperationError
     │   └── StaleFileError
     ├── CommandExecutionError
+    │   └── StaleCommandError
     └── ApprovalDeniedError
 
 Refusals by policy and failures of tools are results that are stored and returned; exceptions
@@ -140,6 +141,12 @@ class StaleFileError(FileOperationError):
 
 class CommandExecutionError(ToolError):
     """The command could not be started or did not end well."""
+
+
+class StaleCommandError(CommandExecutionError):
+    """What the command would run is no longer what was looked at and approved; nothing ran."""
+
+    error_type = ErrorType.STALE
 
 
 class ApprovalDeniedError(ToolError):

@@ -1,11 +1,17 @@
 """Standing answers: a class of calls, or a whole session, that a person has let pass."""
 
+import hashlib
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from handrail.core.audit import canonical
 from handrail.core.ids import ApprovalId, GrantId, ProjectId, SessionId, UserId
 from handrail.core.risk import RiskLevel
+from handrail.core.sight import is_content
+from handrail.core.tool import JsonObject
+
+_EXACTLY = "exactly:"
 
 
 class Scope(StrEnum):
@@ -21,10 +27,31 @@ class CallClass:
     """The kind of call this one is, as its plan says: a key to compare, and words for a person.
 
     Calls with the same key are of the same class, so that a grant covers exactly what it names.
+    `bound` names facts that belong to the key: the contents of files that the calls run.
     """
 
     key: str
     words: str
+    bound: tuple[str, ...] = ()
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it holds nothing but the very same words, again."""
+        return self.key.startswith(_EXACTLY)
+
+    @classmethod
+    def exactly(cls, key: str, words: str, bound: tuple[str, ...]) -> "CallClass":
+        return cls(f"{_EXACTLY}{key}", f"exactly {words}", bound)
+
+    def bind(self, facts: JsonObject | None) -> "CallClass | None":
+        """The class as the machine stands; None where nobody has seen all that it is bound to."""
+        if not self.bound:
+            return self
+        seen = {name: (facts or {}).get(name) for name in self.bound}
+        if not all(map(is_content, seen.values())):
+            return None
+        digest = hashlib.sha256(canonical(seen).encode()).hexdigest()
+        return replace(self, key=f"{self.key}@{digest}", bound=())
 
 
 @dataclass(frozen=True, slots=True)

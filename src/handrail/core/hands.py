@@ -11,6 +11,7 @@ from handrail.core.blob import Blob
 from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError, FileOperationError
 from handrail.core.pattern import NamePattern
+from handrail.core.sight import Sight
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject
 from handrail.core.traffic import NO_TRAFFIC, Traffic
@@ -176,16 +177,31 @@ class CommandOutcome:
 class Commands(Protocol):
     """Programs, started with the workspace as their folder and an environment from nothing."""
 
-    async def run(self, stages: Sequence[Stage], *, timeout_seconds: float) -> CommandOutcome:
-        """Run programs in boxes of their profiles, or in the open where there is none.
+    async def look(self, stages: Sequence[Stage]) -> Sight:
+        """What these programs would run, as the machine stands; nothing is run or changed.
 
         Raises:
-            CommandExecutionError: It could not be started.
+            CommandExecutionError: One of them is not here.
+            PathValidationError: One of them lies elsewhere.
         """
         ...
 
-    async def find_hosts(self, stages: Sequence[Stage]) -> tuple[str, ...]:
-        """The hosts that this machine would let them reach, if they were approved."""
+    async def run(
+        self,
+        stages: Sequence[Stage],
+        *,
+        timeout_seconds: float,
+        expected: JsonObject | None = None,
+    ) -> CommandOutcome:
+        """Run programs in boxes of their profiles, or in the open where there is none.
+
+        `expected` are the facts of an earlier look. They are held against the machine right before
+        the first program is started.
+
+        Raises:
+            CommandExecutionError: It could not be started.
+            StaleCommandError: They do not hold any more; nothing was started.
+        """
         ...
 
 

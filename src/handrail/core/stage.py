@@ -35,12 +35,24 @@ class Stream(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ScriptFile:
+    """A file, by its path from the workspace's root, whose content a program runs or obeys.
+
+    It may be a pattern that stands for several.
+    """
+
+    path: str
+    is_pattern: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
     """An argv list, the box it runs in and the folder below the workspace's root.
 
     `patterns` are the places of words that stand for files: whoever runs it puts their names there,
-    or the pattern itself where there are none. `networks` are the commands in it that may use a
-    network; `hosts` are those that it may reach, and without any it reaches none.
+    or the pattern itself where there are none. `scripts` is the code that can be told from its
+    words. `networks` are the commands in it that may use a network; `hosts` are those that it may
+    reach, and without any it reaches none.
     """
 
     argv: tuple[str, ...]
@@ -50,5 +62,6 @@ class Stage:
     stderr: Stream = Stream.ERR
     patterns: tuple[int, ...] = ()
     folder: str = "."
+    scripts: tuple[ScriptFile, ...] = ()
     networks: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()

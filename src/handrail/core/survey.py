@@ -11,8 +11,9 @@ from handrail.core.tool import JsonObject
 class Survey:
     """The facts an approval is bound to, further reasons for concern, and evidence to look at.
 
-    Facts go into the digest: where they differ when the call is executed, it is not executed.
-    Findings can raise a verdict, never lower it. `evidence` is a unified diff, or empty.
+    Facts go into the digest: where they differ when the call is executed, it is not executed, and
+    their names say what has changed. Findings can raise a verdict, never lower it. `evidence` is
+    text to look at: a unified diff, or the commands that would run and the files they are bound to.
     """
 
     facts: JsonObject = field(default_factory=dict[str, Any])

@@ -8,16 +8,17 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from handrail.core.errors import CommandExecutionError
+from handrail.core.errors import CommandExecutionError, StaleCommandError
 from handrail.core.hands import CommandOutcome, Ending
+from handrail.core.sight import Sight, differing, tell_differing
 from handrail.core.stage import Join, Stage
+from handrail.core.tool import JsonObject
 from handrail.core.traffic import NO_TRAFFIC, Traffic
-from handrail.executors.beneath import PASSAGE, open_beneath
-from handrail.executors.explain import explain
+from handrail.executors.expanding import expanded
 from handrail.executors.git import GitGuard, Pairs, is_git
+from handrail.executors.looking import CommandLooker
 from handrail.executors.networks import Networks
 from handrail.executors.output import Output
-from handrail.executors.patterns import expand
 from handrail.executors.pipes import Piping
 from handrail.executors.programs import SEARCH_PATH, ProgramFinder
 from handrail.executors.sandbox.box import Box
@@ -54,6 +55,7 @@ class CommandExecutor:
         self._programs = ProgramFinder(self.root, search_path)
         self._open = OpenStarter(self.root, self._programs.search_path, keeper)
         self._starter: Starter = self._open if box is None else BoxStarter(box, keeper)
+        self._looker = CommandLooker(self.root, self._programs, self._starter.environment)
         self._grace_seconds = grace_seconds
         self._max_stream_bytes = max_stream_bytes
         self._git = GitGuard(self._look_at_settings, identity)
@@ -67,16 +69,37 @@ class CommandExecutor:
         """End what an earlier life of this machine has left running."""
         self._open.end_what_was_left()
 
-    async def run(self, stages: Sequence[Stage], *, timeout_seconds: float) -> CommandOutcome:
+    async def look(self, stages: Sequence[Stage]) -> Sight:
+        """What these programs would run, as the machine stands."""
+        _refuse_zero_bytes(stages)
+        sight = await asyncio.to_thread(self._looker.look, stages)
+        return replace(sight, hosts=await self._hosts_for(stages))
+
+    async def run(
+        self,
+        stages: Sequence[Stage],
+        *,
+        timeout_seconds: float,
+        expected: JsonObject | None = None,
+    ) -> CommandOutcome:
         """Run to the end, or to the limit; nothing that was started is left running."""
-        if any("\0" in word for stage in stages for word in stage.argv):
-            raise CommandExecutionError("no argument can hold a zero byte")
+        _refuse_zero_bytes(stages)
+        if expected is not None:
+            stages = _as_seen(stages, await self._look_again(stages, expected))
         ready = [self._named_by_path(stage) for stage in stages]
         return await self._run(ready, self._git, timeout_seconds)
 
-    async def find_hosts(self, stages: Sequence[Stage]) -> tuple[str, ...]:
-        """The hosts that this machine would let them reach, if they were approved."""
+    async def _look_again(self, stages: Sequence[Stage], expected: JsonObject) -> Sight:
+        sight = await self.look(stages)
+        if names := differing(expected, sight.facts):
+            raise StaleCommandError(tell_differing(names))
+        return sight
+
+    async def _hosts_for(self, stages: Sequence[Stage]) -> tuple[str, ...] | None:
+        """The hosts that they may reach; None where none of them uses a network, or all is open."""
         names = dict.fromkeys(name for stage in stages for name in stage.networks)
+        if not names or not self._starter.walls:
+            return None
         return (await self._networks.reachable_by(names)).hosts
 
     async def _look_at_settings(self, stage: Stage) -> CommandOutcome:
@@ -166,7 +189,7 @@ class _Run:
             with Piping(pipeline, self._out, self._err) as piping:
                 for stage, streams in zip(pipeline, piping.streams, strict=True):
                     given = await self._provisions(stage)
-                    ready = self._ready(stage)
+                    ready = expanded(self._root, stage)
                     starting = self._starter.start(ready, streams, seconds, given)
                     trees.append(await stack.enter_async_context(starting))
                     self._begun.append(trees[-1])
@@ -187,24 +210,6 @@ class _Run:
         reachable = await self._networks.reachable_by(stage.networks)
         return Provisions((*variables, *reachable.variables), reachable.local)
 
-    def _ready(self, stage: Stage) -> Stage:
-        """The stage in a folder that is there, with the names its patterns stand for now."""
-        if stage.folder == "." and not stage.patterns:
-            return stage
-        root_fd = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            _check_folder(root_fd, stage.folder)
-            words = [
-                name
-                for place, word in enumerate(stage.argv)
-                for name in (
-                    expand(root_fd, stage.folder, word) if place in stage.patterns else [word]
-                )
-            ]
-        finally:
-            os.close(root_fd)
-        return replace(stage, argv=tuple(words), patterns=())
-
     def _code_of(self, trees: Sequence[Tree]) -> int:
         codes = [tree.exit_code for tree in trees]
         if None in codes:
@@ -224,10 +229,23 @@ def _pipelines(stages: Sequence[Stage]) -> list[list[Stage]]:
     return found
 
 
-def _check_folder(root_fd: int, folder: str) -> None:
-    try:
-        os.close(open_beneath(root_fd, folder, PASSAGE))
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise CommandExecutionError(f"there is no folder {folder} in the workspace") from error
-    except OSError as error:
-        raise explain(error, folder, "enter") from error
+def _refuse_zero_bytes(stages: Sequence[Stage]) -> None:
+    if any("\0" in word for stage in stages for word in stage.argv):
+        raise CommandExecutionError("no argument can hold a zero byte")
+
+
+def _as_seen(stages: Sequence[Stage], sight: Sight) -> list[Stage]:
+    """What runs first runs with the names just seen; what follows, with what that leaves there.
+
+    What may use a network reaches the hosts that were seen.
+    """
+    first = len(_pipelines(stages)[0])
+    seen = [
+        replace(stage, argv=step.argv, patterns=())
+        for stage, step in zip(stages[:first], sight.steps[:first], strict=True)
+    ]
+    hosts = sight.hosts or ()
+    return [
+        replace(stage, hosts=hosts) if stage.networks else stage
+        for stage in (*seen, *stages[first:])
+    ]

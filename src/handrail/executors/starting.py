@@ -16,7 +16,7 @@ from handrail.core.stage import Stage
 from handrail.executors.git import is_git
 from handrail.executors.output import Output
 from handrail.executors.pipes import Streams
-from handrail.executors.sandbox.box import Box, Launch, Lines
+from handrail.executors.sandbox.box import SEARCH_PATH, Box, Launch, Lines, environment
 from handrail.executors.sandbox.way_out import VARIABLES, way_out
 from handrail.executors.tree import BoxedTree, OpenTree, Tree, end_strays
 
@@ -41,6 +41,11 @@ NOTHING = Provisions()
 
 
 class Starter(Protocol):
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """What every program is given, but for what differs from start to start."""
+        ...
+
     @property
     def walls(self) -> tuple[Wall, ...]:
         """What keeps in what is started."""
@@ -71,6 +76,10 @@ class BoxStarter:
     def __init__(self, box: Box, keeper: str = ""):
         self._box = box
         self._mark = ["--setenv", _KEEPER, f"{_KEEPER}={keeper}"] if keeper else []
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        return dict(environment(SEARCH_PATH))
 
     @property
     def walls(self) -> tuple[Wall, ...]:
@@ -141,6 +150,10 @@ class OpenStarter:
         self._search_path = search_path
         self._keeper = keeper
 
+    @property
+    def environment(self) -> Mapping[str, str]:
+        return self._environment("a folder of its own")
+
     @asynccontextmanager
     async def start(
         self,
@@ -153,8 +166,8 @@ class OpenStarter:
         session: int | None = None
         try:
             folder = os.path.join(self._root, stage.folder)
-            environment = self._environment(home) | dict(given.variables)
-            process = await _spawn(stage.argv, streams, folder, environment)
+            variables = self._environment(home) | dict(given.variables)
+            process = await _spawn(stage.argv, streams, folder, variables)
             session = process.pid
             yield OpenTree(process, home)
         finally:

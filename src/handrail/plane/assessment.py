@@ -118,7 +118,7 @@ class Assessor:
             return Assessment(tool, verdict, digest, "", None, survey)
         # What came out of somebody's result is part of no class either.
         alone = asked.origins or _is_alarming([*scene.rules.judge_tool(tool.name), *seen])
-        kind = None if alone else _sayable(tool.call_class(params, scene))
+        kind = None if alone else _sayable(tool.call_class(params, scene), facts)
         return Assessment(tool, verdict, digest, mask_text(tool.preview(params)), kind, survey)
 
     def explain(
@@ -155,6 +155,11 @@ def _is_alarming(findings: Iterable[Finding]) -> bool:
     return worst(findings) >= RiskLevel.HIGH
 
 
-def _sayable(kind: CallClass | None) -> CallClass | None:
-    """A class that cannot be told without giving a secret away is not offered."""
-    return kind if kind is not None and mask_text(kind.words) == kind.words else None
+def _sayable(kind: CallClass | None, facts: JsonObject | None) -> CallClass | None:
+    """A class that cannot be told without giving a secret away is not offered.
+
+    Nor is one that is bound to what no machine has seen.
+    """
+    if kind is None or mask_text(kind.words) != kind.words:
+        return None
+    return kind.bind(facts)

@@ -13,14 +13,20 @@ from handrail.policy.redaction import mask_own_tokens
 
 
 async def run_stages(
-    hands: Hands, stages: tuple[Stage, ...], *, title: str, timeout_seconds: int
+    hands: Hands,
+    stages: tuple[Stage, ...],
+    *,
+    title: str,
+    timeout_seconds: int,
+    facts: JsonObject | None = None,
 ) -> ToolResult:
     """Run them, and say what came of it; `title` is what a person calls them.
 
     Raises:
         CommandExecutionError: They could not be started.
+        StaleCommandError: The machine does not fit the facts any more.
     """
-    outcome = await hands.commands.run(stages, timeout_seconds=timeout_seconds)
+    outcome = await hands.commands.run(stages, timeout_seconds=timeout_seconds, expected=facts)
     fields: JsonObject = {
         "stdout": _text(outcome.stdout),
         "stderr": _text(outcome.stderr),

@@ -101,7 +101,9 @@ class FactsRequest(Body):
         description="Further reasons for concern.",
     )
     evidence: str = Field(
-        default="", max_length=_MAX_EVIDENCE_CHARS, description="A diff, to be shown on the card."
+        default="",
+        max_length=_MAX_EVIDENCE_CHARS,
+        description="A diff, or the commands and the files that they run.",
     )
     refused: RefusalView | None = Field(
         default=None, description="Instead of facts: this machine would not do it."
@@ -137,7 +139,9 @@ class ApprovalView(BaseModel):
     reasons: list[str] = Field(description="Why, in words.")
     reasoning: str | None = Field(description="The agent's own claim, not a fact.")
     notes: list[str] = Field(description="What else to know before deciding.")
-    evidence: str = Field(description="A diff of what would change.")
+    evidence: str = Field(
+        description="A diff of what would change, or the commands and the files they are bound to."
+    )
     offers: list[OfferView] = Field(description="The ways to say yes.")
     needs_second_step: bool = Field(
         description="Whether a screen should ask twice before it approves."

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from handrail.core.box import Profile
+from handrail.core.errors import StaleCommandError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Join, Stage
 from handrail.core.traffic import NO_TRAFFIC
@@ -65,15 +66,29 @@ async def test_what_was_approved_is_reached_and_told_of(
     adopt(executor, f'[[network]]\nname = "fetch"\nhosts = ["{registry.place}"]')
     stages = fetching(registry.address + NAME)
 
-    hosts = await executor.find_hosts(stages)
-    outcome = await executor.run([replace(stages[0], hosts=hosts)], timeout_seconds=60)
+    sight = await executor.look(stages)
+    outcome = await executor.run(stages, timeout_seconds=60, expected=sight.facts)
 
-    assert hosts == (registry.place,)
+    assert sight.hosts == (registry.place,)
     assert json.loads(outcome.stdout)["name"] == NAME
     [contact] = outcome.traffic.contacted
     assert (contact.host, contact.connections) == (registry.place, 1)
     assert contact.received_bytes > len(outcome.stdout)
     assert outcome.traffic.refused == ()
+
+
+async def test_other_hosts_than_those_that_were_approved_are_stale(
+    executor: CommandExecutor, registry: Registry
+) -> None:
+    adopt(executor, '[[network]]\nname = "fetch"\nhosts = ["a.example.com"]')
+    stages = fetching(registry.address + NAME)
+    approved = (await executor.look(stages)).facts
+    adopt(executor, f'[[network]]\nname = "fetch"\nhosts = ["{registry.place}"]')
+
+    with pytest.raises(StaleCommandError, match="the hosts that may be reached"):
+        await executor.run(stages, timeout_seconds=60, expected=approved)
+
+    assert registry.asked == []
 
 
 async def test_without_a_host_nothing_is_reached(
@@ -164,7 +179,7 @@ class TestNpm:
 
         stage = Stage(("npm", "install"), Profile.NET, networks=("npm",))
 
-        assert await executor.find_hosts([stage]) == (registry.place,)
+        assert (await executor.look([stage])).hosts == (registry.place,)
 
     async def test_it_really_installs_from_there(
         self, executor: CommandExecutor, registry: Registry, root: Path

@@ -122,9 +122,9 @@ ROW = "[[command]]\nname = 'x'\n"
 EXAMPLES = "examples = { 'x' = 'high' }\n"
 KNOWN = (
     "known: name, names, risk, reason, raise, flags, optional, values, paths, named_values, "
-    "named_paths, last, text, instead, plain, operands, beyond, free_with, runs, runs_after, "
-    "runs_named, sub, other, strict, clusters, options_first, writes, broad, broad_on, profile, "
-    "before, after"
+    "named_paths, last, text, instead, plain, operands, beyond, script, script_flags, obeys, "
+    "obeys_in, free_with, runs, runs_after, runs_named, sub, other, strict, clusters, "
+    "options_first, writes, broad, broad_on, profile, before, after"
 )
 
 
@@ -162,7 +162,7 @@ KNOWN = (
         ),
         (
             f"{ROW}{EXAMPLES}colour = 'red'",
-            f"mine.toml: command rule 'x': unknown key 'colour'; {KNOWN}, examples",
+            f"mine.toml: command rule 'x': unknown key 'colour'; {KNOWN}, examples, binds",
         ),
         (f"{ROW}{EXAMPLES}risk = 'medium'", "mine.toml: command rule 'x': 'reason' is missing"),
         (f"{ROW}{EXAMPLES}risk = 'forbidden'", "mine.toml: command rule 'x': 'reason' is missing"),
@@ -228,6 +228,18 @@ KNOWN = (
         (
             f"{ROW}{EXAMPLES}[[command.sub]]\nname = 'y'\n{EXAMPLES}",
             f"mine.toml: command rule 'x': sub rule 'y': unknown key 'examples'; {KNOWN}",
+        ),
+        (
+            f"{ROW}{EXAMPLES}script = true",
+            "mine.toml: command rule 'x': needs `binds`, such as { 'tool x.py' = ['x.py'] }",
+        ),
+        (
+            f"{ROW}{EXAMPLES}script = true\nbinds = {{ 'x a b' = ['b'] }}",
+            "mine.toml: command rule 'x': says that 'x a b' runs ['b'], but it is ['a']",
+        ),
+        (
+            f"{ROW}{EXAMPLES}script = true\nbinds = {{ 'x a' = 'a' }}",
+            "mine.toml: command rule 'x': x a is a list of texts",
         ),
         (f"[[command]]\n{EXAMPLES}", "mine.toml: command rule '?': needs a 'name', or 'names'"),
         ("[command]\nname = 'x'", "mine.toml: command rules are written as [[command]]"),

@@ -10,13 +10,12 @@ from handrail.core.hands import CommandOutcome, Ending, Hands
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
 from handrail.core.stage import Join, Stage
-from handrail.core.survey import Survey
-from handrail.core.tool import Effect, Site, ToolResult
+from handrail.core.tool import Effect, JsonObject, Site, ToolResult
 from handrail.core.verdict import Plan, Ruling
 from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.policy.security import Scene
-from handrail.testing import FakeFiles
+from handrail.testing import FakeCommands, FakeFiles
 from handrail.tools.builtin.execute_command import ExecuteCommand, ExecuteCommandParams
 from handrail.tools.builtin.run_bash import RunBash, RunBashParams
 from handrail.tools.catalogue import builtin_registry
@@ -27,19 +26,23 @@ SCENE = Scene("/home/ada/project")
 TOOL = RunBash()
 
 
-class OneOutcome:
+class OneOutcome(FakeCommands):
     """Commands that end as told, and remember how they were asked."""
 
     def __init__(self, outcome: CommandOutcome):
+        super().__init__({})
         self._outcome = outcome
         self.asked: list[tuple[tuple[Stage, ...], float]] = []
 
-    async def run(self, stages: Sequence[Stage], *, timeout_seconds: float) -> CommandOutcome:
+    async def run(
+        self,
+        stages: Sequence[Stage],
+        *,
+        timeout_seconds: float,
+        expected: JsonObject | None = None,
+    ) -> CommandOutcome:
         self.asked.append((tuple(stages), timeout_seconds))
         return self._outcome
-
-    async def find_hosts(self, stages: Sequence[Stage]) -> tuple[str, ...]:
-        return ()
 
 
 def line(command: str, **others: Any) -> RunBashParams:
@@ -270,8 +273,9 @@ async def test_line_does_what_bash_would_do(
     workspace: Path, hands: Hands, text: str, folder: str, output: str
 ) -> None:
     scene, call = Scene(str(workspace)), line(text, working_dir=folder)
-    assert await TOOL.survey(call, scene, hands) == Survey()
-    result = await TOOL.execute(call, scene, hands)
+    survey = await TOOL.survey(call, scene, hands)
+    assert survey.findings == ()
+    result = await TOOL.execute(call, scene, hands, survey.facts)
     assert result.output == output.format(root=workspace)
 
 

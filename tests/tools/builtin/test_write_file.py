@@ -263,14 +263,14 @@ def test_no_class_is_offered_for_what_is_more_than_ordinary(path: str) -> None:
 
 async def test_survey_of_a_new_file_shows_it_all() -> None:
     assert await survey({}, wanted("a\nb\n", "src/a.py")) == Survey(
-        facts={"exists": False},
+        facts={"the file src/a.py": {"exists": False}},
         evidence="--- /dev/null\n+++ b/src/a.py\n@@ -0,0 +1,2 @@\n+a\n+b\n",
     )
 
 
 async def test_survey_of_an_old_file_knows_it_again_and_shows_the_change() -> None:
     found = await survey({"a.txt": b"one\ntwo\n"}, wanted("one\n2\n"))
-    assert found.facts == FileContent(b"one\ntwo\n", 8).state.as_facts()
+    assert found.facts == {"the file a.txt": FileContent(b"one\ntwo\n", 8).state.as_facts()}
     assert found.evidence == "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
     assert found.findings == ()
 

@@ -52,6 +52,10 @@ class CommandRule:
     runs_named: frozenset[str] = frozenset()
     raises: tuple[Raise, ...] = ()
     text: Text = Text.NONE
+    script: bool = False
+    script_flags: frozenset[str] = frozenset()
+    obeys: tuple[str, ...] = ()
+    obeys_in: frozenset[str] = frozenset()
     plain: re.Pattern[str] | None = None
     operands: int | None = None
     beyond: str = ""
@@ -69,6 +73,7 @@ class CommandRule:
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     examples: tuple[tuple[str, RiskLevel], ...] = ()
+    binds: tuple[tuple[str, tuple[str, ...]], ...] = ()
     layer: Layer = Layer.SHIPPED
     # Worked out from the others, since lines are read far more often than rules. Behind the flags
     # that are `closing` a cluster ends: the rest of the word is their value.
@@ -126,6 +131,12 @@ class CommandRule:
     def takes_name(self, flag: str) -> bool:
         """Whether a name stands between the flag and its value."""
         return flag in self.named_values or flag in self.named_paths
+
+    @property
+    def binds_files(self) -> bool:
+        """Whether it or a subcommand runs or obeys files that can be told from its words."""
+        own = self.script or self.script_flags or self.obeys
+        return bool(own) or any(sub.binds_files for sub in self.subs)
 
     def takes_path(self, flag: str) -> bool:
         return flag in self.paths or flag in self.named_paths

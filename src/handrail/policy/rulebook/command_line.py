@@ -70,7 +70,7 @@ def _read_own_program(command: str, words: Sequence[str]) -> Reading:
     reason = f"{shown(command)} is a program of the workspace itself"
     finding = Finding("command.workspace", reason, RiskLevel.MEDIUM)
     files = (FileWord(command, written=False), *(FileWord(word, written=True) for word in words))
-    return Reading((finding,), files, profile=Profile.WRITE)
+    return Reading((finding,), files, profile=Profile.WRITE, scripts=(command,))
 
 
 def _read_unlisted(name: str, words: Sequence[str], risk: RiskLevel) -> Reading:
@@ -80,7 +80,7 @@ def _read_unlisted(name: str, words: Sequence[str], risk: RiskLevel) -> Reading:
         return refused("command.unlisted", reason)
     finding = Finding("command.unlisted", f"{shown(name)} is not on the list of commands", risk)
     files = tuple(FileWord(word, written=True) for word in words)
-    return Reading((finding.by(Layer.OPERATOR),), files, profile=Profile.WRITE)
+    return Reading((finding.by(Layer.OPERATOR),), files, profile=Profile.WRITE, says_all=False)
 
 
 def _with_additions(argv: Sequence[str], additions: Iterable[Addition]) -> tuple[str, ...]:

@@ -15,16 +15,30 @@ from handrail.policy.rulebook.command import (
     replace_by_name,
 )
 from handrail.policy.rulebook.command_line import read_line
+from handrail.policy.rulebook.reading import Reading
 from handrail.policy.rulebook.row import RuleRow, rows_of
 
 _KEYS = (
     *("name", "names", "risk", "reason", "raise", "flags", "optional", "values", "paths"),
     *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
-    *("free_with", "runs", "runs_after", "runs_named", "sub", "other", "strict", "clusters"),
+    *(
+        "script",
+        "script_flags",
+        "obeys",
+        "obeys_in",
+        "free_with",
+        "runs",
+        "runs_after",
+        "runs_named",
+        "sub",
+        "other",
+        "strict",
+        "clusters",
+    ),
     *("options_first", "writes", "broad", "broad_on", "profile", "before", "after"),
 )
 # What decides what really runs, or for how long we think about it, is no stranger's to say.
-_NOT_FOR_PROJECTS = ("plain", "profile", "before", "after")
+_NOT_FOR_PROJECTS = ("plain", "profile", "before", "after", "script", "script_flags", "obeys")
 _HANDS_ITS_WORDS_ON = ("runs", "runs_after", "runs_named", "last", "options_first")
 _UNKNOWN = "is on the list, but nothing more is known of it"
 
@@ -35,15 +49,22 @@ def read_command_rules(
     rows: Sequence[RuleRow], beneath: Sequence[CommandRule] = ()
 ) -> tuple[CommandRule, ...]:
     """Every command of one file. Its examples are judged by this file laid over what is beneath."""
-    rules = tuple(_read_rule(row, examples=_examples(row)) for row in rows)
+    rules = tuple(
+        _read_rule(row, examples=_examples(row), binds=_bound_examples(row)) for row in rows
+    )
     listed = CommandList(replace_by_name(beneath, rules))
     for rule, row in zip(rules, rows, strict=True):
         _hold_against_examples(rule, row, listed)
     return rules
 
 
-def _read_rule(row: RuleRow, *, examples: tuple[tuple[str, RiskLevel], ...] | None) -> CommandRule:
-    row.allow_keys(*_KEYS, *(() if examples is None else ("examples",)))
+def _read_rule(
+    row: RuleRow,
+    *,
+    examples: tuple[tuple[str, RiskLevel], ...] | None,
+    binds: tuple[tuple[str, tuple[str, ...]], ...] = (),
+) -> CommandRule:
+    row.allow_keys(*_KEYS, *(() if examples is None else ("examples", "binds")))
     _refuse_what_is_out_of_place(row)
     names = row.texts("names", [] if "name" not in row.values else [row.text("name")])
     if not names:
@@ -66,6 +87,10 @@ def _read_rule(row: RuleRow, *, examples: tuple[tuple[str, RiskLevel], ...] | No
         runs_named=_words(row, "runs_named"),
         raises=tuple(map(_read_raise, rows_of(row.values, "raise", row.where, row.layer))),
         text=_text(row),
+        script=_typed(row, "script", bool) is True,
+        script_flags=_words(row, "script_flags"),
+        obeys=tuple(row.texts("obeys", [])),
+        obeys_in=_words(row, "obeys_in"),
         plain=_pattern(row, "plain"),
         operands=_typed(row, "operands", int),
         beyond=row.text("beyond") if "beyond" in row.values else "",
@@ -86,6 +111,7 @@ def _read_rule(row: RuleRow, *, examples: tuple[tuple[str, RiskLevel], ...] | No
         before=tuple(row.texts("before", [])),
         after=tuple(row.texts("after", [])),
         examples=examples or (),
+        binds=binds,
         layer=row.layer,
     )
 
@@ -115,19 +141,35 @@ def _examples(row: RuleRow) -> tuple[tuple[str, RiskLevel], ...]:
     return tuple((line, _level(row, level)) for line, level in table.items())
 
 
+def _bound_examples(row: RuleRow) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    table = cast(dict[str, object], _typed(row, "binds", dict) or {})
+    lines = RuleRow(row.source, row.section, {**row.values, **table}, row.layer)
+    return tuple((line, tuple(lines.texts(line))) for line in table)
+
+
 def _hold_against_examples(rule: CommandRule, row: RuleRow, listed: CommandList) -> None:
     for line, expected in rule.examples:
-        try:
-            argv = shlex.split(line)
-        except ValueError as error:
-            raise row.refuse(f"example {line!r}: {error}") from error
-        if not argv or not rule.covers(argv[0].rpartition("/")[2]):
-            raise row.refuse(f"example {line!r} is not one of this command")
-        found = worst(read_line(listed, argv).findings)
+        found = worst(_read_example(line, rule, row, listed).findings)
         if found is not expected:
             raise row.refuse(
                 f"says that {line!r} is {expected.name.lower()}, but it is {found.name.lower()}"
             )
+    if rule.binds_files and not rule.binds:
+        raise row.refuse("needs `binds`, such as { 'tool x.py' = ['x.py'] }")
+    for line, files in rule.binds:
+        bound = _read_example(line, rule, row, listed).scripts
+        if bound != files:
+            raise row.refuse(f"says that {line!r} runs {[*files]}, but it is {[*bound]}")
+
+
+def _read_example(line: str, rule: CommandRule, row: RuleRow, listed: CommandList) -> Reading:
+    try:
+        argv = shlex.split(line)
+    except ValueError as error:
+        raise row.refuse(f"example {line!r}: {error}") from error
+    if not argv or not rule.covers(argv[0].rpartition("/")[2]):
+        raise row.refuse(f"example {line!r} is not one of this command")
+    return read_line(listed, argv)
 
 
 def _reason(row: RuleRow, risk: RiskLevel) -> str:

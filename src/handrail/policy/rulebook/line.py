@@ -45,6 +45,7 @@ class Line:
         words: Sequence[str],
         at: int,
         inner: Inner,
+        homes: Sequence[str] = (),
     ):
         self._rule = rule
         self._title = title
@@ -55,12 +56,15 @@ class Line:
         self._findings: list[Finding] = []
         self._operands: list[str] = []
         self._files: list[str] = []
+        self._scripts: list[str] = []
+        self._homes = [*homes]
         self._inner: list[Reading] = []
         self._sub: Reading | None = None
         self._end_of_flags: int | None = None
         self._has_no_text = False
         self._may_have_more = False
         self._is_broad = rule.broad or rule.runs is not None
+        self._leads_elsewhere = False
 
     def read(self) -> Reading:
         rule = self._rule
@@ -139,6 +143,10 @@ class Line:
             value = self._pop_value()
         if rule.takes_name(flag):
             value = self._pop_value()
+        if flag in rule.script_flags:
+            self._scripts.append(value)
+        if flag in rule.obeys_in:
+            self._homes.append(value)
         if rule.takes_path(flag):
             self._files.append(value)
         elif flag in rule.instead:
@@ -154,7 +162,7 @@ class Line:
         if not rule.raises and not rule.broad_on:
             return raised
         for name in names:
-            self._is_broad = self._is_broad or rule.is_broad_on(name)
+            self._leads_elsewhere = self._leads_elsewhere or rule.is_broad_on(name)
             for reason in rule.raised_by(name):
                 raised.add(name)
                 self._findings.append(self._finding(reason, name))
@@ -169,7 +177,8 @@ class Line:
             self._files += rest
             return
         title = f"{self._title} {word}"
-        self._sub = total([Line(sub, title, rest, at, self._run_by).read() for sub in known])
+        lines = [Line(sub, title, rest, at, self._run_by, self._homes) for sub in known]
+        self._sub = total([line.read() for line in lines])
 
     def _read_inner(self, argv: Sequence[str]) -> None:
         """Read the words just taken, behind which we stand, as a command."""
@@ -206,6 +215,8 @@ class Line:
         for word in self._operands[:texts]:
             self._check_plain(word)
         self._files += self._operands[texts:]
+        if self._rule.script:
+            self._scripts += self._operands[:1]
         most = self._rule.operands
         if most is not None and len(self._operands) > most and not self._may_have_more:
             self._note_unknown(self._operands[most], self._rule.beyond)
@@ -254,6 +265,8 @@ class Line:
                 self._kind(),
                 profile,
                 self._additions(),
+                scripts=self._bound(),
+                says_all=self._says_all(),
                 networks=(self._name,) if profile is Profile.NET else (),
             )
         if self._sub is not None:
@@ -273,11 +286,24 @@ class Line:
         return tuple([finding.by(layer) for finding in self._findings])
 
     def _kind(self) -> tuple[str, ...] | None:
-        if self._is_broad or self._inner or any(map(_ADDRESS.match, self._files)):
+        if self._is_broad or self._inner or self._goes_elsewhere():
             return None
         if self._rule.subs:
             return None if self._sub is None else self._sub.kind
         return tuple(self._title.split(" "))
+
+    def _says_all(self) -> bool:
+        return not self._inner and self._rule.runs is None and not self._goes_elsewhere()
+
+    def _goes_elsewhere(self) -> bool:
+        return self._leads_elsewhere or any(map(_ADDRESS.match, self._files))
+
+    def _bound(self) -> tuple[str, ...]:
+        """Files that it runs or obeys: there, and in every folder that it may be told to go to."""
+        named = [word for word in self._scripts if word not in ("", "-")]
+        named += self._rule.obeys
+        homes = dict.fromkeys(["", *self._homes, "/".join(self._homes)])
+        return tuple([f"{home}/{name}" if home else name for name in named for home in homes])
 
     def _profile(self, *, changes: bool) -> Profile:
         """Only what is low is at home where nothing can be written and no program be started."""

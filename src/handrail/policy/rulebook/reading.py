@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, forbidden
+from handrail.core.visible import visible
 
 _NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 _SHOWN_CHARS = 80
@@ -35,6 +36,8 @@ class Reading(NamedTuple):
     """What a command line comes to: `argv` are the words that will run, in the box `profile`.
 
     `kind` is the command and its subcommand, or None where that would say too little of what runs.
+    `scripts` are words, as they lead from its folder, that name files whose content it runs or
+    obeys. It `says_all` where nothing but its words and these files decides which code is run.
     `networks` are the commands in it that may use a network.
     """
 
@@ -44,6 +47,8 @@ class Reading(NamedTuple):
     profile: Profile = Profile.READ
     additions: tuple[Addition, ...] = ()
     argv: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    says_all: bool = True
     networks: tuple[str, ...] = ()
 
     def beside(self, other: "Reading") -> "Reading":
@@ -56,6 +61,8 @@ class Reading(NamedTuple):
             if self.profile is other.profile
             else widest((self.profile, other.profile)),
             self.additions + other.additions,
+            scripts=self.scripts + other.scripts,
+            says_all=self.says_all and other.says_all,
             networks=self.networks + other.networks,
         )
 
@@ -66,11 +73,16 @@ def total(readings: Sequence[Reading]) -> Reading:
 
 
 def refused(rule: str, reason: str) -> Reading:
-    return Reading(findings=(forbidden(rule, reason),))
+    return Reading(findings=(forbidden(rule, reason),), says_all=False)
 
 
 def shown(word: str) -> str:
     """A word for a person: nothing in it acts on a terminal, and it is not endless."""
-    if len(word) > _SHOWN_CHARS:
-        word = f"{word[:_SHOWN_CHARS]}…"
-    return word if _NEEDS_NO_QUOTES.fullmatch(word) else repr(word)
+    if (more := len(word) - _SHOWN_CHARS) <= 0:
+        return in_full(word)
+    return f"{in_full(word[:_SHOWN_CHARS])}… [{more:,} more characters]"
+
+
+def in_full(word: str) -> str:
+    """A word for a person, however long: every character that is not seen is an escape."""
+    return word if _NEEDS_NO_QUOTES.fullmatch(word) else visible(repr(word))

@@ -6,14 +6,16 @@ leads to, is the executor's matter, at the moment of use.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-from handrail.core.box import Profile
+from handrail.core.audit import canonical
+from handrail.core.grant import CallClass
 from handrail.core.risk import Finding, RiskLevel, forbidden, worst
+from handrail.core.sight import fact_of
+from handrail.core.stage import ScriptFile, Stage
 from handrail.policy.rulebook.command_line import read_line
-from handrail.policy.rulebook.reading import FileWord, Reading, shown
+from handrail.policy.rulebook.reading import FileWord, Reading, in_full, shown
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.rulebook.writes import judge_write
 from handrail.policy.validators.paths import PathValidator
@@ -34,14 +36,6 @@ UNBOXED = Finding(
 )
 
 
-class Planned(NamedTuple):
-    """The words that will really run, the box they run in, and what in them uses a network."""
-
-    argv: tuple[str, ...]
-    profile: Profile
-    networks: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class CommandValidator:
     """Judges commands that would run in one workspace, in a folder below its root."""
@@ -56,19 +50,53 @@ class CommandValidator:
             return findings
         return self._judge(read_line(self.rules.command_list, [command, *args]))
 
-    def plan_of(self, command: str, args: Sequence[str] = ()) -> Planned:
-        """What runs once nobody objects: the words as given, and those that we add ourselves."""
-        reading = read_line(self.rules.command_list, [command, *args])
-        return Planned(reading.argv, reading.profile, tuple(dict.fromkeys(reading.networks)))
+    def stage_of(
+        self, command: str, args: Sequence[str] = (), patterns: Collection[str] = ()
+    ) -> Stage:
+        """What runs once nobody objects: the words as given, and those that we add ourselves.
 
-    def kind_of(self, command: str, args: Sequence[str] = ()) -> tuple[str, ...] | None:
-        """The command and its subcommand; None where they say too little of what would happen."""
+        `patterns` are those of the words that stand for files.
+        """
+        reading = read_line(self.rules.command_list, [command, *args])
+        scripts = [
+            ScriptFile(path, is_pattern=word in patterns)
+            for word in reading.scripts
+            if (path := self._plain_path(word)) is not None
+        ]
+        return Stage(
+            reading.argv,
+            reading.profile,
+            folder=self.folder,
+            scripts=tuple(dict.fromkeys(scripts)),
+            networks=tuple(dict.fromkeys(reading.networks)),
+        )
+
+    def class_of(self, command: str, args: Sequence[str] = ()) -> CallClass | None:
+        """What a person may let pass; None where its words say too little of what would happen.
+
+        The box is part of it, and so is what the files hold that it runs. It reaches from a command
+        with its subcommand to any words behind that; where that would be too much, to nothing but
+        the very same words.
+        """
         if _check_spelling(command, args):
             return None
         reading = read_line(self.rules.command_list, [command, *args])
-        if reading.kind is None or worst(self._judge(reading)) >= RiskLevel.HIGH:
+        if worst(self._judge(reading)) >= RiskLevel.HIGH:
             return None
-        return reading.kind
+        files = dict.fromkeys(map(self._plain_path, reading.scripts))
+        if None in files or (reading.kind is None and not (files and reading.says_all)):
+            return None
+        paths = [path for path in files if path is not None]
+        bound = tuple(map(fact_of, paths))
+        while_same = f", while {_listed(paths)} as it is now" if paths else ""
+        if reading.kind is not None:
+            words = " ".join(reading.kind)
+            key = f"command:{reading.profile}:{words}"
+            return CallClass(key, f"{words} …{while_same}", bound)
+        words = " ".join(map(in_full, (command, *args)))
+        where = "" if self.folder == "." else f" in {in_full(self.folder)}"
+        key = f"{reading.profile}:{canonical([self.folder, reading.argv])}"
+        return CallClass.exactly(key, f"`{words}`{where}{while_same}", bound)
 
     def files_of(self, command: str, args: Sequence[str] = ()) -> list[tuple[str, bool]]:
         """Paths that the command may open, as they lead from the root, and whether to change them.
@@ -87,6 +115,13 @@ class CommandValidator:
         """Words of the command at which it may put new files, so that their kind matters."""
         reading = read_line(self.rules.command_list, [command, *args])
         return [file.word for file in reading.files if file.by_kind]
+
+    def _plain_path(self, word: str) -> str | None:
+        """Where a word leads from the root, by its plain name; None where that is elsewhere."""
+        path = self._from_root(self._in_folder(word))
+        if path is None or path.startswith("~"):
+            return None
+        return "/".join(part for part in path.split("/") if part not in ("", ".")) or "."
 
     def _judge(self, reading: Reading) -> list[Finding]:
         findings = [*reading.findings]
@@ -127,6 +162,12 @@ class CommandValidator:
         root = [part for part in self.root.split("/") if part]
         parts = [part for part in path.split("/") if part not in ("", ".")]
         return "/".join(parts[len(root) :]) or "." if parts[: len(root)] == root else None
+
+
+def _listed(paths: Sequence[str]) -> str:
+    """The paths as the beginning of a sentence: that each of them is."""
+    told = ", ".join(map(in_full, paths))
+    return f"{told} is" if len(paths) == 1 else f"each of {told} is"
 
 
 def _paths_in(word: str) -> Iterator[str]:

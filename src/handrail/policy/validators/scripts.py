@@ -4,13 +4,15 @@ A plain line runs as its argv lists, without a shell. Of another only what can b
 and that is no boundary: it runs as bash in a box, after a person has said yes.
 """
 
+import os.path
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from handrail.core.box import Profile
+from handrail.core.grant import CallClass
 from handrail.core.risk import Finding, RiskLevel, forbidden, worst
-from handrail.core.stage import Join, Stage
+from handrail.core.stage import Join, ScriptFile, Stage
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.shell.lowering import lower
 from handrail.policy.shell.script import NotPlain, Script, Step
@@ -20,6 +22,8 @@ from handrail.policy.validators.paths import PathValidator
 
 _BASH = ("bash", "--noprofile", "--norc", "-c")
 _CD = "cd"
+_MOST_SCRIPTS = 100
+_READING_IN = (".", "source")
 _NOT_ALONE = "cd is understood only as `cd FOLDER && …`; or say the folder with working_dir"
 # Words of the shell itself, harmless in a shell that ends with its line.
 _SHELL_WORDS = frozenset(
@@ -69,26 +73,34 @@ class ScriptValidator:
         """What runs once nobody objects."""
         script = self._read(text)
         if isinstance(script, NotPlain):
-            return (Stage((*_BASH, text), Profile.WRITE, folder=self._start),)
+            return (self._unread_stage(text),)
         return tuple(
             self._stage(placed) for placed in self._placed(script) if isinstance(placed, _Placed)
         )
 
-    def kind_of(self, text: str) -> tuple[str, ...] | None:
-        """The one kind of command among those that only look; None where it takes more to say."""
+    def class_of(self, text: str) -> CallClass | None:
+        """The class of the one that does more than look; None where it takes more to say.
+
+        Where that class is one of exact words, nothing else may stand on the line, nor a pattern.
+        """
         script = self._read(text)
         if isinstance(script, NotPlain):
             return None
-        kinds: set[tuple[str, ...] | None] = set()
-        for placed in self._placed(script):
+        kinds: set[CallClass | None] = set()
+        placed_steps = list(self._placed(script))
+        for placed in placed_steps:
             if isinstance(placed, Finding):
                 return None
             risk = worst(self._judge(placed))
             if risk >= RiskLevel.HIGH:
                 return None
             if risk is not RiskLevel.LOW:
-                kinds.add(self._in(placed.folder).kind_of(*_words(placed.step)))
-        return kinds.pop() if len(kinds) == 1 else None
+                kinds.add(self._in(placed.folder).class_of(*_words(placed.step)))
+        kind = kinds.pop() if len(kinds) == 1 else None
+        has_patterns = any(word.is_pattern for step in script.steps for word in step.words)
+        if kind is None or not kind.is_exact:
+            return kind
+        return kind if len(placed_steps) == 1 and not has_patterns else None
 
     def files_of(self, text: str) -> list[tuple[str, bool]]:
         """Folders it runs in and, of a plain line, the files it may open, and whether to change.
@@ -181,10 +193,27 @@ class ScriptValidator:
 
     def _stage(self, placed: _Placed) -> Stage:
         step, folder = placed
-        command, args = _words(step)
-        argv, profile, networks = self._in(folder).plan_of(command, args)
-        patterns = _patterns(step, argv)
-        return Stage(argv, profile, step.join, step.stdout, step.stderr, patterns, folder, networks)
+        texts = {word.text for word in step.words if word.is_pattern}
+        stage = self._in(folder).stage_of(*_words(step), patterns=texts)
+        return replace(
+            stage,
+            join=step.join,
+            stdout=step.stdout,
+            stderr=step.stderr,
+            patterns=_patterns(step, stage.argv),
+        )
+
+    def _unread_stage(self, text: str) -> Stage:
+        """What runs as bash, bound to the scripts that can be seen in it."""
+        validator = self._in(self._start)
+        seen: list[ScriptFile] = []
+        for command, *args in visible_commands(text):
+            if command in _READING_IN and args:
+                # What a shell reads in is run as any script is.
+                command, args = os.path.join(".", args[0]), []
+            seen += validator.stage_of(command, args).scripts
+        scripts = tuple(dict.fromkeys(seen))[:_MOST_SCRIPTS]
+        return Stage((*_BASH, text), Profile.WRITE, folder=self._start, scripts=scripts)
 
     def _in(self, folder: str) -> CommandValidator:
         return CommandValidator(self.root, self.rules, folder)

@@ -13,10 +13,10 @@ from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
 from handrail.policy.rulebook.reading import shown
 from handrail.policy.security import Scene
-from handrail.policy.validators.commands import UNBOXED, CommandValidator, Planned
+from handrail.policy.validators.commands import UNBOXED, CommandValidator
 from handrail.tools.base import Tool, ToolParams
 from handrail.tools.command_result import run_stages
-from handrail.tools.networks import survey_hosts, with_hosts
+from handrail.tools.command_survey import survey_stages
 
 MAX_TIMEOUT_SECONDS = 300
 _SHOWN_WORDS = 20
@@ -49,8 +49,8 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
         return [*findings, UNBOXED] if box_matters else findings
 
     def plan(self, params: ExecuteCommandParams, scene: Scene) -> Plan:
-        planned = _planned(params, scene)
-        return Plan(argv=(planned.argv,), profiles=(planned.profile,))
+        stage = _stage(params, scene)
+        return Plan(argv=(stage.argv,), profiles=(stage.profile,))
 
     def preview(self, params: ExecuteCommandParams) -> str:
         words = [params.command, *params.args]
@@ -59,15 +59,11 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
         return f"Run {' '.join(map(shown, words[:_SHOWN_WORDS]))}{rest}"
 
     def call_class(self, params: ExecuteCommandParams, scene: Scene) -> CallClass | None:
-        kind = _validator(scene).kind_of(params.command, params.args)
-        if kind is None:
-            return None
-        words = " ".join(kind)
-        return CallClass(key=f"command:{words}", words=f"{words} …")
+        return _validator(scene).class_of(params.command, params.args)
 
     async def survey(self, params: ExecuteCommandParams, scene: Scene, hands: Hands) -> Survey:
         await _check_files(params, scene, hands)
-        return await survey_hosts(_stages(params, scene), scene, hands)
+        return await survey_stages(hands, (_stage(params, scene),))
 
     async def execute(
         self,
@@ -77,21 +73,21 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
         facts: JsonObject | None = None,
     ) -> ToolResult:
         await _check_files(params, scene, hands)
-        stages = with_hosts(_stages(params, scene), facts)
-        return await run_stages(hands, stages, title=params.command, timeout_seconds=params.timeout)
+        return await run_stages(
+            hands,
+            (_stage(params, scene),),
+            title=params.command,
+            timeout_seconds=params.timeout,
+            facts=facts,
+        )
 
 
 def _validator(scene: Scene) -> CommandValidator:
     return CommandValidator(scene.workspace, scene.rules)
 
 
-def _planned(params: ExecuteCommandParams, scene: Scene) -> Planned:
-    return _validator(scene).plan_of(params.command, params.args)
-
-
-def _stages(params: ExecuteCommandParams, scene: Scene) -> tuple[Stage, ...]:
-    argv, profile, networks = _planned(params, scene)
-    return (Stage(argv, profile, networks=networks),)
+def _stage(params: ExecuteCommandParams, scene: Scene) -> Stage:
+    return _validator(scene).stage_of(params.command, params.args)
 
 
 async def _check_files(params: ExecuteCommandParams, scene: Scene, hands: Hands) -> None:

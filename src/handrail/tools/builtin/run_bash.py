@@ -17,7 +17,7 @@ from handrail.policy.validators.scripts import ScriptValidator
 from handrail.tools.base import Tool, ToolParams
 from handrail.tools.builtin.execute_command import MAX_TIMEOUT_SECONDS
 from handrail.tools.command_result import run_stages
-from handrail.tools.networks import survey_hosts, with_hosts
+from handrail.tools.command_survey import survey_stages
 
 _MOST_CHARS = 100_000
 _SHOWN_CHARS = 4_000
@@ -64,23 +64,20 @@ class RunBash(Tool[RunBashParams]):
         return f"Run{where}: {visible(params.command[:_SHOWN_CHARS], keep=chr(10))}{rest}"
 
     def call_class(self, params: RunBashParams, scene: Scene) -> CallClass | None:
-        kind = _validator(params, scene).kind_of(params.command)
-        if kind is None:
-            return None
-        words = " ".join(kind)
-        return CallClass(key=f"command:{words}", words=f"{words} …")
+        return _validator(params, scene).class_of(params.command)
 
     async def survey(self, params: RunBashParams, scene: Scene, hands: Hands) -> Survey:
         await _check_files(params, scene, hands)
-        stages = _validator(params, scene).stages_of(params.command)
-        return await survey_hosts(stages, scene, hands)
+        return await survey_stages(hands, _validator(params, scene).stages_of(params.command))
 
     async def execute(
         self, params: RunBashParams, scene: Scene, hands: Hands, facts: JsonObject | None = None
     ) -> ToolResult:
         await _check_files(params, scene, hands)
-        stages = with_hosts(_validator(params, scene).stages_of(params.command), facts)
-        return await run_stages(hands, stages, title="it", timeout_seconds=params.timeout)
+        stages = _validator(params, scene).stages_of(params.command)
+        return await run_stages(
+            hands, stages, title="it", timeout_seconds=params.timeout, facts=facts
+        )
 
 
 def _validator(params: RunBashParams, scene: Scene) -> ScriptValidator:

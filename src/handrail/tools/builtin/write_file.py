@@ -11,6 +11,7 @@ from handrail.core.errors import ErrorType, StaleFileError
 from handrail.core.grant import CallClass
 from handrail.core.hands import FileContent, FileState, Hands
 from handrail.core.risk import Finding, RiskLevel, forbidden
+from handrail.core.sight import fact_of
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
@@ -120,7 +121,7 @@ class WriteFile(Tool[WriteFileParams]):
         found = await _find(path, hands)
         text = await _text(params, hands)
         state = _state(found)
-        if facts and FileState.from_facts(facts) != state:
+        if facts and FileState.from_facts(facts[fact_of(path)]) != state:
             raise StaleFileError(f"{path} is not what it was when it was looked at")
         kept, added = _content(params, found, text)
         if too_much := SizeLimiter().check_file(len(kept) + len(added)):
@@ -192,7 +193,7 @@ def _content(params: WriteFileParams, found: FileContent | None, text: str) -> t
 def _look(path: str, found: FileContent | None, text: str, params: WriteFileParams) -> Survey:
     evidence, concerns = _evidence(path, found, text, params)
     findings = (*_concerns(path, found, params), *concerns)
-    return Survey(_state(found).as_facts(), findings, evidence)
+    return Survey({fact_of(path): _state(found).as_facts()}, findings, evidence)
 
 
 def _concerns(path: str, found: FileContent | None, params: WriteFileParams) -> list[Finding]:

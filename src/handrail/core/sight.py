@@ -1,0 +1,121 @@
+"""What programs would run, as the machine stands: what an approval of them is bound to."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from handrail.core.audit import canonical
+from handrail.core.tool import JsonObject
+from handrail.core.visible import visible
+
+_HASHED = "sha256:"
+_MOST_TOLD = 5
+
+
+class FileSort(StrEnum):
+    """What was found where a file was looked for."""
+
+    FILE = "file"
+    # One of the system, known by where it is, its size and times.
+    PROGRAM = "program"
+    ABSENT = "absent"
+    FOLDER = "folder"
+    # Known by its size and times alone, because to read it would take too long.
+    LARGE = "large"
+    # A link that leads out of the workspace, something that is no file, or not ours to read.
+    UNREAD = "unread"
+    # The names that a pattern stands for, each with its content.
+    SEVERAL = "several"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenFile:
+    """A file whose content decides what is run. `mark` is by what it is known again."""
+
+    path: str
+    sort: FileSort
+    mark: str = ""
+    size: int = 0
+
+    @property
+    def fact(self) -> str:
+        """What must be the same for it to be the same."""
+        sort = _HASHED if self.sort is FileSort.FILE else f"{self.sort}:"
+        return visible(f"{sort}{self.mark}")
+
+
+@dataclass(frozen=True, slots=True)
+class SeenStep:
+    """One program: its words with every pattern expanded, and by which file it is started.
+
+    `interpreters` are the files that a script names in its own first line, in turn.
+    """
+
+    argv: tuple[str, ...]
+    program: SeenFile
+    folder: str
+    folder_mark: str
+    files: tuple[SeenFile, ...] = ()
+    interpreters: tuple[SeenFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Programs in the order of their stages, and the variables that each of them gets.
+
+    `hosts` are what they may reach of the network; None where they use none, or nothing holds them.
+    """
+
+    steps: tuple[SeenStep, ...]
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    hosts: tuple[str, ...] | None = None
+
+    @property
+    def facts(self) -> JsonObject:
+        """Each fact under the name of what it is about, so that one that differs can be named."""
+        facts: JsonObject = {}
+        for number, step in enumerate(self.steps, start=1):
+            name = visible(step.program.path.rpartition("/")[2])
+            where = name if len(self.steps) == 1 else f"{name} (step {number})"
+            facts[f"what {where} is told"] = _digest(list(step.argv))
+            facts[f"the folder {visible(step.folder)}"] = step.folder_mark
+            facts.update({fact_of(file.path): file.fact for file in step.files})
+            for one in (step.program, *step.interpreters):
+                facts[f"the program {visible(one.path)}"] = one.fact
+        facts["the environment of commands"] = {
+            "names": sorted(self.environment),
+            "sha256": _digest(dict(self.environment)),
+        }
+        if self.hosts is not None:
+            facts["the hosts that may be reached"] = list(self.hosts)
+        return facts
+
+
+def fact_of(path: str) -> str:
+    """Under which name the content of a file stands among the facts."""
+    return f"the file {visible(path)}"
+
+
+def is_content(fact: object) -> bool:
+    """Whether a fact holds the hash of a file's whole content."""
+    return isinstance(fact, str) and fact.startswith(_HASHED)
+
+
+def differing(before: JsonObject, after: JsonObject) -> list[str]:
+    """The names of facts that are not what they were."""
+    return [name for name in {**before, **after} if before.get(name) != after.get(name)]
+
+
+def tell_differing(names: Sequence[str]) -> str:
+    """A sentence for who waits for a call that was not begun; without names, what is known."""
+    if not names:
+        return "this machine has changed since the call was looked at; nothing was done"
+    told = ", ".join(names[:_MOST_TOLD])
+    rest = len(names) - _MOST_TOLD
+    more = f" and {rest:,} more" if rest > 0 else ""
+    return f"changed since the call was looked at: {told}{more}; nothing was done"
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(canonical(value).encode(errors="surrogateescape")).hexdigest()

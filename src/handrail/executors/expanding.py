@@ -1,0 +1,41 @@
+"""A stage made ready: in a folder that is there, with the names its patterns stand for now."""
+
+import os
+from dataclasses import replace
+
+from handrail.core.errors import CommandExecutionError
+from handrail.core.stage import Stage
+from handrail.executors.beneath import PASSAGE, open_beneath
+from handrail.executors.explain import explain
+from handrail.executors.patterns import expand
+
+
+def expanded(root: str, stage: Stage) -> Stage:
+    """The stage without patterns.
+
+    Raises:
+        CommandExecutionError: Its folder is not there, or a pattern stands for too many names.
+        PathValidationError: Its folder leads out of the workspace.
+    """
+    if stage.folder == "." and not stage.patterns:
+        return stage
+    root_fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _check_folder(root_fd, stage.folder)
+        words = [
+            name
+            for place, word in enumerate(stage.argv)
+            for name in (expand(root_fd, stage.folder, word) if place in stage.patterns else [word])
+        ]
+    finally:
+        os.close(root_fd)
+    return replace(stage, argv=tuple(words), patterns=())
+
+
+def _check_folder(root_fd: int, folder: str) -> None:
+    try:
+        os.close(open_beneath(root_fd, folder, PASSAGE))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise CommandExecutionError(f"there is no folder {folder} in the workspace") from error
+    except OSError as error:
+        raise explain(error, folder, "enter") from error

@@ -1,0 +1,191 @@
+"""CommandLooker: by which files commands would be run, and what those hold now.
+
+Programs of the system are known by where they are, their size and times: no agent can change them,
+and to read them takes long. What lies in the workspace is known by its whole content.
+"""
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+
+from handrail.core.errors import CommandExecutionError, ToolError
+from handrail.core.sight import FileSort, SeenFile, SeenStep, Sight
+from handrail.core.stage import ScriptFile, Stage
+from handrail.executors.beneath import PASSAGE, open_beneath
+from handrail.executors.expanding import expanded
+from handrail.executors.patterns import expand
+from handrail.executors.programs import ProgramFinder
+
+# Together, for one call: a look may take two seconds, also on a slow machine.
+MOST_BYTES = 64 * 1024 * 1024
+_CHUNK = 1024 * 1024
+_MOST_INTERPRETERS = 4
+_MOST_CHARS_OF_SHEBANG = 256
+_GONE = (errno.ENOENT, errno.ENOTDIR)
+_READING = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+class CommandLooker:
+    """`environment` is what commands are given. What changes with every start stands for itself."""
+
+    def __init__(
+        self,
+        root: str,
+        programs: ProgramFinder,
+        environment: Mapping[str, str],
+        most_bytes: int = MOST_BYTES,
+    ):
+        self._root = root
+        self._programs = programs
+        self._environment = environment
+        self._most_bytes = most_bytes
+
+    def look(self, stages: Sequence[Stage]) -> Sight:
+        """Look at what these stages would run.
+
+        Raises:
+            CommandExecutionError: A program or a folder is not here.
+            PathValidationError: A program or a folder lies elsewhere.
+        """
+        root_fd = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            look = _Look(self._root, root_fd, self._programs, self._most_bytes)
+            return Sight(tuple([look.at(stage) for stage in stages]), self._environment)
+        finally:
+            os.close(root_fd)
+
+
+class _Look:
+    """One look, in which no file is read twice."""
+
+    def __init__(self, root: str, root_fd: int, programs: ProgramFinder, most_bytes: int):
+        self._root = root
+        self._root_fd = root_fd
+        self._programs = programs
+        self._bytes_left = most_bytes
+        self._seen: dict[str, SeenFile] = {}
+
+    def at(self, stage: Stage) -> SeenStep:
+        program = self._programs.find(stage.argv[0], stage.folder)
+        return SeenStep(
+            expanded(self._root, stage).argv,
+            self._program(program),
+            stage.folder,
+            self._folder(stage.folder),
+            tuple([self._script(script) for script in stage.scripts]),
+            tuple(self._interpreters(program, stage.folder)),
+        )
+
+    def _program(self, path: str) -> SeenFile:
+        """One of the workspace by its content, any other by what the system says of it."""
+        if (own := self._from_root(path)) is not None:
+            return self._file(own)
+        try:
+            found = os.stat(path)
+        except OSError:
+            return SeenFile(path, FileSort.ABSENT)
+        mark = f"{os.path.realpath(path)} {_identity(found)}"
+        return SeenFile(path, FileSort.PROGRAM, mark, found.st_size)
+
+    def _interpreters(self, program: str, folder: str) -> Iterator[SeenFile]:
+        """What the first line of a script names, and of that one in turn, within the workspace."""
+        for _ in range(_MOST_INTERPRETERS):
+            own = self._from_root(program)
+            named = None if own is None else self._shebang(own)
+            if named is None:
+                return
+            path, *args = named
+            try:
+                is_lookup = os.path.basename(path) == "env" and bool(args)
+                program = self._programs.find(args[0], folder) if is_lookup else path
+            except ToolError:
+                yield SeenFile(args[0], FileSort.ABSENT)
+                return
+            yield self._program(program)
+
+    def _shebang(self, path: str) -> list[str] | None:
+        try:
+            fd = open_beneath(self._root_fd, path, _READING)
+        except OSError:
+            return None
+        try:
+            head = os.read(fd, _MOST_CHARS_OF_SHEBANG)
+        finally:
+            os.close(fd)
+        if not head.startswith(b"#!"):
+            return None
+        line = head[2:].split(b"\n", 1)[0]
+        return os.fsdecode(line).split() or None
+
+    def _script(self, script: ScriptFile) -> SeenFile:
+        if not script.is_pattern:
+            return self._file(script.path)
+        try:
+            names = expand(self._root_fd, ".", script.path)
+        except CommandExecutionError:
+            return SeenFile(script.path, FileSort.UNREAD, "too many")
+        found = [self._file(name.removeprefix("./")) for name in names]
+        told = "\n".join(f"{file.path} {file.fact}" for file in found)
+        mark = hashlib.sha256(told.encode(errors="surrogateescape")).hexdigest()
+        return SeenFile(script.path, FileSort.SEVERAL, mark, len(found))
+
+    def _file(self, path: str) -> SeenFile:
+        if path not in self._seen:
+            self._seen[path] = self._read(path)
+        return self._seen[path]
+
+    def _read(self, path: str) -> SeenFile:
+        try:
+            fd = open_beneath(self._root_fd, path, _READING)
+        except OSError as error:
+            sort = FileSort.ABSENT if error.errno in _GONE else FileSort.UNREAD
+            return SeenFile(path, sort, errno.errorcode.get(error.errno or 0, ""))
+        try:
+            return self._read_open(path, fd)
+        except OSError as error:
+            return SeenFile(path, FileSort.UNREAD, errno.errorcode.get(error.errno or 0, ""))
+        finally:
+            os.close(fd)
+
+    def _read_open(self, path: str, fd: int) -> SeenFile:
+        found = os.fstat(fd)
+        if stat.S_ISDIR(found.st_mode):
+            return SeenFile(path, FileSort.FOLDER, _whereabouts(found))
+        if not stat.S_ISREG(found.st_mode):
+            return SeenFile(path, FileSort.UNREAD, _whereabouts(found))
+        digest, size = hashlib.sha256(), 0
+        while size <= self._bytes_left and (chunk := os.read(fd, _CHUNK)):
+            digest.update(chunk)
+            size += len(chunk)
+        if size > self._bytes_left:
+            return SeenFile(path, FileSort.LARGE, _identity(found), found.st_size)
+        self._bytes_left -= size
+        return SeenFile(path, FileSort.FILE, digest.hexdigest() + self._true_name(path), size)
+
+    def _true_name(self, path: str) -> str:
+        """Where a link leads: the same bytes elsewhere load other things from beside them."""
+        true_path = os.path.realpath(os.path.join(self._root, path))
+        plain = os.path.normpath(os.path.join(self._root, path))
+        return "" if true_path == plain else f" {os.path.relpath(true_path, self._root)}"
+
+    def _folder(self, folder: str) -> str:
+        fd = open_beneath(self._root_fd, folder, PASSAGE)
+        try:
+            return _whereabouts(os.fstat(fd))
+        finally:
+            os.close(fd)
+
+    def _from_root(self, path: str) -> str | None:
+        inside = path.startswith(f"{self._root.rstrip('/')}/")
+        return os.path.relpath(path, self._root) if inside else None
+
+
+def _whereabouts(found: os.stat_result) -> str:
+    return f"{found.st_dev}:{found.st_ino}"
+
+
+def _identity(found: os.stat_result) -> str:
+    times = f"{found.st_mtime_ns}:{found.st_ctime_ns}"
+    return f"{_whereabouts(found)}:{found.st_size}:{times}"

@@ -1,0 +1,105 @@
+"""A command that a person decides about is bound to the bytes it runs, across three processes."""
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from handrail.core.card import Card, Choice
+from tests.journeys.conftest import Rig
+
+YES = Choice(approved=True)
+
+
+async def decide(
+    rig: Rig, tool: str, params: dict[str, Any], meanwhile: Callable[[], object] | None = None
+) -> tuple[dict[str, Any], Card]:
+    """What comes of a call that is approved; something may happen while the question is open."""
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call(tool, params, call_id=uuid4().hex))
+        await rig.question()
+        if meanwhile is not None:
+            meanwhile()
+        card = await rig.answer(YES)
+    return asking.result(), card
+
+
+@pytest.mark.behaviour("command.bound")
+async def test_a_script_runs_as_it_was_when_the_person_was_asked_or_not_at_all(rig: Rig) -> None:
+    script = rig.workspace / "x.py"
+    script.write_text("print('as it was')\n")
+    short = hashlib.sha256(script.read_bytes()).hexdigest()[:12]
+    rig.start_server()
+    rig.start_client()
+    params = {"command": "python3", "args": ["x.py", "--all"]}
+
+    answer, card = await decide(rig, "execute_command", params)
+    assert (answer["status"], answer["result"]["stdout"]) == ("completed", "as it was\n")
+    assert "runs     python3 x.py --all" in card.evidence
+    assert f"bound    x.py as it is: sha256 {short}…, 19 bytes" in card.evidence
+
+    def change() -> None:
+        script.write_text("open('proof', 'w')\n")
+
+    answer, _ = await decide(rig, "execute_command", params, change)
+    assert (answer["status"], answer["error_type"]) == ("failed", "stale")
+    assert answer["error"] == (
+        "changed since the call was looked at: the file x.py; nothing was done"
+    )
+    assert not (rig.workspace / "proof").exists()
+    rig.assert_told_once_and_provable(calls=2)
+
+
+def a_program(path: Path, code: str) -> None:
+    path.write_text(f"#!/bin/sh\n{code}\n")
+    path.chmod(0o755)
+
+
+@pytest.mark.behaviour("command.bound-line")
+async def test_a_line_is_bound_to_its_programs_and_to_the_names_it_stands_for(rig: Rig) -> None:
+    program = rig.workspace / "run.sh"
+    a_program(program, 'echo "$@" > proof')
+    (rig.workspace / "a.txt").touch()
+    rig.start_server()
+    rig.start_client()
+    params = {"command": "./run.sh *.txt"}
+
+    answer, card = await decide(rig, "run_bash", params, (rig.workspace / "b.txt").touch)
+    assert answer["error"] == (
+        "changed since the call was looked at: what run.sh is told; nothing was done"
+    )
+    assert "runs     ./run.sh ./a.txt" in card.evidence
+
+    answer, _ = await decide(rig, "run_bash", params, lambda: a_program(program, "echo >proof"))
+    assert answer["error"] == (
+        "changed since the call was looked at: the file run.sh, the program run.sh;"
+        " nothing was done"
+    )
+    assert not os.path.exists(rig.workspace / "proof")
+
+    answer, _ = await decide(rig, "run_bash", params)
+    assert answer["status"] == "completed"
+
+
+@pytest.mark.behaviour("command.bound-shown")
+async def test_approvals_show_names_the_files_that_a_command_is_bound_to(rig: Rig) -> None:
+    a_program(rig.workspace / "run.sh", "echo")
+    rig.start_server()
+    rig.start_client()
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("run_bash", {"command": "./run.sh 1 && date"}))
+        card = await rig.question()
+        words = ("approvals", "show", card.approval_id, "--workspace", str(rig.workspace))
+        shown = await asyncio.to_thread(rig.run, *words)
+        await rig.answer(YES)
+    assert asking.result()["status"] == "completed"
+    lines = [line.strip() for line in shown.stdout.splitlines()]
+    short = hashlib.sha256(b"#!/bin/sh\necho\n").hexdigest()[:12]
+    assert "runs     ./run.sh 1" in lines
+    assert f"bound    run.sh as it is: sha256 {short}…, 15 bytes" in lines
+    assert "bound    /usr/bin/date, a program of the system" in lines
