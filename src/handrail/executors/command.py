@@ -21,6 +21,7 @@ from handrail.executors.networks import Networks
 from handrail.executors.output import Output
 from handrail.executors.pipes import Piping
 from handrail.executors.programs import SEARCH_PATH, ProgramFinder
+from handrail.executors.repositories import settings_files
 from handrail.executors.sandbox.box import Box
 from handrail.executors.starting import BoxStarter, OpenStarter, Provisions, Starter
 from handrail.executors.tree import Tree
@@ -58,7 +59,8 @@ class CommandExecutor:
         self._looker = CommandLooker(self.root, self._programs, self._starter.environment)
         self._grace_seconds = grace_seconds
         self._max_stream_bytes = max_stream_bytes
-        self._git = GitGuard(self._look_at_settings, identity)
+        self._box = box
+        self._git = GitGuard(identity, self._look_at_settings, self._find_settings)
         self._networks = Networks(rules or default_rules(), self._programs)
 
     def adopt(self, rules: Rules) -> None:
@@ -102,8 +104,14 @@ class CommandExecutor:
             return None
         return (await self._networks.reachable_by(names)).hosts
 
-    async def _look_at_settings(self, stage: Stage) -> CommandOutcome:
-        return await self._run([stage], GitGuard(), _LISTING_SECONDS)
+    async def _look_at_settings(self, stage: Stage, git: GitGuard) -> CommandOutcome:
+        return await self._run([self._named_by_path(stage)], git, _LISTING_SECONDS)
+
+    async def _find_settings(self) -> Sequence[str]:
+        if self._box is None:
+            return []
+        view = await self._box.look(for_git=False)
+        return await asyncio.to_thread(settings_files, view)
 
     async def _run(self, stages: Sequence[Stage], git: GitGuard, seconds: float) -> CommandOutcome:
         with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:

@@ -8,7 +8,7 @@ The box holds in any case; this keeps what was approved from being something els
 import os
 import re
 import subprocess
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 
 from handrail.core.box import Profile
@@ -20,8 +20,11 @@ from handrail.executors.programs import SEARCH_PATH
 Pairs = list[tuple[str, str]]
 
 _IDENTITY_SECONDS = 5.0
-_PROGRAMS = {f"{folder}/git" for folder in SEARCH_PATH}
+_MOST_WORDS_OF_GIT = 500
+_GIT = "git"
+_PROGRAMS = {f"{folder}/{_GIT}" for folder in SEARCH_PATH}
 _FALSE = "/bin/false"
+_TRUE = "/bin/true"
 _SETTINGS: Pairs = [
     ("core.fsmonitor", "false"),
     ("core.hooksPath", os.devnull),
@@ -31,7 +34,7 @@ _SETTINGS: Pairs = [
     ("core.askPass", _FALSE),
     ("core.sshCommand", _FALSE),
     ("core.gitProxy", _FALSE),
-    ("core.alternateRefsCommand", "/bin/true"),
+    ("core.alternateRefsCommand", _TRUE),
     ("sequence.editor", _FALSE),
     ("diff.external", ""),
     ("diff.ignoreSubmodules", "all"),
@@ -39,7 +42,9 @@ _SETTINGS: Pairs = [
     ("interactive.diffFilter", "cat"),
     ("credential.helper", ""),
     ("gpg.program", _FALSE),
+    ("gpg.openpgp.program", _FALSE),
     ("gpg.ssh.program", _FALSE),
+    ("gpg.ssh.defaultKeyCommand", _FALSE),
     ("gpg.x509.program", _FALSE),
     ("log.showSignature", "false"),
     ("commit.gpgSign", "false"),
@@ -68,48 +73,78 @@ _VARIABLES: Pairs = [
 ]
 # Settings whose names somebody has chosen freely, and what they are set to.
 _FREE: list[tuple[re.Pattern[str], str]] = [
+    (re.compile(r"alias\..+"), ""),
     (re.compile(r"filter\..+\.(?:clean|smudge|process)"), ""),
     (re.compile(r"filter\..+\.required"), "false"),
+    (re.compile(r"diff\..+\.textconv"), "cat"),
+    (re.compile(r"diff\..+\.cachetextconv"), "false"),
+    (re.compile(r"diff\..+\.command"), _FALSE),
     (re.compile(r"merge\..+\.driver"), _FALSE),
-    (re.compile(r"(?:hook|trailer)\..+\.(?:command|cmd)"), _FALSE),
+    (re.compile(r"hook\..+\.command"), _TRUE),
+    (re.compile(r"(?:tar|trailer)\..+\.(?:command|cmd)"), _FALSE),
+    (re.compile(r"(?:browser|difftool|man|mergetool)\..+\.(?:cmd|path)"), _FALSE),
     (re.compile(r"credential\..+\.helper"), ""),
     (re.compile(r"remote\..+\.(?:uploadpack|receivepack|vcs)"), _FALSE),
+    (re.compile(r"submodule\..+\.update"), "checkout"),
 ]
+# With these, other settings hold as soon as git itself has changed the branch.
+_LATER = re.compile(r"includeif\.onbranch:.*")
 _LISTING = ("config", "--list", "--name-only", "--includes", "-z")
 
 
 class GitGuard:
-    """`look` runs a command as the executor itself would; without it, no settings are looked at.
+    """`own` are settings of ours, such as the name it commits under.
 
-    `identity` is under which name it commits.
+    `look` runs a command as the executor itself would, and `find` tells of all files of settings in
+    the workspace; without them, nobody looks what the settings are.
     """
 
     def __init__(
         self,
-        look: Callable[[Stage], Awaitable[CommandOutcome]] | None = None,
-        identity: Pairs | None = None,
+        own: Pairs | None = None,
+        look: Callable[[Stage, "GitGuard"], Awaitable[CommandOutcome]] | None = None,
+        find: Callable[[], Awaitable[Sequence[str]]] | None = None,
     ):
+        self._own = own or []
         self._look = look
-        self._identity = identity or []
+        self._find = find
 
     async def environment(self, stage: Stage) -> Pairs:
         """What git is given so that it runs nothing but itself.
 
         Raises:
-            CommandExecutionError: Nobody can tell what the repository would have it run.
+            CommandExecutionError: Nobody can tell what a repository would have it run.
         """
         names = await self._names_in_use(stage)
-        return [*_VARIABLES, *_as_variables([*_SETTINGS, *self._identity, *_disarmed(names)])]
+        return [*_VARIABLES, *_as_variables([*_SETTINGS, *self._own, *_disarmed(names)])]
 
     async def _names_in_use(self, stage: Stage) -> list[str]:
-        """Every setting of the repository; to list them runs nothing."""
+        """Every setting that could come to hold; to list them runs nothing."""
         if self._look is None:
             return []
-        listing = Stage((stage.argv[0], *_LISTING), Profile.READ, folder=stage.folder)
-        outcome = await self._look(listing)
-        if outcome.ending is not Ending.EXITED or outcome.stdout_lost:
-            raise CommandExecutionError("the settings of this repository cannot be read")
-        return outcome.stdout.decode(errors="surrogateescape").split("\0")
+        listing = Stage((_GIT, *_LISTING), Profile.READ, folder=stage.folder)
+        outcome = await self._look(listing, GitGuard(await self._settings_elsewhere(stage)))
+        if outcome.ending is not Ending.EXITED or outcome.exit_code or outcome.stdout_lost:
+            words = outcome.stderr.decode(errors="replace").strip()[:_MOST_WORDS_OF_GIT]
+            raise CommandExecutionError(
+                f"the settings of this repository cannot be read: {words or 'there are too many'}"
+            )
+        names = outcome.stdout.decode(errors="surrogateescape").split("\0")
+        if any(map(_LATER.fullmatch, names)):
+            raise CommandExecutionError(
+                "this repository has other settings on another branch (includeIf.onbranch), so"
+                " nobody can tell what git would run; take that setting out"
+            )
+        return names
+
+    async def _settings_elsewhere(self, stage: Stage) -> Pairs:
+        """Those of all repositories in the workspace: git enters submodules by itself.
+
+        Where no program can be started, none of them can name one.
+        """
+        if self._find is None or stage.profile is Profile.READ:
+            return []
+        return [("include.path", path) for path in await self._find()]
 
 
 def own_identity() -> Pairs:

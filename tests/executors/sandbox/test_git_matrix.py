@@ -1,0 +1,79 @@
+"""29 ways to have git run a program, and 12 commands: none of them runs it.
+
+All of it runs in the box that can be written, in which programs can be started, so that git itself
+is what is tried; where git only looks, the box adds that nothing can be started at all.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from handrail.core.box import Profile
+from handrail.core.hands import CommandOutcome
+from handrail.core.stage import Stage
+from handrail.executors.command import CommandExecutor
+from handrail.policy.validators.commands import CommandValidator
+from tests.executors.sandbox.git_plants import (
+    COMMANDS,
+    FURTHER,
+    MARK,
+    PLANTS,
+    Plant,
+    PlantedRepository,
+)
+
+
+@pytest.fixture
+def planted(request: pytest.FixtureRequest, root: Path, tmp_path: Path) -> PlantedRepository:
+    return PlantedRepository(root, tmp_path / "kept", request.param)
+
+
+async def run(executor: CommandExecutor, plant: Plant, words: tuple[str, ...]) -> CommandOutcome:
+    argv, _ = CommandValidator(executor.root, folder=plant.folder).plan_of("git", words)
+    stage = Stage(argv, Profile.WRITE, folder=plant.folder)
+    return await executor.run([stage], timeout_seconds=30)
+
+
+def test_there_are_as_many_as_are_promised() -> None:
+    assert (len(PLANTS), len(COMMANDS)) == (29, 12)
+
+
+def each(plants: dict[str, Plant]) -> pytest.MarkDecorator:
+    both = [(plant, plant) for plant in plants.values()]
+    return pytest.mark.parametrize(("planted", "plant"), both, ids=plants, indirect=["planted"])
+
+
+async def ran_with(
+    executor: CommandExecutor,
+    planted: PlantedRepository,
+    plant: Plant,
+    commands: dict[str, tuple[str, ...]],
+) -> list[str]:
+    """Those commands with which the planted program was run after all."""
+    ran: list[str] = []
+    for name, words in commands.items():
+        planted.put_back()
+        outcome = await run(executor, plant, words)
+        if planted.has_run() or MARK in (outcome.stdout + outcome.stderr).decode():
+            ran.append(name)
+    return ran
+
+
+@each(PLANTS)
+async def test_what_is_planted_runs_with_plain_git_and_not_with_ours(
+    executor: CommandExecutor, planted: PlantedRepository, plant: Plant
+) -> None:
+    planted.run_plainly(plant.words)
+    assert planted.has_run(), "with plain git it does nothing either, so nothing is shown"
+
+    assert await ran_with(executor, planted, plant, {**COMMANDS, "its own": plant.words}) == []
+
+
+@each(FURTHER)
+async def test_neither_does_what_is_planted_for_other_commands(
+    executor: CommandExecutor, planted: PlantedRepository, plant: Plant
+) -> None:
+    planted.run_plainly(plant.words)
+    assert planted.has_run(), "with plain git it does nothing either, so nothing is shown"
+
+    assert await ran_with(executor, planted, plant, {"its own": plant.words}) == []
