@@ -51,8 +51,9 @@ class Stage:
 
     `patterns` are the places of words that stand for files: whoever runs it puts their names there,
     or the pattern itself where there are none. `scripts` is the code that can be told from its
-    words. `networks` are the commands in it that may use a network; `hosts` are those that it may
-    reach, and without any it reaches none.
+    words. `programs` are the names of what it runs: its own, and those of all that this runs in
+    turn. `networks` are those of them that may use a network; `hosts` are what it may reach there,
+    and without any it reaches nothing.
     """
 
     argv: tuple[str, ...]
@@ -63,5 +64,6 @@ class Stage:
     patterns: tuple[int, ...] = ()
     folder: str = "."
     scripts: tuple[ScriptFile, ...] = ()
+    programs: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()

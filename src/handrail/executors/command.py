@@ -15,7 +15,7 @@ from handrail.core.stage import Join, Stage
 from handrail.core.tool import JsonObject
 from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.executors.expanding import expanded
-from handrail.executors.git import GitGuard, Pairs, is_git
+from handrail.executors.git import GitGuard, Pairs, runs_git
 from handrail.executors.looking import CommandLooker
 from handrail.executors.networks import Networks
 from handrail.executors.output import Output
@@ -214,7 +214,7 @@ class _Run:
         return trees
 
     async def _provisions(self, stage: Stage) -> Provisions:
-        variables = await self._git.environment(stage) if is_git(stage) else ()
+        variables = await self._git.environment(stage) if runs_git(stage) else ()
         reachable = await self._networks.reachable_by(stage.networks)
         return Provisions((*variables, *reachable.variables), reachable.local)
 

@@ -23,6 +23,9 @@ _IDENTITY_SECONDS = 5.0
 _MOST_WORDS_OF_GIT = 500
 _GIT = "git"
 _PROGRAMS = {f"{folder}/{_GIT}" for folder in SEARCH_PATH}
+# Programs that run others with the words they are told, and those that add words of their own.
+_CARRIERS = {_GIT, "env", "nice", "timeout"}
+_FEEDERS = {*_CARRIERS, "find", "xargs"}
 _FALSE = "/bin/false"
 _TRUE = "/bin/true"
 _SETTINGS: Pairs = [
@@ -164,9 +167,23 @@ def own_identity() -> Pairs:
     return found
 
 
-def is_git(stage: Stage) -> bool:
-    """Whether it is the system's own, by its path; a file of the workspace is not."""
-    return stage.argv[0] in _PROGRAMS
+def runs_git(stage: Stage) -> bool:
+    """Whether the system's own git is run, be it by another program."""
+    return stage.argv[0] in _PROGRAMS or _GIT in stage.programs
+
+
+def may_see_its_own(stage: Stage) -> bool:
+    """Whether git is run and nothing else that could make use of what only git may see."""
+    return stage.argv[0] in _PROGRAMS or (
+        _GIT in stage.programs and _FEEDERS.issuperset(stage.programs)
+    )
+
+
+def may_change_its_own(stage: Stage) -> bool:
+    """Whether it is run only with words that we have seen; others could name a file of its own."""
+    return may_see_its_own(stage) and (
+        stage.argv[0] in _PROGRAMS or _CARRIERS.issuperset(stage.programs)
+    )
 
 
 def _disarmed(names: Iterable[str]) -> Pairs:

@@ -52,6 +52,13 @@ async def test_git_works_where_nothing_was_planted(
     assert log.stdout == b"second Ada\nfirst a@b.c\n"
 
 
+async def run_line(executor: CommandExecutor, line: str) -> CommandOutcome:
+    """As a tool would run it."""
+    command, *args = line.split()
+    argv, profile, programs = CommandValidator(executor.root).plan_of(command, args)
+    return await executor.run([Stage(argv, profile, programs=programs)], timeout_seconds=30)
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -65,13 +72,64 @@ async def test_what_only_looks_says_in_its_box_what_plain_git_says(
 ) -> None:
     git(repository, "stash", "-q")
     git(repository, "stash", "apply", "-q")
-    argv, profile = CommandValidator(executor.root).plan_of("git", line.split())
-
-    outcome = await executor.run([Stage(argv, profile)], timeout_seconds=30)
+    outcome = await run_line(executor, f"git {line}")
 
     plain = ["git", *line.split()]
     truth = subprocess.run(plain, cwd=repository, env=CLEAN, check=True, capture_output=True)
     assert (outcome.stdout, outcome.stderr) == (truth.stdout, b"")
+
+
+@pytest.mark.parametrize(
+    "line", ["git add a.txt", "timeout 5 git add a.txt", "env git add a.txt", "nice git add a.txt"]
+)
+async def test_git_may_change_its_own_when_others_only_start_it(
+    executor: CommandExecutor, repository: Path, line: str
+) -> None:
+    outcome = await run_line(executor, line)
+
+    assert (outcome.exit_code, outcome.stderr) == (0, b"")
+    assert (await run_line(executor, "git diff --cached --name-only")).stdout == b"a.txt\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "xargs git add a.txt",
+        "find . -name a.txt -exec git add {} ;",
+        "find .git -name config -exec git log --output={} ;",
+    ],
+)
+async def test_nothing_else_may_change_what_is_gits(
+    executor: CommandExecutor, repository: Path, line: str
+) -> None:
+    before = (repository / ".git" / "config").read_bytes()
+
+    outcome = await run_line(executor, line)
+
+    assert b"Read-only file system" in outcome.stderr
+    assert (repository / ".git" / "config").read_bytes() == before
+
+
+async def test_who_runs_beside_git_does_not_see_what_is_gits(
+    executor: CommandExecutor, repository: Path
+) -> None:
+    line = "find .git -name config -exec git --version ; -exec cp {} seen ;"
+
+    outcome = await run_line(executor, line)
+
+    assert b"'.git/config'" in outcome.stderr
+    assert not (repository / "seen").exists()
+
+
+@pytest.mark.parametrize(
+    "line", ["xargs git log --format=%s -1", "find a.txt -exec git log --format=%s -- {} ;"]
+)
+async def test_git_with_words_of_others_can_still_look(
+    executor: CommandExecutor, repository: Path, line: str
+) -> None:
+    outcome = await run_line(executor, line)
+
+    assert (outcome.stdout, outcome.stderr) == (b"first\n", b"")
 
 
 async def test_settings_that_cannot_be_told_are_not_trusted(

@@ -4,6 +4,7 @@ All of it runs in the box that can be written, in which programs can be started,
 is what is tried; where git only looks, the box adds that nothing can be started at all.
 """
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from tests.executors.sandbox.git_plants import (
     COMMANDS,
     FURTHER,
     MARK,
+    PLAIN,
     PLANTS,
     Plant,
     PlantedRepository,
@@ -28,9 +30,10 @@ def planted(request: pytest.FixtureRequest, root: Path, tmp_path: Path) -> Plant
     return PlantedRepository(root, tmp_path / "kept", request.param)
 
 
-async def run(executor: CommandExecutor, plant: Plant, words: tuple[str, ...]) -> CommandOutcome:
-    argv, _ = CommandValidator(executor.root, folder=plant.folder).plan_of("git", words)
-    stage = Stage(argv, Profile.WRITE, folder=plant.folder)
+async def run(executor: CommandExecutor, plant: Plant, argv: tuple[str, ...]) -> CommandOutcome:
+    validator = CommandValidator(executor.root, folder=plant.folder)
+    words, _, programs = validator.plan_of(argv[0], argv[1:])
+    stage = Stage(words, Profile.WRITE, folder=plant.folder, programs=programs)
     return await executor.run([stage], timeout_seconds=30)
 
 
@@ -51,9 +54,9 @@ async def ran_with(
 ) -> list[str]:
     """Those commands with which the planted program was run after all."""
     ran: list[str] = []
-    for name, words in commands.items():
+    for name, argv in commands.items():
         planted.put_back()
-        outcome = await run(executor, plant, words)
+        outcome = await run(executor, plant, argv)
         if planted.has_run() or MARK in (outcome.stdout + outcome.stderr).decode():
             ran.append(name)
     return ran
@@ -66,7 +69,9 @@ async def test_what_is_planted_runs_with_plain_git_and_not_with_ours(
     planted.run_plainly(plant.words)
     assert planted.has_run(), "with plain git it does nothing either, so nothing is shown"
 
-    assert await ran_with(executor, planted, plant, {**COMMANDS, "its own": plant.words}) == []
+    commands = {**COMMANDS, "its own": plant.words}
+    argvs = {name: ("git", *words) for name, words in commands.items()}
+    assert await ran_with(executor, planted, plant, argvs) == []
 
 
 @each(FURTHER)
@@ -76,4 +81,41 @@ async def test_neither_does_what_is_planted_for_other_commands(
     planted.run_plainly(plant.words)
     assert planted.has_run(), "with plain git it does nothing either, so nothing is shown"
 
-    assert await ran_with(executor, planted, plant, {"its own": plant.words}) == []
+    assert await ran_with(executor, planted, plant, {"its own": ("git", *plant.words)}) == []
+
+
+CARRIED: dict[str, tuple[str, ...]] = {
+    line: tuple(line.split())
+    for line in (
+        "timeout 5 git status",
+        "nice -n 5 git status",
+        "env git status",
+        "env CI=1 nice timeout 5 git status",
+        "xargs git status",
+        "xargs -n 1 timeout 5 git status",
+        "find f.txt -exec git status ;",
+        "find . -maxdepth 1 -name f.txt -execdir git status ;",
+    )
+}
+
+
+@each({name: PLANTS[name] for name in ("fsmonitor", "clean filter", "hooks")})
+async def test_git_that_others_run_is_no_other_git(
+    executor: CommandExecutor, planted: PlantedRepository, plant: Plant
+) -> None:
+    assert await ran_with(executor, planted, plant, CARRIED) == []
+
+
+@pytest.mark.parametrize("planted", [FURTHER["filter of a submodule"]], indirect=True)
+async def test_neither_is_git_in_a_repository_within(
+    executor: CommandExecutor, planted: PlantedRepository
+) -> None:
+    plant = FURTHER["filter of a submodule"]
+    (planted.root / "planted.log").unlink(missing_ok=True)
+    line = "find s -name a.txt -execdir git add a.txt ;"
+
+    await run(executor, plant, tuple(line.split()))
+    assert not planted.has_run()
+
+    subprocess.run(line.split(), cwd=planted.root, env=PLAIN, check=True, capture_output=True)
+    assert planted.has_run(), "with plain git it does nothing either, so nothing is shown"

@@ -158,8 +158,15 @@ async def test_what_was_planned_is_what_runs() -> None:
     assert commands.asked == [
         (
             (
-                Stage(("cat", "a"), Profile.READ, folder="src"),
-                Stage(("wc", "-l", "*"), Profile.READ, Join.PIPE, patterns=(2,), folder="src"),
+                Stage(("cat", "a"), Profile.READ, folder="src", programs=("cat",)),
+                Stage(
+                    ("wc", "-l", "*"),
+                    Profile.READ,
+                    Join.PIPE,
+                    patterns=(2,),
+                    folder="src",
+                    programs=("wc",),
+                ),
             ),
             7,
         )

@@ -45,7 +45,7 @@ class Programs:
 class Views(Protocol):
     """Who knows what must be covered in a workspace, each time anew."""
 
-    def view(self, *, for_git: bool) -> View: ...
+    def view(self, *, for_git: bool, shows_git: bool = False) -> View: ...
 
 
 class Box:
@@ -65,13 +65,13 @@ class Box:
         self._covers = _Covers()
         self._movers = _Movers()
 
-    async def look(self, *, for_git: bool) -> View:
+    async def look(self, *, for_git: bool, shows_git: bool = False) -> View:
         """What the workspace holds now, for the command that is started next.
 
         Raises:
             CommandExecutionError: There is more to cover than a box can.
         """
-        return await asyncio.to_thread(self._views.view, for_git=for_git)
+        return await asyncio.to_thread(self._views.view, for_git=for_git, shows_git=shows_git)
 
     @contextmanager
     def launch(

@@ -81,8 +81,10 @@ class GuardedNames:
         self._freezing = [rule for rule in rules.paths if rule.access is Access.WRITE]
         self._seen: dict[str, _Folder] = {}
 
-    def view(self, *, for_git: bool) -> View:
+    def view(self, *, for_git: bool, shows_git: bool = False) -> View:
         """The workspace as a box should show it now; git sees and changes what is its own.
+
+        What `shows_git` only, can be seen and not changed.
 
         Raises:
             CommandExecutionError: There is more to cover than a box can.
@@ -93,7 +95,7 @@ class GuardedNames:
             (path, is_folder)
             for _, folder in folders
             for path, is_folder in folder.hidden
-            if not (for_git and is_gits(path))
+            if not ((for_git or shows_git) and is_gits(path))
         ]
         hidden += [(name, False) for name in self._second_names_of_secrets(folders)]
         hidden += [(name, False) for _, folder in folders for name in folder.doors]

@@ -61,6 +61,7 @@ class CommandRule:
     beyond: str = ""
     free_with: frozenset[str] = frozenset()
     runs: int | None = None
+    unseen: bool = False
     subs: tuple["CommandRule", ...] = ()
     other: RiskLevel = RiskLevel.HIGH
     strict: bool = False

@@ -53,7 +53,8 @@ class _Commands:
             readings.append(_read_unlisted(name, words, self._listed.unlisted))
         if self._listed.further:
             readings += self._by_rules(self._listed.further_for(name), name, words, at)
-        return total(readings)
+        found = total(readings)
+        return found._replace(programs=(command, *found.programs))
 
     def _by_rules(
         self, rules: Iterable[CommandRule], name: str, words: Sequence[str], at: int

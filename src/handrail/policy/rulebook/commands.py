@@ -21,21 +21,9 @@ from handrail.policy.rulebook.row import RuleRow, rows_of
 _KEYS = (
     *("name", "names", "risk", "reason", "raise", "flags", "optional", "values", "paths"),
     *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
-    *(
-        "script",
-        "script_flags",
-        "obeys",
-        "obeys_in",
-        "free_with",
-        "runs",
-        "runs_after",
-        "runs_named",
-        "sub",
-        "other",
-        "strict",
-        "clusters",
-    ),
-    *("options_first", "writes", "broad", "broad_on", "profile", "before", "after"),
+    *("script", "script_flags", "obeys", "obeys_in", "free_with", "runs", "unseen", "runs_after"),
+    *("runs_named", "sub", "other", "strict", "clusters", "options_first", "writes", "broad"),
+    *("broad_on", "profile", "before", "after"),
 )
 # What decides what really runs, or for how long we think about it, is no stranger's to say.
 _NOT_FOR_PROJECTS = ("plain", "profile", "before", "after", "script", "script_flags", "obeys")
@@ -96,6 +84,7 @@ def _read_rule(
         beyond=row.text("beyond") if "beyond" in row.values else "",
         free_with=_words(row, "free_with"),
         runs=_typed(row, "runs", int),
+        unseen=_typed(row, "unseen", bool) is True,
         subs=tuple(
             _read_rule(sub, examples=None)
             for sub in rows_of(row.values, "sub", row.where, row.layer)

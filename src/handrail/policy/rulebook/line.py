@@ -21,7 +21,9 @@ _ADDRESS = re.compile(
     r".*://|[\w.+-]{1,64}@[\w.-]{1,255}:|(?:git|github|gitlab|bitbucket|gist):", re.DOTALL
 )
 _END_OF_INNER = (";", "+")
-_WHAT_IS_FOUND = "{}"
+# What `find` has found, and what nobody has seen.
+_UNSEEN = "{...}"
+_LAST = ("{}", _UNSEEN)
 _MOST_TEXT_CHARS = 4_000
 
 
@@ -108,7 +110,7 @@ class Line:
             self._read_sub(word)
         elif rule.runs == len(self._operands):
             self._next -= 1
-            self._read_inner(self._take_rest())
+            self._read_inner(self._take_rest(), (_UNSEEN,) if rule.unseen else ())
         else:
             self._operands.append(word)
             if rule.options_first:
@@ -180,10 +182,11 @@ class Line:
         lines = [Line(sub, title, rest, at, self._run_by, self._homes) for sub in known]
         self._sub = total([line.read() for line in lines])
 
-    def _read_inner(self, argv: Sequence[str]) -> None:
-        """Read the words just taken, behind which we stand, as a command."""
+    def _read_inner(self, argv: Sequence[str], further: Sequence[str] = ()) -> None:
+        """Read the words just taken, behind which we stand, as a command with `further` words."""
         if argv:
-            self._inner.append(self._run_by.read(argv, self._at + self._next - len(argv)))
+            at = self._at + self._next - len(argv)
+            self._inner.append(self._run_by.read([*argv, *further], at))
 
     def _read_named(self, name: str) -> None:
         """A name that may be a command's; the words behind it are its own in any case."""
@@ -319,8 +322,8 @@ class Line:
         if rule.before:
             added.append(Addition(self._at, rule.before))
         if rule.after:
-            # `find` wants what it has found at the very end.
-            if end and self._words[-1] == _WHAT_IS_FOUND:
+            # `find` wants what it has found at the very end, and what is unseen has no place.
+            if end and self._words[-1] in _LAST:
                 end -= 1
             if self._end_of_flags is not None:
                 end = min(end, self._end_of_flags)

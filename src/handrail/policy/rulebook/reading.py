@@ -38,7 +38,8 @@ class Reading(NamedTuple):
     `kind` is the command and its subcommand, or None where that would say too little of what runs.
     `scripts` are words, as they lead from its folder, that name files whose content it runs or
     obeys. It `says_all` where nothing but its words and these files decides which code is run.
-    `networks` are the commands in it that may use a network.
+    `programs` are the names of the command and of all that it runs in turn, `networks` those of
+    them that may use a network.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -49,6 +50,7 @@ class Reading(NamedTuple):
     argv: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
     says_all: bool = True
+    programs: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
 
     def beside(self, other: "Reading") -> "Reading":
@@ -63,6 +65,7 @@ class Reading(NamedTuple):
             self.additions + other.additions,
             scripts=self.scripts + other.scripts,
             says_all=self.says_all and other.says_all,
+            programs=self.programs + other.programs,
             networks=self.networks + other.networks,
         )
 

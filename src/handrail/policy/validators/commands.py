@@ -68,6 +68,7 @@ class CommandValidator:
             reading.profile,
             folder=self.folder,
             scripts=tuple(dict.fromkeys(scripts)),
+            programs=reading.programs,
             networks=tuple(dict.fromkeys(reading.networks)),
         )
 
