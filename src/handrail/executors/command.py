@@ -60,7 +60,7 @@ class CommandExecutor:
         self._grace_seconds = grace_seconds
         self._max_stream_bytes = max_stream_bytes
         self._box = box
-        self._git = GitGuard(identity, self._look_at_settings, self._find_settings)
+        self._git = GitGuard(self.root, identity, self._look_at_settings, self._find_settings)
         self._networks = Networks(rules or default_rules(), self._programs)
 
     def adopt(self, rules: Rules) -> None:

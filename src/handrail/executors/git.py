@@ -5,6 +5,7 @@ a workspace can plant them. Settings that come by the environment stand above th
 The box holds in any case; this keeps what was approved from being something else as well.
 """
 
+import asyncio
 import os
 import re
 import subprocess
@@ -16,6 +17,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.executors.programs import SEARCH_PATH
+from handrail.executors.repositories import check_place
 
 Pairs = list[tuple[str, str]]
 
@@ -96,7 +98,7 @@ _LISTING = ("config", "--list", "--name-only", "--includes", "-z")
 
 
 class GitGuard:
-    """`own` are settings of ours, such as the name it commits under.
+    """git in the workspace `root`; `own` are settings of ours, such as the name it commits under.
 
     `look` runs a command as the executor itself would, and `find` tells of all files of settings in
     the workspace; without them, nobody looks what the settings are.
@@ -104,29 +106,36 @@ class GitGuard:
 
     def __init__(
         self,
+        root: str,
         own: Pairs | None = None,
         look: Callable[[Stage, "GitGuard"], Awaitable[CommandOutcome]] | None = None,
         find: Callable[[], Awaitable[Sequence[str]]] | None = None,
     ):
+        self._root = root
         self._own = own or []
         self._look = look
         self._find = find
 
     async def environment(self, stage: Stage) -> Pairs:
-        """What git is given so that it runs nothing but itself.
+        """What git is given so that it runs nothing but itself, and stays in the workspace.
 
         Raises:
-            CommandExecutionError: Nobody can tell what a repository would have it run.
+            CommandExecutionError: The repository lies elsewhere, or nobody can tell what it would
+                have git run.
         """
+        await asyncio.to_thread(check_place, self._root, stage.folder)
         names = await self._names_in_use(stage)
-        return [*_VARIABLES, *_as_variables([*_SETTINGS, *self._own, *_disarmed(names)])]
+        ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(self._root))
+        settings = _as_variables([*_SETTINGS, *self._own, *_disarmed(names)])
+        return [*_VARIABLES, ceiling, *settings]
 
     async def _names_in_use(self, stage: Stage) -> list[str]:
         """Every setting that could come to hold; to list them runs nothing."""
         if self._look is None:
             return []
         listing = Stage((_GIT, *_LISTING), Profile.READ, folder=stage.folder)
-        outcome = await self._look(listing, GitGuard(await self._settings_elsewhere(stage)))
+        elsewhere = await self._settings_elsewhere(stage)
+        outcome = await self._look(listing, GitGuard(self._root, elsewhere))
         if outcome.ending is not Ending.EXITED or outcome.exit_code or outcome.stdout_lost:
             words = outcome.stderr.decode(errors="replace").strip()[:_MOST_WORDS_OF_GIT]
             raise CommandExecutionError(
