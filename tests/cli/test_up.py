@@ -131,6 +131,7 @@ def test_every_call_of_the_tour_is_listed(journey: Journey) -> None:
         "search_code",
         "execute_command",
         "run_bash",
+        "git",
     ]
 
 

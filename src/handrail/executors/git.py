@@ -44,6 +44,8 @@ _SETTINGS: Pairs = [
     ("diff.external", ""),
     ("diff.ignoreSubmodules", "all"),
     ("submodule.recurse", "false"),
+    ("fetch.recurseSubmodules", "false"),
+    ("push.recurseSubmodules", "no"),
     ("interactive.diffFilter", "cat"),
     ("credential.helper", ""),
     ("gpg.program", _FALSE),
@@ -90,11 +92,14 @@ _FREE: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"(?:browser|difftool|man|mergetool)\..+\.(?:cmd|path)"), _FALSE),
     (re.compile(r"credential\..+\.helper"), ""),
     (re.compile(r"remote\..+\.(?:uploadpack|receivepack|vcs)"), _FALSE),
+    (re.compile(r"remote\..+\.mirror"), "false"),
     (re.compile(r"submodule\..+\.update"), "checkout"),
 ]
 # With these, other settings hold as soon as git itself has changed the branch.
 _LATER = re.compile(r"includeif\.onbranch:.*")
-_LISTING = ("config", "--list", "--name-only", "--includes", "-z")
+# What is pushed where nobody says what; such settings add up, so that none can be taken back.
+_PUSHED = re.compile(r"remote\..+\.push")
+_LISTING = ("config", "--list", "--includes", "-z")
 
 
 class GitGuard:
@@ -124,12 +129,13 @@ class GitGuard:
                 have git run.
         """
         await asyncio.to_thread(check_place, self._root, stage.folder)
-        names = await self._names_in_use(stage)
+        found = await self._settings_in_use(stage)
+        _refuse_forced_pushes(stage, found)
         ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(self._root))
-        settings = _as_variables([*_SETTINGS, *self._own, *_disarmed(names)])
+        settings = _as_variables([*_SETTINGS, *self._own, *_disarmed(name for name, _ in found)])
         return [*_VARIABLES, ceiling, *settings]
 
-    async def _names_in_use(self, stage: Stage) -> list[str]:
+    async def _settings_in_use(self, stage: Stage) -> Pairs:
         """Every setting that could come to hold; to list them runs nothing."""
         if self._look is None:
             return []
@@ -141,13 +147,14 @@ class GitGuard:
             raise CommandExecutionError(
                 f"the settings of this repository cannot be read: {words or 'there are too many'}"
             )
-        names = outcome.stdout.decode(errors="surrogateescape").split("\0")
-        if any(map(_LATER.fullmatch, names)):
+        rows = outcome.stdout.decode(errors="surrogateescape").split("\0")
+        found = [(name, value) for name, _, value in (row.partition("\n") for row in rows)]
+        if any(_LATER.fullmatch(name) for name, _ in found):
             raise CommandExecutionError(
                 "this repository has other settings on another branch (includeIf.onbranch), so"
                 " nobody can tell what git would run; take that setting out"
             )
-        return names
+        return found
 
     async def _settings_elsewhere(self, stage: Stage) -> Pairs:
         """Those of all repositories in the workspace: git enters submodules by itself.
@@ -193,6 +200,17 @@ def may_change_its_own(stage: Stage) -> bool:
     return may_see_its_own(stage) and (
         stage.argv[0] in _PROGRAMS or _CARRIERS.issuperset(stage.programs)
     )
+
+
+def _refuse_forced_pushes(stage: Stage, settings: Pairs) -> None:
+    if "push" not in stage.argv:
+        return
+    for name, value in settings:
+        if _PUSHED.fullmatch(name) and value.startswith(("+", ":")):
+            raise CommandExecutionError(
+                f"the setting {name} of this repository has every push rewrite or delete what"
+                " others have; take it out, or push yourself"
+            )
 
 
 def _disarmed(names: Iterable[str]) -> Pairs:

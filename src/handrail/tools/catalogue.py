@@ -10,6 +10,7 @@ from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.security import Scene
 from handrail.tools.blame import blaming
 from handrail.tools.builtin.execute_command import ExecuteCommand
+from handrail.tools.builtin.git import Git
 from handrail.tools.builtin.list_directory import ListDirectory
 from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.builtin.run_bash import RunBash
@@ -19,7 +20,7 @@ from handrail.tools.judgement import judge_call
 from handrail.tools.registry import ToolRegistry
 
 # The one list to extend when Handrail itself gets a new tool.
-BUILTIN = (ReadFile, WriteFile, ListDirectory, SearchCode, ExecuteCommand, RunBash)
+BUILTIN = (ReadFile, WriteFile, ListDirectory, SearchCode, ExecuteCommand, RunBash, Git)
 
 
 def builtin_registry() -> ToolRegistry:

@@ -55,8 +55,8 @@ async def test_git_works_where_nothing_was_planted(
 async def run_line(executor: CommandExecutor, line: str) -> CommandOutcome:
     """As a tool would run it."""
     command, *args = line.split()
-    argv, profile, programs = CommandValidator(executor.root).plan_of(command, args)
-    return await executor.run([Stage(argv, profile, programs=programs)], timeout_seconds=30)
+    stage = CommandValidator(executor.root).stage_of(command, args)
+    return await executor.run([stage], timeout_seconds=30)
 
 
 @pytest.mark.parametrize(
@@ -148,6 +148,16 @@ async def test_settings_that_could_change_on_the_way_are_not_trusted(
 
     with pytest.raises(CommandExecutionError, match=r"includeIf.onbranch.*take that setting out"):
         await run(executor, "checkout", "other")
+
+
+@pytest.mark.parametrize("pushed", ["+refs/heads/*:refs/heads/*", ":refs/heads/main", ":"])
+async def test_settings_force_no_push(
+    executor: CommandExecutor, repository: Path, pushed: str
+) -> None:
+    git(repository, "config", "remote.origin.push", pushed)
+
+    with pytest.raises(CommandExecutionError, match=r"remote\.origin\.push .* rewrite or delete"):
+        await run(executor, "push")
 
 
 async def test_broken_settings_of_a_repository_within_are_named(

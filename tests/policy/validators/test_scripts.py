@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -76,15 +77,20 @@ def test_concerns_of_all_programs_are_told_and_none_twice() -> None:
     assert rules("mkdir a; npm install x; mkdir b") == ["command.mkdir", "command.npm"]
 
 
+def stage(argv: tuple[str, ...], *others: Any, **named: Any) -> Stage:
+    """One that runs nothing else in turn."""
+    return Stage(argv, *others, **named, programs=argv[:1])
+
+
 def test_stages_are_the_programs_with_joins_streams_and_boxes_of_their_own() -> None:
     text = "rg x src 2>/dev/null | head -n 3 && npm install y 2>&1 || echo 'a b' >/dev/null; pwd"
     install = ("npm", "install", "y", "--ignore-scripts")
     assert LINES.stages_of(text) == (
-        Stage(("rg", "--no-config", "x", "src"), READ, stderr=Stream.NULL),
-        Stage(("head", "-n", "3"), READ, Join.PIPE),
-        Stage(install, NET, Join.AND, stderr=Stream.OUT, networks=("npm",)),
-        Stage(("echo", "a b"), READ, Join.OR, stdout=Stream.NULL),
-        Stage(("pwd",), READ, Join.THEN),
+        stage(("rg", "--no-config", "x", "src"), READ, stderr=Stream.NULL),
+        stage(("head", "-n", "3"), READ, Join.PIPE),
+        stage(install, NET, Join.AND, stderr=Stream.OUT, networks=("npm",)),
+        stage(("echo", "a b"), READ, Join.OR, stdout=Stream.NULL),
+        stage(("pwd",), READ, Join.THEN),
     )
 
 

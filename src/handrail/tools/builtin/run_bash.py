@@ -15,9 +15,9 @@ from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED
 from handrail.policy.validators.scripts import ScriptValidator
 from handrail.tools.base import Tool, ToolParams
-from handrail.tools.builtin.execute_command import MAX_TIMEOUT_SECONDS
 from handrail.tools.command_result import run_stages
 from handrail.tools.command_survey import survey_stages
+from handrail.tools.program import MAX_TIMEOUT_SECONDS
 
 _MOST_CHARS = 100_000
 _SHOWN_CHARS = 4_000

@@ -1,0 +1,83 @@
+"""What tools have in common that run one program with its words, and no shell in between."""
+
+from abc import abstractmethod
+from typing import ClassVar
+
+from handrail.core.grant import CallClass
+from handrail.core.hands import Hands
+from handrail.core.risk import Finding, RiskLevel, worst
+from handrail.core.stage import Stage
+from handrail.core.survey import Survey
+from handrail.core.tool import JsonObject, ToolResult
+from handrail.core.verdict import Plan
+from handrail.policy.rulebook.reading import shown
+from handrail.policy.security import Scene
+from handrail.policy.validators.commands import UNBOXED, CommandValidator
+from handrail.tools.base import P, Tool
+from handrail.tools.command_result import run_stages
+from handrail.tools.command_survey import survey_stages
+
+MAX_TIMEOUT_SECONDS = 300
+_SHOWN_WORDS = 20
+
+
+class ProgramTool(Tool[P]):
+    """However a program is asked for, it is judged, planned and run in one way."""
+
+    safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
+    floor: ClassVar[RiskLevel | None] = RiskLevel.LOW
+
+    @abstractmethod
+    def words(self, params: P) -> tuple[str, list[str]]:
+        """The program's name, and its arguments."""
+
+    @abstractmethod
+    def seconds(self, params: P) -> int:
+        """After how many seconds it is ended."""
+
+    def pre_validate(self, params: P, scene: Scene) -> list[Finding]:
+        findings = _validator(scene).validate_command(*self.words(params))
+        box_matters = not scene.isolated and worst(findings) is not RiskLevel.FORBIDDEN
+        return [*findings, UNBOXED] if box_matters else findings
+
+    def plan(self, params: P, scene: Scene) -> Plan:
+        stage = self._stage(params, scene)
+        return Plan(argv=(stage.argv,), profiles=(stage.profile,))
+
+    def preview(self, params: P) -> str:
+        command, args = self.words(params)
+        words = [command, *args]
+        more = len(words) - _SHOWN_WORDS
+        rest = f" … and {more:,} more words" if more > 0 else ""
+        return f"Run {' '.join(map(shown, words[:_SHOWN_WORDS]))}{rest}"
+
+    def call_class(self, params: P, scene: Scene) -> CallClass | None:
+        return _validator(scene).class_of(*self.words(params))
+
+    async def survey(self, params: P, scene: Scene, hands: Hands) -> Survey:
+        await self._check_files(params, scene, hands)
+        return await survey_stages(hands, (self._stage(params, scene),))
+
+    async def execute(
+        self, params: P, scene: Scene, hands: Hands, facts: JsonObject | None = None
+    ) -> ToolResult:
+        await self._check_files(params, scene, hands)
+        return await run_stages(
+            hands,
+            (self._stage(params, scene),),
+            title=self.words(params)[0],
+            timeout_seconds=self.seconds(params),
+            facts=facts,
+        )
+
+    def _stage(self, params: P, scene: Scene) -> Stage:
+        return _validator(scene).stage_of(*self.words(params))
+
+    async def _check_files(self, params: P, scene: Scene, hands: Hands) -> None:
+        """Programs follow links, so what a word leads to is looked at as late as can be."""
+        for path, written in _validator(scene).files_of(*self.words(params)):
+            await hands.files.check(path, writing=written)
+
+
+def _validator(scene: Scene) -> CommandValidator:
+    return CommandValidator(scene.workspace, scene.rules)
