@@ -48,6 +48,7 @@ _SETTINGS: Pairs = [
     ("push.recurseSubmodules", "no"),
     ("interactive.diffFilter", "cat"),
     ("credential.helper", ""),
+    ("http.sslVerify", "true"),
     ("gpg.program", _FALSE),
     ("gpg.openpgp.program", _FALSE),
     ("gpg.ssh.program", _FALSE),
@@ -91,6 +92,7 @@ _FREE: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"(?:tar|trailer)\..+\.(?:command|cmd)"), _FALSE),
     (re.compile(r"(?:browser|difftool|man|mergetool)\..+\.(?:cmd|path)"), _FALSE),
     (re.compile(r"credential\..+\.helper"), ""),
+    (re.compile(r"http\..+\.sslverify"), "true"),
     (re.compile(r"remote\..+\.(?:uploadpack|receivepack|vcs)"), _FALSE),
     (re.compile(r"remote\..+\.mirror"), "false"),
     (re.compile(r"submodule\..+\.update"), "checkout"),
@@ -121,8 +123,10 @@ class GitGuard:
         self._look = look
         self._find = find
 
-    async def environment(self, stage: Stage) -> Pairs:
+    async def environment(self, stage: Stage, last: Pairs | None = None) -> Pairs:
         """What git is given so that it runs nothing but itself, and stays in the workspace.
+
+        Settings that come `last` hold against all others.
 
         Raises:
             CommandExecutionError: The repository lies elsewhere, or nobody can tell what it would
@@ -132,8 +136,9 @@ class GitGuard:
         found = await self._settings_in_use(stage)
         _refuse_forced_pushes(stage, found)
         ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(self._root))
-        settings = _as_variables([*_SETTINGS, *self._own, *_disarmed(name for name, _ in found)])
-        return [*_VARIABLES, ceiling, *settings]
+        disarmed = _disarmed(name for name, _ in found)
+        settings = [*_SETTINGS, *self._own, *disarmed, *(last or [])]
+        return [*_VARIABLES, ceiling, *_as_variables(settings)]
 
     async def _settings_in_use(self, stage: Stage) -> Pairs:
         """Every setting that could come to hold; to list them runs nothing."""

@@ -1,0 +1,98 @@
+"""Which address a git command would reach, as git itself works it out from a repository's settings.
+
+To ask it runs nothing and reaches nobody. Where more than one address could be meant, none is.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+
+from handrail.core.box import Profile
+from handrail.core.errors import CommandExecutionError
+from handrail.core.hands import CommandOutcome, Ending
+from handrail.core.stage import Stage
+
+_GIT = "git"
+_PUSHING = "push"
+_REACHING = (_PUSHING, "pull", "fetch", "clone", "ls-remote")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://.*", re.IGNORECASE | re.DOTALL)
+# A name of which no word of another program, and no flag, can be made.
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
+_MANY = frozenset({"--all", "--multiple"})
+_DEFAULT = "origin"
+
+
+class RemoteFinder:
+    """`look` runs a command in the box in which nothing can be changed."""
+
+    def __init__(self, look: Callable[[Stage], Awaitable[CommandOutcome]]):
+        self._look = look
+
+    async def find(self, stage: Stage) -> str:
+        """The one address that it reaches.
+
+        Raises:
+            CommandExecutionError: There is none, or it could be one of several.
+        """
+        sub, words = _reaching(stage)
+        if sub != _PUSHING and not _MANY.isdisjoint(words):
+            raise _unclear("it reaches several remotes")
+        named = await self._named(words, stage.folder)
+        if sub == _PUSHING:
+            return await self._pushed_to(named, stage.folder)
+        told = await self._ask(["ls-remote", "--get-url", *named], stage.folder)
+        if sub == "clone" and not named:
+            raise _unclear("it names none")
+        return _only(told)
+
+    async def _named(self, words: list[str], folder: str) -> list[str]:
+        """The address or the remote that is named, at most one of them."""
+        remotes = set(await self._ask(["remote"], folder))
+        named = [word for word in words if word in remotes or _ADDRESS.fullmatch(word)]
+        if len(set(named)) > 1:
+            raise _unclear("more than one is named")
+        if any(word.startswith("-") for word in named):
+            raise _unclear("it has the name of a flag")
+        return named[:1]
+
+    async def _pushed_to(self, named: list[str], folder: str) -> str:
+        remote = named[0] if named else await self._own_push_remote(folder)
+        if _ADDRESS.fullmatch(remote):
+            # What rewrites addresses for pushing only would be seen with remotes alone.
+            return _only(await self._ask(["ls-remote", "--get-url", remote], folder))
+        if not _NAME.fullmatch(remote):
+            raise _unclear("its name could be misread")
+        return _only(await self._ask(["remote", "get-url", "--push", "--all", remote], folder))
+
+    async def _own_push_remote(self, folder: str) -> str:
+        shape = "--format=%(HEAD)%(push:remotename)"
+        for row in await self._ask(["for-each-ref", shape, "refs/heads"], folder):
+            if row.startswith("*") and row[1:]:
+                return row[1:]
+        return _DEFAULT
+
+    async def _ask(self, words: list[str], folder: str) -> list[str]:
+        stage = Stage((_GIT, *words), Profile.READ, folder=folder, programs=(_GIT,))
+        outcome = await self._look(stage)
+        if outcome.ending is not Ending.EXITED or outcome.exit_code or outcome.stdout_lost:
+            raise _unclear(outcome.stderr.decode(errors="replace").strip()[:200] or "git fails")
+        return outcome.stdout.decode(errors="surrogateescape").splitlines()
+
+
+def _reaching(stage: Stage) -> tuple[str, list[str]]:
+    """The subcommand that reaches a remote, and the words behind it."""
+    for place, word in enumerate(stage.argv):
+        if word in _REACHING:
+            return word, list(stage.argv[place + 1 :])
+    raise _unclear("it reaches no remote")
+
+
+def _only(rows: list[str]) -> str:
+    if len(rows) != 1 or not _ADDRESS.fullmatch(rows[0]):
+        raise _unclear("git names no address, or several")
+    return rows[0]
+
+
+def _unclear(why: str) -> CommandExecutionError:
+    return CommandExecutionError(
+        f"nobody can tell which remote this would reach: {why}; name one remote, by https"
+    )

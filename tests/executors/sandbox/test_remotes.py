@@ -1,0 +1,107 @@
+"""Where git would go is told by git, before it goes there."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from handrail.core.box import Profile
+from handrail.core.errors import CommandExecutionError
+from handrail.core.hands import CommandOutcome
+from handrail.core.stage import Stage
+from handrail.executors.command import CommandExecutor
+from handrail.executors.remotes import RemoteFinder
+from tests.executors.sandbox.git_plants import PLAIN
+
+ORIGIN, FORK, PUSHED = (f"https://{name}.example.com/a.git" for name in ("o", "fork", "pushed"))
+
+
+@pytest.fixture
+def repository(root: Path) -> Path:
+    sh(root, "git init -q -b main . && git commit -q --allow-empty -m first")
+    sh(root, f"git remote add origin {ORIGIN} && git remote add fork {FORK}")
+    return root
+
+
+def sh(root: Path, lines: str) -> None:
+    subprocess.run(["sh", "-ec", lines], cwd=root, env=PLAIN, check=True, capture_output=True)
+
+
+async def find(executor: CommandExecutor, line: str) -> str:
+    async def look(stage: Stage) -> CommandOutcome:
+        assert stage.profile is Profile.READ
+        return await executor.run([stage], timeout_seconds=20)
+
+    return await RemoteFinder(look).find(Stage(tuple(line.split()), Profile.NET))
+
+
+@pytest.mark.parametrize(
+    ("settings", "line", "address"),
+    [
+        ("true", "git push", ORIGIN),
+        ("true", "git push -u origin main", ORIGIN),
+        ("true", "git push fork main", FORK),
+        ("true", "timeout 5 git push fork", FORK),
+        ("true", "git fetch", ORIGIN),
+        ("true", "git pull --rebase fork main", FORK),
+        ("true", f"git fetch {PUSHED}", PUSHED),
+        ("true", f"git push {PUSHED} main", PUSHED),
+        ("true", f"git clone --depth 1 {PUSHED} lib", PUSHED),
+        ("git config remote.pushDefault fork", "git push", FORK),
+        ("git config remote.pushDefault fork", "git fetch", ORIGIN),
+        ("git config branch.main.pushRemote fork", "git push", FORK),
+        (
+            "git config branch.main.remote fork && git config branch.main.merge refs/heads/main",
+            "git pull",
+            FORK,
+        ),
+        (f"git config remote.origin.pushUrl {PUSHED}", "git push", PUSHED),
+        (f"git config remote.origin.pushUrl {PUSHED}", "git fetch", ORIGIN),
+        (f"git config url.https://evil.example/.insteadOf {ORIGIN[:10]}", "git push", None),
+        (f"git config url.https://evil.example/.insteadOf {ORIGIN[:10]}", "git fetch", None),
+        (f"git config url.https://evil.example/.pushInsteadOf {ORIGIN[:10]}", "git push", None),
+        (
+            f"git config url.https://evil.example/.insteadOf {ORIGIN[:10]}",
+            f"git clone {ORIGIN}",
+            "",
+        ),
+    ],
+)
+async def test_it_is_the_one_that_git_would_reach(
+    executor: CommandExecutor, repository: Path, settings: str, line: str, address: str | None
+) -> None:
+    sh(repository, settings)
+
+    found = await find(executor, line)
+
+    assert found == (address or f"https://evil.example/{ORIGIN[10:]}")
+
+
+@pytest.mark.parametrize(
+    ("settings", "line", "why"),
+    [
+        ("true", "git push origin fork", "more than one is named"),
+        ("true", "git fetch --all", "several remotes"),
+        ("true", "git fetch --multiple origin fork", "several remotes"),
+        ("true", "git status", "reaches no remote"),
+        ("true", "git clone lib", "names none"),
+        ("git remote remove origin", "git push", "No such remote"),
+        ("git remote set-url origin ../elsewhere", "git push", "no address"),
+        ("git remote set-url origin git@x.example:a", "git push", "no address"),
+        (
+            f"git config --add remote.origin.pushUrl {PUSHED}"
+            f" && git config --add remote.origin.pushUrl {FORK}",
+            "git push",
+            "or several",
+        ),
+        ("git config remote.pushDefault ../elsewhere", "git push", "could be misread"),
+        ("git config remote.pushDefault -x", "git push", "could be misread"),
+    ],
+)
+async def test_where_it_is_unclear_it_is_none(
+    executor: CommandExecutor, repository: Path, settings: str, line: str, why: str
+) -> None:
+    sh(repository, settings)
+
+    with pytest.raises(CommandExecutionError, match=f"nobody can tell which remote.*{why}"):
+        await find(executor, line)
