@@ -14,6 +14,14 @@ from handrail.core.sight import Sight, differing, tell_differing
 from handrail.core.stage import Join, Stage
 from handrail.core.tool import JsonObject
 from handrail.core.traffic import NO_TRAFFIC, Traffic
+from handrail.executors.credentials import (
+    NO_CREDENTIAL,
+    Credential,
+    HandIn,
+    Remote,
+    ask_helpers,
+    handed_in,
+)
 from handrail.executors.expanding import expanded
 from handrail.executors.git import GitGuard, Pairs, runs_git
 from handrail.executors.looking import CommandLooker
@@ -21,6 +29,7 @@ from handrail.executors.networks import Networks
 from handrail.executors.output import Output
 from handrail.executors.pipes import Piping
 from handrail.executors.programs import SEARCH_PATH, ProgramFinder
+from handrail.executors.remotes import RemoteFinder, reaches_remote
 from handrail.executors.repositories import settings_files
 from handrail.executors.sandbox.box import Box
 from handrail.executors.starting import BoxStarter, OpenStarter, Provisions, Starter
@@ -62,6 +71,7 @@ class CommandExecutor:
         self._box = box
         self._git = GitGuard(self.root, identity, self._look_at_settings, self._find_settings)
         self._networks = Networks(rules or default_rules(), self._programs)
+        self._remotes = RemoteFinder(self._look_at)
 
     def adopt(self, rules: Rules) -> None:
         """Go by other rules from now on."""
@@ -102,7 +112,16 @@ class CommandExecutor:
         names = dict.fromkeys(name for stage in stages for name in stage.networks)
         if not names or not self._starter.walls:
             return None
-        return (await self._networks.reachable_by(names)).hosts
+        listed = (await self._networks.reachable_by(names)).hosts
+        remotes = [
+            Remote.of(await self._remotes.find(stage)).place
+            for stage in map(self._named_by_path, stages)
+            if reaches_remote(stage)
+        ]
+        return tuple(dict.fromkeys((*listed, *remotes)))
+
+    async def _look_at(self, stage: Stage) -> CommandOutcome:
+        return await self._look_at_settings(stage, GitGuard(self.root))
 
     async def _look_at_settings(self, stage: Stage, git: GitGuard) -> CommandOutcome:
         return await self._run([self._named_by_path(stage)], git, _LISTING_SECONDS)
@@ -115,14 +134,15 @@ class CommandExecutor:
 
     async def _run(self, stages: Sequence[Stage], git: GitGuard, seconds: float) -> CommandOutcome:
         with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:
-            run = _Run(self._starter, git, self._networks, self.root, out, err, self._grace_seconds)
+            helps = _Helps(git, self._networks, self._remotes)
+            run = _Run(self._starter, helps, self.root, out, err, self._grace_seconds)
             began = time.perf_counter()
             ending, code = await run.follow(stages, seconds)
             took = time.perf_counter() - began
             await run.hear_the_rest()
             return CommandOutcome(
-                bytes(out.kept),
-                bytes(err.kept),
+                helps.mask(bytes(out.kept)),
+                helps.mask(bytes(err.kept)),
                 ending,
                 code,
                 took,
@@ -137,22 +157,58 @@ class CommandExecutor:
         return replace(stage, argv=(program, *stage.argv[1:]))
 
 
+class _Helps:
+    """What programs are given on their way; the secrets among it are printed nowhere."""
+
+    def __init__(self, git: GitGuard, networks: Networks, remotes: RemoteFinder):
+        self._git = git
+        self._networks = networks
+        self._remotes = remotes
+        self._given: list[Credential] = []
+
+    async def provisions(self, stage: Stage, stack: AsyncExitStack) -> Provisions:
+        """What a stage is given, until the stack ends."""
+        reachable = await self._networks.reachable_by(stage.networks)
+        if not runs_git(stage):
+            return Provisions(reachable.variables, reachable.local)
+        settings, fds = await self._credential(stage, stack)
+        variables = await self._git.environment(stage, settings)
+        return Provisions((*variables, *reachable.variables), reachable.local, fds)
+
+    async def _credential(self, stage: Stage, stack: AsyncExitStack) -> HandIn:
+        """For the one remote that it reaches, if that is among the hosts that were approved."""
+        if not (reaches_remote(stage) and stage.hosts):
+            return NO_CREDENTIAL
+        remote = Remote.of(await self._remotes.find(stage))
+        if remote.place not in stage.hosts:
+            return NO_CREDENTIAL
+        credential = await ask_helpers(remote, os.environ)
+        if credential is None:
+            return NO_CREDENTIAL
+        self._given.append(credential)
+        return stack.enter_context(handed_in(credential, remote))
+
+    def mask(self, words: bytes) -> bytes:
+        """What was printed, without what was given."""
+        for credential in self._given:
+            words = credential.mask(words)
+        return words
+
+
 class _Run:
     """Stages on their way, pipeline by pipeline."""
 
     def __init__(
         self,
         starter: Starter,
-        git: GitGuard,
-        networks: Networks,
+        helps: _Helps,
         root: str,
         out: Output,
         err: Output,
         grace_seconds: float,
     ):
         self._starter = starter
-        self._git = git
-        self._networks = networks
+        self._helps = helps
         self._root = root
         self._out = out
         self._err = err
@@ -196,7 +252,7 @@ class _Run:
             trees: list[Tree] = []
             with Piping(pipeline, self._out, self._err) as piping:
                 for stage, streams in zip(pipeline, piping.streams, strict=True):
-                    given = await self._provisions(stage)
+                    given = await self._helps.provisions(stage, stack)
                     ready = expanded(self._root, stage)
                     starting = self._starter.start(ready, streams, seconds, given)
                     trees.append(await stack.enter_async_context(starting))
@@ -212,11 +268,6 @@ class _Run:
             finally:
                 await asyncio.gather(*[tree.end(self._grace_seconds) for tree in trees])
         return trees
-
-    async def _provisions(self, stage: Stage) -> Provisions:
-        variables = await self._git.environment(stage) if runs_git(stage) else ()
-        reachable = await self._networks.reachable_by(stage.networks)
-        return Provisions((*variables, *reachable.variables), reachable.local)
 
     def _code_of(self, trees: Sequence[Tree]) -> int:
         codes = [tree.exit_code for tree in trees]

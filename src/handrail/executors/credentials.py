@@ -24,6 +24,7 @@ _SECONDS = 15.0
 # A pipe takes this much without anybody reading.
 _MOST_BYTES = 4_096
 _MASK = b"****"
+_PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(
     r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?|\[[0-9a-f:.]+\](?::[0-9]{1,5})?"
 )
@@ -67,6 +68,12 @@ class Remote:
         """The host alone: for every repository there, and for no other host."""
         return f"{self.protocol}://{self.host}"
 
+    @property
+    def place(self) -> str:
+        """The host with its port, also where that goes without saying."""
+        has_port = re.search(r":[0-9]+\Z", self.host.rpartition("]")[2])
+        return self.host if has_port else f"{self.host}:{_PORTS[self.protocol]}"
+
 
 @dataclass(frozen=True, slots=True)
 class Credential:
@@ -90,6 +97,9 @@ class HandIn(NamedTuple):
 
     settings: list[tuple[str, str]]
     fds: tuple[int, ...]
+
+
+NO_CREDENTIAL = HandIn([], ())
 
 
 async def ask_helpers(remote: Remote, environment: Mapping[str, str]) -> Credential | None:

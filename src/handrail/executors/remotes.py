@@ -10,10 +10,11 @@ from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
+from handrail.executors.git import may_change_its_own
 
 _GIT = "git"
 _PUSHING = "push"
-_REACHING = (_PUSHING, "pull", "fetch", "clone", "ls-remote")
+_REACHING = frozenset({_PUSHING, "pull", "fetch", "clone", "ls-remote"})
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://.*", re.IGNORECASE | re.DOTALL)
 # A name of which no word of another program, and no flag, can be made.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
@@ -76,6 +77,15 @@ class RemoteFinder:
         if outcome.ending is not Ending.EXITED or outcome.exit_code or outcome.stdout_lost:
             raise _unclear(outcome.stderr.decode(errors="replace").strip()[:200] or "git fails")
         return outcome.stdout.decode(errors="surrogateescape").splitlines()
+
+
+def reaches_remote(stage: Stage) -> bool:
+    """Whether it is git that would talk to one, by words of which each was seen."""
+    return (
+        stage.profile is Profile.NET
+        and may_change_its_own(stage)
+        and not _REACHING.isdisjoint(stage.argv)
+    )
 
 
 def _reaching(stage: Stage) -> tuple[str, list[str]]:

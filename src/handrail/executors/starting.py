@@ -30,11 +30,12 @@ class Provisions:
     """What a program is given beyond its words.
 
     `variables` come into its environment. `local_hosts` it may reach in a private network, if they
-    are among its hosts.
+    are among its hosts. `fds` it finds open, under the same numbers; only in a box.
     """
 
     variables: tuple[tuple[str, str], ...] = ()
     local_hosts: tuple[str, ...] = ()
+    fds: tuple[int, ...] = ()
 
 
 NOTHING = Provisions()
@@ -103,7 +104,8 @@ class BoxStarter:
                 # A task of its own: calling us off must not call off the start half-way.
                 bwrap, *told = launch.argv
                 words = [bwrap, *self._mark, *told]
-                starting = asyncio.gather(_spawn(words, streams, "/", {}, launch.fds))
+                fds = (*launch.fds, *given.fds)
+                starting = asyncio.gather(_spawn(words, streams, "/", {}, fds))
                 try:
                     [process] = await asyncio.shield(starting)
                 except asyncio.CancelledError:

@@ -209,7 +209,6 @@ async def test_without_it_the_remote_is_closed(clone: Path, remote: HttpRemote) 
     assert {words for _, words in remote.visits} == {None}
 
 
-@pytest.mark.behaviour("git.one-credential")
 async def test_with_it_one_pushes_and_fetches_and_clones(
     clone: Path, remote: HttpRemote, home: dict[str, str], tmp_path: Path
 ) -> None:
@@ -301,7 +300,8 @@ async def test_in_the_box_it_can_be_read_and_once(
             env={},
             pass_fds=(*launch.fds, *fds),
         )
-        await launch.gate.open(lambda: process.returncode is not None)
+        await launch.gate.reached(lambda: process.returncode is not None)
+        launch.gate.open()
         told, _ = await process.communicate()
 
     assert told == b"username=ada\npassword=secret\n\n"

@@ -1,0 +1,146 @@
+"""git reaches the remote that was approved, from its box, with the credential for that one."""
+
+import subprocess
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from handrail.core.errors import StaleCommandError
+from handrail.core.hands import CommandOutcome
+from handrail.executors.command import CommandExecutor
+from handrail.policy.rulebook.book import Rulebook, operator_rules
+from handrail.policy.validators.commands import CommandValidator
+from tests.executors.sandbox.git_plants import PLAIN
+from tests.executors.sandbox.http_remote import PASSWORD, USERNAME, HttpRemote, http_remote
+
+QUOTED = PASSWORD.replace(" ", "%20").replace("/", "%2f")
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Generator[HttpRemote]:
+    folder = tmp_path / "served"
+    folder.mkdir()
+    with http_remote(folder) as made:
+        made.make("a.git")
+        yield made
+
+
+@pytest.fixture
+def place(remote: HttpRemote) -> str:
+    return remote.address.removeprefix("http://")
+
+
+@pytest.fixture
+def home(tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Of the person at the machine, whose helper knows the remote."""
+    made = tmp_path / "home"
+    made.mkdir()
+    (made / "kept").write_text(f"http://{USERNAME}:{QUOTED}@{place}\n")
+    (made / ".gitconfig").write_text(f"[credential]\n\thelper = store --file={made}/kept\n")
+    monkeypatch.setenv("HOME", str(made))
+    monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
+    return made
+
+
+@pytest.fixture
+def repository(root: Path, remote: HttpRemote, executor: CommandExecutor, place: str) -> Path:
+    """Its remote is on this machine, which is reached only where somebody has said so."""
+    sh(root, "git init -q -b main . && echo one > a.txt && git add . && git commit -qm first")
+    sh(root, f"git remote add origin {remote.url('a.git')}")
+    text = f'[[network]]\nname = "git"\nhosts = ["{place}"]'
+    executor.adopt(Rulebook(operator_rules(text, "policy.toml")).rules_for(""))
+    return root
+
+
+def sh(root: Path, lines: str) -> None:
+    subprocess.run(["sh", "-ec", lines], cwd=root, env=PLAIN, check=True, capture_output=True)
+
+
+async def run(executor: CommandExecutor, line: str) -> CommandOutcome:
+    """As after an approval: what was seen is what is run."""
+    command, *args = line.split()
+    stages = [CommandValidator(executor.root).stage_of(command, args)]
+    sight = await executor.look(stages)
+    return await executor.run(stages, timeout_seconds=50, expected=sight.facts)
+
+
+@pytest.mark.behaviour("git.one-credential")
+@pytest.mark.usefixtures("home")
+async def test_one_pushes_and_fetches_and_clones_from_the_box(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote, place: str
+) -> None:
+    for line in (
+        "git push -u origin main",
+        "timeout 40 git fetch origin",
+        f"git clone -q {remote.url('a.git')} lib",
+    ):
+        outcome = await run(executor, line)
+
+        assert outcome.exit_code == 0, outcome.stderr
+        assert PASSWORD.encode() not in outcome.stdout + outcome.stderr
+        assert [contact.host for contact in outcome.traffic.contacted] == [place]
+
+    assert (repository / "lib" / "a.txt").read_text() == "one\n"
+    left = ["grep", "-rlE", f"{PASSWORD}|{QUOTED}", str(repository), str(remote.folder)]
+    assert subprocess.run(left, capture_output=True, check=False).stdout == b""
+
+
+async def test_who_has_no_credential_does_not_get_in(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote, home: Path
+) -> None:
+    (home / "kept").write_text("")
+
+    outcome = await run(executor, "git push origin main")
+
+    assert outcome.exit_code == 128
+    assert {words for _, words in remote.visits} == {None}
+
+
+@pytest.mark.usefixtures("home")
+async def test_a_helper_that_the_repository_names_gets_nothing(
+    executor: CommandExecutor, repository: Path, place: str
+) -> None:
+    thief = "!f() { cat > stolen; echo ran >> stolen; }; f"
+    for name in ("credential.helper", f"credential.http://{place}.helper"):
+        subprocess.run(["git", "config", name, thief], cwd=repository, check=True)
+
+    outcome = await run(executor, "git push origin main")
+
+    assert outcome.exit_code == 0, outcome.stderr
+    assert not (repository / "stolen").exists()
+
+
+@pytest.mark.usefixtures("home")
+async def test_what_is_printed_does_not_tell_it(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote
+) -> None:
+    hook = remote.folder / "a.git" / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\necho 'you said {PASSWORD}'\n")
+    hook.chmod(0o755)
+
+    outcome = await run(executor, "git push origin main")
+
+    assert b"you said ****" in outcome.stderr
+    assert PASSWORD.encode() not in outcome.stdout + outcome.stderr
+
+
+async def test_the_card_names_the_host(executor: CommandExecutor, root: Path) -> None:
+    sh(root, "git init -q . && git remote add origin https://ada@code.example.com/x.git")
+
+    sight = await executor.look([CommandValidator(str(root)).stage_of("git", ["push"])])
+
+    assert sight.hosts == ("code.example.com:443",)
+
+
+async def test_a_remote_that_was_exchanged_meanwhile_is_stale(
+    executor: CommandExecutor, root: Path
+) -> None:
+    sh(root, "git init -q . && git remote add origin https://code.example.com/x.git")
+    stages = [CommandValidator(str(root)).stage_of("git", ["push"])]
+    seen = await executor.look(stages)
+    sh(root, "git remote set-url origin https://evil.example/x.git")
+
+    with pytest.raises(StaleCommandError):
+        await executor.run(stages, timeout_seconds=20, expected=seen.facts)
