@@ -25,7 +25,7 @@ from handrail.core.change import (
 from handrail.core.errors import ChangeRefused, ErrorType, NotFound
 from handrail.core.event import EventKind
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.grant import CallClass, Grant, Scope
+from handrail.core.grant import CallClass, Grant, PastCalls, Scope
 from handrail.core.ids import ApprovalId, ExecutionId, GrantId, ProjectId, SessionId
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect
@@ -650,3 +650,53 @@ async def test_memory_and_disk_tell_the_same_story_of_a_question(
         fresh = await open_store(LocalBus())
         assert await state_of(store, household) == await state_of(fresh, household)
         assert await store.find_execution(pending.id) == await fresh.find_execution(pending.id)
+
+
+async def test_calls_of_a_class_are_counted_in_their_project_and_up_to_their_risk(
+    store: SqliteStore, household: Household
+) -> None:
+    for number, (kind, risk) in enumerate(
+        [
+            ("command:write:git add", RiskLevel.LOW),
+            ("command:write:git add", RiskLevel.MEDIUM),
+            ("command:write:git add", RiskLevel.HIGH),
+            ("command:write:git add", RiskLevel.CRITICAL),
+            ("command:net:git add", RiskLevel.MEDIUM),
+            (None, RiskLevel.MEDIUM),
+        ]
+    ):
+        call = a_waiting_call(household, f"call-{number}", class_key=kind, risk_level=risk)
+        await store.submit(asking(call, a_question(call), household))
+    counted = {
+        risk: await store.count_of_class(
+            a_waiting_call(household, "asked", risk_level=risk), "command:write:git add"
+        )
+        for risk in RiskLevel
+    }
+    assert [past.calls for past in counted.values()] == [1, 2, 3, 3, 3]
+    assert {past.refused for past in counted.values()} == {0}
+
+    stranger = await settle_in(store, FakeClock(), "ben", "/ben")
+    elsewhere = a_waiting_call(stranger, "asked")
+    assert await store.count_of_class(elsewhere, "command:write:git add") == PastCalls(0, 0)
+
+
+async def test_a_call_is_not_counted_for_itself_and_a_refusal_is_told_apart(
+    store: SqliteStore, household: Household
+) -> None:
+    kind = "command:write:git add"
+    call = a_waiting_call(household, "call-1", class_key=kind)
+    question = a_question(call)
+    await store.submit(asking(call, question, household))
+    assert await store.count_of_class(call, kind) == PastCalls(0, 0)
+
+    await store.submit(answering(question, call, approved=False))
+    other = a_waiting_call(household, "call-2")
+    assert await store.count_of_class(other, kind) == PastCalls(1, 1)
+
+
+async def test_what_was_counted_stays_with_the_question(
+    store: SqliteStore, household: Household
+) -> None:
+    _, question = await ask(store, household, past=PastCalls(12, 3))
+    assert await store.find_approval(question.id) == question

@@ -4,7 +4,7 @@ import pytest
 
 from handrail.core.approval import ApprovalStatus
 from handrail.core.card import NOT_SURVEYED, WHOLE_SESSION, Card, Choice, Offer
-from handrail.core.grant import Scope
+from handrail.core.grant import PastCalls, Scope
 from handrail.core.risk import RiskLevel
 from tests.core.test_approval import DEADLINE, YES, question
 
@@ -76,3 +76,24 @@ def test_an_answered_question_is_shown_as_what_it_is() -> None:
 
 def test_a_choice_is_for_once_unless_it_says_more() -> None:
     assert Choice(approved=True) == Choice(True, Scope.ONCE, None)
+
+
+@pytest.mark.parametrize(
+    ("past", "told"),
+    [
+        (None, None),
+        (PastCalls(0, 0), "no earlier call of this project was like this"),
+        (PastCalls(1, 0), "it would have covered 1 earlier call of this project"),
+        (
+            PastCalls(1_200, 3),
+            "it would have covered 1,200 earlier calls of this project, 3 of which you refused",
+        ),
+    ],
+)
+def test_the_offer_of_a_class_says_what_it_would_have_covered(
+    past: PastCalls | None, told: str | None
+) -> None:
+    once, kind, session = Card.of(question(past=past)).offers
+    assert (kind.words, kind.past) == (SOURCES.words, told)
+    assert kind.past_calls == (None if past is None else past.calls)
+    assert (once, session) == (ONCE, SESSION)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from handrail.core.grant import CallClass, Grant, Scope
 from handrail.core.ids import ApprovalId, GrantId, ProjectId, SessionId, UserId
 from handrail.core.risk import RiskLevel
+from handrail.core.tool import JsonObject
 
 GIVEN = datetime(2026, 1, 1, tzinfo=UTC)
 SOURCES = CallClass("write_file:src/**/*.py", "writes to src/**/*.py")
@@ -154,3 +155,43 @@ def test_what_a_grant_covers_is_always_live_of_its_class_and_below_critical(
         assert uses is None or uses > 0
         assert lasts is None or after < lasts
         assert not revoked
+
+
+BOUND = CallClass("exactly:write:1", "exactly `./x`", ("the file x", "what runs x"))
+SEEN = {"the file x": "sha256:1", "what runs x": "sha256:2", "the environment": {}}
+
+
+def test_a_class_is_another_one_where_a_file_it_is_bound_to_is_another() -> None:
+    changes = [SEEN, SEEN | {"the file x": "sha256:3"}, SEEN | {"what runs x": "sha256:3"}]
+    kinds = [BOUND.bind(facts) for facts in changes]
+    assert None not in kinds
+    assert len({kind.key for kind in kinds if kind is not None}) == 3
+    assert BOUND.bind(SEEN | {"the environment": {"PATH": "/"}}) == kinds[0]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        None,
+        {},
+        {"the file x": "sha256:1"},
+        SEEN | {"the file x": "large:1"},
+        SEEN | {"the file x": "absent:"},
+        SEEN | {"what runs x": {"sha256": "1"}},
+    ],
+)
+def test_a_class_bound_to_what_nobody_has_read_is_none(facts: JsonObject | None) -> None:
+    assert BOUND.bind(facts) is None
+
+
+def test_a_class_bound_to_nothing_stays_what_it_is() -> None:
+    kind = CallClass("command:write:git add", "git add …")
+    assert kind.bind(None) == kind.bind(SEEN) == kind
+
+
+def test_a_grant_given_for_one_box_covers_nothing_in_another() -> None:
+    given_for = grant(class_key="command:write:npm install")
+    now = given_for.created_at
+    for box, covered in (("write", True), ("net", False), ("read", False)):
+        kind = CallClass(f"command:{box}:npm install", "npm install …")
+        assert given_for.covers(kind, RiskLevel.MEDIUM, now) is covered

@@ -144,7 +144,7 @@ async def test_a_program_of_the_workspace_is_bound_by_its_content(
     executor: CommandExecutor, root: Path
 ) -> None:
     told = await rerun(executor, "./run.sh", lambda: program(root / "run.sh", "echo else"))
-    assert told == changed("the file run.sh, the program run.sh")
+    assert told == changed("the program run.sh, the file run.sh")
 
 
 async def test_what_a_program_of_the_workspace_is_run_by_is_bound_too(
@@ -159,7 +159,7 @@ async def test_what_a_program_of_the_workspace_is_run_by_is_bound_too(
 
     assert await rerun(executor, ".venv/bin/pytest -q", nothing) == "interpreted\n"
     told = await rerun(executor, ".venv/bin/pytest -q", lambda: program(interpreter, "echo else"))
-    assert told == changed("the program .venv/bin/interpreter")
+    assert told == changed("what runs .venv/bin/pytest")
 
 
 async def test_an_interpreter_that_is_looked_up_is_bound_as_it_is_found(
@@ -170,7 +170,7 @@ async def test_an_interpreter_that_is_looked_up_is_bound_as_it_is_found(
     (root / "script").chmod(0o755)
     assert await rerun(executor, "./script", nothing) == "tool\n"
     told = await rerun(executor, "./script", lambda: program(system / "tool", "echo else"))
-    assert told == changed(f"the program {system}/tool")
+    assert told == changed("what runs script")
 
 
 async def test_a_program_of_the_system_that_was_replaced_is_not_run(

@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 
 from handrail.core.card import Card, Choice
+from handrail.core.grant import Scope
 from tests.journeys.conftest import Rig
 
 YES = Choice(approved=True)
@@ -77,7 +78,7 @@ async def test_a_line_is_bound_to_its_programs_and_to_the_names_it_stands_for(ri
 
     answer, _ = await decide(rig, "run_bash", params, lambda: a_program(program, "echo >proof"))
     assert answer["error"] == (
-        "changed since the call was looked at: the file run.sh, the program run.sh;"
+        "changed since the call was looked at: the program run.sh, the file run.sh;"
         " nothing was done"
     )
     assert not os.path.exists(rig.workspace / "proof")
@@ -103,3 +104,35 @@ async def test_approvals_show_names_the_files_that_a_command_is_bound_to(rig: Ri
     assert "runs     ./run.sh 1" in lines
     assert f"bound    run.sh as it is: sha256 {short}…, 15 bytes" in lines
     assert "bound    /usr/bin/date, a program of the system" in lines
+
+
+@pytest.mark.behaviour("grant.bound")
+async def test_a_grant_for_a_script_is_for_its_words_and_its_content(rig: Rig) -> None:
+    script = rig.workspace / "x.py"
+    script.write_text("print('one')\n")
+    rig.start_server()
+    rig.start_client()
+    params = {"command": "python3", "args": ["x.py"]}
+
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("execute_command", params, "call-1"))
+        card = await rig.answer(Choice(approved=True, scope=Scope.CLASS))
+    assert asking.result()["status"] == "completed"
+    assert [offer.words for offer in card.offers][1] == (
+        "exactly `python3 x.py`, while x.py is as it is now, for the rest of this session"
+    )
+
+    again = await rig.call("execute_command", params, "call-2")
+    assert (again["status"], again["scope"]) == ("completed", "class")
+
+    other = {"command": "python3", "args": ["x.py", "--else"]}
+    _, card = await decide(rig, "execute_command", other)
+    assert card.offers[1].past_calls == 0
+
+    script.write_text("print('two')\n")
+    answer, card = await decide(rig, "execute_command", params)
+    assert (answer["scope"], answer["result"]["stdout"]) == ("once", "two\n")
+
+    script.write_text("print('one')\n")
+    third = await rig.call("execute_command", params, "call-3")
+    assert (third["scope"], third["result"]["stdout"]) == ("class", "one\n")

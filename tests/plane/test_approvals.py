@@ -20,7 +20,7 @@ from handrail.core.change import Advance, Change
 from handrail.core.errors import BadInput, Conflict, ErrorType, NotFound
 from handrail.core.event import EventKind
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.grant import CallClass, Scope
+from handrail.core.grant import CallClass, PastCalls, Scope
 from handrail.core.ids import ApprovalId
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
@@ -121,6 +121,7 @@ async def test_a_risky_call_is_put_to_a_person_with_all_they_need_to_know(
         timeout_seconds=300,
         created_at=at,
         expires_at=at + timedelta(seconds=300),
+        past=PastCalls(0, 0),
     )
     assert execution.status is Status.AWAITING_APPROVAL
     assert (execution.requires_approval, execution.approved_by) == (True, None)
@@ -871,3 +872,40 @@ async def test_a_question_says_how_long_calls_of_its_class_have_taken(
     asked = await ask(services, household, "asked")
     assert asked.estimated_duration_ms == usual
     assert other.estimated_duration_ms is None
+
+
+async def test_the_offer_of_a_class_says_how_many_earlier_calls_it_would_have_covered(
+    services: Services, household: Household
+) -> None:
+    """Also those that were refused, and those that a grant has let pass."""
+    alone = await ask(services, household, "call-1")
+    refused = await ask(services, household, "call-2", path="src/b.py")
+    await services.approvals.reject_tool(refused.id, at_the("console", household))
+    await ask(services, household, "call-3", path="docs/a.md")
+    third = await ask(services, household, "call-4", path="src/c.py")
+
+    assert alone.past == PastCalls(0, 0)
+    assert third.past == PastCalls(2, 1)
+    (offer,) = (one for one in Card.of(third).offers if one.scope is Scope.CLASS)
+    assert offer.past == (
+        "it would have covered 2 earlier calls of this project, 1 of which you refused"
+    )
+    assert offer.past_calls == 2
+
+
+async def test_calls_that_passed_on_a_grant_count_as_covered(
+    services: Services, household: Household
+) -> None:
+    first = await ask(services, household, "call-1")
+    approve = services.approvals.approve_tool
+    await approve(first.id, at_the("console", household), scope=Scope.CLASS, uses=1)
+    pending = await look(services, household, "call-2", path="src/b.py")
+    assert pending.approval_id is not None
+    passed = await services.surveyor.accept(
+        pending.approval_id, Survey(), household.client, household.project.id
+    )
+    again = await ask(services, household, "call-3", path="src/c.py")
+
+    assert passed.approved_by is not None
+    assert passed.approved_by.startswith("grt_")
+    assert again.past == PastCalls(2, 0)

@@ -162,6 +162,7 @@ def test_a_judgement_is_written_into_the_call(household: Household, survey: Surv
         reasons=("write_file changes something",),
         requires_approval=True,
         surveyed=survey is not None,
+        class_key="write_file:src/**/*.py",
     )
 
 

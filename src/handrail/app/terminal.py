@@ -19,5 +19,6 @@ def print_card(question: dict[str, Any]) -> None:
     """Show a question as the API tells it, whole."""
     console = Console(highlight=False, emoji=False)
     card = msgspec.convert(question, Card)
-    for line in CardText(card, console.width, whole=True).lines():
+    text = CardText(card, console.width, whole=True)
+    for line in (*text.lines(), *text.ways_to_approve()):
         console.print(line)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from rich.cells import chop_cells
 from rich.text import Text
 
-from handrail.core.card import Card
+from handrail.core.card import Card, Offer
 from handrail.core.grant import Scope
 from handrail.core.visible import visible
 
@@ -53,12 +53,19 @@ class CardText:
             yield from self._folded("  ! ", note, "yellow")
         yield from self._evidence()
 
+    def ways_to_approve(self) -> Iterator[Text]:
+        """How far a yes may reach, for who gives it elsewhere."""
+        for offer in self.card.offers:
+            yield from self._folded("  ", f"--scope {offer.scope}: {tell_offer(offer)}", "dim")
+
     def menu(self, *, unseen: bool) -> Text:
         """Which key does what; one that shows the rest, where something is `unseen`."""
         menu = Text()
         for offer in self.card.offers:
-            menu.append(f"  {KEYS[offer.scope]} ", style="bold green")
-            menu.append(f"approve {visible(offer.words)}\n")
+            key = f"  {KEYS[offer.scope]} "
+            for line in self._folded(key, f"approve {tell_offer(offer)}"):
+                line.stylize("bold green", 0, len(key))
+                menu.append_text(line).append("\n")
         menu.append("  r ", style="bold red").append("refuse, with a reason\n")
         if unseen:
             menu.append("  v ", style="bold").append("view all of it\n")
@@ -105,6 +112,10 @@ class CardText:
         if self.whole or more <= 0:
             return shown
         return f"{shown[:SHOWN_CHARS]}… [{more:,} more characters]"
+
+
+def tell_offer(offer: Offer) -> str:
+    return offer.words if offer.past is None else f"{offer.words}; {offer.past}"
 
 
 def _diff_style(line: str) -> str:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from handrail.core.errors import IllegalTransition
-from handrail.core.grant import CallClass, Grant, Scope
+from handrail.core.grant import CallClass, Grant, PastCalls, Scope
 from handrail.core.ids import (
     ApprovalId,
     ExecutionId,
@@ -46,7 +46,8 @@ class Approval:
 
     `tool_params` is masked, `evidence` what a survey has to show. `digest` binds the answer to
     what was shown; `surveyed` says whether the machine was looked at before asking.
-    `estimated_duration_ms` is how long calls of its class have taken, where some have.
+    `estimated_duration_ms` is how long calls of its class have taken, where some have, and `past`
+    how many there were.
     """
 
     id: ApprovalId
@@ -71,6 +72,7 @@ class Approval:
     status: ApprovalStatus = ApprovalStatus.PENDING
     answer: Answer | None = None
     estimated_duration_ms: int | None = None
+    past: PastCalls | None = None
 
     def resolve(self, status: ApprovalStatus, answer: Answer) -> "Approval":
         if self.status is not ApprovalStatus.PENDING:

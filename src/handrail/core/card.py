@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from handrail.core.approval import Approval
-from handrail.core.grant import Scope
+from handrail.core.grant import PastCalls, Scope
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import JsonObject
 
@@ -23,11 +23,16 @@ _WORTH_SAYING_MS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One way to say yes: how far it reaches, in words, and what to think of before."""
+    """One way to say yes: how far it reaches, in words, and what to think of before.
+
+    `past` says how many calls it would have covered so far; `past_calls` is their number.
+    """
 
     scope: Scope
     words: str
     warning: str | None = None
+    past: str | None = None
+    past_calls: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +108,18 @@ def _offer(scope: Scope, approval: Approval) -> Offer:
             return Offer(scope, "this call, once")
         case Scope.CLASS:
             kind = approval.call_class.words if approval.call_class is not None else ""
-            return Offer(scope, f"{kind}, for the rest of this session")
+            words = f"{kind}, for the rest of this session"
+            past = approval.past
+            if past is None:
+                return Offer(scope, words)
+            return Offer(scope, words, past=_tell_past(past), past_calls=past.calls)
         case Scope.SESSION:
             return Offer(scope, "everything in this session", WHOLE_SESSION)
+
+
+def _tell_past(past: PastCalls) -> str:
+    if past.calls == 0:
+        return "no earlier call of this project was like this"
+    calls = "1 earlier call" if past.calls == 1 else f"{past.calls:,} earlier calls"
+    refused = f", {past.refused:,} of which you refused" if past.refused else ""
+    return f"it would have covered {calls} of this project{refused}"

@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from handrail.core.audit import canonical
 from handrail.core.ids import ApprovalId, GrantId, ProjectId, SessionId, UserId
@@ -52,6 +53,16 @@ class CallClass:
             return None
         digest = hashlib.sha256(canonical(seen).encode()).hexdigest()
         return replace(self, key=f"{self.key}@{digest}", bound=())
+
+
+class PastCalls(NamedTuple):
+    """How many calls a grant would have covered, had it been given before them.
+
+    `refused` are those among them that a person has said no to.
+    """
+
+    calls: int
+    refused: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from handrail.core.change import Change
 from handrail.core.checkpoint import Checkpoint
 from handrail.core.event import Event
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.grant import Grant
+from handrail.core.grant import Grant, PastCalls
 from handrail.core.ids import (
     ApprovalId,
     CallId,
@@ -221,6 +221,10 @@ class Store(Protocol):
         self, project_id: ProjectId, class_key: str, *, limit: int
     ) -> list[int]:
         """How many milliseconds the latest calls took that were asked about under a class."""
+        ...
+
+    async def count_of_class(self, execution: ToolExecution, class_key: str) -> PastCalls:
+        """How many other calls of its project were of that class, and no riskier than this one."""
         ...
 
     async def find_grant(self, grant_id: GrantId) -> Grant | None: ...

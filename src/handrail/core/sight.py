@@ -31,12 +31,16 @@ class FileSort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SeenFile:
-    """A file whose content decides what is run. `mark` is by what it is known again."""
+    """A file whose content decides what is run. `mark` is by what it is known again.
+
+    `run_by` are, for a program of the workspace, the files that its first line names, in turn.
+    """
 
     path: str
     sort: FileSort
     mark: str = ""
     size: int = 0
+    run_by: "tuple[SeenFile, ...] | None" = None
 
     @property
     def fact(self) -> str:
@@ -47,17 +51,13 @@ class SeenFile:
 
 @dataclass(frozen=True, slots=True)
 class SeenStep:
-    """One program: its words with every pattern expanded, and by which file it is started.
-
-    `interpreters` are the files that a script names in its own first line, in turn.
-    """
+    """One program: its words with every pattern expanded, and by which file it is started."""
 
     argv: tuple[str, ...]
     program: SeenFile
     folder: str
     folder_mark: str
     files: tuple[SeenFile, ...] = ()
-    interpreters: tuple[SeenFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,12 @@ class Sight:
             where = name if len(self.steps) == 1 else f"{name} (step {number})"
             facts[f"what {where} is told"] = _digest(list(step.argv))
             facts[f"the folder {visible(step.folder)}"] = step.folder_mark
-            facts.update({fact_of(file.path): file.fact for file in step.files})
-            for one in (step.program, *step.interpreters):
-                facts[f"the program {visible(one.path)}"] = one.fact
+            facts[f"the program {visible(step.program.path)}"] = step.program.fact
+            for file in step.files:
+                facts[fact_of(file.path)] = file.fact
+                if file.run_by is not None:
+                    chain = [[one.path, one.fact] for one in file.run_by]
+                    facts[run_by_fact_of(file.path)] = _HASHED + _digest(chain)
         facts["the environment of commands"] = {
             "names": sorted(self.environment),
             "sha256": _digest(dict(self.environment)),
@@ -95,6 +98,11 @@ class Sight:
 def fact_of(path: str) -> str:
     """Under which name the content of a file stands among the facts."""
     return f"the file {visible(path)}"
+
+
+def run_by_fact_of(path: str) -> str:
+    """Under which name stands by what a program of the workspace is run."""
+    return f"what runs {visible(path)}"
 
 
 def is_content(fact: object) -> bool:

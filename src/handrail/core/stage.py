@@ -38,11 +38,12 @@ class Stream(StrEnum):
 class ScriptFile:
     """A file, by its path from the workspace's root, whose content a program runs or obeys.
 
-    It may be a pattern that stands for several.
+    It may be a pattern that stands for several, or the program itself.
     """
 
     path: str
     is_pattern: bool = False
+    is_program: bool = False
 
 
 @dataclass(frozen=True, slots=True)

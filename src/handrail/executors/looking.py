@@ -9,6 +9,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from handrail.core.errors import CommandExecutionError, ToolError
 from handrail.core.sight import FileSort, SeenFile, SeenStep, Sight
@@ -74,13 +75,12 @@ class _Look:
             self._program(program),
             stage.folder,
             self._folder(stage.folder),
-            tuple([self._script(script) for script in stage.scripts]),
-            tuple(self._interpreters(program, stage.folder)),
+            tuple([self._script(script, stage.folder) for script in stage.scripts]),
         )
 
     def _program(self, path: str) -> SeenFile:
         """One of the workspace by its content, any other by what the system says of it."""
-        if (own := self._from_root(path)) is not None:
+        if (own := self._from_root(os.path.realpath(path))) is not None:
             return self._file(own)
         try:
             found = os.stat(path)
@@ -92,7 +92,7 @@ class _Look:
     def _interpreters(self, program: str, folder: str) -> Iterator[SeenFile]:
         """What the first line of a script names, and of that one in turn, within the workspace."""
         for _ in range(_MOST_INTERPRETERS):
-            own = self._from_root(program)
+            own = self._from_root(os.path.realpath(program))
             named = None if own is None else self._shebang(own)
             if named is None:
                 return
@@ -119,7 +119,10 @@ class _Look:
         line = head[2:].split(b"\n", 1)[0]
         return os.fsdecode(line).split() or None
 
-    def _script(self, script: ScriptFile) -> SeenFile:
+    def _script(self, script: ScriptFile, folder: str) -> SeenFile:
+        if script.is_program:
+            path = os.path.join(self._root, script.path)
+            return replace(self._file(script.path), run_by=tuple(self._interpreters(path, folder)))
         if not script.is_pattern:
             return self._file(script.path)
         try:

@@ -12,7 +12,7 @@ from handrail.core.change import Add, Advance, Change, Resolve, UseGrant
 from handrail.core.errors import BadInput, ChangeRefused, Conflict, ErrorType, NotFound
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.grant import CallClass, Grant, Scope
+from handrail.core.grant import CallClass, Grant, PastCalls, Scope
 from handrail.core.ids import ApprovalId, ProjectId, mint
 from handrail.core.ports import Clock, Store
 from handrail.core.verdict import Ruling, Verdict
@@ -73,8 +73,10 @@ class ApprovalManager:
         if asked >= MOST_QUESTIONS:
             words = f"{asked:,} questions of this agent are open; wait until some are answered"
             return _turn_away(judged, words, at)
-        usual = await self._usual_duration_ms(judged.project_id, assessment.call_class)
-        return self.request_tool_execution_approval(judged, assessment, usual)
+        kind = assessment.call_class
+        usual = await self._usual_duration_ms(judged.project_id, kind)
+        past = None if kind is None else await self._store.count_of_class(judged, kind.key)
+        return self.request_tool_execution_approval(judged, assessment, usual, past)
 
     def auto_approve_tool_if_low_risk(
         self, judged: ToolExecution, assessment: Assessment
@@ -92,11 +94,17 @@ class ApprovalManager:
         return int(median(taken)) if taken else None
 
     def request_tool_execution_approval(
-        self, judged: ToolExecution, assessment: Assessment, usual_ms: int | None = None
+        self,
+        judged: ToolExecution,
+        assessment: Assessment,
+        usual_ms: int | None = None,
+        past: PastCalls | None = None,
     ) -> Move:
         """Put a call to the people of its project; it waits until one of them answers."""
         approval = replace(
-            self.request_tool_approval(judged, assessment), estimated_duration_ms=usual_ms
+            self.request_tool_approval(judged, assessment),
+            estimated_duration_ms=usual_ms,
+            past=past,
         )
         waiting = judged.advance(
             Status.AWAITING_APPROVAL, approval.created_at, approval_id=approval.id

@@ -52,6 +52,7 @@ class Assessment:
             requires_approval=self.verdict.ruling is Ruling.ASK,
             surveyed=self.survey is not None,
             client_id=client_id,
+            class_key=None if self.call_class is None else self.call_class.key,
         )
 
 

@@ -5,8 +5,9 @@ from datetime import datetime
 from handrail.core.approval import Approval, ApprovalStatus
 from handrail.core.errors import NotFound
 from handrail.core.execution import ToolExecution
-from handrail.core.grant import Grant
+from handrail.core.grant import Grant, PastCalls
 from handrail.core.ids import ApprovalId, GrantId, ProjectId, SessionId
+from handrail.core.risk import RiskLevel
 from handrail.store import approval_statements as statements
 from handrail.store.approval_rows import read_approval, read_grant
 from handrail.store.reading import Reading
@@ -60,6 +61,19 @@ class ApprovalReads(Reading):
             statements.LIST_DURATIONS, project_id=project_id, class_key=class_key, limit=limit
         )
         return [row[0] for row in found]
+
+    async def count_of_class(self, execution: ToolExecution, class_key: str) -> PastCalls:
+        most = min(execution.risk_level, RiskLevel.HIGH)
+        coverable = [risk for risk in RiskLevel if risk <= most]
+        risks = {f"risk_{n}": coverable[min(n, len(coverable) - 1)].name for n in range(3)}
+        found = await self._fetch(
+            statements.COUNT_OF_CLASS,
+            project_id=execution.project_id,
+            class_key=class_key,
+            execution_id=execution.id,
+            **risks,
+        )
+        return PastCalls(*found[0])
 
     async def find_grant(self, grant_id: GrantId) -> Grant | None:
         found = await self._fetch(statements.FIND_GRANT, grant_id=grant_id)

@@ -7,7 +7,7 @@ import msgspec
 
 from handrail.core.approval import Answer, Approval, ApprovalStatus
 from handrail.core.audit import canonical
-from handrail.core.grant import CallClass, Grant, Scope
+from handrail.core.grant import CallClass, Grant, PastCalls, Scope
 from handrail.core.risk import RiskLevel
 from handrail.store.rows import Row, from_micros, micros_or_none, moment_or_none, to_micros
 from handrail.store.schema import grants, tool_approvals
@@ -42,6 +42,8 @@ def approval_row(approval: Approval) -> dict[str, Any]:
         "expires_at": to_micros(approval.expires_at),
         "metadata": None,
         "estimated_duration_ms": approval.estimated_duration_ms,
+        "past_calls": None if approval.past is None else approval.past.calls,
+        "past_refused": None if approval.past is None else approval.past.refused,
         **answer_row(approval),
     }
 
@@ -96,7 +98,14 @@ def read_approval(row: Row) -> Approval:
         status=ApprovalStatus(values["status"]),
         answer=_read_answer(values),
         estimated_duration_ms=values["estimated_duration_ms"],
+        past=_read_past(values),
     )
+
+
+def _read_past(values: dict[str, Any]) -> PastCalls | None:
+    if values["past_calls"] is None:
+        return None
+    return PastCalls(values["past_calls"], values["past_refused"])
 
 
 def _read_answer(values: dict[str, Any]) -> Answer | None:

@@ -1,6 +1,6 @@
 """The statements about questions, answers and grants."""
 
-from sqlalchemy import and_, bindparam, exists, func, insert, or_, select, update
+from sqlalchemy import and_, bindparam, case, exists, func, insert, or_, select, update
 
 from handrail.core.execution import Status
 from handrail.store.schema import (
@@ -112,12 +112,23 @@ LIST_DURATIONS = (
     .where(
         tool_approvals.c.project_id == bindparam("project_id"),
         tool_approvals.c.class_key == bindparam("class_key"),
-        OF_A_CLASS,
+        tool_approvals.c.class_key.is_not(None),
         tool_executions.c.status == Status.COMPLETED,
         tool_executions.c.execution_time_ms.is_not(None),
     )
     .order_by(tool_approvals.c.created_at.desc())
     .limit(bindparam("limit"))
+)
+# Not the call itself that is being asked about.
+COUNT_OF_CLASS = select(
+    func.count(),
+    func.count(case((tool_executions.c.status == Status.REJECTED, 1))),
+).where(
+    tool_executions.c.project_id == bindparam("project_id"),
+    tool_executions.c.class_key == bindparam("class_key"),
+    OF_A_CLASS,
+    tool_executions.c.risk_level.in_([bindparam(f"risk_{number}") for number in range(3)]),
+    tool_executions.c.id != bindparam("execution_id"),
 )
 FIND_GRANT = select(grants).where(grants.c.id == bindparam("grant_id"))
 LIST_GRANTS = (

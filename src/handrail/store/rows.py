@@ -86,6 +86,7 @@ def judged_row(execution: ToolExecution) -> dict[str, Any]:
         "reasons": _in_json(execution.reasons),
         "requires_approval": execution.requires_approval,
         "surveyed": execution.surveyed,
+        "class_key": execution.class_key,
     }
 
 

@@ -147,8 +147,16 @@ tool_executions = Table(
     _text("late_result", nullable=True),
     _text("claim_key", nullable=True),
     _text("origins", nullable=True),
+    _text("class_key", nullable=True),
     UniqueConstraint("project_id", "session_id", "call_id"),
     Index("tool_executions_by_time", "project_id", "created_at"),
+    Index(
+        "tool_executions_by_class",
+        "project_id",
+        "class_key",
+        sqlite_where=OF_A_CLASS,
+        postgresql_where=OF_A_CLASS,
+    ),
     Index(
         "tool_executions_unfinished",
         "workspace_id",
@@ -229,6 +237,8 @@ tool_approvals = Table(
     _text("grant_id", nullable=True),
     _text("metadata", nullable=True),
     Column("estimated_duration_ms", Integer),
+    Column("past_calls", Integer),
+    Column("past_refused", Integer),
     Index("tool_approvals_by_time", "project_id", "created_at"),
     Index(
         "tool_approvals_by_class",

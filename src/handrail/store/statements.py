@@ -98,7 +98,7 @@ _MOVING = (
     "status", "approval_id", "approved_by", "scope", "client_id", "epoch", "result", "error",
     "error_type", "execution_time_ms", "approved_at", "started_at", "completed_at", "claim_key",
 )  # fmt: skip
-_JUDGED = ("digest", "risk_level", "reasons", "requires_approval", "surveyed")
+_JUDGED = ("digest", "risk_level", "reasons", "requires_approval", "surveyed", "class_key")
 # In a session that has been stopped, a call can only end.
 _GOES_ON = ~exists().where(
     sessions.c.project_id == tool_executions.c.project_id,

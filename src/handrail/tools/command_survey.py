@@ -46,8 +46,8 @@ def _told(sight: Sight) -> Iterator[str]:
     bound: dict[str, None] = {}
     for step in sight.steps:
         yield from _command(step)
-        for file in (*step.files, step.program, *step.interpreters):
-            bound[_file(file)] = None
+        for file in (*step.files, step.program):
+            bound.update(dict.fromkeys(map(_file, (file, *(file.run_by or ())))))
     yield from bound
 
 

@@ -125,6 +125,8 @@ class OfferView(BaseModel):
     scope: str = Field(description="How far this yes would reach.")
     words: str = Field(description="The same in words.")
     warning: str | None = Field(description="What to think of before.")
+    past: str | None = Field(description="How many earlier calls it would have covered, in words.")
+    past_calls: int | None = Field(description="How many; null where nobody has counted.")
 
 
 class ApprovalView(BaseModel):

@@ -59,17 +59,27 @@ async def test_a_question_shows_all_that_a_person_needs(
         "notes": [],
         "evidence": "",
         "offers": [
-            {"scope": "once", "words": "this call, once", "warning": None},
+            {
+                "scope": "once",
+                "words": "this call, once",
+                "warning": None,
+                "past": None,
+                "past_calls": None,
+            },
             {
                 "scope": "class",
                 "words": "writes to *.md in the workspace's top folder,"
                 " for the rest of this session",
                 "warning": None,
+                "past": "no earlier call of this project was like this",
+                "past_calls": 0,
             },
             {
                 "scope": "session",
                 "words": "everything in this session",
                 "warning": WHOLE_SESSION,
+                "past": None,
+                "past_calls": None,
             },
         ],
         "needs_second_step": False,

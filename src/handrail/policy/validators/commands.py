@@ -4,15 +4,17 @@ Only the words are judged, without a look at the disk. Which file a name means, 
 leads to, is the executor's matter, at the moment of use.
 """
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from handrail.core.audit import canonical
+from handrail.core.box import Profile
 from handrail.core.grant import CallClass
 from handrail.core.risk import Finding, RiskLevel, forbidden, worst
-from handrail.core.sight import fact_of
+from handrail.core.sight import fact_of, run_by_fact_of
 from handrail.core.stage import ScriptFile, Stage
 from handrail.policy.rulebook.command_line import read_line
 from handrail.policy.rulebook.reading import FileWord, Reading, in_full, shown
@@ -24,6 +26,8 @@ MAX_ARGS = 1_000
 MAX_ARG_BYTES = 100_000
 MAX_ALL_CHARS = 1_000_000
 MAX_WRITTEN_CHARS = 10_000
+# More than that nobody reads before saying yes to it for good.
+_MOST_CHARS_OF_CLASS = 400
 _UNSEEN = {"Cc", "Cf", "Zl", "Zp"}
 _UNKNOWN_KIND = "write.unknown-kind"
 _LAYOUT = {"\n", "\t"}
@@ -59,7 +63,7 @@ class CommandValidator:
         """
         reading = read_line(self.rules.command_list, [command, *args])
         scripts = [
-            ScriptFile(path, is_pattern=word in patterns)
+            ScriptFile(path, is_pattern=word in patterns, is_program=_is_own(word, command))
             for word in reading.scripts
             if (path := self._plain_path(word)) is not None
         ]
@@ -84,11 +88,12 @@ class CommandValidator:
         reading = read_line(self.rules.command_list, [command, *args])
         if worst(self._judge(reading)) >= RiskLevel.HIGH:
             return None
-        files = dict.fromkeys(map(self._plain_path, reading.scripts))
-        if None in files or (reading.kind is None and not (files and reading.says_all)):
+        stage = self.stage_of(command, args)
+        paths = list(dict.fromkeys(script.path for script in stage.scripts))
+        bound = tuple(fact for script in stage.scripts for fact in _facts_of(script))
+        is_whole = len(paths) == len(set(reading.scripts)) and reading.profile is not Profile.NET
+        if reading.kind is None and not (paths and is_whole and reading.says_all):
             return None
-        paths = [path for path in files if path is not None]
-        bound = tuple(map(fact_of, paths))
         while_same = f", while {_listed(paths)} as it is now" if paths else ""
         if reading.kind is not None:
             words = " ".join(reading.kind)
@@ -96,8 +101,11 @@ class CommandValidator:
             return CallClass(key, f"{words} …{while_same}", bound)
         words = " ".join(map(in_full, (command, *args)))
         where = "" if self.folder == "." else f" in {in_full(self.folder)}"
-        key = f"{reading.profile}:{canonical([self.folder, reading.argv])}"
-        return CallClass.exactly(key, f"`{words}`{where}{while_same}", bound)
+        if len(words) > _MOST_CHARS_OF_CLASS:
+            return None
+        same = hashlib.sha256(canonical([self.folder, reading.argv]).encode()).hexdigest()
+        told = f"`{words}`{where}{while_same}"
+        return CallClass.exactly(f"{reading.profile}:{same}", told, bound)
 
     def files_of(self, command: str, args: Sequence[str] = ()) -> list[tuple[str, bool]]:
         """Paths that the command may open, as they lead from the root, and whether to change them.
@@ -163,6 +171,17 @@ class CommandValidator:
         root = [part for part in self.root.split("/") if part]
         parts = [part for part in path.split("/") if part not in ("", ".")]
         return "/".join(parts[len(root) :]) or "." if parts[: len(root)] == root else None
+
+
+def _is_own(word: str, command: str) -> bool:
+    """Whether this is the program itself, one of the workspace."""
+    return word == command and "/" in command
+
+
+def _facts_of(script: ScriptFile) -> Iterator[str]:
+    yield fact_of(script.path)
+    if script.is_program:
+        yield run_by_fact_of(script.path)
 
 
 def _listed(paths: Sequence[str]) -> str:
