@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from handrail.cli import output
-from handrail.cli.output import print_json, say, status, visible
+from handrail.cli.output import in_short, print_json, say, status, visible
 
 
 @pytest.fixture
@@ -60,3 +60,16 @@ def test_json_stays_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_json_is_printed_to_the_letter(capsys: pytest.CaptureFixture[str]) -> None:
     print_json({"a": ":heart: [bold]x[/]"})
     assert json.loads(capsys.readouterr().out) == {"a": ":heart: [bold]x[/]"}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("x" * 60, "x" * 60),
+        ("x" * 1_061, "x" * 60 + "… [1,001 more characters]"),
+        ("a\nb\nc", "[2 lines]"),
+        (["a", "b"], "a b"),
+    ],
+)
+def test_what_is_left_out_is_counted(value: object, shown: str) -> None:
+    assert in_short(value) == shown

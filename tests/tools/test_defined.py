@@ -124,7 +124,7 @@ def test_a_person_reads_one_line_without_secrets() -> None:
     long = tool.preview(tool.read_params({"path": "x" * 1000}))
 
     assert preview == 'Use first_lines with path "a\\nb", password "[masked]"'
-    assert (len(long), long[-1]) == (200, "…")
+    assert long.endswith("xxx… [828 more characters]")
     assert tool.preview(tool.read_params({})) == "Use first_lines with nothing"
 
 

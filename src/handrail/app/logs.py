@@ -9,8 +9,19 @@ from pathlib import Path
 from typing import TextIO, cast
 
 import structlog
+from structlog.typing import EventDict, Processor
+
+from handrail.core.visible import visible
 
 _LONGEST_BYTES = 10_000_000
+
+
+def _make_visible(_logger: object, _method: str, event: EventDict) -> EventDict:
+    """What others have said can neither hide in a line nor pass for one of its own."""
+    return {
+        name: visible(str(value), keep="\n\t" if name == "exception" else "")
+        for name, value in event.items()
+    }
 
 
 def configure_logs(*, verbose: bool = False, file: Path | None = None) -> None:
@@ -22,13 +33,19 @@ def configure_logs(*, verbose: bool = False, file: Path | None = None) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer()
-            if not stream.isatty()
-            else structlog.dev.ConsoleRenderer(pad_event=0, pad_level=False),
+            *_renderers(for_people=stream.isatty()),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.WriteLoggerFactory(cast(TextIO, Pen(stream))),
     )
+
+
+def _renderers(*, for_people: bool) -> list[Processor]:
+    if not for_people:
+        # JSON escapes whatever is not ASCII by itself.
+        return [structlog.processors.JSONRenderer()]
+    # By its place: the width of events has changed its name.
+    return [_make_visible, structlog.dev.ConsoleRenderer(0, pad_level=False)]
 
 
 def _open(file: Path) -> TextIO:

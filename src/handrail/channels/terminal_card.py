@@ -12,7 +12,7 @@ from rich.text import Text
 
 from handrail.core.card import Card, Offer
 from handrail.core.grant import Scope
-from handrail.core.visible import visible
+from handrail.core.visible import cut, visible
 
 # The key that gives each answer.
 KEYS = {Scope.ONCE: "a", Scope.CLASS: "c", Scope.SESSION: "s"}
@@ -108,10 +108,7 @@ class CardText:
     def _shown(self, text: str) -> str:
         """Every unseen character made visible, and the end cut off what is long."""
         shown = visible(text, keep="\t").expandtabs(4)
-        more = len(shown) - SHOWN_CHARS
-        if self.whole or more <= 0:
-            return shown
-        return f"{shown[:SHOWN_CHARS]}… [{more:,} more characters]"
+        return shown if self.whole else cut(shown, SHOWN_CHARS)
 
 
 def tell_offer(offer: Offer) -> str:

@@ -58,7 +58,10 @@ def approvals(
     rows = table("id", "risk", "what", "left" if wanted is ApprovalStatus.PENDING else "answer")
     for one in answer["approvals"]:
         rows.add_row(
-            short(one["approval_id"]), one["risk_level"], visible(one["description"]), _ending(one)
+            visible(short(one["approval_id"])),
+            visible(one["risk_level"]),
+            visible(one["description"]),
+            _ending(one),
         )
     console.print(rows)
     if wanted is ApprovalStatus.PENDING:

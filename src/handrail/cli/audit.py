@@ -15,7 +15,7 @@ from handrail.app.home import Home
 from handrail.app.settings import load_settings
 from handrail.cli import audit_export, options
 from handrail.cli.ids import short
-from handrail.cli.output import console, print_json, say, table, visible
+from handrail.cli.output import complain, console, print_json, say, table, visible
 from handrail.core.audit import AuditEntry
 from handrail.core.checkpoint import short_key
 from handrail.core.errors import BadInput, SetupError
@@ -51,7 +51,7 @@ def show(
         rows.add_row(
             str(line.seq),
             line.at.strftime("%d %b %H:%M:%S"),
-            line.action,
+            visible(line.action),
             visible(short(line.actor)),
             visible(short(line.subject)),
             visible(_details(line)),
@@ -84,7 +84,7 @@ def verify(
             _verify_file(file, trusted) if file else _verify_own(workspace, home, trusted)
         )
     except (SetupError, BadInput) as error:
-        typer.echo(f"handrail: {error}", err=True)
+        complain(error)
         raise typer.Exit(_USAGE) from error
     if json:
         print_json(_in_json(after, found))

@@ -57,7 +57,8 @@ def executions(
     for one in answer["executions"]:
         when = one["created_at"][5:16].replace("T", " ")
         where = f"{one['tool_name']} in session {one['session_id']}"
-        say(f"{short(one['tool_id'])}  {when}  {status(one['status'])}  {visible(where)}")
+        which = visible(f"{short(one['tool_id'])}  {when}")
+        say(f"{which}  {status(one['status'])}  {visible(where)}")
         console.print(Padding(visible(_what(one)), (0, 0, 0, 10)))
 
 
@@ -85,7 +86,8 @@ def show(
     rows.add_row("status", status(found["status"]))
     for moment in _MOMENTS:
         if found[moment]:
-            rows.add_row(moment.removesuffix("_at"), found[moment][:19].replace("T", " "))
+            when = found[moment][:19].replace("T", " ")
+            rows.add_row(moment.removesuffix("_at"), visible(when))
     if found["error"]:
         words = [found["error_type"], found["error"]] if found["error_type"] else [found["error"]]
         rows.add_row("error", visible(": ".join(words)))

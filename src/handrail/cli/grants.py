@@ -43,12 +43,12 @@ def grants(
     for one in answer["grants"]:
         uses = one["uses_left"]
         rows.add_row(
-            short(one["grant_id"]),
+            visible(short(one["grant_id"])),
             visible(one["session_id"]),
             visible(one["words"]),
-            one["max_risk"],
+            visible(one["max_risk"]),
             "any number" if uses is None else str(uses),
-            (one["expires_at"] or "the session ends")[:19],
+            visible((one["expires_at"] or "the session ends")[:19]),
         )
     console.print(rows)
 

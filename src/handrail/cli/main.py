@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from handrail.core.errors import HandrailError
+from handrail.core.visible import visible
 from handrail.version import __version__
 
 # name → (module, the sentence that stands in the list)
@@ -49,7 +50,7 @@ def main() -> None:
     except* HandrailError as group:
         troubles = list(_leaves(group))
     for trouble in troubles:
-        typer.echo(f"handrail: {trouble}", err=True)
+        typer.echo(f"handrail: {visible(str(trouble), keep=chr(10))}", err=True)
     if troubles:
         sys.exit(1)
 

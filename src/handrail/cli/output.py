@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from handrail.core.visible import cut
 from handrail.core.visible import visible as make_visible
 
 console = Console(highlight=False, emoji=False)
@@ -43,7 +44,7 @@ def program() -> str:
 
 
 def status(word: str) -> str:
-    return f"[{_STATUS_STYLE.get(word, 'cyan')}]{escape(word)}[/]"
+    return f"[{_STATUS_STYLE.get(word, 'cyan')}]{visible(word)}[/]"
 
 
 def visible(text: object, *, keep: str = "") -> str:
@@ -56,7 +57,12 @@ def in_short(value: object, most: int = 60) -> str:
     text = " ".join(map(str, cast(list[object], value))) if isinstance(value, list) else str(value)
     if (lines := text.count("\n")) > 0:
         return f"[{lines:,} line{'s' * (lines > 1)}]"
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return cut(text, most)
+
+
+def complain(words: object) -> None:
+    """Say on standard error what went wrong."""
+    typer.echo(f"handrail: {make_visible(str(words), keep=chr(10))}", err=True)
 
 
 def print_json(value: Any) -> None:

@@ -32,7 +32,9 @@ def tools(
         return
     rows = table("tool", "risk", "what it does")
     for tool in answer["tools"]:
-        rows.add_row(tool["name"], tool["risk_level"], visible(tool["description"]))
+        rows.add_row(
+            visible(tool["name"]), visible(tool["risk_level"]), visible(tool["description"])
+        )
     console.print(rows)
     for name in missing:
         say(f"[yellow]not on this machine[/]  {visible(name)}: the server has it, this machine not")

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from handrail.core import errors
+from handrail.core.visible import cut
 
 log = structlog.get_logger(__name__)
 
@@ -111,8 +112,7 @@ async def on_invalid_body(request: Request, error: Exception) -> Response:
     if len(lines) > _MOST_LINES:
         details += f"; and {len(lines) - _MOST_LINES} more"
     # A name can be as long as whoever sends it likes.
-    shown = details if len(details) <= _MOST_CHARS else details[:_MOST_CHARS] + "…"
-    return problem(BAD_INPUT, shown)
+    return problem(BAD_INPUT, cut(details, _MOST_CHARS))
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:

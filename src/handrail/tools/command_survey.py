@@ -7,6 +7,7 @@ from handrail.core.risk import Finding, RiskLevel
 from handrail.core.sight import FileSort, SeenFile, SeenStep, Sight
 from handrail.core.stage import Stage
 from handrail.core.survey import Survey
+from handrail.core.visible import cut
 from handrail.policy.redaction import mask_text
 from handrail.policy.rulebook.reading import in_full
 
@@ -23,7 +24,7 @@ async def survey_stages(hands: Hands, stages: Sequence[Stage]) -> Survey:
         PathValidationError: One of them lies elsewhere.
     """
     sight = await hands.commands.look(stages)
-    evidence = _cut(mask_text("\n".join(_told(sight))))
+    evidence = cut(mask_text("\n".join(_told(sight))), _MOST_CHARS)
     return Survey(sight.facts, tuple(_reach(stages, sight)), evidence)
 
 
@@ -78,9 +79,3 @@ def _file(file: SeenFile) -> str:
             return f"unbound  {name} is too large to be read first: {file.size:,} bytes"
         case FileSort.UNREAD:
             return f"unbound  {name} cannot be read first"
-
-
-def _cut(text: str) -> str:
-    if (more := len(text) - _MOST_CHARS) <= 0:
-        return text
-    return f"{text[:_MOST_CHARS]}… [{more:,} more characters]"

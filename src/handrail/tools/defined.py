@@ -10,6 +10,7 @@ from handrail.core.errors import SetupError
 from handrail.core.hands import Hands
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, JsonObject, Site, ToolDefinition, ToolResult
+from handrail.core.visible import cut, visible
 from handrail.policy.redaction import mask
 from handrail.policy.security import Scene
 from handrail.tools.base import AnyTool, Tool, ToolParams
@@ -45,7 +46,7 @@ class DefinedTool(Tool[DefinedParams]):
         given = mask(params.values).items()
         fields = [f"{name} {json.dumps(value, ensure_ascii=False)}" for name, value in given]
         words = f"Use {self.name} with {', '.join(fields) or 'nothing'}"
-        return words if len(words) <= _SHOWN_CHARS else f"{words[: _SHOWN_CHARS - 1]}…"
+        return cut(visible(words), _SHOWN_CHARS)
 
     async def execute(
         self,

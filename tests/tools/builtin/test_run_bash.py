@@ -194,7 +194,7 @@ def test_preview_shows_the_line_with_all_that_is_in_it(
 
 def test_preview_of_very_much_is_cut_and_says_how_much_more_there_is() -> None:
     preview = TOOL.preview(line("x" * 4_000 + "y" * 1_234))
-    assert preview == f"Run: {'x' * 4_000} … and 1,234 more characters"
+    assert preview == f"Run: {'x' * 4_000}… [1,234 more characters]"
 
 
 def test_class_of_calls_is_that_of_the_command_alone() -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, forbidden
-from handrail.core.visible import visible
+from handrail.core.visible import cut, visible
 
 _NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 _SHOWN_CHARS = 80
@@ -81,9 +81,8 @@ def refused(rule: str, reason: str) -> Reading:
 
 def shown(word: str) -> str:
     """A word for a person: nothing in it acts on a terminal, and it is not endless."""
-    if (more := len(word) - _SHOWN_CHARS) <= 0:
-        return in_full(word)
-    return f"{in_full(word[:_SHOWN_CHARS])}… [{more:,} more characters]"
+    more = cut(word, _SHOWN_CHARS)[_SHOWN_CHARS:]
+    return in_full(word[:_SHOWN_CHARS]) + more
 
 
 def in_full(word: str) -> str:

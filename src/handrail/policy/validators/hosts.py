@@ -11,7 +11,7 @@ from ipaddress import IPv6Address, ip_address
 
 from handrail.core.errors import BadInput
 from handrail.core.risk import Finding, forbidden
-from handrail.core.visible import visible
+from handrail.core.visible import cut, visible
 
 MAX_NAME_CHARS = 253
 MAX_PORT = 65535
@@ -172,5 +172,4 @@ def _read_v6(text: str) -> str | None:
 
 
 def _bad(word: str, why: str) -> Finding:
-    shown = visible(word[:_SHOWN_CHARS]) + ("…" if len(word) > _SHOWN_CHARS else "")
-    return forbidden(_RULE, f"the host '{shown}' {why}")
+    return forbidden(_RULE, f"the host '{cut(visible(word), _SHOWN_CHARS)}' {why}")

@@ -10,7 +10,7 @@ from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
-from handrail.core.visible import visible
+from handrail.core.visible import cut, visible
 from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED
 from handrail.policy.validators.scripts import ScriptValidator
@@ -58,10 +58,8 @@ class RunBash(Tool[RunBashParams]):
         )
 
     def preview(self, params: RunBashParams) -> str:
-        more = len(params.command) - _SHOWN_CHARS
-        rest = f" … and {more:,} more characters" if more > 0 else ""
         where = "" if params.working_dir == "." else f" in {visible(params.working_dir)}"
-        return f"Run{where}: {visible(params.command[:_SHOWN_CHARS], keep=chr(10))}{rest}"
+        return f"Run{where}: {cut(visible(params.command, keep=chr(10)), _SHOWN_CHARS)}"
 
     def call_class(self, params: RunBashParams, scene: Scene) -> CallClass | None:
         return _validator(params, scene).class_of(params.command)

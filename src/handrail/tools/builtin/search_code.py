@@ -8,7 +8,7 @@ from handrail.core.hands import Found, Hands, Match, Query
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.tool import Effect, JsonObject, ToolResult
 from handrail.core.verdict import Plan
-from handrail.core.visible import visible
+from handrail.core.visible import cut, visible
 from handrail.policy.security import Scene
 from handrail.policy.validators.paths import PathValidator
 from handrail.tools.base import Tool, ToolParams
@@ -64,10 +64,9 @@ class SearchCode(Tool[SearchCodeParams]):
         return Plan(paths=(_resolve(params, scene),))
 
     def preview(self, params: SearchCodeParams) -> str:
-        pattern = visible(params.pattern[:_PREVIEWED_CHARS])
-        more = "…" if len(params.pattern) > _PREVIEWED_CHARS else ""
+        pattern = cut(visible(params.pattern), _PREVIEWED_CHARS)
         files = "" if params.file_pattern is None else f"{visible(params.file_pattern)} in "
-        return f"Search {files}{params.path} for {pattern}{more}"
+        return f"Search {files}{visible(params.path)} for {pattern}"
 
     async def execute(
         self,

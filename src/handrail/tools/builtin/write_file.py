@@ -15,6 +15,7 @@ from handrail.core.sight import fact_of
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
+from handrail.core.visible import visible
 from handrail.policy.redaction import mask_text
 from handrail.policy.security import Scene
 from handrail.policy.validators.paths import PathValidator
@@ -86,7 +87,7 @@ class WriteFile(Tool[WriteFileParams]):
         verb = "Append" if params.mode == "append" else "Write"
         path = "/".join(part for part in params.path.split("/") if part not in ("", "."))
         how = "" if _is_plain(params) else f", as {params.encoding}"
-        return f"{verb} {_extent(params.content)} to {path}{how}"
+        return f"{verb} {_extent(params.content)} to {visible(path)}{how}"
 
     def call_class(self, params: WriteFileParams, scene: Scene) -> CallClass | None:
         if self.pre_validate(params, scene):
