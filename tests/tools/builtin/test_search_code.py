@@ -143,7 +143,9 @@ def test_preview_says_what_will_happen() -> None:
     plain = SearchCodeParams(pattern="a\nb")
     choosy = SearchCodeParams(pattern="x" * 100, path="src", file_pattern="*.py")
     assert SearchCode().preview(plain) == "Search . for a\\x0ab"
-    assert SearchCode().preview(choosy) == f"Search *.py in src for {'x' * 80}… [20 more characters]"
+    assert (
+        SearchCode().preview(choosy) == f"Search *.py in src for {'x' * 80}… [20 more characters]"
+    )
 
 
 def test_model_is_told_what_is_left_out() -> None:
