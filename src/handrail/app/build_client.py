@@ -18,17 +18,20 @@ from handrail.client.journal import Journal
 from handrail.client.policy import PolicyKeeper
 from handrail.client.review import Reviewer
 from handrail.client.streaming import StreamingClient
+from handrail.core.box import Isolation
 from handrail.core.hands import Hands
 from handrail.core.ports import Channel
 from handrail.core.project import Autonomy
 from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.git import own_identity
+from handrail.executors.programs import SEARCH_PATH
 from handrail.executors.ripgrep import Ripgrep
-from handrail.executors.sandbox.box import Box
+from handrail.executors.sandbox.box import Box, Programs
 from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.executors.sandbox.probe import find_programs, prove
 from handrail.executors.search import SearchExecutor
+from handrail.executors.toolchains.toolchain import NO_TOOLCHAINS, Toolbelt
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
 
@@ -42,10 +45,12 @@ async def build_client(
     channel: Channel | None = None,
     private: Sequence[Path] = (),
     find_token: Callable[[], str | None] = lambda: None,
+    belt: Toolbelt = NO_TOOLCHAINS,
 ) -> AsyncGenerator[StreamingClient]:
     """A client for one workspace, ready to run; it asks by `channel`, if it has one.
 
-    What lies in `private` folders is read by no tool, whatever name it has in the workspace.
+    What lies in `private` folders is read by no tool, whatever name it has in the workspace. Boxes
+    have the toolchains of the `belt`.
     """
     with (
         FileSystemExecutor(
@@ -59,12 +64,18 @@ async def build_client(
         programs = find_programs()
         isolation = await asyncio.to_thread(prove, programs)
         guarded = GuardedNames(files.root, policy.rules, files.second_names, private)
-        box = Box(programs, isolation, guarded) if programs and isolation.holds else None
+        box = _box(programs, isolation, guarded, belt)
         # The server has asked where asking was due; here only what is refused always is refused.
         scene = Scene(files.root, Autonomy.FULL, isolated=isolation.holds, rules=policy.rules)
         identity = await asyncio.to_thread(own_identity)
         commands = CommandExecutor(
-            files.root, box=box, keeper=journal.keeper, identity=identity, rules=policy.rules
+            files.root,
+            box=box,
+            search_path=belt.search_path(SEARCH_PATH),
+            toolchains=belt.mounts,
+            keeper=journal.keeper,
+            identity=identity,
+            rules=policy.rules,
         )
         await asyncio.to_thread(commands.end_what_was_left)
         toolbox = load_toolbox()
@@ -88,3 +99,12 @@ async def build_client(
 
             keeper = PolicyKeeper(api, policy, adopt, isolation.walls)
             yield StreamingClient(api, handler, asking, announce, keeper)
+
+
+def _box(
+    programs: Programs | None, isolation: Isolation, guarded: GuardedNames, belt: Toolbelt
+) -> Box | None:
+    """Boxes for the workspace, where they are proven to hold."""
+    if programs is None or not isolation.holds:
+        return None
+    return Box(programs, isolation, guarded, belt.mounts, belt.search_path(SEARCH_PATH))

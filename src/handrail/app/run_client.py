@@ -6,6 +6,7 @@ from pathlib import Path
 from handrail.app.build_client import build_client
 from handrail.app.home import Credentials, Home
 from handrail.app.policy_files import WorkspacePolicy
+from handrail.app.toolchains import Toolchains
 from handrail.client.api import ApiError, ServerUntrusted
 from handrail.client.journal import Journal
 from handrail.core.errors import SetupError
@@ -35,8 +36,9 @@ async def connect(
         with home.acting_for(workspace):
             journal = Journal(home.journal_folder(credentials))
             policy = WorkspacePolicy(home, workspace)
+            belt = Toolchains(home, workspace).belt()
             async with build_client(
-                credentials, journal, policy, announce, channel, [home.path], find_token
+                credentials, journal, policy, announce, channel, [home.path], find_token, belt
             ) as client:
                 await client.run()
     except* (ApiError, ServerUntrusted) as errors:

@@ -34,6 +34,10 @@ COMMANDS = {
         "List the latest calls, look at one, or end what is going on.",
     ),
     "tools": ("handrail.cli.tools", "List the tools an agent may ask for."),
+    "toolchains": (
+        "handrail.cli.toolchains",
+        "List the toolchains of this machine, and say which of them commands may use.",
+    ),
     "audit": ("handrail.cli.audit", "Show the record, or prove that nobody has touched it."),
     "token": ("handrail.cli.token", "List, make, exchange and take back the keys to Handrail."),
     "doctor": ("handrail.cli.doctor", "Look at everything Handrail stands on."),

@@ -46,7 +46,8 @@ _MOST_WORDS_OF_BOX = 500
 class CommandExecutor:
     """Starts argv lists, never a shell, with an environment made from nothing.
 
-    `identity` is under which name git commits; the `rules` say which hosts may be reached.
+    `toolchains` are folders beside the system's whose programs a person has allowed, and `identity`
+    is under which name git commits; the `rules` say which hosts may be reached.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class CommandExecutor:
         *,
         box: Box | None = None,
         search_path: Sequence[str] = SEARCH_PATH,
+        toolchains: Sequence[str] = (),
         grace_seconds: float = 5.0,
         max_stream_bytes: int = MEGABYTE,
         keeper: str = "",
@@ -62,7 +64,7 @@ class CommandExecutor:
         rules: Rules | None = None,
     ):
         self.root = os.path.realpath(root)
-        self._programs = ProgramFinder(self.root, search_path)
+        self._programs = ProgramFinder(self.root, search_path, toolchains)
         self._open = OpenStarter(self.root, self._programs.search_path, keeper)
         self._starter: Starter = self._open if box is None else BoxStarter(box, keeper)
         self._looker = CommandLooker(self.root, self._programs, self._starter.environment)

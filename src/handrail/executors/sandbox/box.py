@@ -49,7 +49,7 @@ class Views(Protocol):
 
 
 class Box:
-    """Boxes for one workspace."""
+    """Boxes for one workspace. They show the `toolchains`, which nothing in them can change."""
 
     def __init__(
         self,
@@ -57,11 +57,13 @@ class Box:
         isolation: Isolation,
         views: Views,
         toolchains: Sequence[str] = (),
+        search_path: Sequence[str] = SEARCH_PATH,
     ):
         self.isolation = isolation
         self._programs = programs
         self._views = views
         self._toolchains = toolchains
+        self._search_path = search_path
         self._covers = _Covers()
         self._movers = _Movers()
 
@@ -116,7 +118,7 @@ class Box:
         sources: Mapping[str, int],
         further: Sequence[tuple[str, str]],
     ) -> bytes:
-        variables = [*environment(SEARCH_PATH), *further]
+        variables = [*environment(self._search_path), *further]
         words = arguments(stage.profile, view, sources, variables, self._toolchains)
         words += ["--chdir", os.path.normpath(os.path.join(view.root, stage.folder))]
         return "\0".join(words).encode(errors="surrogateescape")
