@@ -49,5 +49,5 @@ $(VENV)/run.stamp: requirements/bootstrap.lock requirements/run.lock pyproject.t
 	@scripts/setup run
 
 $(VENV)/dev.stamp: requirements/bootstrap.lock requirements/dev.lock pyproject.toml scripts/setup
-	@scripts/system-packages
+	@scripts/system-packages dev
 	@scripts/setup dev

@@ -2,10 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from handrail.app.home import Home
 from handrail.app.run_both import up
 from handrail.app.run_server import serve
 from handrail.app.settings import Settings
+from handrail.app.toolchains import Toolchains
+from handrail.client.api import HandrailApi
 from tests.app.conftest import read, running
 
 
@@ -32,3 +36,24 @@ async def test_what_waited_is_executed_after_a_new_start(
 
     assert (before["status"], after["status"]) == ("approved", "completed")
     assert after["tool_id"] == before["tool_id"]
+
+
+@pytest.mark.usefixtures("needs_box")
+async def test_commands_find_the_programs_of_a_toolchain_that_was_allowed(
+    settings: Settings, workspace: Path, tmp_path: Path
+) -> None:
+    program = tmp_path / "tools/bin/my-own-tool"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    Toolchains(Home(settings.home), workspace).allow([str(tmp_path / "tools")])
+
+    which = {"command": "which", "args": ["my-own-tool"]}
+    async with (
+        running(up, settings, workspace) as known,
+        HandrailApi(known.server, known.project_id, known.agent_token) as api,
+    ):
+        answer = await api.execute("execute_command", which, session_id="s", call_id="c", wait=10)
+
+    assert answer["status"] == "completed"
+    assert answer["result"]["stdout"] == f"{program}\n"

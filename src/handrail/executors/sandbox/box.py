@@ -10,7 +10,15 @@ from typing import NamedTuple, Protocol
 from handrail.core.box import Isolation, Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.sandbox.bubblewrap import HOME, TEMPORARY, View, arguments, is_gits
+from handrail.executors.sandbox.bubblewrap import (
+    HOME,
+    HOSTS,
+    HOSTS_OF_BOX,
+    TEMPORARY,
+    View,
+    arguments,
+    is_gits,
+)
 from handrail.executors.sandbox.gate import Gate
 from handrail.executors.sandbox.limits import limited
 from handrail.executors.sandbox.seccomp import filter_for
@@ -101,14 +109,15 @@ class Box:
         with (
             self._movers.beside(view, joins=writable),
             self._covers.over(view.missing if writable else ()),
-            held(view.bound(writable=writable)) as sources,
-            _in_memory(self._told(stage, view, sources, further)) as options,
+            held(view.bound(writable=writable)) as workspace,
+            _in_memory(HOSTS_OF_BOX) as hosts,
+            _in_memory(self._told(stage, view, {**workspace, HOSTS: hosts}, further)) as options,
             Gate(filter_for(stage.profile)) as gate,
         ):
             given = {"args": options, "block-fd": gate.bell, "seccomp": gate.filter}
             given |= {"json-status-fd": lines.status, "sync-fd": lines.alive}
             flags = [word for name, fd in given.items() for word in (f"--{name}", str(fd))]
-            fds = (*given.values(), *sources.values())
+            fds = (*given.values(), *workspace.values(), hosts)
             yield Launch([self._programs.bwrap, *flags, "--", *inner], fds, gate)
 
     def _told(

@@ -7,6 +7,7 @@ and the workspace, read-only or not. Nothing else of the machine has a name in i
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from glob import glob
 
 from handrail.core.box import Profile
 
@@ -29,7 +30,14 @@ _SETTINGS = (
     ),
     *("localtime", "timezone", "mime.types", "magic", "ssl/certs", "ssl/openssl.cnf"),
     *("pki/tls/certs", "ca-certificates", "ca-certificates.conf", "crypto-policies"),
+    *("services", "protocols", "os-release", "lsb-release", "debian_version", "fonts"),
 )
+# Debian's Java keeps half of itself there.
+_SETTINGS_BY_KIND = "/etc/java-*"
+
+# The machine's own would tell which others it knows.
+HOSTS = "/etc/hosts"
+HOSTS_OF_BOX = b"127.0.0.1 localhost box\n::1 localhost box\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +92,7 @@ def arguments(
 ) -> list[str]:
     """Everything bubblewrap is told but the command and its folder.
 
-    What it binds of the workspace is `held`.
+    What it binds of the workspace is `held`, and so is what it reads as the list of hosts.
     """
     reads = profile is Profile.READ
     told = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv"]
@@ -95,7 +103,8 @@ def arguments(
     # Where we are root, so is what runs in a box to the files of the kernel's settings.
     told += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"]
     told += [*_passing("/dev/shm"), "--remount-ro", "/dev"]  # noqa: S108
-    told += [*_passing(TEMPORARY), "--dir", HOME]
+    told += [*_passing(TEMPORARY), "--dir", HOME, "--symlink", TEMPORARY, "/var/tmp"]  # noqa: S108
+    told += ["--ro-bind-data", str(held[HOSTS]), HOSTS]
     for folder in toolchains:
         told += ["--ro-bind", folder, folder]
     told += _workspace(view, held, writable=not reads)
@@ -117,8 +126,8 @@ def _system() -> Iterator[str]:
             yield from ("--symlink", os.readlink(folder), folder)
         elif os.path.isdir(folder):
             yield from ("--ro-bind", folder, folder)
-    for name in _SETTINGS:
-        yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+    for path in (*(f"/etc/{name}" for name in _SETTINGS), *sorted(glob(_SETTINGS_BY_KIND))):
+        yield from ("--ro-bind-try", path, path)
 
 
 def _workspace(view: View, held: Mapping[str, int], *, writable: bool) -> Iterator[str]:
