@@ -7,6 +7,7 @@ from pathlib import Path
 
 from handrail.app.clock import SystemClock
 from handrail.app.home import Credentials
+from handrail.app.isolation import fence_for, prove_here
 from handrail.app.plugins import load_toolbox
 from handrail.app.policy_files import WorkspacePolicy
 from handrail.client.api import HandrailApi
@@ -27,9 +28,9 @@ from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.git import own_identity
 from handrail.executors.programs import SEARCH_PATH
 from handrail.executors.ripgrep import Ripgrep
-from handrail.executors.sandbox.box import Box, Programs
+from handrail.executors.sandbox.box import Box
 from handrail.executors.sandbox.guarded import GuardedNames
-from handrail.executors.sandbox.probe import find_programs, prove
+from handrail.executors.sandbox.probe import find_programs
 from handrail.executors.search import SearchExecutor
 from handrail.executors.toolchains.toolchain import NO_TOOLCHAINS, Toolbelt
 from handrail.policy.rulebook.rules import Rules
@@ -61,21 +62,12 @@ async def build_client(
         ) as files,
         Ripgrep(files.root) as ripgrep,
     ):
-        programs = find_programs()
-        isolation = await asyncio.to_thread(prove, programs)
+        isolation = await asyncio.to_thread(prove_here, find_programs())
         guarded = GuardedNames(files.root, policy.rules, files.second_names, private)
-        box = _box(programs, isolation, guarded, belt)
         # The server has asked where asking was due; here only what is refused always is refused.
         scene = Scene(files.root, Autonomy.FULL, isolated=isolation.holds, rules=policy.rules)
-        identity = await asyncio.to_thread(own_identity)
-        commands = CommandExecutor(
-            files.root,
-            box=box,
-            search_path=belt.search_path(SEARCH_PATH),
-            toolchains=belt.mounts,
-            keeper=journal.keeper,
-            identity=identity,
-            rules=policy.rules,
+        commands = await asyncio.to_thread(
+            _commands, files, guarded, isolation, belt, journal.keeper
         )
         await asyncio.to_thread(commands.end_what_was_left)
         toolbox = load_toolbox()
@@ -101,10 +93,25 @@ async def build_client(
             yield StreamingClient(api, handler, asking, announce, keeper)
 
 
-def _box(
-    programs: Programs | None, isolation: Isolation, guarded: GuardedNames, belt: Toolbelt
-) -> Box | None:
-    """Boxes for the workspace, where they are proven to hold."""
-    if programs is None or not isolation.holds:
-        return None
-    return Box(programs, isolation, guarded, belt.mounts, belt.search_path(SEARCH_PATH))
+def _commands(
+    files: FileSystemExecutor,
+    guarded: GuardedNames,
+    isolation: Isolation,
+    belt: Toolbelt,
+    keeper: str,
+) -> CommandExecutor:
+    """Commands of the workspace, kept in by what is proven to hold here."""
+    search_path = belt.search_path(SEARCH_PATH)
+    box = None
+    if isolation.holds and (programs := find_programs()) is not None:
+        box = Box(programs, isolation, guarded, belt.mounts, search_path)
+    return CommandExecutor(
+        files.root,
+        box=box,
+        search_path=search_path,
+        toolchains=belt.mounts,
+        fence=fence_for(isolation, guarded, belt.mounts),
+        keeper=keeper,
+        identity=own_identity(),
+        rules=files.rules,
+    )

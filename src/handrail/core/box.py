@@ -27,6 +27,7 @@ class Wall(StrEnum):
     NAMESPACES = "namespaces"
     SECCOMP = "seccomp"
     LIMITS = "limits"
+    LANDLOCK = "landlock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,5 +39,9 @@ class Isolation:
 
     @property
     def holds(self) -> bool:
-        """Whether a command can be let run unasked: without one of these it could get out."""
+        """Whether a command can be let run unasked: without one of these it could get out.
+
+        Landlock is no such wall. It keeps most of what was approved to the workspace, and leaves
+        other processes, the names of files, their rights and times within reach.
+        """
         return Wall.NAMESPACES in self.walls and Wall.SECCOMP in self.walls

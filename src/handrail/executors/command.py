@@ -32,6 +32,7 @@ from handrail.executors.programs import SEARCH_PATH, ProgramFinder
 from handrail.executors.remotes import RemoteFinder, reaches_remote
 from handrail.executors.repositories import settings_files
 from handrail.executors.sandbox.box import Box
+from handrail.executors.sandbox.fence import Fence
 from handrail.executors.starting import BoxStarter, OpenStarter, Provisions, Starter
 from handrail.executors.tree import Tree
 from handrail.policy.rulebook.rules import Rules, default_rules
@@ -46,6 +47,8 @@ _MOST_WORDS_OF_BOX = 500
 class CommandExecutor:
     """Starts argv lists, never a shell, with an environment made from nothing.
 
+    Each in a `box`, else behind a `fence`, else in the open.
+
     `toolchains` are folders beside the system's whose programs a person has allowed, and `identity`
     is under which name git commits; the `rules` say which hosts may be reached.
     """
@@ -57,6 +60,7 @@ class CommandExecutor:
         box: Box | None = None,
         search_path: Sequence[str] = SEARCH_PATH,
         toolchains: Sequence[str] = (),
+        fence: Fence | None = None,
         grace_seconds: float = 5.0,
         max_stream_bytes: int = MEGABYTE,
         keeper: str = "",
@@ -65,7 +69,7 @@ class CommandExecutor:
     ):
         self.root = os.path.realpath(root)
         self._programs = ProgramFinder(self.root, search_path, toolchains)
-        self._open = OpenStarter(self.root, self._programs.search_path, keeper)
+        self._open = OpenStarter(self.root, self._programs.search_path, keeper, fence)
         self._starter: Starter = self._open if box is None else BoxStarter(box, keeper)
         self._looker = CommandLooker(self.root, self._programs, self._starter.environment)
         self._grace_seconds = grace_seconds
@@ -112,7 +116,7 @@ class CommandExecutor:
     async def _hosts_for(self, stages: Sequence[Stage]) -> tuple[str, ...] | None:
         """The hosts that they may reach; None where none of them uses a network, or all is open."""
         names = dict.fromkeys(name for stage in stages for name in stage.networks)
-        if not names or not self._starter.walls:
+        if not names or self._box is None:
             return None
         listed = (await self._networks.reachable_by(names)).hosts
         remotes = [

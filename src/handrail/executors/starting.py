@@ -17,6 +17,7 @@ from handrail.executors.git import may_change_its_own, may_see_its_own
 from handrail.executors.output import Output
 from handrail.executors.pipes import Streams
 from handrail.executors.sandbox.box import SEARCH_PATH, Box, Launch, Lines, environment
+from handrail.executors.sandbox.fence import Fence, FencedLaunch
 from handrail.executors.sandbox.way_out import VARIABLES, way_out
 from handrail.executors.tree import BoxedTree, OpenTree, Tree, end_strays
 
@@ -145,18 +146,26 @@ async def _boxed(
 
 
 class OpenStarter:
-    """What runs carries the name of its `keeper`, so that its next life can find what is left."""
+    """What runs carries the name of its `keeper`, so that its next life can find what is left.
 
-    walls: tuple[Wall, ...] = ()
+    Where there is a `fence`, it stands around each.
+    """
 
-    def __init__(self, root: str, search_path: Sequence[str], keeper: str = ""):
+    def __init__(
+        self, root: str, search_path: Sequence[str], keeper: str = "", fence: Fence | None = None
+    ):
         self._root = root
+        self._fence = fence
         self._search_path = search_path
         self._keeper = keeper
 
     @property
     def environment(self) -> Mapping[str, str]:
         return self._environment("a folder of its own")
+
+    @property
+    def walls(self) -> tuple[Wall, ...]:
+        return () if self._fence is None else self._fence.walls
 
     @asynccontextmanager
     async def start(
@@ -171,12 +180,23 @@ class OpenStarter:
         try:
             folder = os.path.join(self._root, stage.folder)
             variables = self._environment(home) | dict(given.variables)
-            process = await _spawn(stage.argv, streams, folder, variables)
+            async with self._launch(stage, home, seconds) as launch:
+                process = await _spawn(launch.argv, streams, folder, variables, launch.fds)
             session = process.pid
             yield OpenTree(process, home)
         finally:
             await asyncio.to_thread(end_strays, f"HOME={home}", session)
             await asyncio.to_thread(_remove, home)
+
+    @asynccontextmanager
+    async def _launch(
+        self, stage: Stage, home: str, seconds: float
+    ) -> AsyncGenerator[FencedLaunch]:
+        if self._fence is None:
+            yield FencedLaunch(stage.argv)
+            return
+        async with self._fence.around(stage, home, seconds) as launch:
+            yield launch
 
     def end_what_was_left(self) -> None:
         """End what an earlier life of this machine has left running."""

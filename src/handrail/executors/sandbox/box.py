@@ -110,8 +110,8 @@ class Box:
             self._movers.beside(view, joins=writable),
             self._covers.over(view.missing if writable else ()),
             held(view.bound(writable=writable)) as workspace,
-            _in_memory(HOSTS_OF_BOX) as hosts,
-            _in_memory(self._told(stage, view, {**workspace, HOSTS: hosts}, further)) as options,
+            in_memory(HOSTS_OF_BOX) as hosts,
+            in_memory(self._told(stage, view, {**workspace, HOSTS: hosts}, further)) as options,
             Gate(filter_for(stage.profile)) as gate,
         ):
             given = {"args": options, "block-fd": gate.bell, "seccomp": gate.filter}
@@ -222,7 +222,8 @@ def environment(search_path: Sequence[str]) -> list[tuple[str, str]]:
 
 
 @contextmanager
-def _in_memory(content: bytes) -> Generator[int]:
+def in_memory(content: bytes) -> Generator[int]:
+    """A descriptor from which this can be read, once."""
     fd = os.memfd_create("handrail", 0)
     try:
         os.write(fd, content)

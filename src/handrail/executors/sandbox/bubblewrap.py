@@ -17,6 +17,7 @@ HOME = f"{TEMPORARY}/home"
 MOST_TEMPORARY_BYTES = 1 << 30
 
 _SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+SYSTEM = ("/usr", *(f"/{name}" for name in _SYSTEM_FOLDERS))
 # What programs look up to start, to tell names and times, and to know whom to trust; no secrets.
 _SETTINGS = (
     *(
@@ -113,6 +114,11 @@ def arguments(
     return [*told, "--remount-ro", "/"]
 
 
+def settings() -> list[str]:
+    """What of the system's settings everybody may read."""
+    return [*(f"/etc/{name}" for name in _SETTINGS), *sorted(glob(_SETTINGS_BY_KIND))]
+
+
 def _passing(folder: str) -> list[str]:
     """A folder of the box's own, in memory, which it cannot fill for good."""
     return ["--size", str(MOST_TEMPORARY_BYTES), "--tmpfs", folder]
@@ -126,7 +132,7 @@ def _system() -> Iterator[str]:
             yield from ("--symlink", os.readlink(folder), folder)
         elif os.path.isdir(folder):
             yield from ("--ro-bind", folder, folder)
-    for path in (*(f"/etc/{name}" for name in _SETTINGS), *sorted(glob(_SETTINGS_BY_KIND))):
+    for path in settings():
         yield from ("--ro-bind-try", path, path)
 
 

@@ -22,6 +22,20 @@ def cpu_seconds(seconds: float) -> int:
     return (int(seconds) + 1) * (os.cpu_count() or 1)
 
 
+def resource_limits(seconds: float) -> list[tuple[str, int]]:
+    """The same by the names that a process sets its own by.
+
+    Without a number of processes: outside a box, it would count the person's other programs.
+    """
+    return [
+        ("RLIMIT_DATA", _MEMORY_BYTES),
+        ("RLIMIT_FSIZE", _FILE_BYTES),
+        ("RLIMIT_NOFILE", _OPEN_FILES),
+        ("RLIMIT_CPU", cpu_seconds(seconds)),
+        ("RLIMIT_CORE", 0),
+    ]
+
+
 def limited(prlimit: str, argv: list[str], seconds: float) -> list[str]:
     """The command behind its limits. Memory is what is written to: runtimes reserve far more."""
     return [

@@ -55,13 +55,16 @@ def is_known(machine: str | None = None) -> bool:
     return (machine or platform.machine()) in MACHINES
 
 
-def filter_for(profile: Profile, machine: str | None = None) -> bytes:
+def filter_for(profile: Profile, machine: str | None = None, *, fenced: bool = False) -> bytes:
     """The program for one profile, as the kernel takes it.
+
+    Behind a mere fence the network is the machine's own, so there are no sockets; and who only
+    reads is kept from the changes that no fence stops.
 
     Raises:
         KeyError: Nobody has written down how this kind of processor numbers its calls.
     """
-    name, numbers = MACHINES[machine or platform.machine()]
+    name, numbers, changes = MACHINES[machine or platform.machine()]
     program = [
         *_only_on(name),
         *_refuse_all(number for call, number in numbers.items() if call not in _BY_ARGUMENT),
@@ -69,7 +72,10 @@ def filter_for(profile: Profile, machine: str | None = None) -> bytes:
         *_refuse_if(numbers["ioctl"], _AT_SECOND, _JUMP_IF_EQUAL, _TYPE_INTO_TERMINAL),
         *_refuse_set_id(numbers),
     ]
+    if fenced:
+        program += _refuse_all([numbers["socket"]])
     if profile is Profile.READ:
+        program += _refuse_all(changes.values() if fenced else ())
         program += _refuse_all(numbers[call] for call in ("fork", "vfork") if call in numbers)
         program += _refuse_unless(numbers["clone"], _JUMP_IF_ANY_BIT, [_NEW_THREAD])
         program += _refuse_all([numbers["socket"], numbers["socketpair"]])
