@@ -20,7 +20,7 @@ def test_what_is_broken_is_said_with_what_to_do_and_what_is_well_too(shell: Shel
     assert by_subject["server"]["health"] == by_subject["record"]["health"] == "fine"
     assert "only advice" in by_subject["limits"]["words"]
     assert (told.returncode, broken.returncode) == (1, 1)
-    assert f"✗  broken  home      {shell.home} is open to others (0755)" in told.stdout
+    assert f"✗  broken  home        {shell.home} is open to others (0755)" in told.stdout
     assert f"→ close it: chmod -R go= {shell.home}" in told.stdout
     assert "✓  fine    python" in told.stdout
     assert not json.loads(broken.stdout)["well"]

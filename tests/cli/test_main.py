@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from handrail.cli.main import COMMANDS, build_app
+from handrail.cli.main import COMMANDS, build_app, main
 from tests.cli.conftest import Shell, ended_well
 
 
@@ -100,3 +100,31 @@ def test_a_mistyped_command_is_told_without_a_traceback(shell: Shell) -> None:
         assert ended.returncode == 2
         assert "Traceback" not in ended.stderr
         assert "--help" in ended.stderr
+
+
+@pytest.mark.parametrize("command", ["up", "connect", "doctor", "init"])
+def test_on_windows_people_are_told_where_to_go(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(sys, "argv", ["handrail", command])
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    assert ended.value.code == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(
+        "handrail: Handrail runs on Linux and macOS. On Windows, run it inside WSL"
+    )
+
+
+def test_its_version_it_tells_anywhere(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(sys, "argv", ["handrail", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("handrail ")

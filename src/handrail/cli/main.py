@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from handrail.core.errors import HandrailError
+from handrail.core.errors import HandrailError, SetupError
 from handrail.core.visible import visible
 from handrail.version import __version__
 
@@ -46,17 +46,31 @@ COMMANDS = {
 }
 
 
+# Most of Handrail cannot even be loaded there, so this is said before anything is.
+_ON_WINDOWS = (
+    "Handrail runs on Linux and macOS. On Windows, run it inside WSL: `wsl --install` sets that up;"
+    " then install and start Handrail there, on a folder of WSL's own"
+)
+
+
 def main() -> None:
     """Run the `handrail` command."""
     troubles: list[BaseException] = []
+    wanted = _first_word(sys.argv[1:])
     try:
-        build_command(_first_word(sys.argv[1:]))()
+        _check_system(wanted)
+        build_command(wanted)()
     except* HandrailError as group:
         troubles = list(_leaves(group))
     for trouble in troubles:
         typer.echo(f"handrail: {visible(str(trouble), keep=chr(10))}", err=True)
     if troubles:
         sys.exit(1)
+
+
+def _check_system(wanted: str | None) -> None:
+    if sys.platform == "win32" and wanted not in (None, "version"):
+        raise SetupError(_ON_WINDOWS)
 
 
 def build_command(wanted: str | None) -> TyperGroup:

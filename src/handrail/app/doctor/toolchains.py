@@ -111,5 +111,5 @@ class _Bare:
     def __init__(self, root: str):
         self._root = root
 
-    def view(self, *, for_git: bool) -> View:
+    def view(self, *, for_git: bool, shows_git: bool = False) -> View:
         return View(self._root, for_git=for_git)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.git import is_git
+from handrail.executors.git import may_change_its_own, may_see_its_own
 from handrail.executors.sandbox.box import Views, in_memory
 from handrail.executors.sandbox.bubblewrap import SYSTEM, View, settings
 from handrail.executors.sandbox.landlock import (
@@ -66,7 +66,11 @@ class Fence:
                 "this needs the network, which only a box can keep to the hosts that were"
                 " approved; install bubblewrap, and see `handrail doctor`"
             )
-        view = await asyncio.to_thread(self._views.view, for_git=is_git(stage))
+        view = await asyncio.to_thread(
+            self._views.view,
+            for_git=may_change_its_own(stage),
+            shows_git=may_see_its_own(stage),
+        )
         allowed = [*ground(stage.profile, view, home), *self._kits()]
         with ExitStack() as stack:
             try:
