@@ -1,0 +1,132 @@
+"""Techniques, tried for real: in the open, in the `read` box and in the `write` box.
+
+Run as a program, with the folder to work in, the table, the tools and the names of the techniques;
+it prints what came of each.
+It stands alone so that somebody else than who runs the tests can run it.
+"""
+
+import asyncio
+import json
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from handrail.core.box import Isolation, Profile
+from handrail.core.errors import ToolError
+from handrail.executors.command import CommandExecutor
+from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.sandbox.box import SEARCH_PATH, Box, Programs, environment
+from handrail.executors.sandbox.guarded import GuardedNames
+from handrail.executors.sandbox.probe import find_programs, prove
+from tests.adversarial.arena import Arena, Technique, make_template
+
+AT_ONCE = 4
+SECONDS = 20
+OPEN = "open"
+# For most of the machine's users, nothing has this number.
+FIRST_MARK = 7_000_000
+
+
+def read_table(path: Path) -> list[tuple[Technique, str]]:
+    """The rows, each with the reason why it cannot be shown here, if there is one."""
+    return [_read_row(row) for row in tomllib.loads(path.read_text())["technique"]]
+
+
+def _read_row(row: dict[str, Any]) -> tuple[Technique, str]:
+    technique = Technique(
+        row["name"],
+        tuple(row["argv"]),
+        frozenset(row["does"]),
+        tuple(row.get("plant", {}).items()),
+        tuple(row.get("tools", ())),
+        row.get("says", ""),
+        frozenset(row.get("may", ())),
+        row.get("needs_name", False),
+    )
+    return technique, row.get("not_here", "")
+
+
+async def run_boxed(executor: CommandExecutor, argv: Sequence[str], profile: Profile) -> bytes:
+    outcome = await executor.run(argv, profile=profile, timeout_seconds=SECONDS)
+    return outcome.stdout + outcome.stderr
+
+
+async def run_open(argv: Sequence[str], ws: Path) -> bytes:
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        cwd=ws,
+        env={**dict(environment(SEARCH_PATH)), "HOME": str(ws.parent / "home")},
+    )
+    assert process.stdout is not None
+    said = b""
+    try:
+        async with asyncio.timeout(SECONDS):
+            await process.wait()
+        # Who is left behind may hold the other end for ever.
+        async with asyncio.timeout(0.2):
+            while piece := await process.stdout.read(1 << 16):
+                said += piece
+    except TimeoutError:
+        if process.returncode is None:
+            process.kill()
+    return said
+
+
+class Trial:
+    def __init__(self, folder: Path, tools: Path):
+        self._folder = folder
+        self._tools = tools
+        self._seats = asyncio.Semaphore(AT_ONCE)
+        programs = find_programs()
+        assert programs is not None
+        self._programs: Programs = programs
+        self._isolation: Isolation = prove(programs)
+        assert self._isolation.holds, self._isolation.why_not
+        make_template(folder / "template")
+
+    async def hold(self, techniques: Sequence[Technique]) -> dict[str, dict[str, list[str]]]:
+        found = await asyncio.gather(
+            *[self._try(number, technique) for number, technique in enumerate(techniques)]
+        )
+        return dict(zip([technique.name for technique in techniques], found, strict=True))
+
+    async def _try(self, number: int, technique: Technique) -> dict[str, list[str]]:
+        ways = (OPEN, Profile.READ, Profile.WRITE)
+        return {
+            way: await self._try_one(number * 3 + n, technique, way) for n, way in enumerate(ways)
+        }
+
+    async def _try_one(self, number: int, technique: Technique, way: str) -> list[str]:
+        async with self._seats:
+            mark = str(FIRST_MARK + number)
+            with Arena(self._folder / str(number), technique, self._tools, mark) as arena:
+                return arena.seen(await self._run(arena, way))
+
+    async def _run(self, arena: Arena, way: str) -> bytes:
+        if way == OPEN:
+            (arena.ws.parent / "home").mkdir()
+            return await run_open(arena.argv, arena.ws)
+        with FileSystemExecutor(arena.ws) as files:
+            guarded = GuardedNames(files.root, files.rules, files.second_names)
+            box = Box(self._programs, self._isolation, guarded)
+            executor = CommandExecutor(files.root, box=box, grace_seconds=1)
+            try:
+                return await run_boxed(executor, arena.argv, Profile(way))
+            except ToolError as error:
+                raise AssertionError(f"{arena.argv} was not run: {error}") from error
+
+
+async def main(folder: str, table: str, tools: str, *names: str) -> None:
+    rows = read_table(Path(__file__).with_name(table))
+    techniques = [technique for technique, _ in rows if technique.name in names]
+    found = await Trial(Path(folder) / "arenas", Path(tools)).hold(techniques)
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
