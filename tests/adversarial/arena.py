@@ -39,7 +39,7 @@ _AUTHOR = ["-c", "user.name=a", "-c", "user.email=a@b"]
 
 @dataclass(frozen=True)
 class Technique:
-    """One row of the tables of attacks."""
+    """One row of the tables of attacks, which say what its fields mean."""
 
     name: str
     argv: tuple[str, ...]
@@ -48,7 +48,9 @@ class Technique:
     tools: tuple[str, ...] = ()
     says: str = ""
     may: frozenset[str] = frozenset()
-    needs_name: bool = False
+    only: str = ""
+    maybe: bool = False
+    in_box: str = ""
 
 
 Tree = dict[str, tuple[int, str]]
@@ -111,6 +113,7 @@ class Arena:
     def _fill(self, path: Path, text: str) -> None:
         """A file, a link (`-> there`) or a second name (`= of this`)."""
         kind, _, rest = self._put_in(text).partition(" ")
+        path.parent.mkdir(exist_ok=True)
         path.unlink(missing_ok=True)
         if kind == "->":
             path.symlink_to(rest)
@@ -131,12 +134,16 @@ class Arena:
             # By this way the name is never too long.
             door.bind(f"/proc/self/fd/{here}/door.sock")
             os.close(here)
-            door.listen()
             self._lines.append(door)
+        nameless = socket.socket(socket.AF_UNIX)
+        nameless.bind(f"\0handrail-{self._mark}")
+        self._lines.append(nameless)
         os.mkfifo(self.ws / "door.fifo")
         self._pipe = os.open(self.ws / "door.fifo", os.O_RDONLY | os.O_NONBLOCK)
         self._stack.callback(os.close, self._pipe)
         for line in self._lines:
+            if line.type == socket.SOCK_STREAM:
+                line.listen()
             line.setblocking(False)
             self._stack.enter_context(line)
 

@@ -6,16 +6,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import handrail
+from tests.adversarial.arena import OUTSIDE_SECRET
 
 REPOSITORY = Path(__file__).parent.parent.parent
-SOURCE = Path(handrail.__file__).parent
-HERE = Path(__file__).parent
 PATIENCE_SECONDS = 900
 _IS_NEW_ENOUGH = "import sys; sys.exit(sys.version_info < (3, 11))"
 
@@ -29,6 +27,12 @@ class Person:
     python: str
     uid: int | None = None
 
+    @property
+    def traits(self) -> set[str]:
+        """What they are, as the tables of attacks say it."""
+        is_root = self.uid is None and os.geteuid() == 0
+        return {"root" if is_root else "ordinary", *(["named"] if self.uid is None else [])}
+
     def run(self, program: str, *words: str | Path) -> str:
         """What a program beside this one prints when they run it; it must not fail."""
         path = self.code / "tests" / "adversarial" / program
@@ -40,7 +44,6 @@ class Person:
         return self._run(["-c", _IS_NEW_ENOUGH]).returncode == 0
 
     def _run(self, words: list[str]) -> subprocess.CompletedProcess[str]:
-        who = {} if self.uid is None else {"user": self.uid, "group": self.uid, "extra_groups": []}
         return subprocess.run(
             [self.python, *words],
             cwd=self.folder,
@@ -49,23 +52,26 @@ class Person:
                 "HOME": str(self.folder),
                 "PYTHONPATH": f"{self.code / 'src'}:{self.code}",
                 "PYTHONDONTWRITEBYTECODE": "1",
+                "SECRET_TOKEN": OUTSIDE_SECRET.decode(),
             },
             capture_output=True,
             text=True,
             timeout=PATIENCE_SECONDS,
             check=False,
-            **who,
+            user=self.uid,
+            group=self.uid,
+            extra_groups=None if self.uid is None else [],
         )
 
 
 @contextmanager
-def whoever_runs_the_tests() -> Iterator[Person]:
+def whoever_runs_the_tests() -> Generator[Person]:
     with tempfile.TemporaryDirectory(prefix="handrail-attack-") as folder:
         yield Person(Path(folder), REPOSITORY, sys.executable)
 
 
 @contextmanager
-def somebody_else() -> Iterator[Person | None]:
+def somebody_else() -> Generator[Person | None]:
     """Only root can become somebody else; None where there is no Python for them to run."""
     uid = _free_number()
     with tempfile.TemporaryDirectory(prefix="handrail-attack-") as made:

@@ -31,19 +31,23 @@ FIRST_MARK = 7_000_000
 
 def read_table(path: Path) -> list[tuple[Technique, str]]:
     """The rows, each with the reason why it cannot be shown here, if there is one."""
-    return [_read_row(row) for row in tomllib.loads(path.read_text())["technique"]]
+    table = tomllib.loads(path.read_text())
+    return [_read_row(row, table.get("prelude", "")) for row in table["technique"]]
 
 
-def _read_row(row: dict[str, Any]) -> tuple[Technique, str]:
+def _read_row(row: dict[str, Any], prelude: str) -> tuple[Technique, str]:
+    program = ["python3", "-c", prelude + row["code"]] if "code" in row else row["argv"]
     technique = Technique(
         row["name"],
-        tuple(row["argv"]),
-        frozenset(row["does"]),
+        tuple(program),
+        frozenset(row.get("does", ["says"])),
         tuple(row.get("plant", {}).items()),
         tuple(row.get("tools", ())),
-        row.get("says", ""),
+        row.get("says", "ESCAPED"),
         frozenset(row.get("may", ())),
-        row.get("needs_name", False),
+        row.get("only", ""),
+        row.get("maybe", False),
+        row.get("in_box", ""),
     )
     return technique, row.get("not_here", "")
 
@@ -96,7 +100,7 @@ class Trial:
         return dict(zip([technique.name for technique in techniques], found, strict=True))
 
     async def _try(self, number: int, technique: Technique) -> dict[str, list[str]]:
-        ways = (OPEN, Profile.READ, Profile.WRITE)
+        ways = (*(() if technique.in_box else (OPEN,)), Profile.READ, Profile.WRITE)
         return {
             way: await self._try_one(number * 3 + n, technique, way) for n, way in enumerate(ways)
         }
