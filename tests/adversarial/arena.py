@@ -51,6 +51,7 @@ class Technique:
     only: str = ""
     maybe: bool = False
     in_box: str = ""
+    first: tuple[str, ...] = ()
 
 
 Tree = dict[str, tuple[int, str]]
@@ -73,6 +74,7 @@ class Arena:
             self._fill(self.ws / name, text)
         with tarfile.open(self.ws / "slip.tar", "w") as archive:
             archive.addfile(tarfile.TarInfo(f"{self.outside}/slipped"), io.BytesIO())
+        self.first = [self._put_in(word) for word in technique.first]
         self.argv = [self._put_in(word) for word in technique.argv]
         self._before = tree_of(self.ws), tree_of(self.outside)
 

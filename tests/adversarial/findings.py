@@ -41,7 +41,8 @@ def hold(person: Person, table: Path, tools: Path, tried: Sequence[Technique]) -
         seen = found[one.name]
         if not (one.in_box or one.maybe) and not one.does <= {*seen[OPEN]}:
             findings.in_vain[one.name] = seen[OPEN]
-        if seen[Profile.READ]:
+        # What was approved before may have written.
+        if {*seen[Profile.READ]} - ({"wrote"} if one.first else set()):
             findings.read[one.name] = seen[Profile.READ]
         if {*seen[Profile.WRITE]} - _let(one):
             findings.write[one.name] = seen[Profile.WRITE]

@@ -48,6 +48,7 @@ def _read_row(row: dict[str, Any], prelude: str) -> tuple[Technique, str]:
         row.get("only", ""),
         row.get("maybe", False),
         row.get("in_box", ""),
+        tuple(row.get("first", ())),
     )
     return technique, row.get("not_here", "")
 
@@ -112,15 +113,19 @@ class Trial:
                 return arena.seen(await self._run(arena, way))
 
     async def _run(self, arena: Arena, way: str) -> bytes:
+        steps = [argv for argv in (arena.first, arena.argv) if argv]
         if way == OPEN:
             (arena.ws.parent / "home").mkdir()
-            return await run_open(arena.argv, arena.ws)
+            return b"".join([await run_open(argv, arena.ws) for argv in steps])
         with FileSystemExecutor(arena.ws) as files:
             guarded = GuardedNames(files.root, files.rules, files.second_names)
             box = Box(self._programs, self._isolation, guarded)
             executor = CommandExecutor(files.root, box=box, grace_seconds=1)
+            # What prepares the ground was approved, whatever comes after it.
+            profiles = [*[Profile.WRITE] * (len(steps) - 1), Profile(way)]
+            pairs = zip(steps, profiles, strict=True)
             try:
-                return await run_boxed(executor, arena.argv, Profile(way))
+                return b"".join([await run_boxed(executor, argv, box) for argv, box in pairs])
             except ToolError as error:
                 raise AssertionError(f"{arena.argv} was not run: {error}") from error
 
