@@ -13,14 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from handrail.core.box import Isolation, Profile
+from handrail.core.box import Profile
 from handrail.core.errors import ToolError
-from handrail.executors.command import CommandExecutor
-from handrail.executors.filesystem import FileSystemExecutor
-from handrail.executors.sandbox.box import SEARCH_PATH, Box, Programs, environment
-from handrail.executors.sandbox.guarded import GuardedNames
-from handrail.executors.sandbox.probe import find_programs, prove
+from handrail.executors.sandbox.box import SEARCH_PATH, environment
 from tests.adversarial.arena import Arena, Technique, make_template
+from tests.adversarial.boxes import boxed, make_sure, run
 
 AT_ONCE = 4
 SECONDS = 20
@@ -53,11 +50,6 @@ def _read_row(row: dict[str, Any], prelude: str) -> tuple[Technique, str]:
     return technique, row.get("not_here", "")
 
 
-async def run_boxed(executor: CommandExecutor, argv: Sequence[str], profile: Profile) -> bytes:
-    outcome = await executor.run(argv, profile=profile, timeout_seconds=SECONDS)
-    return outcome.stdout + outcome.stderr
-
-
 async def run_open(argv: Sequence[str], ws: Path) -> bytes:
     process = await asyncio.create_subprocess_exec(
         *argv,
@@ -87,18 +79,22 @@ class Trial:
         self._folder = folder
         self._tools = tools
         self._seats = asyncio.Semaphore(AT_ONCE)
-        programs = find_programs()
-        assert programs is not None
-        self._programs: Programs = programs
-        self._isolation: Isolation = prove(programs)
-        assert self._isolation.holds, self._isolation.why_not
+        self._means = make_sure()
         make_template(folder / "template")
 
     async def hold(self, techniques: Sequence[Technique]) -> dict[str, dict[str, list[str]]]:
-        found = await asyncio.gather(
-            *[self._try(number, technique) for number, technique in enumerate(techniques)]
-        )
-        return dict(zip([technique.name for technique in techniques], found, strict=True))
+        trials = [self._try(number, technique) for number, technique in enumerate(techniques)]
+        # All are tried to the end, so that nobody is called off in the middle of a start.
+        found = await asyncio.gather(*trials, return_exceptions=True)
+        for one in found:
+            if isinstance(one, BaseException):
+                raise one
+        names = [technique.name for technique in techniques]
+        return {
+            name: one
+            for name, one in zip(names, found, strict=True)
+            if not isinstance(one, BaseException)
+        }
 
     async def _try(self, number: int, technique: Technique) -> dict[str, list[str]]:
         ways = (*(() if technique.in_box else (OPEN,)), Profile.READ, Profile.WRITE)
@@ -117,17 +113,17 @@ class Trial:
         if way == OPEN:
             (arena.ws.parent / "home").mkdir()
             return b"".join([await run_open(argv, arena.ws) for argv in steps])
-        with FileSystemExecutor(arena.ws) as files:
-            guarded = GuardedNames(files.root, files.rules, files.second_names)
-            box = Box(self._programs, self._isolation, guarded)
-            executor = CommandExecutor(files.root, box=box, grace_seconds=1)
-            # What prepares the ground was approved, whatever comes after it.
-            profiles = [*[Profile.WRITE] * (len(steps) - 1), Profile(way)]
-            pairs = zip(steps, profiles, strict=True)
-            try:
-                return b"".join([await run_boxed(executor, argv, box) for argv, box in pairs])
-            except ToolError as error:
-                raise AssertionError(f"{arena.argv} was not run: {error}") from error
+        # What prepares the ground was approved, whatever comes after it.
+        profiles = [*[Profile.WRITE] * (len(steps) - 1), Profile(way)]
+        said = b""
+        with boxed(arena.ws, *self._means) as executor:
+            for argv, profile in zip(steps, profiles, strict=True):
+                try:
+                    outcome = await run(executor, *argv, profile=profile, seconds=SECONDS)
+                except ToolError as error:
+                    raise AssertionError(f"{argv} was not run: {error}") from error
+                said += outcome.stdout + outcome.stderr
+        return said
 
 
 async def main(folder: str, table: str, tools: str, *names: str) -> None:
