@@ -1,7 +1,9 @@
 """What a box must cover is found by the rules, under every name it has, as it is now."""
 
 import os
+import re
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.sandbox import guarded as module
 from handrail.executors.sandbox.guarded import GuardedNames
+from handrail.policy.rulebook.paths import Access, PathRule
 from handrail.policy.rulebook.rules import Rules
 
 
@@ -190,3 +193,70 @@ def test_a_folder_that_is_gone_by_then_is_passed_over(
 
     monkeypatch.setattr(os, "stat", vanishing)
     assert guarded.view(for_git=False).hidden_files == (str(root / "b" / ".env"),)
+
+
+def test_what_leads_to_other_processes_is_hidden_even_from_git(
+    root: Path, guarded: GuardedNames
+) -> None:
+    os.mkfifo(root / "pipe")
+    os.mkfifo(put(root / ".git" / "x").parent / "pipe")
+
+    for for_git in (False, True):
+        hidden = guarded.view(for_git=for_git).hidden_files
+        assert set(hidden) == {str(root / "pipe"), str(root / ".git" / "pipe")}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look into every folder")
+def test_a_folder_that_cannot_be_looked_into_is_hidden_whole(
+    root: Path, guarded: GuardedNames
+) -> None:
+    """Its owner could open it again from within a box."""
+    put(root / "locked" / ".env")
+    (root / "locked").chmod(0)
+    try:
+        assert guarded.view(for_git=False).hidden_folders == (str(root / "locked"),)
+    finally:
+        (root / "locked").chmod(0o700)
+
+
+def test_a_workspace_that_cannot_be_looked_into_is_said(
+    root: Path, guarded: GuardedNames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(CommandExecutionError, match="looked through for secrets: Permission"):
+        guarded.view(for_git=False)
+
+
+def test_our_own_home_is_hidden_whatever_it_is_called(
+    root: Path, files: FileSystemExecutor
+) -> None:
+    put(root / "deep" / "home" / "token")
+    guarded = GuardedNames(files.root, files.rules, files.second_names, [root / "deep" / "home"])
+
+    assert guarded.view(for_git=True).hidden_folders == (str(root / "deep" / "home"),)
+
+
+@pytest.mark.parametrize("name", [".git", ".handrail"])
+def test_a_link_in_the_place_of_what_is_ours_is_loose(
+    root: Path, guarded: GuardedNames, name: str
+) -> None:
+    (root / "real").mkdir()
+    (root / name).symlink_to("real")
+
+    assert guarded.view(for_git=False).loose == (str(root / name),)
+    assert guarded.view(for_git=True).loose == (() if name == ".git" else (str(root / name),))
+
+
+def test_what_may_not_be_written_is_frozen_for_git_too_unless_it_is_its_own(
+    root: Path, files: FileSystemExecutor
+) -> None:
+    rule = PathRule("plans", Access.WRITE, "plans stay", re.compile("(^|/)plans(/|$)"))
+    rules = replace(files.rules, paths=(*files.rules.paths, rule))
+    put(root / "plans" / "x")
+    put(root / ".git" / "HEAD")
+    guarded = GuardedNames(files.root, rules, files.second_names)
+
+    assert guarded.view(for_git=True).frozen == (str(root / "plans"),)
