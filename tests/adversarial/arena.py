@@ -184,7 +184,7 @@ def make_template(folder: Path) -> None:
     (ws / "f.txt").write_text("a\nb\n")
     (ws / "x.c").write_text("int x;\n")
     (ws / "x.py").write_text("x   =  1\n")
-    (ws / "big.txt").write_text("".join(f"{number * 7919 % 10007}\n" for number in range(20_000)))
+    (ws / "big.txt").write_text("".join(f"{number * 7919 % 10007}\n" for number in range(3_000)))
     (ws / "magic.txt").write_text("0\tstring\tx\tan x\n")
     (ws / "new.patch").write_text(_PATCH)
     (ws / "Makefile").write_text("all:\n\t./s.sh\n")

@@ -19,8 +19,8 @@ from handrail.executors.sandbox.box import SEARCH_PATH, environment
 from tests.adversarial.arena import Arena, Technique, make_template
 from tests.adversarial.boxes import boxed, make_sure, run
 
-AT_ONCE = 4
-SECONDS = 20
+AT_ONCE = 6
+SECONDS = 30
 OPEN = "open"
 # For most of the machine's users, nothing has this number.
 FIRST_MARK = 7_000_000
@@ -51,27 +51,24 @@ def _read_row(row: dict[str, Any], prelude: str) -> tuple[Technique, str]:
 
 
 async def run_open(argv: Sequence[str], ws: Path) -> bytes:
-    process = await asyncio.create_subprocess_exec(
-        *argv,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        cwd=ws,
-        env={**dict(environment(SEARCH_PATH)), "HOME": str(ws.parent / "home")},
-    )
-    assert process.stdout is not None
-    said = b""
-    try:
-        async with asyncio.timeout(SECONDS):
-            await process.wait()
-        # Who is left behind may hold the other end for ever.
-        async with asyncio.timeout(0.2):
-            while piece := await process.stdout.read(1 << 16):
-                said += piece
-    except TimeoutError:
-        if process.returncode is None:
+    """Into a file, not a pipe: who is left behind would hold its other end for ever."""
+    with (ws.parent / "said").open("w+b") as said:
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=said,
+            stderr=asyncio.subprocess.STDOUT,
+            cwd=ws,
+            env={**dict(environment(SEARCH_PATH)), "HOME": str(ws.parent / "home")},
+        )
+        try:
+            async with asyncio.timeout(SECONDS):
+                await process.wait()
+        except TimeoutError:
             process.kill()
-    return said
+            await process.wait()
+        said.seek(0)
+        return said.read()
 
 
 class Trial:
@@ -111,7 +108,7 @@ class Trial:
     async def _run(self, arena: Arena, way: str) -> bytes:
         steps = [argv for argv in (arena.first, arena.argv) if argv]
         if way == OPEN:
-            (arena.ws.parent / "home").mkdir()
+            (arena.ws.parent / "home").mkdir(exist_ok=True)
             return b"".join([await run_open(argv, arena.ws) for argv in steps])
         # What prepares the ground was approved, whatever comes after it.
         profiles = [*[Profile.WRITE] * (len(steps) - 1), Profile(way)]
