@@ -30,8 +30,9 @@ class Person:
     @property
     def traits(self) -> set[str]:
         """What they are, as the tables of attacks say it."""
-        is_root = self.uid is None and os.geteuid() == 0
-        return {"root" if is_root else "ordinary", *(["named"] if self.uid is None else [])}
+        uid = os.geteuid() if self.uid is None else self.uid
+        named = uid in {entry.pw_uid for entry in pwd.getpwall()}
+        return {"ordinary" if uid else "root", *(["named"] if named else [])}
 
     def run(self, program: str, *words: str | Path) -> str:
         """What a program beside this one prints when they run it; it must not fail."""
