@@ -94,14 +94,15 @@ _FREE: list[tuple[re.Pattern[str], str]] = [
 ]
 # With these, other settings hold as soon as git itself has changed the branch.
 _LATER = re.compile(r"includeif\.onbranch:.*")
+_ANY_FILES = "--no-index"
 _LISTING = ("config", "--list", "--name-only", "--includes", "-z")
 
 
 class GitGuard:
     """git in the workspace `root`; `own` are settings of ours, such as the name it commits under.
 
-    `look` runs a command as the executor itself would, and `find` tells of all files of settings in
-    the workspace; without them, nobody looks what the settings are.
+    `look` runs a command as the executor itself would, and `find` tells of all files of settings
+    that git could read from a folder; without them, nobody looks what the settings are.
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class GitGuard:
         root: str,
         own: Pairs | None = None,
         look: Callable[[Stage, "GitGuard"], Awaitable[CommandOutcome]] | None = None,
-        find: Callable[[], Awaitable[Sequence[str]]] | None = None,
+        find: Callable[[str], Awaitable[Sequence[str]]] | None = None,
     ):
         self._root = root
         self._own = own or []
@@ -127,7 +128,7 @@ class GitGuard:
         names = await self._names_in_use(stage)
         ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(self._root))
         settings = _as_variables([*_SETTINGS, *self._own, *_disarmed(names)])
-        return [*_VARIABLES, ceiling, *settings]
+        return [*_VARIABLES, ceiling, *settings, *_without_repository(stage)]
 
     async def _names_in_use(self, stage: Stage) -> list[str]:
         """Every setting that could come to hold; to list them runs nothing."""
@@ -150,13 +151,13 @@ class GitGuard:
         return names
 
     async def _settings_elsewhere(self, stage: Stage) -> Pairs:
-        """Those of all repositories in the workspace: git enters submodules by itself.
+        """Those of all repositories that it can read: git enters submodules by itself.
 
         Where no program can be started, none of them can name one.
         """
         if self._find is None or stage.profile is Profile.READ:
             return []
-        return [("include.path", path) for path in await self._find()]
+        return [("include.path", path) for path in await self._find(stage.folder)]
 
 
 def own_identity() -> Pairs:
@@ -193,6 +194,19 @@ def may_change_its_own(stage: Stage) -> bool:
     return may_see_its_own(stage) and (
         stage.argv[0] in _PROGRAMS or _CARRIERS.issuperset(stage.programs)
     )
+
+
+def repository_folder(stage: Stage) -> str | None:
+    """Where the repository is looked for of which git may see its own; None if it may see none.
+
+    What compares any two folders reads whatever is in them, settings with passwords included.
+    """
+    return stage.folder if may_see_its_own(stage) and _ANY_FILES not in stage.argv else None
+
+
+def _without_repository(stage: Stage) -> Pairs:
+    """What is about no repository looks for no settings of one; it could not read them."""
+    return [("GIT_DIR", os.devnull)] if _ANY_FILES in stage.argv else []
 
 
 def _disarmed(names: Iterable[str]) -> Pairs:

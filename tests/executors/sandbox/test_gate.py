@@ -20,7 +20,7 @@ def start(
     box = Box(programs, isolation, guarded)
     with open(os.devnull, "w") as nowhere:
         lines = Lines(nowhere.fileno(), nowhere.fileno())
-        stage, view = Stage(("/bin/echo", "begun"), Profile.WRITE), guarded.view(for_git=False)
+        stage, view = Stage(("/bin/echo", "begun"), Profile.WRITE), guarded.view(git_in=None)
         with box.launch(stage, view, lines, 10) as launch:
             process = subprocess.Popen(
                 launch.argv, pass_fds=launch.fds, env={}, stdout=-1, stderr=-1, text=True

@@ -33,13 +33,13 @@ def test_secrets_are_hidden_wherever_they_lie(root: Path, guarded: GuardedNames)
     key = put(root / "server.pem")
     put(root / "app" / "main.py")
 
-    assert set(guarded.view(for_git=False).hidden_files) == {str(secret), str(key)}
+    assert set(guarded.view(git_in=None).hidden_files) == {str(secret), str(key)}
 
 
 def test_a_folder_of_secrets_is_hidden_whole(root: Path, guarded: GuardedNames) -> None:
     put(root / ".ssh" / "config")
 
-    view = guarded.view(for_git=False)
+    view = guarded.view(git_in=None)
     assert (view.hidden_files, view.hidden_folders) == ((), (str(root / ".ssh"),))
 
 
@@ -49,7 +49,7 @@ def test_the_inside_of_git_is_frozen_and_its_passwords_are_hidden(
     config = put(root / ".git" / "config")
     put(root / ".git" / "HEAD")
 
-    view = guarded.view(for_git=False)
+    view = guarded.view(git_in=None)
     assert (view.frozen, view.hidden_files) == ((str(root / ".git"),), (str(config),))
 
 
@@ -57,7 +57,7 @@ def test_git_itself_sees_and_changes_what_is_its_own(root: Path, guarded: Guarde
     put(root / ".git" / "config")
     secret = put(root / ".env")
 
-    view = guarded.view(for_git=True)
+    view = guarded.view(git_in=".")
     assert (view.frozen, view.hidden_files) == ((), (str(secret),))
     assert str(root / ".git") not in view.missing
 
@@ -65,16 +65,16 @@ def test_git_itself_sees_and_changes_what_is_its_own(root: Path, guarded: Guarde
 def test_repositories_further_down_are_frozen_too(root: Path, guarded: GuardedNames) -> None:
     put(root / "vendor" / "lib" / ".git" / "HEAD")
 
-    view = guarded.view(for_git=False)
+    view = guarded.view(git_in=None)
     assert view.frozen == (str(root / "vendor/lib/.git"),)
     assert view.pinned == [str(root / "vendor"), str(root / "vendor/lib")]
 
 
 def test_what_must_not_come_into_being_is_named(root: Path, guarded: GuardedNames) -> None:
-    assert set(guarded.view(for_git=False).missing) == {str(root / ".git"), str(root / ".handrail")}
+    assert set(guarded.view(git_in=None).missing) == {str(root / ".git"), str(root / ".handrail")}
 
     put(root / ".git" / "HEAD")
-    assert guarded.view(for_git=False).missing == (str(root / ".handrail"),)
+    assert guarded.view(git_in=None).missing == (str(root / ".handrail"),)
 
 
 def test_a_second_name_of_a_secret_is_hidden_too(root: Path, guarded: GuardedNames) -> None:
@@ -82,7 +82,7 @@ def test_a_second_name_of_a_secret_is_hidden_too(root: Path, guarded: GuardedNam
     other = root / "notes.txt"
     os.link(secret, other)
 
-    assert set(guarded.view(for_git=False).hidden_files) == {str(secret), str(other)}
+    assert set(guarded.view(git_in=None).hidden_files) == {str(secret), str(other)}
 
 
 def test_a_second_name_of_a_file_that_is_no_secret_is_left_alone(
@@ -90,7 +90,7 @@ def test_a_second_name_of_a_file_that_is_no_secret_is_left_alone(
 ) -> None:
     os.link(put(root / "a.txt"), root / "b.txt")
 
-    assert guarded.view(for_git=False).hidden_files == ()
+    assert guarded.view(git_in=None).hidden_files == ()
 
 
 def test_a_second_name_of_a_private_file_of_elsewhere_is_hidden(root: Path, tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_second_name_of_a_private_file_of_elsewhere_is_hidden(root: Path, tmp_
 
     with FileSystemExecutor(root, private=[tmp_path / "home"]) as files:
         names = GuardedNames(files.root, files.rules, files.second_names)
-        assert names.view(for_git=False).hidden_files == (str(root / "notes.txt"),)
+        assert names.view(git_in=None).hidden_files == (str(root / "notes.txt"),)
 
 
 def test_a_link_with_a_guarded_name_has_its_target_covered(
@@ -109,30 +109,30 @@ def test_a_link_with_a_guarded_name_has_its_target_covered(
     (root / ".env").symlink_to(target)
     (root / "elsewhere.pem").symlink_to("/etc/hostname")
 
-    assert guarded.view(for_git=False).hidden_files == (str(target),)
+    assert guarded.view(git_in=None).hidden_files == (str(target),)
 
 
 def test_a_secret_that_appears_later_is_found(root: Path, guarded: GuardedNames) -> None:
     put(root / "app" / "main.py")
     age(root / "app")
-    assert guarded.view(for_git=False).hidden_files == ()
+    assert guarded.view(git_in=None).hidden_files == ()
 
     secret = put(root / "app" / ".env")
-    assert guarded.view(for_git=False).hidden_files == (str(secret),)
+    assert guarded.view(git_in=None).hidden_files == (str(secret),)
 
 
 def test_a_change_in_the_very_moment_of_the_look_is_not_missed(
     root: Path, guarded: GuardedNames
 ) -> None:
     put(root / "main.py")
-    guarded.view(for_git=False)
+    guarded.view(git_in=None)
     before = root.stat()
 
     secret = put(root / ".env")
     # The clock of the file system has not ticked in between.
     os.utime(root, ns=(before.st_atime_ns, before.st_mtime_ns))
 
-    assert guarded.view(for_git=False).hidden_files == (str(secret),)
+    assert guarded.view(git_in=None).hidden_files == (str(secret),)
 
 
 def test_a_folder_that_has_been_still_is_not_read_again(
@@ -140,22 +140,22 @@ def test_a_folder_that_has_been_still_is_not_read_again(
 ) -> None:
     secret = put(root / ".env")
     monkeypatch.setattr(module, "_STILL_NS", -(10**18))
-    guarded.view(for_git=False)
+    guarded.view(git_in=None)
 
     def refuse(path: object) -> None:
         raise AssertionError(f"{path} was read again")
 
     monkeypatch.setattr(os, "scandir", refuse)
-    assert guarded.view(for_git=False).hidden_files == (str(secret),)
+    assert guarded.view(git_in=None).hidden_files == (str(secret),)
 
 
 def test_other_rules_are_followed_from_then_on(root: Path, guarded: GuardedNames) -> None:
     put(root / ".env")
-    guarded.view(for_git=False)
+    guarded.view(git_in=None)
 
     guarded.adopt(Rules())
 
-    assert guarded.view(for_git=False).hidden_files == ()
+    assert guarded.view(git_in=None).hidden_files == ()
 
 
 def test_more_than_a_box_can_cover_is_said(
@@ -166,7 +166,7 @@ def test_more_than_a_box_can_cover_is_said(
         put(root / f"{number}.pem")
 
     with pytest.raises(CommandExecutionError, match="3 files that no command may see"):
-        guarded.view(for_git=False)
+        guarded.view(git_in=None)
 
 
 def test_more_folders_than_can_be_looked_through_are_said(
@@ -176,7 +176,7 @@ def test_more_folders_than_can_be_looked_through_are_said(
     put(root / "a" / "b" / "c" / "x")
 
     with pytest.raises(CommandExecutionError, match="work in a smaller folder"):
-        guarded.view(for_git=False)
+        guarded.view(git_in=None)
 
 
 def test_a_folder_that_is_gone_by_then_is_passed_over(
@@ -192,7 +192,7 @@ def test_a_folder_that_is_gone_by_then_is_passed_over(
         return real(path, **how)
 
     monkeypatch.setattr(os, "stat", vanishing)
-    assert guarded.view(for_git=False).hidden_files == (str(root / "b" / ".env"),)
+    assert guarded.view(git_in=None).hidden_files == (str(root / "b" / ".env"),)
 
 
 def test_what_leads_to_other_processes_is_hidden_even_from_git(
@@ -201,8 +201,8 @@ def test_what_leads_to_other_processes_is_hidden_even_from_git(
     os.mkfifo(root / "pipe")
     os.mkfifo(put(root / ".git" / "x").parent / "pipe")
 
-    for for_git in (False, True):
-        hidden = guarded.view(for_git=for_git).hidden_files
+    for git_in in (None, "."):
+        hidden = guarded.view(git_in=git_in).hidden_files
         assert set(hidden) == {str(root / "pipe"), str(root / ".git" / "pipe")}
 
 
@@ -214,7 +214,7 @@ def test_a_folder_that_cannot_be_looked_into_is_hidden_whole(
     put(root / "locked" / ".env")
     (root / "locked").chmod(0)
     try:
-        assert guarded.view(for_git=False).hidden_folders == (str(root / "locked"),)
+        assert guarded.view(git_in=None).hidden_folders == (str(root / "locked"),)
     finally:
         (root / "locked").chmod(0o700)
 
@@ -227,7 +227,7 @@ def test_a_workspace_that_cannot_be_looked_into_is_said(
 
     monkeypatch.setattr(os, "scandir", refuse)
     with pytest.raises(CommandExecutionError, match="looked through for secrets: Permission"):
-        guarded.view(for_git=False)
+        guarded.view(git_in=None)
 
 
 def test_our_own_home_is_hidden_whatever_it_is_called(
@@ -236,7 +236,7 @@ def test_our_own_home_is_hidden_whatever_it_is_called(
     put(root / "deep" / "home" / "token")
     guarded = GuardedNames(files.root, files.rules, files.second_names, [root / "deep" / "home"])
 
-    assert guarded.view(for_git=True).hidden_folders == (str(root / "deep" / "home"),)
+    assert guarded.view(git_in=".").hidden_folders == (str(root / "deep" / "home"),)
 
 
 @pytest.mark.parametrize("name", [".git", ".handrail"])
@@ -246,8 +246,8 @@ def test_a_link_in_the_place_of_what_is_ours_is_loose(
     (root / "real").mkdir()
     (root / name).symlink_to("real")
 
-    assert guarded.view(for_git=False).loose == (str(root / name),)
-    assert guarded.view(for_git=True).loose == (() if name == ".git" else (str(root / name),))
+    assert guarded.view(git_in=None).loose == (str(root / name),)
+    assert guarded.view(git_in=".").loose == (() if name == ".git" else (str(root / name),))
 
 
 def test_what_may_not_be_written_is_frozen_for_git_too_unless_it_is_its_own(
@@ -259,4 +259,4 @@ def test_what_may_not_be_written_is_frozen_for_git_too_unless_it_is_its_own(
     put(root / ".git" / "HEAD")
     guarded = GuardedNames(files.root, rules, files.second_names)
 
-    assert guarded.view(for_git=True).frozen == (str(root / "plans"),)
+    assert guarded.view(git_in=".").frozen == (str(root / "plans"),)

@@ -10,7 +10,8 @@ from typing import NamedTuple, Protocol
 from handrail.core.box import Isolation, Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.sandbox.bubblewrap import HOME, TEMPORARY, View, arguments, is_gits
+from handrail.executors.repositories import is_among
+from handrail.executors.sandbox.bubblewrap import HOME, TEMPORARY, View, arguments
 from handrail.executors.sandbox.gate import Gate
 from handrail.executors.sandbox.limits import limited
 from handrail.executors.sandbox.seccomp import filter_for
@@ -45,7 +46,7 @@ class Programs:
 class Views(Protocol):
     """Who knows what must be covered in a workspace, each time anew."""
 
-    def view(self, *, for_git: bool, shows_git: bool = False) -> View: ...
+    def view(self, *, git_in: str | None, may_change: bool = True) -> View: ...
 
 
 class Box:
@@ -65,13 +66,16 @@ class Box:
         self._covers = _Covers()
         self._movers = _Movers()
 
-    async def look(self, *, for_git: bool, shows_git: bool = False) -> View:
+    async def look(self, *, git_in: str | None, may_change: bool = True) -> View:
         """What the workspace holds now, for the command that is started next.
+
+        `git_in` is the folder it runs in, if it is git and about the repository there, which it
+        `may_change`.
 
         Raises:
             CommandExecutionError: There is more to cover than a box can.
         """
-        return await asyncio.to_thread(self._views.view, for_git=for_git, shows_git=shows_git)
+        return await asyncio.to_thread(self._views.view, git_in=git_in, may_change=may_change)
 
     @contextmanager
     def launch(
@@ -188,7 +192,7 @@ def _loose_in(other: View, view: View) -> Iterator[str]:
     """What is to be covered, and is not held in place in the other's box."""
     holds = {*other.covered, *other.missing}
     for path in view.covered:
-        if path not in holds and not (other.for_git and is_gits(path)):
+        if path not in holds and not is_among(path, other.gits):
             yield path
 
 

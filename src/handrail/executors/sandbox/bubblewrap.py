@@ -40,6 +40,7 @@ class View:
     either are pinned: who could rename them would carry the secret out from under its cover.
     `missing` folders do not exist and shall not: they are covered all the same. `loose` names are
     links, which nothing can hold in place: whoever may write could put something else there.
+    `gits` are left to git, for which the box is, and `settings` are shown to it alone.
     """
 
     root: str
@@ -48,7 +49,8 @@ class View:
     frozen: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     loose: tuple[str, ...] = ()
-    for_git: bool = False
+    gits: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
 
     @property
     def covered(self) -> tuple[str, ...]:
@@ -68,11 +70,6 @@ class View:
             while (path := os.path.dirname(path)).startswith(f"{self.root}/"):
                 found.add(path)
         return sorted(found)
-
-
-def is_gits(path: str) -> bool:
-    """Whether a path leads into a `.git`."""
-    return ".git" in path.split("/")
 
 
 def arguments(

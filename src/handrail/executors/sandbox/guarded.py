@@ -7,13 +7,14 @@ workspace costs one question per folder.
 import os
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.sandbox.bubblewrap import View, is_gits
+from handrail.executors.repositories import GIT, is_among, own_of_git
+from handrail.executors.sandbox.bubblewrap import View
 from handrail.executors.second_names import Identity, SecondNames
 from handrail.policy.rulebook.paths import Access, PathRule
 from handrail.policy.rulebook.rules import Rules
@@ -22,8 +23,7 @@ from handrail.policy.rulebook.rules import Rules
 MOST_COVERED = 256
 _MOST_FOLDERS = 200_000
 _STILL_NS = 2_000_000_000
-_GIT = ".git"
-_OWN = (_GIT, ".handrail")
+_OWN = (GIT, ".handrail")
 
 
 class _Stamp(NamedTuple):
@@ -81,37 +81,33 @@ class GuardedNames:
         self._freezing = [rule for rule in rules.paths if rule.access is Access.WRITE]
         self._seen: dict[str, _Folder] = {}
 
-    def view(self, *, for_git: bool, shows_git: bool = False) -> View:
-        """The workspace as a box should show it now; git sees and changes what is its own.
+    def view(self, *, git_in: str | None, may_change: bool = True) -> View:
+        """The workspace as a box should show it now.
 
-        What `shows_git` only, can be seen and not changed.
+        git, which runs in the folder `git_in`, sees what is its own there, and changes it if it
+        `may_change` it.
 
         Raises:
             CommandExecutionError: There is more to cover than a box can.
         """
         folders = list(self._walk())
         self._seen = dict(folders)
-        hidden = [
-            (path, is_folder)
-            for _, folder in folders
-            for path, is_folder in folder.hidden
-            if not ((for_git or shows_git) and is_gits(path))
-        ]
+        frozen = [path for _, folder in folders for path in folder.frozen]
+        gits = () if git_in is None else own_of_git(self._root, git_in, frozen)
+        changed = gits if may_change else ()
+        frozen = [path for path in frozen if not is_among(path, changed)]
+        guarded = [one for _, folder in folders for one in folder.hidden]
+        settings = [path for path, is_folder in guarded if is_among(path, gits) and not is_folder]
+        hidden = [(path, is_folder) for path, is_folder in guarded if not is_among(path, gits)]
         hidden += [(name, False) for name in self._second_names_of_secrets(folders)]
         hidden += [(name, False) for _, folder in folders for name in folder.doors]
-        frozen = [
-            path
-            for _, folder in folders
-            for path in folder.frozen
-            if not (for_git and is_gits(path))
-        ]
         if len(hidden) + len(frozen) > MOST_COVERED:
             raise CommandExecutionError(
                 f"the workspace holds {len(hidden) + len(frozen):,} files that no command may see"
                 f" or change, and a box can cover {MOST_COVERED}; work in a smaller folder, or"
                 " keep test keys and other repositories elsewhere"
             )
-        own = [*self._absolute(name for name in _OWN if not (for_git and name == _GIT))]
+        own = [*self._absolute(name for name in _OWN if name not in changed)]
         return View(
             self._root,
             hidden_files=tuple(self._absolute(p for p, is_folder in hidden if not is_folder)),
@@ -119,7 +115,8 @@ class GuardedNames:
             frozen=tuple(self._absolute(frozen)),
             missing=tuple(path for path in own if not os.path.lexists(path)),
             loose=tuple(path for path in own if os.path.islink(path)),
-            for_git=for_git,
+            gits=tuple(self._absolute(changed)),
+            settings=tuple(self._absolute(settings)),
         )
 
     def _walk(self) -> Iterator[tuple[str, _Folder]]:
@@ -201,7 +198,7 @@ class GuardedNames:
                 if _identity(found) in own or self._second_names.are_kept(found):
                     yield _join(path, name)
 
-    def _absolute(self, paths: "Iterator[str] | list[str]") -> Iterator[str]:
+    def _absolute(self, paths: Iterable[str]) -> Iterator[str]:
         return (os.path.join(self._root, path) for path in paths)
 
 
