@@ -206,6 +206,44 @@ def test_what_leads_to_other_processes_is_hidden_even_from_git(
         assert set(hidden) == {str(root / "pipe"), str(root / ".git" / "pipe")}
 
 
+@pytest.mark.parametrize("place", [".aws/config", ".aws/deep/er/config"])
+def test_a_second_name_of_what_lies_in_a_hidden_folder_is_hidden(
+    root: Path, guarded: GuardedNames, place: str
+) -> None:
+    second = root / "second.txt"
+    second.hardlink_to(put(root / place))
+
+    view = guarded.view(git_in=None)
+    assert view.hidden_files == (str(second),)
+    assert view.hidden_folders == (str(root / ".aws"),)
+
+
+def test_a_second_name_of_what_a_guarded_link_leads_to_is_hidden(
+    root: Path, guarded: GuardedNames
+) -> None:
+    real = put(root / "real.txt")
+    (root / "second.txt").hardlink_to(real)
+    (root / ".env").symlink_to("real.txt")
+
+    assert set(guarded.view(git_in=None).hidden_files) == {str(real), str(root / "second.txt")}
+
+
+def test_a_file_that_becomes_a_secret_by_a_new_name_is_hidden_under_its_old_one(
+    root: Path, guarded: GuardedNames
+) -> None:
+    """The folder of the old name has not changed, and would not be read again."""
+    old = put(root / "still" / "notes.txt")
+    (root / "app").mkdir()
+    settled = time.time_ns() + 60 * 10**9
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(time, "time_ns", lambda: settled)
+        assert guarded.view(git_in=None).hidden_files == ()
+
+        new = root / "app" / ".env"
+        new.hardlink_to(old)
+        assert set(guarded.view(git_in=None).hidden_files) == {str(new), str(old)}
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look into every folder")
 def test_a_folder_that_cannot_be_looked_into_is_hidden_whole(
     root: Path, guarded: GuardedNames
