@@ -10,6 +10,7 @@ import pytest
 
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.sandbox import bubblewrap
 from handrail.executors.sandbox import guarded as module
 from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.policy.rulebook.paths import Access, PathRule
@@ -275,6 +276,20 @@ def test_our_own_home_is_hidden_whatever_it_is_called(
     guarded = GuardedNames(files.root, files.rules, files.second_names, [root / "deep" / "home"])
 
     assert guarded.view(git_in=".").hidden_folders == (str(root / "deep" / "home"),)
+
+
+def test_our_own_home_is_hidden_where_the_system_lies_too(
+    files: FileSystemExecutor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """There every box can look."""
+    home, other = tmp_path / "system" / "home", tmp_path / "elsewhere"
+    for folder in (home, other):
+        folder.mkdir(parents=True)
+    monkeypatch.setattr(bubblewrap, "_USER_PROGRAMS", str(tmp_path / "system"))
+    private = [home, other, tmp_path / "system" / "nothing"]
+    guarded = GuardedNames(files.root, files.rules, files.second_names, private)
+
+    assert guarded.view(git_in=None).hidden_folders == (str(home),)
 
 
 @pytest.mark.parametrize("name", [".git", ".handrail"])

@@ -15,6 +15,7 @@ TEMPORARY = "/tmp"  # noqa: S108
 HOME = f"{TEMPORARY}/home"
 MOST_TEMPORARY_BYTES = 1 << 30
 
+_USER_PROGRAMS = "/usr"
 _SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 # What programs look up to start, to tell names and times, and to know whom to trust; no secrets.
 _SETTINGS = (
@@ -72,6 +73,12 @@ class View:
         return sorted(found)
 
 
+def is_of_the_system(path: str) -> bool:
+    """Whether a path lies where every box can look."""
+    folders = (_USER_PROGRAMS, *[f"/{name}" for name in _SYSTEM_FOLDERS])
+    return path.startswith(tuple(f"{folder}/" for folder in folders))
+
+
 def arguments(
     profile: Profile,
     view: View,
@@ -107,7 +114,7 @@ def _passing(folder: str) -> list[str]:
 
 
 def _system() -> Iterator[str]:
-    yield from ("--ro-bind", "/usr", "/usr")
+    yield from ("--ro-bind", _USER_PROGRAMS, _USER_PROGRAMS)
     for name in _SYSTEM_FOLDERS:
         folder = f"/{name}"
         if os.path.islink(folder):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.repositories import GIT, is_among, own_of_git
-from handrail.executors.sandbox.bubblewrap import View
+from handrail.executors.sandbox.bubblewrap import View, is_of_the_system
 from handrail.executors.second_names import Identity, SecondNames
 from handrail.policy.rulebook.paths import Access, PathRule
 from handrail.policy.rulebook.rules import Rules
@@ -75,7 +75,11 @@ class GuardedNames:
     ):
         self._root = root
         self._second_names = second_names
-        self._private = {os.path.relpath(os.path.realpath(path), root) for path in private}
+        places = [os.path.realpath(path) for path in private]
+        self._private = {os.path.relpath(path, root) for path in places}
+        self._elsewhere = [
+            path for path in places if is_of_the_system(path) and not is_among(path, [root])
+        ]
         self.adopt(rules)
 
     def adopt(self, rules: Rules) -> None:
@@ -104,6 +108,7 @@ class GuardedNames:
         hidden = [(path, is_folder) for path, is_folder in guarded if not is_among(path, gits)]
         hidden += [(name, False) for name in self._second_names_of_secrets(folders)]
         hidden += [(name, False) for _, folder in folders for name in folder.doors]
+        hidden += [(path, os.path.isdir(path)) for path in self._elsewhere if os.path.exists(path)]
         if len(hidden) + len(frozen) > MOST_COVERED:
             raise CommandExecutionError(
                 f"the workspace holds {len(hidden) + len(frozen):,} files that no command may see"
