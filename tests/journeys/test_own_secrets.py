@@ -14,8 +14,8 @@ from tests.journeys.conftest import Rig
 
 pytestmark = pytest.mark.usefixtures("needs_box")
 
-# Looks for our home, also by the way of our process, and for our API behind every door. It says what
-# it has found, and never a token.
+# Looks for our home, also by the way of our process, and for our API behind every door. It says
+# what it has found, and never a token.
 SEARCH = """
 import os, socket
 home, port, process = WORDS
