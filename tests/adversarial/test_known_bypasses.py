@@ -32,6 +32,7 @@ LINES = [
     for row in BYPASSES
     for line in row.get("lines", ())
 ]
+MOST_WAITING = 4
 # What turns text into commands.
 SHELLS = {
     *("os.system", "os.popen", "asyncio.create_subprocess_shell", "pty.spawn"),
@@ -57,6 +58,12 @@ def test_each_is_listed_once_and_is_proven_or_waits_for_what_it_needs() -> None:
     ids = [row["id"] for row in BYPASSES]
     assert len({*ids}) == len(ids)
     assert [row["id"] for row in BYPASSES if not row["proofs"] and not row.get("waits_for")] == []
+
+
+def test_what_waits_is_little_and_stands_together_at_the_end() -> None:
+    waits = ["waits_for" in row for row in BYPASSES]
+    assert waits == sorted(waits)
+    assert sum(waits) <= MOST_WAITING
 
 
 @pytest.mark.parametrize("proof", PROOFS)

@@ -7,6 +7,7 @@ It stands alone so that somebody else than who runs the tests can run it.
 
 import asyncio
 import json
+import random
 import sys
 import tomllib
 from collections.abc import Sequence
@@ -22,8 +23,6 @@ from tests.adversarial.boxes import boxed, make_sure, run
 AT_ONCE = 6
 SECONDS = 30
 OPEN = "open"
-# For most of the machine's users, nothing has this number.
-FIRST_MARK = 7_000_000
 
 
 def read_table(path: Path) -> list[tuple[Technique, str]]:
@@ -101,7 +100,8 @@ class Trial:
 
     async def _try_one(self, number: int, technique: Technique, way: str) -> list[str]:
         async with self._seats:
-            mark = str(FIRST_MARK + number)
+            # A number that is nobody else's, not even in another trial at the same time.
+            mark = str(random.randrange(10**11, 10**12))
             with Arena(self._folder / str(number), technique, self._tools, mark) as arena:
                 return arena.seen(await self._run(arena, way))
 
