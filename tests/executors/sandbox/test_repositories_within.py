@@ -106,6 +106,38 @@ async def test_no_settings_of_git_are_read_as_files_among_others(
     assert PASSWORD.encode() in told.stdout, "so nothing is shown"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["remote", "-v"],
+        ["remote", "get-url", "x"],
+        ["blame", "--contents", ".git/config", "a.txt"],
+        ["blame", "-S", ".git/config", "a.txt"],
+        ["config", "--list"],
+        # A file that is known to git, in a folder that has become a way to its settings.
+        ["grep", "nowhere"],
+    ],
+)
+async def test_who_only_looks_sees_no_password_of_a_remote(
+    executor: CommandExecutor, root: Path, words: list[str]
+) -> None:
+    make_repository(root)
+    (root / "way").mkdir()
+    (root / "way" / "config").write_text("x\n")
+    git(root, "add", "way")
+    git(root, "config", "remote.x.url", f"https://a:{PASSWORD}@nowhere/")
+    (root / "way" / "config").unlink()
+    (root / "way").rmdir()
+    (root / "way").symlink_to(".git")
+
+    looked = await run(executor, *words, profile=Profile.READ)
+    worked = await run(executor, *words, profile=Profile.WRITE)
+
+    assert PASSWORD.encode() not in looked.stdout + looked.stderr
+    assert b"nowhere" in looked.stdout + looked.stderr, looked
+    assert PASSWORD.encode() in worked.stdout + worked.stderr, "so nothing is shown"
+
+
 async def test_who_works_with_parts_and_further_trees_can_do_so(
     executor: CommandExecutor, root: Path
 ) -> None:

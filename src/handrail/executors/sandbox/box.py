@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -15,6 +15,7 @@ from handrail.executors.sandbox.bubblewrap import HOME, TEMPORARY, View, argumen
 from handrail.executors.sandbox.gate import Gate
 from handrail.executors.sandbox.limits import limited
 from handrail.executors.sandbox.seccomp import filter_for
+from handrail.executors.sandbox.settings_copies import copy_without_passwords
 from handrail.executors.sandbox.sources import held
 
 SEARCH_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
@@ -103,14 +104,15 @@ class Box:
         with (
             self._movers.beside(view, joins=writable),
             self._covers.over(view.missing if writable else ()),
-            held(view.bound(writable=writable)) as sources,
-            _in_memory(self._told(stage, view, sources, further)) as options,
+            held(view.bound(writable=writable)) as bound,
+            _copies(() if writable else view.settings) as copies,
+            _in_memory(self._told(stage, view, {**bound, **copies}, further)) as options,
             Gate(filter_for(stage.profile)) as gate,
         ):
             given = {"args": options, "block-fd": gate.bell, "seccomp": gate.filter}
             given |= {"json-status-fd": lines.status, "sync-fd": lines.alive}
             flags = [word for name, fd in given.items() for word in (f"--{name}", str(fd))]
-            fds = (*given.values(), *sources.values())
+            fds = (*given.values(), *bound.values(), *copies.values())
             yield Launch([self._programs.bwrap, *flags, "--", *inner], fds, gate)
 
     def _told(
@@ -212,6 +214,18 @@ def environment(search_path: Sequence[str]) -> list[tuple[str, str]]:
         ("GIT_TERMINAL_PROMPT", "0"),
         ("PYTHONDONTWRITEBYTECODE", "1"),
     ]
+
+
+@contextmanager
+def _copies(settings: Sequence[str]) -> Generator[Mapping[str, int]]:
+    """A copy for each file of settings that holds what may not be seen."""
+    with ExitStack() as stack:
+        found = {path: copy_without_passwords(path) for path in settings}
+        yield {
+            path: stack.enter_context(_in_memory(content))
+            for path, content in found.items()
+            if content is not None
+        }
 
 
 @contextmanager

@@ -41,7 +41,7 @@ class View:
     either are pinned: who could rename them would carry the secret out from under its cover.
     `missing` folders do not exist and shall not: they are covered all the same. `loose` names are
     links, which nothing can hold in place: whoever may write could put something else there.
-    `gits` are left to git, for which the box is, and `settings` are shown to it alone.
+    `gits` are left to git, for which the box is. `settings` are shown to it alone, or copies of them.
     """
 
     root: str
@@ -88,7 +88,7 @@ def arguments(
 ) -> list[str]:
     """Everything bubblewrap is told but the command and its folder.
 
-    What it binds of the workspace is `held`.
+    What it binds of the workspace is `held`, and so are copies that it shows instead.
     """
     reads = profile is Profile.READ
     told = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv"]
@@ -129,6 +129,9 @@ def _workspace(view: View, held: Mapping[str, int], *, writable: bool) -> Iterat
     for path in view.bound(writable=writable):
         is_open = writable and path not in view.frozen
         yield from ("--bind-fd" if is_open else "--ro-bind-fd", str(held[path]), path)
+    for path in view.settings:
+        if path in held:
+            yield from ("--ro-bind-data", str(held[path]), path)
     for path in view.hidden_files:
         yield from ("--ro-bind", "/dev/null", path)
     covered = (*view.hidden_folders, *(view.missing if writable else ()))
