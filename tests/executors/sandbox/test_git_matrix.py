@@ -5,13 +5,13 @@ is what is tried; where git only looks, the box adds that nothing can be started
 """
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from handrail.core.box import Profile
 from handrail.core.hands import CommandOutcome
-from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
 from handrail.policy.validators.commands import CommandValidator
 from tests.executors.sandbox.git_plants import (
@@ -32,8 +32,7 @@ def planted(request: pytest.FixtureRequest, root: Path, tmp_path: Path) -> Plant
 
 async def run(executor: CommandExecutor, plant: Plant, argv: tuple[str, ...]) -> CommandOutcome:
     validator = CommandValidator(executor.root, folder=plant.folder)
-    words, _, programs = validator.plan_of(argv[0], argv[1:])
-    stage = Stage(words, Profile.WRITE, folder=plant.folder, programs=programs)
+    stage = replace(validator.stage_of(argv[0], argv[1:]), profile=Profile.WRITE)
     return await executor.run([stage], timeout_seconds=30)
 
 
