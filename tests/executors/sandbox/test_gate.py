@@ -50,7 +50,8 @@ def test_nothing_begins_whose_maker_is_gone(
 
 async def test_nobody_waits_at_a_gate_for_who_has_ended() -> None:
     with Gate(b"filter") as gate:
-        await gate.open(lambda: True)
+        await gate.reached(lambda: True)
+        gate.open()
         assert os.read(gate.filter, 10) == b"filter"
         assert os.read(gate.filter, 10) == b""
 

@@ -55,8 +55,8 @@ async def test_git_works_where_nothing_was_planted(
 async def run_line(executor: CommandExecutor, line: str) -> CommandOutcome:
     """As a tool would run it."""
     command, *args = line.split()
-    argv, profile, programs = CommandValidator(executor.root).plan_of(command, args)
-    return await executor.run([Stage(argv, profile, programs=programs)], timeout_seconds=30)
+    stage = CommandValidator(executor.root).stage_of(command, args)
+    return await executor.run([stage], timeout_seconds=30)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ async def test_settings_that_could_change_on_the_way_are_not_trusted(
         await run(executor, "checkout", "other")
 
 
-async def test_broken_settings_of_a_repository_within_are_named(
+async def test_broken_settings_of_a_repository_within_are_nobodys_concern_but_its_own(
     executor: CommandExecutor, repository: Path
 ) -> None:
     inner = repository / "vendor" / "lib"
@@ -158,8 +158,12 @@ async def test_broken_settings_of_a_repository_within_are_named(
     git(inner, "init", "-q", ".")
     (inner / ".git" / "config").write_text("[broken")
 
-    with pytest.raises(CommandExecutionError, match=r"in file .*/vendor/lib/\.git/config"):
-        await run(executor, "add", "a.txt")
+    outcome = await run(executor, "add", "a.txt")
+    assert outcome.exit_code == 0, outcome.stderr
+
+    stage = Stage(("git", "add", "a.txt"), WRITE, folder="vendor/lib")
+    with pytest.raises(CommandExecutionError, match=r"in file .*\.git/config"):
+        await executor.run([stage], timeout_seconds=30)
 
 
 def test_one_commits_under_the_name_of_ones_own_settings(

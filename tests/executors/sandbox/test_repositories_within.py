@@ -42,12 +42,15 @@ async def run(
     return await executor.run([stage], timeout_seconds=30)
 
 
-@pytest.fixture
-def planted(root: Path) -> Path:
+@pytest.fixture(params=["in its place", "under another name"])
+def planted(root: Path, request: pytest.FixtureRequest) -> Path:
     """A repository with another in it, whose filter plants a hook in the first one."""
     make_repository(root)
     git(root, "config", "remote.x.url", f"https://a:{PASSWORD}@nowhere/")
     inner = make_repository(root / "inner")
+    if request.param == "under another name":
+        (inner / ".git").rename(root / "store")
+        (inner / ".git").write_text("gitdir: ../store\n")
     script = root / "planted.sh"
     script.write_text(
         f"#!/bin/sh\ncp {root}/.git/config {root}/stolen\necho x > {root}/.git/hooks/pre-commit\n"

@@ -41,7 +41,7 @@ class View:
     either are pinned: who could rename them would carry the secret out from under its cover.
     `missing` folders do not exist and shall not: they are covered all the same. `loose` names are
     links, which nothing can hold in place: whoever may write could put something else there.
-    `gits` are left to git, for which the box is. `settings` are shown to it alone, or copies of them.
+    `gits` are left to git, for which the box is. `settings` are shown to it alone, or a copy.
     """
 
     root: str
