@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from handrail.core.errors import PathValidationError
+from handrail.core.pattern import NamePattern
 from handrail.executors import second_names
 from handrail.executors.filesystem import FileSystemExecutor
 
@@ -167,3 +168,19 @@ async def test_a_machine_without_a_home_is_no_trouble(
     monkeypatch.setenv("HOME", "/nonexistent")
     link(tmp_path, tmp_path / "elsewhere" / "b.txt")
     assert (await files.read("a.txt", max_bytes=LIMIT)).data == b"content"
+
+
+async def test_what_is_private_is_not_seen_where_it_lies_in_the_workspace(tmp_path: Path) -> None:
+    own = tmp_path / "ws" / "own"
+    own.mkdir(parents=True)
+    (own / "token").write_text("hush")
+    (tmp_path / "ws" / "link").symlink_to("own")
+    with FileSystemExecutor(tmp_path / "ws", private=[own]) as files:
+        for attempt in (
+            files.read("own/token", max_bytes=LIMIT),
+            files.read("link/token", max_bytes=LIMIT),
+            files.list("own", NamePattern.read("*", recursive=False), most=10),
+            files.write("own/new", b"x", expected=None),
+        ):
+            with pytest.raises(PathValidationError, match="nothing in there is an agent's"):
+                await attempt

@@ -132,10 +132,10 @@ class CommandExecutor:
     async def _look_at_settings(self, stage: Stage, git: GitGuard) -> CommandOutcome:
         return await self._run([self._named_by_path(stage)], git, _LISTING_SECONDS)
 
-    async def _find_settings(self) -> Sequence[str]:
+    async def _find_settings(self, folder: str) -> Sequence[str]:
         if self._box is None:
             return []
-        view = await self._box.look(for_git=False)
+        view = await self._box.look(git_in=folder)
         return await asyncio.to_thread(settings_files, view)
 
     async def _run(self, stages: Sequence[Stage], git: GitGuard, seconds: float) -> CommandOutcome:

@@ -53,6 +53,7 @@ class FileSystemExecutor:
         self._cache = cache
         self._root_fd = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.second_names = SecondNames(self._root_fd, self.rules, private)
+        self._private = [os.path.relpath(os.path.realpath(way), self.root) for way in private]
 
     def adopt(self, rules: Rules) -> None:
         """Protect by other rules from now on."""
@@ -186,7 +187,11 @@ class FileSystemExecutor:
 
     def is_protected(self, path: str) -> bool:
         """Whether a file of that name is not to be read, as its name says."""
-        return any(rule.forbids(path, writing=False) for rule in self.rules.paths)
+        by_rule = any(rule.forbids(path, writing=False) for rule in self.rules.paths)
+        return by_rule or self._is_private(path)
+
+    def _is_private(self, path: str) -> bool:
+        return any(f"{path}/".startswith(f"{folder}/") for folder in self._private)
 
     def _open_folder(self, path: str) -> int:
         try:
@@ -248,6 +253,8 @@ class FileSystemExecutor:
         raise PathValidationError(f"{place.path} leads to {true_name}; write it by that name")
 
     def _check_rules(self, path: str, true_name: str, *, writing: bool) -> None:
+        if self._is_private(true_name):
+            raise PathValidationError(f"{path}: nothing in there is an agent's to see or change")
         for rule in self.rules.paths:
             if rule.forbids(true_name, writing=writing):
                 leads = path if true_name == path else f"{path} leads to {true_name}"

@@ -101,14 +101,15 @@ _FREE: list[tuple[re.Pattern[str], str]] = [
 _LATER = re.compile(r"includeif\.onbranch:.*")
 # What is pushed where nobody says what; such settings add up, so that none can be taken back.
 _PUSHED = re.compile(r"remote\..+\.push")
+_ANY_FILES = "--no-index"
 _LISTING = ("config", "--list", "--includes", "-z")
 
 
 class GitGuard:
     """git in the workspace `root`; `own` are settings of ours, such as the name it commits under.
 
-    `look` runs a command as the executor itself would, and `find` tells of all files of settings in
-    the workspace; without them, nobody looks what the settings are.
+    `look` runs a command as the executor itself would, and `find` tells of all files of settings
+    that git could read from a folder; without them, nobody looks what the settings are.
     """
 
     def __init__(
@@ -116,7 +117,7 @@ class GitGuard:
         root: str,
         own: Pairs | None = None,
         look: Callable[[Stage, "GitGuard"], Awaitable[CommandOutcome]] | None = None,
-        find: Callable[[], Awaitable[Sequence[str]]] | None = None,
+        find: Callable[[str], Awaitable[Sequence[str]]] | None = None,
     ):
         self._root = root
         self._own = own or []
@@ -137,8 +138,8 @@ class GitGuard:
         _refuse_forced_pushes(stage, found)
         ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(self._root))
         disarmed = _disarmed(name for name, _ in found)
-        settings = [*_SETTINGS, *self._own, *disarmed, *(last or [])]
-        return [*_VARIABLES, ceiling, *_as_variables(settings)]
+        settings = _as_variables([*_SETTINGS, *self._own, *disarmed, *(last or [])])
+        return [*_VARIABLES, ceiling, *settings, *_without_repository(stage)]
 
     async def _settings_in_use(self, stage: Stage) -> Pairs:
         """Every setting that could come to hold; to list them runs nothing."""
@@ -162,13 +163,13 @@ class GitGuard:
         return found
 
     async def _settings_elsewhere(self, stage: Stage) -> Pairs:
-        """Those of all repositories in the workspace: git enters submodules by itself.
+        """Those of all repositories that it can read: git enters submodules by itself.
 
         Where no program can be started, none of them can name one.
         """
         if self._find is None or stage.profile is Profile.READ:
             return []
-        return [("include.path", path) for path in await self._find()]
+        return [("include.path", path) for path in await self._find(stage.folder)]
 
 
 def own_identity() -> Pairs:
@@ -216,6 +217,19 @@ def _refuse_forced_pushes(stage: Stage, settings: Pairs) -> None:
                 f"the setting {name} of this repository has every push rewrite or delete what"
                 " others have; take it out, or push yourself"
             )
+
+
+def repository_folder(stage: Stage) -> str | None:
+    """Where the repository is looked for of which git may see its own; None if it may see none.
+
+    What compares any two folders reads whatever is in them, settings with passwords included.
+    """
+    return stage.folder if may_see_its_own(stage) and _ANY_FILES not in stage.argv else None
+
+
+def _without_repository(stage: Stage) -> Pairs:
+    """What is about no repository looks for no settings of one; it could not read them."""
+    return [("GIT_DIR", os.devnull)] if _ANY_FILES in stage.argv else []
 
 
 def _disarmed(names: Iterable[str]) -> Pairs:

@@ -1,27 +1,40 @@
 """The repositories of a workspace: where they are, and where they keep their settings."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.sandbox.bubblewrap import View, is_gits
+from handrail.executors.sandbox.bubblewrap import View
 
-_GIT = ".git"
+GIT = ".git"
 _SETTINGS = ("config", "config.worktree")
 _MOST_POINTER_BYTES = 1 << 20
 
 
-def settings_files(view: View) -> list[str]:
-    """Every file of settings that a git in this workspace could come to read, of any repository.
+def own_of_git(root: str, folder: str, found: Iterable[str]) -> tuple[str, ...]:
+    """What git may see and change when it runs in a folder, of those `.git` that were `found`.
 
-    `view` is the workspace as it is shown to all but git, with everything of git's covered.
+    Paths lead from the root. It is the repository that the folder belongs to, with what points
+    there. Whoever may write can plant another one further down, whose settings name programs, and
+    have it looked into as a part of the first: that one is not git's own.
     """
-    found = [path for path in view.hidden_files if is_gits(path)]
-    for place in view.frozen:
+    place = _place_of(root, folder)
+    own = _kept_in(root, os.path.relpath(f"{place}/{GIT}", root))
+    return *own, *[path for path in found if path not in own and _kept_in(root, path) <= own]
+
+
+def is_among(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
+
+
+def settings_files(view: View) -> list[str]:
+    """Every file of settings that git could come to read in a box with this view."""
+    found = [*view.settings]
+    for place in (*view.gits, *view.frozen):
         # What lies elsewhere is in no box.
         for folder in (one for one in _folders_of(place) if _is_in(view.root, one)):
             found += filter(os.path.isfile, (f"{folder}/{name}" for name in _SETTINGS))
-    return list(dict.fromkeys(found))
+    return [path for path in dict.fromkeys(found) if path not in view.hidden_files]
 
 
 def check_place(root: str, folder: str) -> None:
@@ -30,16 +43,32 @@ def check_place(root: str, folder: str) -> None:
     Raises:
         CommandExecutionError: The folder belongs to one.
     """
-    place = os.path.normpath(os.path.join(root, folder))
-    while not os.path.lexists(f"{place}/{_GIT}") and place.startswith(f"{root}/"):
-        place = os.path.dirname(place)
-    for own in _folders_of(f"{place}/{_GIT}"):
+    place = _place_of(root, folder)
+    for own in _folders_of(f"{place}/{GIT}"):
         if not _is_in(root, own):
             raise CommandExecutionError(
                 f"{os.path.relpath(place, root)} belongs to a repository outside the workspace,"
                 f" {own}, and git may not leave the workspace; make the folder of that repository"
                 " the workspace, or work in a clone of it"
             )
+
+
+def _place_of(root: str, folder: str) -> str:
+    """The nearest folder above with a repository, as git looks for it; else the root itself."""
+    place = os.path.realpath(os.path.join(root, folder))
+    while not os.path.lexists(f"{place}/{GIT}") and place.startswith(f"{root}/"):
+        place = os.path.dirname(place)
+    return place if _is_in(root, place) else root
+
+
+def _kept_in(root: str, path: str) -> set[str]:
+    """Which `.git` a repository consists of: itself, or those to which a file points."""
+    ways = [
+        os.path.relpath(one, root).split("/")
+        for one in _folders_of(os.path.join(root, path))
+        if _is_in(root, one)
+    ]
+    return {"/".join(way[: way.index(GIT) + 1]) for way in ways if GIT in way} or {path}
 
 
 def _folders_of(place: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import Protocol
 from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.git import may_change_its_own, may_see_its_own
+from handrail.executors.git import may_change_its_own, repository_folder
 from handrail.executors.output import Output
 from handrail.executors.pipes import Streams
 from handrail.executors.sandbox.box import SEARCH_PATH, Box, Launch, Lines, environment
@@ -97,7 +97,7 @@ class BoxStarter:
     ) -> AsyncGenerator[Tree]:
         variables = (*given.variables, *(VARIABLES if stage.profile is Profile.NET else ()))
         view = await self._box.look(
-            for_git=may_change_its_own(stage), shows_git=may_see_its_own(stage)
+            git_in=repository_folder(stage), may_change=may_change_its_own(stage)
         )
         with Output(_MOST_STATUS_BYTES) as status, Output(0) as alive:
             lines = Lines(status.writer, alive.writer)

@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import suppress
 from typing import Protocol
 
@@ -65,17 +65,15 @@ class OpenTree:
         try:
             if self.process.returncode is None:
                 self._signal(signal.SIGTERM)
-                await self._wait_until_gone(grace_seconds)
+                await _within(grace_seconds, self._wait_until_gone())
         finally:
             self._signal_group(signal.SIGKILL)
         await self.process.wait()
 
-    async def _wait_until_gone(self, seconds: float) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                # Nobody tells of the end of a group, nor of strangers' children.
-                while not self._is_gone():  # noqa: ASYNC110
-                    await asyncio.sleep(_POLL_SECONDS)
+    async def _wait_until_gone(self) -> None:
+        # Nobody tells of the end of a group, nor of strangers' children.
+        while not self._is_gone():  # noqa: ASYNC110
+            await asyncio.sleep(_POLL_SECONDS)
 
     def _is_gone(self) -> bool:
         if self.process.returncode is None:
@@ -129,9 +127,7 @@ class BoxedTree:
         try:
             if first is not None and self.process.returncode is None:
                 _signal_each(list(_descendants(first)), signal.SIGTERM)
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(grace_seconds):
-                        await self.process.wait()
+                await _within(grace_seconds, self.process.wait())
         finally:
             self._kill(first)
         await self._alive.ended.wait()
@@ -164,6 +160,16 @@ class BoxedTree:
                 if isinstance(value := json.loads(line).get(key), int):
                     return value
         return None
+
+
+async def _within(seconds: float, work: Coroutine[object, object, object]) -> None:
+    """Wait for so long, also where we have been called off before.
+
+    Not by `asyncio.timeout`: in Python 3.11.2 we would be called off anew when the time is up, and
+    go without having seen the end.
+    """
+    with suppress(TimeoutError):
+        await asyncio.wait_for(work, seconds)
 
 
 def end_strays(mark: str, session: int | None) -> None:

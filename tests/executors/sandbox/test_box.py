@@ -322,6 +322,37 @@ async def test_a_cover_stays_as_long_as_somebody_needs_it(
     assert sorted(os.listdir(root)) == ["began", "go"]
 
 
+@pytest.mark.parametrize("name", [".git", ".handrail"])
+async def test_what_may_write_is_refused_where_a_link_stands_for_what_is_ours(
+    executor: CommandExecutor, root: Path, name: str
+) -> None:
+    (root / "real").mkdir()
+    (root / name).symlink_to("real")
+
+    with pytest.raises(CommandExecutionError, match=f"{name} is a link, which no box can keep"):
+        await shell(executor, f"rm {name}; mkdir {name}")
+
+    assert (root / name).is_symlink()
+    assert (await shell(executor, "echo seen", profile=READ)).stdout == b"seen\n"
+
+
+async def test_a_name_that_appears_beside_a_running_command_is_covered_when_that_has_ended(
+    executor: CommandExecutor, root: Path
+) -> None:
+    patient = "mkdir app; echo hush > app/.env; while [ ! -e go ]; do sleep 0.02; done"
+    first = asyncio.create_task(shell(executor, patient))
+    while not (root / "app" / ".env").exists():
+        await asyncio.sleep(0.02)
+
+    with pytest.raises(CommandExecutionError, match=r"app/.env has appeared .* try again"):
+        await run(executor, "cat", "app/.env", profile=READ)
+    (root / "go").touch()
+    await first
+
+    outcome = await run(executor, "cat", "app/.env", profile=READ)
+    assert (outcome.exit_code, outcome.stdout) == (1, b"")
+
+
 # What goes wrong
 
 

@@ -285,7 +285,7 @@ async def test_in_the_box_it_can_be_read_and_once(
 ) -> None:
     stage = Stage(("/bin/sh", "-c", "cat /dev/fd/$FD; echo; cat /dev/fd/$FD"), Profile.NET)
     box = Box(programs, isolation, guarded)
-    view = await box.look(for_git=False)
+    view = await box.look(git_in=None)
     with (
         handed_in(Credential("ada", "secret"), OTHER) as (_, fds),
         open(os.devnull, "w", encoding="utf-8") as nowhere,

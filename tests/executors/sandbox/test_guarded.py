@@ -1,15 +1,19 @@
 """What a box must cover is found by the rules, under every name it has, as it is now."""
 
 import os
+import re
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.sandbox import bubblewrap
 from handrail.executors.sandbox import guarded as module
 from handrail.executors.sandbox.guarded import GuardedNames
+from handrail.policy.rulebook.paths import Access, PathRule
 from handrail.policy.rulebook.rules import Rules
 
 
@@ -30,13 +34,13 @@ def test_secrets_are_hidden_wherever_they_lie(root: Path, guarded: GuardedNames)
     key = put(root / "server.pem")
     put(root / "app" / "main.py")
 
-    assert set(guarded.view(for_git=False).hidden_files) == {str(secret), str(key)}
+    assert set(guarded.view(git_in=None).hidden_files) == {str(secret), str(key)}
 
 
 def test_a_folder_of_secrets_is_hidden_whole(root: Path, guarded: GuardedNames) -> None:
     put(root / ".ssh" / "config")
 
-    view = guarded.view(for_git=False)
+    view = guarded.view(git_in=None)
     assert (view.hidden_files, view.hidden_folders) == ((), (str(root / ".ssh"),))
 
 
@@ -46,7 +50,7 @@ def test_the_inside_of_git_is_frozen_and_its_passwords_are_hidden(
     config = put(root / ".git" / "config")
     put(root / ".git" / "HEAD")
 
-    view = guarded.view(for_git=False)
+    view = guarded.view(git_in=None)
     assert (view.frozen, view.hidden_files) == ((str(root / ".git"),), (str(config),))
 
 
@@ -54,7 +58,7 @@ def test_git_itself_sees_and_changes_what_is_its_own(root: Path, guarded: Guarde
     put(root / ".git" / "config")
     secret = put(root / ".env")
 
-    view = guarded.view(for_git=True)
+    view = guarded.view(git_in=".")
     assert (view.frozen, view.hidden_files) == ((), (str(secret),))
     assert str(root / ".git") not in view.missing
 
@@ -62,16 +66,16 @@ def test_git_itself_sees_and_changes_what_is_its_own(root: Path, guarded: Guarde
 def test_repositories_further_down_are_frozen_too(root: Path, guarded: GuardedNames) -> None:
     put(root / "vendor" / "lib" / ".git" / "HEAD")
 
-    view = guarded.view(for_git=False)
+    view = guarded.view(git_in=None)
     assert view.frozen == (str(root / "vendor/lib/.git"),)
     assert view.pinned == [str(root / "vendor"), str(root / "vendor/lib")]
 
 
 def test_what_must_not_come_into_being_is_named(root: Path, guarded: GuardedNames) -> None:
-    assert set(guarded.view(for_git=False).missing) == {str(root / ".git"), str(root / ".handrail")}
+    assert set(guarded.view(git_in=None).missing) == {str(root / ".git"), str(root / ".handrail")}
 
     put(root / ".git" / "HEAD")
-    assert guarded.view(for_git=False).missing == (str(root / ".handrail"),)
+    assert guarded.view(git_in=None).missing == (str(root / ".handrail"),)
 
 
 def test_a_second_name_of_a_secret_is_hidden_too(root: Path, guarded: GuardedNames) -> None:
@@ -79,7 +83,7 @@ def test_a_second_name_of_a_secret_is_hidden_too(root: Path, guarded: GuardedNam
     other = root / "notes.txt"
     os.link(secret, other)
 
-    assert set(guarded.view(for_git=False).hidden_files) == {str(secret), str(other)}
+    assert set(guarded.view(git_in=None).hidden_files) == {str(secret), str(other)}
 
 
 def test_a_second_name_of_a_file_that_is_no_secret_is_left_alone(
@@ -87,7 +91,7 @@ def test_a_second_name_of_a_file_that_is_no_secret_is_left_alone(
 ) -> None:
     os.link(put(root / "a.txt"), root / "b.txt")
 
-    assert guarded.view(for_git=False).hidden_files == ()
+    assert guarded.view(git_in=None).hidden_files == ()
 
 
 def test_a_second_name_of_a_private_file_of_elsewhere_is_hidden(root: Path, tmp_path: Path) -> None:
@@ -96,7 +100,7 @@ def test_a_second_name_of_a_private_file_of_elsewhere_is_hidden(root: Path, tmp_
 
     with FileSystemExecutor(root, private=[tmp_path / "home"]) as files:
         names = GuardedNames(files.root, files.rules, files.second_names)
-        assert names.view(for_git=False).hidden_files == (str(root / "notes.txt"),)
+        assert names.view(git_in=None).hidden_files == (str(root / "notes.txt"),)
 
 
 def test_a_link_with_a_guarded_name_has_its_target_covered(
@@ -106,30 +110,30 @@ def test_a_link_with_a_guarded_name_has_its_target_covered(
     (root / ".env").symlink_to(target)
     (root / "elsewhere.pem").symlink_to("/etc/hostname")
 
-    assert guarded.view(for_git=False).hidden_files == (str(target),)
+    assert guarded.view(git_in=None).hidden_files == (str(target),)
 
 
 def test_a_secret_that_appears_later_is_found(root: Path, guarded: GuardedNames) -> None:
     put(root / "app" / "main.py")
     age(root / "app")
-    assert guarded.view(for_git=False).hidden_files == ()
+    assert guarded.view(git_in=None).hidden_files == ()
 
     secret = put(root / "app" / ".env")
-    assert guarded.view(for_git=False).hidden_files == (str(secret),)
+    assert guarded.view(git_in=None).hidden_files == (str(secret),)
 
 
 def test_a_change_in_the_very_moment_of_the_look_is_not_missed(
     root: Path, guarded: GuardedNames
 ) -> None:
     put(root / "main.py")
-    guarded.view(for_git=False)
+    guarded.view(git_in=None)
     before = root.stat()
 
     secret = put(root / ".env")
     # The clock of the file system has not ticked in between.
     os.utime(root, ns=(before.st_atime_ns, before.st_mtime_ns))
 
-    assert guarded.view(for_git=False).hidden_files == (str(secret),)
+    assert guarded.view(git_in=None).hidden_files == (str(secret),)
 
 
 def test_a_folder_that_has_been_still_is_not_read_again(
@@ -137,22 +141,22 @@ def test_a_folder_that_has_been_still_is_not_read_again(
 ) -> None:
     secret = put(root / ".env")
     monkeypatch.setattr(module, "_STILL_NS", -(10**18))
-    guarded.view(for_git=False)
+    guarded.view(git_in=None)
 
     def refuse(path: object) -> None:
         raise AssertionError(f"{path} was read again")
 
     monkeypatch.setattr(os, "scandir", refuse)
-    assert guarded.view(for_git=False).hidden_files == (str(secret),)
+    assert guarded.view(git_in=None).hidden_files == (str(secret),)
 
 
 def test_other_rules_are_followed_from_then_on(root: Path, guarded: GuardedNames) -> None:
     put(root / ".env")
-    guarded.view(for_git=False)
+    guarded.view(git_in=None)
 
     guarded.adopt(Rules())
 
-    assert guarded.view(for_git=False).hidden_files == ()
+    assert guarded.view(git_in=None).hidden_files == ()
 
 
 def test_more_than_a_box_can_cover_is_said(
@@ -163,7 +167,7 @@ def test_more_than_a_box_can_cover_is_said(
         put(root / f"{number}.pem")
 
     with pytest.raises(CommandExecutionError, match="3 files that no command may see"):
-        guarded.view(for_git=False)
+        guarded.view(git_in=None)
 
 
 def test_more_folders_than_can_be_looked_through_are_said(
@@ -173,7 +177,7 @@ def test_more_folders_than_can_be_looked_through_are_said(
     put(root / "a" / "b" / "c" / "x")
 
     with pytest.raises(CommandExecutionError, match="work in a smaller folder"):
-        guarded.view(for_git=False)
+        guarded.view(git_in=None)
 
 
 def test_a_folder_that_is_gone_by_then_is_passed_over(
@@ -189,4 +193,123 @@ def test_a_folder_that_is_gone_by_then_is_passed_over(
         return real(path, **how)
 
     monkeypatch.setattr(os, "stat", vanishing)
-    assert guarded.view(for_git=False).hidden_files == (str(root / "b" / ".env"),)
+    assert guarded.view(git_in=None).hidden_files == (str(root / "b" / ".env"),)
+
+
+def test_what_leads_to_other_processes_is_hidden_even_from_git(
+    root: Path, guarded: GuardedNames
+) -> None:
+    os.mkfifo(root / "pipe")
+    os.mkfifo(put(root / ".git" / "x").parent / "pipe")
+
+    for git_in in (None, "."):
+        hidden = guarded.view(git_in=git_in).hidden_files
+        assert set(hidden) == {str(root / "pipe"), str(root / ".git" / "pipe")}
+
+
+@pytest.mark.parametrize("place", [".aws/config", ".aws/deep/er/config"])
+def test_a_second_name_of_what_lies_in_a_hidden_folder_is_hidden(
+    root: Path, guarded: GuardedNames, place: str
+) -> None:
+    second = root / "second.txt"
+    second.hardlink_to(put(root / place))
+
+    view = guarded.view(git_in=None)
+    assert view.hidden_files == (str(second),)
+    assert view.hidden_folders == (str(root / ".aws"),)
+
+
+def test_a_second_name_of_what_a_guarded_link_leads_to_is_hidden(
+    root: Path, guarded: GuardedNames
+) -> None:
+    real = put(root / "real.txt")
+    (root / "second.txt").hardlink_to(real)
+    (root / ".env").symlink_to("real.txt")
+
+    assert set(guarded.view(git_in=None).hidden_files) == {str(real), str(root / "second.txt")}
+
+
+def test_a_file_that_becomes_a_secret_by_a_new_name_is_hidden_under_its_old_one(
+    root: Path, guarded: GuardedNames
+) -> None:
+    """The folder of the old name has not changed, and would not be read again."""
+    old = put(root / "still" / "notes.txt")
+    (root / "app").mkdir()
+    settled = time.time_ns() + 60 * 10**9
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(time, "time_ns", lambda: settled)
+        assert guarded.view(git_in=None).hidden_files == ()
+
+        new = root / "app" / ".env"
+        new.hardlink_to(old)
+        assert set(guarded.view(git_in=None).hidden_files) == {str(new), str(old)}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look into every folder")
+def test_a_folder_that_cannot_be_looked_into_is_hidden_whole(
+    root: Path, guarded: GuardedNames
+) -> None:
+    """Its owner could open it again from within a box."""
+    put(root / "locked" / ".env")
+    (root / "locked").chmod(0)
+    try:
+        assert guarded.view(git_in=None).hidden_folders == (str(root / "locked"),)
+    finally:
+        (root / "locked").chmod(0o700)
+
+
+def test_a_workspace_that_cannot_be_looked_into_is_said(
+    root: Path, guarded: GuardedNames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(CommandExecutionError, match="looked through for secrets: Permission"):
+        guarded.view(git_in=None)
+
+
+def test_our_own_home_is_hidden_whatever_it_is_called(
+    root: Path, files: FileSystemExecutor
+) -> None:
+    put(root / "deep" / "home" / "token")
+    guarded = GuardedNames(files.root, files.rules, files.second_names, [root / "deep" / "home"])
+
+    assert guarded.view(git_in=".").hidden_folders == (str(root / "deep" / "home"),)
+
+
+def test_our_own_home_is_hidden_where_the_system_lies_too(
+    files: FileSystemExecutor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """There every box can look."""
+    home, other = tmp_path / "system" / "home", tmp_path / "elsewhere"
+    for folder in (home, other):
+        folder.mkdir(parents=True)
+    monkeypatch.setattr(bubblewrap, "_USER_PROGRAMS", str(tmp_path / "system"))
+    private = [home, other, tmp_path / "system" / "nothing"]
+    guarded = GuardedNames(files.root, files.rules, files.second_names, private)
+
+    assert guarded.view(git_in=None).hidden_folders == (str(home),)
+
+
+@pytest.mark.parametrize("name", [".git", ".handrail"])
+def test_a_link_in_the_place_of_what_is_ours_is_loose(
+    root: Path, guarded: GuardedNames, name: str
+) -> None:
+    (root / "real").mkdir()
+    (root / name).symlink_to("real")
+
+    assert guarded.view(git_in=None).loose == (str(root / name),)
+    assert guarded.view(git_in=".").loose == (() if name == ".git" else (str(root / name),))
+
+
+def test_what_may_not_be_written_is_frozen_for_git_too_unless_it_is_its_own(
+    root: Path, files: FileSystemExecutor
+) -> None:
+    rule = PathRule("plans", Access.WRITE, "plans stay", re.compile("(^|/)plans(/|$)"))
+    rules = replace(files.rules, paths=(*files.rules.paths, rule))
+    put(root / "plans" / "x")
+    put(root / ".git" / "HEAD")
+    guarded = GuardedNames(files.root, rules, files.second_names)
+
+    assert guarded.view(git_in=".").frozen == (str(root / "plans"),)

@@ -128,6 +128,11 @@ def test_pattern_that_hides_what_kind_of_file_is_changed_raises(text: str) -> No
     assert LINES.class_of(text) is None
 
 
+@pytest.mark.parametrize("text", ["uniq *", "uniq -c src/*.txt", "git symbolic-ref *"])
+def test_pattern_may_stand_for_a_second_file_which_is_written(text: str) -> None:
+    assert risk(text) is RiskLevel.HIGH
+
+
 @pytest.mark.parametrize("text", ["cp 'pack*.json' a", "git add *.py", "pytest tests/*.py"])
 def test_patterns_elsewhere_raise_nothing(text: str) -> None:
     assert risk(text) is RiskLevel.MEDIUM

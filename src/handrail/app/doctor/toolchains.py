@@ -111,5 +111,5 @@ class _Bare:
     def __init__(self, root: str):
         self._root = root
 
-    def view(self, *, for_git: bool, shows_git: bool = False) -> View:
-        return View(self._root, for_git=for_git)
+    def view(self, *, git_in: str | None, may_change: bool = True) -> View:
+        return View(self._root)

@@ -3,13 +3,14 @@
 import asyncio
 import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from handrail.core.box import Isolation, Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
+from handrail.executors.repositories import is_among
 from handrail.executors.sandbox.bubblewrap import (
     HOME,
     HOSTS,
@@ -17,11 +18,11 @@ from handrail.executors.sandbox.bubblewrap import (
     TEMPORARY,
     View,
     arguments,
-    is_gits,
 )
 from handrail.executors.sandbox.gate import Gate
 from handrail.executors.sandbox.limits import limited
 from handrail.executors.sandbox.seccomp import filter_for
+from handrail.executors.sandbox.settings_copies import copy_without_passwords
 from handrail.executors.sandbox.sources import held
 
 SEARCH_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
@@ -53,7 +54,7 @@ class Programs:
 class Views(Protocol):
     """Who knows what must be covered in a workspace, each time anew."""
 
-    def view(self, *, for_git: bool, shows_git: bool = False) -> View: ...
+    def view(self, *, git_in: str | None, may_change: bool = True) -> View: ...
 
 
 class Box:
@@ -75,13 +76,16 @@ class Box:
         self._covers = _Covers()
         self._movers = _Movers()
 
-    async def look(self, *, for_git: bool, shows_git: bool = False) -> View:
+    async def look(self, *, git_in: str | None, may_change: bool = True) -> View:
         """What the workspace holds now, for the command that is started next.
+
+        `git_in` is the folder it runs in, if it is git and about the repository there, which it
+        `may_change`.
 
         Raises:
             CommandExecutionError: There is more to cover than a box can.
         """
-        return await asyncio.to_thread(self._views.view, for_git=for_git, shows_git=shows_git)
+        return await asyncio.to_thread(self._views.view, git_in=git_in, may_change=may_change)
 
     @contextmanager
     def launch(
@@ -109,15 +113,18 @@ class Box:
         with (
             self._movers.beside(view, joins=writable),
             self._covers.over(view.missing if writable else ()),
-            held(view.bound(writable=writable)) as workspace,
+            held(view.bound(writable=writable)) as bound,
+            _copies(() if writable else view.settings) as copies,
             in_memory(HOSTS_OF_BOX) as hosts,
-            in_memory(self._told(stage, view, {**workspace, HOSTS: hosts}, further)) as options,
+            in_memory(
+                self._told(stage, view, {**bound, **copies, HOSTS: hosts}, further)
+            ) as options,
             Gate(filter_for(stage.profile)) as gate,
         ):
             given = {"args": options, "block-fd": gate.bell, "seccomp": gate.filter}
             given |= {"json-status-fd": lines.status, "sync-fd": lines.alive}
             flags = [word for name, fd in given.items() for word in (f"--{name}", str(fd))]
-            fds = (*given.values(), *workspace.values(), hosts)
+            fds = (*given.values(), *bound.values(), *copies.values(), hosts)
             yield Launch([self._programs.bwrap, *flags, "--", *inner], fds, gate)
 
     def _told(
@@ -199,7 +206,7 @@ def _loose_in(other: View, view: View) -> Iterator[str]:
     """What is to be covered, and is not held in place in the other's box."""
     holds = {*other.covered, *other.missing}
     for path in view.covered:
-        if path not in holds and not (other.for_git and is_gits(path)):
+        if path not in holds and not is_among(path, other.gits):
             yield path
 
 
@@ -219,6 +226,18 @@ def environment(search_path: Sequence[str]) -> list[tuple[str, str]]:
         ("GIT_TERMINAL_PROMPT", "0"),
         ("PYTHONDONTWRITEBYTECODE", "1"),
     ]
+
+
+@contextmanager
+def _copies(settings: Sequence[str]) -> Generator[Mapping[str, int]]:
+    """A copy for each file of settings that holds what may not be seen."""
+    with ExitStack() as stack:
+        found = {path: copy_without_passwords(path) for path in settings}
+        yield {
+            path: stack.enter_context(in_memory(content))
+            for path, content in found.items()
+            if content is not None
+        }
 
 
 @contextmanager

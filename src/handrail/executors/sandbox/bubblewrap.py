@@ -16,6 +16,7 @@ TEMPORARY = "/tmp"  # noqa: S108
 HOME = f"{TEMPORARY}/home"
 MOST_TEMPORARY_BYTES = 1 << 30
 
+_USER_PROGRAMS = "/usr"
 _SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 SYSTEM = ("/usr", *(f"/{name}" for name in _SYSTEM_FOLDERS))
 # What programs look up to start, to tell names and times, and to know whom to trust; no secrets.
@@ -49,6 +50,7 @@ class View:
     either are pinned: who could rename them would carry the secret out from under its cover.
     `missing` folders do not exist and shall not: they are covered all the same. `loose` names are
     links, which nothing can hold in place: whoever may write could put something else there.
+    `gits` are left to git, for which the box is. `settings` are shown to it alone, or a copy.
     """
 
     root: str
@@ -57,7 +59,8 @@ class View:
     frozen: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     loose: tuple[str, ...] = ()
-    for_git: bool = False
+    gits: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
 
     @property
     def covered(self) -> tuple[str, ...]:
@@ -79,9 +82,10 @@ class View:
         return sorted(found)
 
 
-def is_gits(path: str) -> bool:
-    """Whether a path leads into a `.git`."""
-    return ".git" in path.split("/")
+def is_of_the_system(path: str) -> bool:
+    """Whether a path lies where every box can look."""
+    folders = (_USER_PROGRAMS, *[f"/{name}" for name in _SYSTEM_FOLDERS])
+    return path.startswith(tuple(f"{folder}/" for folder in folders))
 
 
 def arguments(
@@ -93,7 +97,8 @@ def arguments(
 ) -> list[str]:
     """Everything bubblewrap is told but the command and its folder.
 
-    What it binds of the workspace is `held`, and so is what it reads as the list of hosts.
+    What it binds of the workspace is `held`, and so are copies that it shows instead, and what it
+    reads as the list of hosts.
     """
     reads = profile is Profile.READ
     told = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv"]
@@ -125,7 +130,7 @@ def _passing(folder: str) -> list[str]:
 
 
 def _system() -> Iterator[str]:
-    yield from ("--ro-bind", "/usr", "/usr")
+    yield from ("--ro-bind", _USER_PROGRAMS, _USER_PROGRAMS)
     for name in _SYSTEM_FOLDERS:
         folder = f"/{name}"
         if os.path.islink(folder):
@@ -140,6 +145,9 @@ def _workspace(view: View, held: Mapping[str, int], *, writable: bool) -> Iterat
     for path in view.bound(writable=writable):
         is_open = writable and path not in view.frozen
         yield from ("--bind-fd" if is_open else "--ro-bind-fd", str(held[path]), path)
+    for path in view.settings:
+        if path in held:
+            yield from ("--ro-bind-data", str(held[path]), path)
     for path in view.hidden_files:
         yield from ("--ro-bind", "/dev/null", path)
     covered = (*view.hidden_folders, *(view.missing if writable else ()))

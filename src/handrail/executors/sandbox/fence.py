@@ -16,7 +16,7 @@ from typing import NamedTuple
 from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.git import may_change_its_own, may_see_its_own
+from handrail.executors.git import may_change_its_own, repository_folder
 from handrail.executors.sandbox.box import Views, in_memory
 from handrail.executors.sandbox.bubblewrap import SYSTEM, View, settings
 from handrail.executors.sandbox.landlock import (
@@ -68,8 +68,8 @@ class Fence:
             )
         view = await asyncio.to_thread(
             self._views.view,
-            for_git=may_change_its_own(stage),
-            shows_git=may_see_its_own(stage),
+            git_in=repository_folder(stage),
+            may_change=may_change_its_own(stage),
         )
         allowed = [*ground(stage.profile, view, home), *self._kits()]
         with ExitStack() as stack:

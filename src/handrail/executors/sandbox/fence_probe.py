@@ -74,7 +74,7 @@ class _Trial:
         self._fence = Fence((), self)
         self.argv = ("/bin/sh", "-c", _ATTEMPTS, "probe", folder)
 
-    def view(self, *, for_git: bool, shows_git: bool = False) -> View:
+    def view(self, *, git_in: str | None, may_change: bool = True) -> View:
         return View(self._root, hidden_files=(os.path.join(self._root, "hidden.txt"),))
 
     async def run_fenced(self, profile: Profile) -> set[str]:

@@ -7,13 +7,14 @@ workspace costs one question per folder.
 import os
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.sandbox.bubblewrap import View, is_gits
+from handrail.executors.repositories import GIT, is_among, own_of_git
+from handrail.executors.sandbox.bubblewrap import View, is_of_the_system
 from handrail.executors.second_names import Identity, SecondNames
 from handrail.policy.rulebook.paths import Access, PathRule
 from handrail.policy.rulebook.rules import Rules
@@ -22,8 +23,7 @@ from handrail.policy.rulebook.rules import Rules
 MOST_COVERED = 256
 _MOST_FOLDERS = 200_000
 _STILL_NS = 2_000_000_000
-_GIT = ".git"
-_OWN = (_GIT, ".handrail")
+_OWN = (GIT, ".handrail")
 
 
 class _Stamp(NamedTuple):
@@ -45,11 +45,13 @@ _NEVER = _Stamp(0, 0, 0)
 class _Folder:
     """What was seen in one folder; files with a second name are told by their inodes.
 
-    `doors` are sockets, pipes and devices: behind them are other processes, not files.
+    `doors` are sockets, pipes and devices: behind them are other processes, not files. `within` are
+    folders that are hidden whole; of one that `is_hidden` itself, only its `secrets` are told.
     """
 
     stamp: _Stamp
     is_settled: bool
+    is_hidden: bool = False
     below: list[str] = field(default_factory=list[str])
     hidden: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
     frozen: list[str] = field(default_factory=list[str])
@@ -57,7 +59,8 @@ class _Folder:
     linked: list[tuple[str, os.stat_result]] = field(
         default_factory=list[tuple[str, os.stat_result]]
     )
-    identities: list[Identity] = field(default_factory=list[Identity])
+    within: list[str] = field(default_factory=list[str])
+    secrets: list[os.stat_result] = field(default_factory=list[os.stat_result])
 
 
 class GuardedNames:
@@ -72,7 +75,11 @@ class GuardedNames:
     ):
         self._root = root
         self._second_names = second_names
-        self._private = {os.path.relpath(os.path.realpath(path), root) for path in private}
+        places = [os.path.realpath(path) for path in private]
+        self._private = {os.path.relpath(path, root) for path in places}
+        self._elsewhere = [
+            path for path in places if is_of_the_system(path) and not is_among(path, [root])
+        ]
         self.adopt(rules)
 
     def adopt(self, rules: Rules) -> None:
@@ -80,38 +87,35 @@ class GuardedNames:
         self._hiding = [rule for rule in rules.paths if rule.access is Access.ANY]
         self._freezing = [rule for rule in rules.paths if rule.access is Access.WRITE]
         self._seen: dict[str, _Folder] = {}
+        self._linked_secrets: set[Identity] = set()
 
-    def view(self, *, for_git: bool, shows_git: bool = False) -> View:
-        """The workspace as a box should show it now; git sees and changes what is its own.
+    def view(self, *, git_in: str | None, may_change: bool = True) -> View:
+        """The workspace as a box should show it now.
 
-        What `shows_git` only, can be seen and not changed.
+        git, which runs in the folder `git_in`, sees what is its own there, and changes it if it
+        `may_change` it.
 
         Raises:
             CommandExecutionError: There is more to cover than a box can.
         """
-        folders = list(self._walk())
-        self._seen = dict(folders)
-        hidden = [
-            (path, is_folder)
-            for _, folder in folders
-            for path, is_folder in folder.hidden
-            if not ((for_git or shows_git) and is_gits(path))
-        ]
+        folders = self._look_around()
+        frozen = [path for _, folder in folders for path in folder.frozen]
+        gits = () if git_in is None else own_of_git(self._root, git_in, frozen)
+        changed = gits if may_change else ()
+        frozen = [path for path in frozen if not is_among(path, changed)]
+        guarded = [one for _, folder in folders for one in folder.hidden]
+        settings = [path for path, is_folder in guarded if is_among(path, gits) and not is_folder]
+        hidden = [(path, is_folder) for path, is_folder in guarded if not is_among(path, gits)]
         hidden += [(name, False) for name in self._second_names_of_secrets(folders)]
         hidden += [(name, False) for _, folder in folders for name in folder.doors]
-        frozen = [
-            path
-            for _, folder in folders
-            for path in folder.frozen
-            if not (for_git and is_gits(path))
-        ]
+        hidden += [(path, os.path.isdir(path)) for path in self._elsewhere if os.path.exists(path)]
         if len(hidden) + len(frozen) > MOST_COVERED:
             raise CommandExecutionError(
                 f"the workspace holds {len(hidden) + len(frozen):,} files that no command may see"
                 f" or change, and a box can cover {MOST_COVERED}; work in a smaller folder, or"
                 " keep test keys and other repositories elsewhere"
             )
-        own = [*self._absolute(name for name in _OWN if not (for_git and name == _GIT))]
+        own = [*self._absolute(name for name in _OWN if name not in changed)]
         return View(
             self._root,
             hidden_files=tuple(self._absolute(p for p, is_folder in hidden if not is_folder)),
@@ -119,18 +123,35 @@ class GuardedNames:
             frozen=tuple(self._absolute(frozen)),
             missing=tuple(path for path in own if not os.path.lexists(path)),
             loose=tuple(path for path in own if os.path.islink(path)),
-            for_git=for_git,
+            gits=tuple(self._absolute(changed)),
+            settings=tuple(self._absolute(settings)),
         )
 
+    def _look_around(self) -> list[tuple[str, _Folder]]:
+        """Every folder; each is read anew once a secret has appeared that has another name.
+
+        The folder of that other name need not have changed since the file was no secret.
+        """
+        folders = list(self._walk())
+        secrets = [one for _, folder in folders for one in folder.secrets]
+        linked = {_identity(one) for one in secrets if one.st_nlink > 1}
+        if self._seen and linked - self._linked_secrets:
+            self._seen = {}
+            folders = list(self._walk())
+        self._linked_secrets = linked
+        self._seen = dict(folders)
+        return folders
+
     def _walk(self) -> Iterator[tuple[str, _Folder]]:
-        todo, count = [""], 0
+        todo, count = [("", False)], 0
         while todo:
-            path = todo.pop()
-            folder = self._look(path)
+            path, is_hidden = todo.pop()
+            folder = self._look(path, is_hidden)
             if folder is None:
                 continue
             yield path, folder
-            todo += [_join(path, name) for name in folder.below]
+            todo += [(_join(path, name), is_hidden) for name in folder.below]
+            todo += [(_join(path, name), True) for name in folder.within]
             count += 1
             if count > _MOST_FOLDERS:
                 raise CommandExecutionError(
@@ -138,7 +159,7 @@ class GuardedNames:
                     " for secrets in before each command; work in a smaller folder"
                 )
 
-    def _look(self, path: str) -> _Folder | None:
+    def _look(self, path: str, is_hidden: bool) -> _Folder | None:
         where = os.path.join(self._root, path)
         try:
             found = os.stat(where, follow_symlinks=False)
@@ -146,7 +167,7 @@ class GuardedNames:
             known = self._seen.get(path)
             if known is not None and known.is_settled and known.stamp == stamp:
                 return known
-            return self._read(path, where, stamp)
+            return self._read(path, where, stamp, is_hidden)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -154,14 +175,19 @@ class GuardedNames:
                 raise CommandExecutionError(
                     f"the workspace cannot be looked through for secrets: {error.strerror}"
                 ) from error
+            if is_hidden:
+                return None
             # Whoever owns it could open it from within; nobody knows what would be in there.
             return _Folder(_NEVER, is_settled=False, hidden=[(path, True)])
 
-    def _read(self, path: str, where: str, stamp: _Stamp) -> _Folder:
-        folder = _Folder(stamp, stamp.was_still_at(time.time_ns()))
+    def _read(self, path: str, where: str, stamp: _Stamp, is_hidden: bool) -> _Folder:
+        folder = _Folder(stamp, stamp.was_still_at(time.time_ns()), is_hidden)
         with os.scandir(where) as entries:
             for entry in entries:
-                self._sort(folder, _join(path, entry.name), entry)
+                if is_hidden:
+                    _sort_hidden(folder, entry)
+                else:
+                    self._sort(folder, _join(path, entry.name), entry)
         return folder
 
     def _sort(self, folder: _Folder, path: str, entry: os.DirEntry[str]) -> None:
@@ -170,12 +196,13 @@ class GuardedNames:
         if entry.is_symlink():
             if (hides or freezes) and (target := self._target(entry)) is not None:
                 (folder.hidden.append(target) if hides else folder.frozen.append(target[0]))
+                if hides and not target[1]:
+                    folder.secrets.append(entry.stat())
             return
         is_folder = entry.is_dir(follow_symlinks=False)
         if hides:
             folder.hidden.append((path, is_folder))
-            if not is_folder:
-                folder.identities.append(_identity(entry.stat(follow_symlinks=False)))
+            _sort_hidden(folder, entry)
             return
         if freezes and not _is_covered(self._freezing, _parent(path)):
             folder.frozen.append(path)
@@ -195,14 +222,22 @@ class GuardedNames:
         return (os.path.relpath(target, self._root), os.path.isdir(target)) if inside else None
 
     def _second_names_of_secrets(self, folders: list[tuple[str, _Folder]]) -> Iterator[str]:
-        own = {identity for _, folder in folders for identity in folder.identities}
+        own = {_identity(one) for _, folder in folders for one in folder.secrets}
         for path, folder in folders:
             for name, found in folder.linked:
                 if _identity(found) in own or self._second_names.are_kept(found):
                     yield _join(path, name)
 
-    def _absolute(self, paths: "Iterator[str] | list[str]") -> Iterator[str]:
+    def _absolute(self, paths: Iterable[str]) -> Iterator[str]:
         return (os.path.join(self._root, path) for path in paths)
+
+
+def _sort_hidden(folder: _Folder, entry: os.DirEntry[str]) -> None:
+    """Note what can have a second name that is not hidden."""
+    if entry.is_dir(follow_symlinks=False):
+        folder.within.append(entry.name)
+    elif not entry.is_symlink():
+        folder.secrets.append(entry.stat(follow_symlinks=False))
 
 
 def _is_covered(rules: list[PathRule], path: str) -> bool:

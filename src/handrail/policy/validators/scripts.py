@@ -141,6 +141,10 @@ class ScriptValidator:
         validator, (command, args) = self._in(placed.folder), _words(placed.step)
         findings = validator.validate_command(command, args)
         patterns = {word.text for word in placed.step.words if word.is_pattern}
+        if patterns:
+            # It may stand for several files, of which some commands write the second.
+            twice = [word for arg in args for word in [arg] * (2 if arg in patterns else 1)]
+            findings += validator.validate_command(command, twice)
         if patterns.intersection(validator.new_files_of(command, args)):
             findings.append(_HIDDEN_KIND)
         return findings
