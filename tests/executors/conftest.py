@@ -1,9 +1,69 @@
-"""Commands for a test, shortly."""
+"""Commands for a test, and boxes for a workspace of its own."""
 
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Generator, Sequence
+from pathlib import Path
 
-from handrail.core.box import Profile
+import pytest
+
+from handrail.core.box import Isolation, Profile
 from handrail.core.stage import Stage
+from handrail.executors.command import CommandExecutor
+from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.sandbox.box import Box, Programs
+from handrail.executors.sandbox.guarded import GuardedNames
+from handrail.executors.sandbox.probe import find_programs, prove
+
+# The Python of the tests may live in somebody's home, which no box shows unless told to.
+PYTHON = Path(os.path.realpath(sys.executable))
+TOOLCHAIN = str(PYTHON.parent.parent)
+
+
+@pytest.fixture(scope="session")
+def programs() -> Programs:
+    found = find_programs()
+    if found is None:
+        pytest.skip("bubblewrap is not installed")
+    return found
+
+
+@pytest.fixture(scope="session")
+def isolation(programs: Programs) -> Isolation:
+    proven = prove(programs)
+    if not proven.holds:
+        pytest.skip(f"no box can be made on this machine: {proven.why_not}")
+    return proven
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made = tmp_path / "ws"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def files(root: Path) -> Generator[FileSystemExecutor]:
+    with FileSystemExecutor(root) as made:
+        yield made
+
+
+@pytest.fixture
+def guarded(files: FileSystemExecutor) -> GuardedNames:
+    return GuardedNames(files.root, files.rules, files.second_names)
+
+
+@pytest.fixture
+def executor(
+    root: Path, programs: Programs, isolation: Isolation, guarded: GuardedNames
+) -> CommandExecutor:
+    box = Box(programs, isolation, guarded, toolchains=[TOOLCHAIN])
+    search_path = ("/usr/local/bin", "/usr/bin", "/bin", str(PYTHON.parent))
+    identity = [("user.name", "Ada"), ("user.email", "ada@example.com")]
+    return CommandExecutor(
+        root, box=box, search_path=search_path, grace_seconds=0.5, identity=identity
+    )
 
 
 def one(argv: Sequence[str], profile: Profile = Profile.WRITE) -> list[Stage]:

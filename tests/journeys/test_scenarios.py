@@ -15,7 +15,7 @@ import pytest
 
 from handrail.core.card import Choice
 from handrail.executors.sandbox.probe import find_programs, prove
-from tests.executors.sandbox.package_registry import NAME, VERSION, serving_packages
+from tests.executors.network.package_registry import NAME, VERSION, serving_packages
 from tests.journeys.conftest import Rig
 from tests.server.conftest import Caller, Listener
 

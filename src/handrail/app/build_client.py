@@ -25,7 +25,7 @@ from handrail.core.ports import Channel
 from handrail.core.project import Autonomy
 from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
-from handrail.executors.git import own_identity
+from handrail.executors.git.guard import own_identity
 from handrail.executors.programs import SEARCH_PATH
 from handrail.executors.ripgrep import Ripgrep
 from handrail.executors.sandbox.box import Box

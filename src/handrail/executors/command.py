@@ -4,44 +4,31 @@ import asyncio
 import os
 import time
 from collections.abc import Sequence
-from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from handrail.core.errors import CommandExecutionError, StaleCommandError
-from handrail.core.hands import CommandOutcome, Ending
+from handrail.core.hands import CommandOutcome
 from handrail.core.sight import Sight, differing, tell_differing
-from handrail.core.stage import Join, Stage
+from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject
-from handrail.core.traffic import NO_TRAFFIC, Traffic
-from handrail.executors.credentials import (
-    NO_CREDENTIAL,
-    Credential,
-    HandIn,
-    Remote,
-    ask_helpers,
-    handed_in,
-)
-from handrail.executors.expanding import expanded
-from handrail.executors.git import GitGuard, Pairs, runs_git
+from handrail.executors.git.credentials import Remote
+from handrail.executors.git.guard import GitGuard, Pairs
+from handrail.executors.git.remotes import RemoteFinder, reaches_remote
+from handrail.executors.git.repositories import settings_files
 from handrail.executors.looking import CommandLooker
-from handrail.executors.networks import Networks
+from handrail.executors.network.hosts import Networks
 from handrail.executors.output import Output
-from handrail.executors.pipes import Piping
 from handrail.executors.programs import SEARCH_PATH, ProgramFinder
-from handrail.executors.remotes import RemoteFinder, reaches_remote
-from handrail.executors.repositories import settings_files
+from handrail.executors.provisions import Quartermaster
+from handrail.executors.run import Run, pipelines
 from handrail.executors.sandbox.box import Box
 from handrail.executors.sandbox.fence import Fence
-from handrail.executors.starting import BoxStarter, OpenStarter, Provisions, Starter
-from handrail.executors.tree import Tree
+from handrail.executors.starting import BoxStarter, OpenStarter, Starter
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.validators.sizes import MEGABYTE
 
-# How long what a command has left in the background may go on writing after its end.
-_LINGER_SECONDS = 0.5
 _LISTING_SECONDS = 10.0
-_MOST_WORDS_OF_BOX = 500
 
 
 class CommandExecutor:
@@ -140,15 +127,15 @@ class CommandExecutor:
 
     async def _run(self, stages: Sequence[Stage], git: GitGuard, seconds: float) -> CommandOutcome:
         with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:
-            helps = _Helps(git, self._networks, self._remotes)
-            run = _Run(self._starter, helps, self.root, out, err, self._grace_seconds)
+            quartermaster = Quartermaster(git, self._networks, self._remotes)
+            run = Run(self._starter, quartermaster, self.root, out, err, self._grace_seconds)
             began = time.perf_counter()
             ending, code = await run.follow(stages, seconds)
             took = time.perf_counter() - began
             await run.hear_the_rest()
             return CommandOutcome(
-                helps.mask(bytes(out.kept)),
-                helps.mask(bytes(err.kept)),
+                quartermaster.mask(bytes(out.kept)),
+                quartermaster.mask(bytes(err.kept)),
                 ending,
                 code,
                 took,
@@ -163,137 +150,6 @@ class CommandExecutor:
         return replace(stage, argv=(program, *stage.argv[1:]))
 
 
-class _Helps:
-    """What programs are given on their way; the secrets among it are printed nowhere."""
-
-    def __init__(self, git: GitGuard, networks: Networks, remotes: RemoteFinder):
-        self._git = git
-        self._networks = networks
-        self._remotes = remotes
-        self._given: list[Credential] = []
-
-    async def provisions(self, stage: Stage, stack: AsyncExitStack) -> Provisions:
-        """What a stage is given, until the stack ends."""
-        reachable = await self._networks.reachable_by(stage.networks)
-        if not runs_git(stage):
-            return Provisions(reachable.variables, reachable.local)
-        settings, fds = await self._credential(stage, stack)
-        variables = await self._git.environment(stage, settings)
-        return Provisions((*variables, *reachable.variables), reachable.local, fds)
-
-    async def _credential(self, stage: Stage, stack: AsyncExitStack) -> HandIn:
-        """For the one remote that it reaches, if that is among the hosts that were approved."""
-        if not (reaches_remote(stage) and stage.hosts):
-            return NO_CREDENTIAL
-        remote = Remote.of(await self._remotes.find(stage))
-        if remote.place not in stage.hosts:
-            return NO_CREDENTIAL
-        credential = await ask_helpers(remote, os.environ)
-        if credential is None:
-            return NO_CREDENTIAL
-        self._given.append(credential)
-        return stack.enter_context(handed_in(credential, remote))
-
-    def mask(self, words: bytes) -> bytes:
-        """What was printed, without what was given."""
-        for credential in self._given:
-            words = credential.mask(words)
-        return words
-
-
-class _Run:
-    """Stages on their way, pipeline by pipeline."""
-
-    def __init__(
-        self,
-        starter: Starter,
-        helps: _Helps,
-        root: str,
-        out: Output,
-        err: Output,
-        grace_seconds: float,
-    ):
-        self._starter = starter
-        self._helps = helps
-        self._root = root
-        self._out = out
-        self._err = err
-        self._grace_seconds = grace_seconds
-        self._begun: list[Tree] = []
-
-    @property
-    def traffic(self) -> Traffic:
-        """What all of them together have said to the network."""
-        return sum((tree.traffic for tree in self._begun), start=NO_TRAFFIC)
-
-    async def follow(self, stages: Sequence[Stage], seconds: float) -> tuple[Ending, int | None]:
-        """How the last one ended that was run."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + seconds
-        code = 0
-        *others, last = _pipelines(stages)
-        for pipeline in (*others, last):
-            if not pipeline[0].join.goes_on_after(code):
-                continue
-            trees = await self._run(pipeline, deadline - loop.time(), is_last=pipeline is last)
-            if trees is None:
-                return Ending.TIMED_OUT, None
-            code = self._code_of(trees)
-        return (Ending.KILLED if code < 0 else Ending.EXITED), code
-
-    async def hear_the_rest(self) -> None:
-        """Nothing that still runs holds the other ends; unless in the open, for a moment."""
-        self._out.close_writer()
-        self._err.close_writer()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_LINGER_SECONDS):
-                await self._out.ended.wait()
-                await self._err.ended.wait()
-
-    async def _run(
-        self, pipeline: Sequence[Stage], seconds: float, *, is_last: bool
-    ) -> list[Tree] | None:
-        """The trees as they ended; None where the time was over first."""
-        async with AsyncExitStack() as stack:
-            trees: list[Tree] = []
-            with Piping(pipeline, self._out, self._err) as piping:
-                for stage, streams in zip(pipeline, piping.streams, strict=True):
-                    given = await self._helps.provisions(stage, stack)
-                    ready = expanded(self._root, stage)
-                    starting = self._starter.start(ready, streams, seconds, given)
-                    trees.append(await stack.enter_async_context(starting))
-                    self._begun.append(trees[-1])
-            try:
-                async with asyncio.timeout(seconds):
-                    for tree in trees:
-                        await tree.process.wait()
-                if is_last:
-                    await self.hear_the_rest()
-            except TimeoutError:
-                return None
-            finally:
-                await asyncio.gather(*[tree.end(self._grace_seconds) for tree in trees])
-        return trees
-
-    def _code_of(self, trees: Sequence[Tree]) -> int:
-        codes = [tree.exit_code for tree in trees]
-        if None in codes:
-            words = bytes(self._err.kept[:_MOST_WORDS_OF_BOX]).decode(errors="replace").strip()
-            raise CommandExecutionError(f"no box could be made for it: {words}")
-        return codes[-1] or 0
-
-
-def _pipelines(stages: Sequence[Stage]) -> list[list[Stage]]:
-    """Stages that are joined by pipes run together."""
-    found: list[list[Stage]] = []
-    for stage in stages:
-        if stage.join is Join.PIPE and found:
-            found[-1].append(stage)
-        else:
-            found.append([stage])
-    return found
-
-
 def _refuse_zero_bytes(stages: Sequence[Stage]) -> None:
     if any("\0" in word for stage in stages for word in stage.argv):
         raise CommandExecutionError("no argument can hold a zero byte")
@@ -304,7 +160,7 @@ def _as_seen(stages: Sequence[Stage], sight: Sight) -> list[Stage]:
 
     What may use a network reaches the hosts that were seen.
     """
-    first = len(_pipelines(stages)[0])
+    first = len(pipelines(stages)[0])
     seen = [
         replace(stage, argv=step.argv, patterns=())
         for stage, step in zip(stages[:first], sight.steps[:first], strict=True)

@@ -7,39 +7,23 @@ import stat
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import Protocol
 
 from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.git import may_change_its_own, repository_folder
+from handrail.executors.git.guard import may_change_its_own, repository_folder
+from handrail.executors.network.way_out import VARIABLES, way_out
 from handrail.executors.output import Output
 from handrail.executors.pipes import Streams
+from handrail.executors.provisions import NOTHING, Provisions
 from handrail.executors.sandbox.box import SEARCH_PATH, Box, Launch, Lines, environment
 from handrail.executors.sandbox.fence import Fence, FencedLaunch
-from handrail.executors.sandbox.way_out import VARIABLES, way_out
 from handrail.executors.tree import BoxedTree, OpenTree, Tree, end_strays
 
 # In the environment of what is started: for whom it runs.
 _KEEPER = "HANDRAIL_KEEPER"
 _MOST_STATUS_BYTES = 65_536
-
-
-@dataclass(frozen=True, slots=True)
-class Provisions:
-    """What a program is given beyond its words.
-
-    `variables` come into its environment. `local_hosts` it may reach in a private network, if they
-    are among its hosts. `fds` it finds open, under the same numbers; only in a box.
-    """
-
-    variables: tuple[tuple[str, str], ...] = ()
-    local_hosts: tuple[str, ...] = ()
-    fds: tuple[int, ...] = ()
-
-
-NOTHING = Provisions()
 
 
 class Starter(Protocol):

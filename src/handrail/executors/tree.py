@@ -10,8 +10,8 @@ from contextlib import suppress
 from typing import Protocol
 
 from handrail.core.traffic import NO_TRAFFIC, Traffic
+from handrail.executors.network.proxy import PolicyProxy
 from handrail.executors.output import Output
-from handrail.executors.sandbox.proxy import PolicyProxy
 
 _POLL_SECONDS = 0.02
 _MOMENT_SECONDS = 0.001

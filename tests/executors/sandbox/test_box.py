@@ -14,8 +14,7 @@ from handrail.core.hands import CommandOutcome, Ending
 from handrail.executors.command import CommandExecutor
 from handrail.executors.sandbox.box import Box, Programs
 from handrail.executors.sandbox.guarded import GuardedNames
-from tests.executors.conftest import one
-from tests.executors.sandbox.conftest import PYTHON
+from tests.executors.conftest import PYTHON, one
 
 READ, WRITE = Profile.READ, Profile.WRITE
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from handrail.core.box import Isolation, Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.repositories import is_among
+from handrail.executors.git.repositories import is_among
 from handrail.executors.sandbox.bubblewrap import (
     HOME,
     HOSTS,

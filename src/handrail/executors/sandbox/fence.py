@@ -16,7 +16,7 @@ from typing import NamedTuple
 from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.git import may_change_its_own, repository_folder
+from handrail.executors.git.guard import may_change_its_own, repository_folder
 from handrail.executors.sandbox.box import Views, in_memory
 from handrail.executors.sandbox.bubblewrap import SYSTEM, View, settings
 from handrail.executors.sandbox.landlock import (

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.repositories import GIT, is_among, own_of_git
+from handrail.executors.git.repositories import GIT, is_among, own_of_git
 from handrail.executors.sandbox.bubblewrap import View, is_of_the_system
 from handrail.executors.second_names import Identity, SecondNames
 from handrail.policy.rulebook.paths import Access, PathRule

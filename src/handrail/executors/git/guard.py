@@ -16,8 +16,8 @@ from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
+from handrail.executors.git.repositories import check_place
 from handrail.executors.programs import SEARCH_PATH
-from handrail.executors.repositories import check_place
 
 Pairs = list[tuple[str, str]]
 

@@ -10,7 +10,7 @@ from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
-from handrail.executors.git import may_change_its_own
+from handrail.executors.git.guard import may_change_its_own
 
 _GIT = "git"
 _PUSHING = "push"

@@ -11,8 +11,8 @@ from handrail.core.hands import CommandOutcome
 from handrail.executors.command import CommandExecutor
 from handrail.policy.rulebook.book import Rulebook, operator_rules
 from handrail.policy.validators.commands import CommandValidator
-from tests.executors.sandbox.git_plants import PLAIN
-from tests.executors.sandbox.http_remote import PASSWORD, USERNAME, HttpRemote, http_remote
+from tests.executors.git.http_remote import PASSWORD, USERNAME, HttpRemote, http_remote
+from tests.executors.git.plants import PLAIN
 
 QUOTED = PASSWORD.replace(" ", "%20").replace("/", "%2f")
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Self
 
 from handrail.core.traffic import Traffic
-from handrail.executors.sandbox.dialing import Resolve, dial, look_up
-from handrail.executors.sandbox.proxy_record import ProxyRecord
-from handrail.executors.sandbox.proxy_relay import Line, Relay
-from handrail.executors.sandbox.proxy_request import Refusal, Request, read_request
+from handrail.executors.network.dialing import Resolve, dial, look_up
+from handrail.executors.network.record import ProxyRecord
+from handrail.executors.network.relay import Line, Relay
+from handrail.executors.network.request import Refusal, Request, read_request
 from handrail.policy.validators.hosts import Host, HostList
 
 _TUNNEL_OPEN = b"HTTP/1.1 200 Connection established\r\n\r\n"

@@ -12,8 +12,8 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
-from handrail.executors.repositories import check_place
-from tests.executors.sandbox.git_plants import PLAIN
+from handrail.executors.git.repositories import check_place
+from tests.executors.git.plants import PLAIN
 
 READ = Profile.READ
 WRITE = Profile.WRITE

@@ -10,7 +10,7 @@ from handrail.core.box import Profile
 from handrail.core.hands import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
-from handrail.executors.repositories import own_of_git
+from handrail.executors.git.repositories import own_of_git
 from handrail.executors.sandbox.guarded import GuardedNames
 
 PASSWORD = "PASSWORD-4713"

@@ -13,8 +13,8 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 
-from handrail.executors.sandbox.listener import PROXY_PORT, listen_inside
-from handrail.executors.sandbox.proxy import PolicyProxy
+from handrail.executors.network.listener import PROXY_PORT, listen_inside
+from handrail.executors.network.proxy import PolicyProxy
 from handrail.policy.validators.hosts import HostList
 
 NAME = "registry.test"

@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from handrail.executors.sandbox.dialing import Resolve
-from handrail.executors.sandbox.proxy import Limits, PolicyProxy
+from handrail.executors.network.dialing import Resolve
+from handrail.executors.network.proxy import Limits, PolicyProxy
 from handrail.policy.validators.hosts import HostList
 
 NAME = "registry.test"

@@ -1,6 +1,6 @@
 import pytest
 
-from handrail.executors.sandbox.proxy_request import Refusal, Request, read_request
+from handrail.executors.network.request import Refusal, Request, read_request
 from handrail.policy.validators.hosts import Host
 
 

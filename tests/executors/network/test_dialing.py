@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import handrail
-from handrail.executors.sandbox.dialing import look_up
-from tests.executors.sandbox import public_world
+from handrail.executors.network.dialing import look_up
+from tests.executors.network import public_world
 
 # A box with a network of its own, in which its program may do everything; python as it is here.
 WORLD = ["bwrap", "--unshare-all", "--cap-add", "ALL", "--ro-bind", "/", "/", "--proc", "/proc"]

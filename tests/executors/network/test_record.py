@@ -1,4 +1,4 @@
-from handrail.executors.sandbox.proxy_record import (
+from handrail.executors.network.record import (
     MOST_NAMES,
     OTHERS,
     Contact,

@@ -15,8 +15,8 @@ from handrail.core.stage import Join, Stage
 from handrail.core.traffic import NO_TRAFFIC
 from handrail.executors.command import CommandExecutor
 from handrail.policy.rulebook.book import Rulebook, operator_rules
-from tests.executors.sandbox.conftest import PYTHON
-from tests.executors.sandbox.package_registry import NAME, VERSION, Registry, serving_packages
+from tests.executors.conftest import PYTHON
+from tests.executors.network.package_registry import NAME, VERSION, Registry, serving_packages
 
 FETCH = """
 import sys, urllib.error, urllib.request

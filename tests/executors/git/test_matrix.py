@@ -14,7 +14,7 @@ from handrail.core.box import Profile
 from handrail.core.hands import CommandOutcome
 from handrail.executors.command import CommandExecutor
 from handrail.policy.validators.commands import CommandValidator
-from tests.executors.sandbox.git_plants import (
+from tests.executors.git.plants import (
     COMMANDS,
     FURTHER,
     MARK,

@@ -10,7 +10,7 @@ import socket
 from collections.abc import Awaitable, Callable, Sequence
 from ipaddress import ip_address
 
-from handrail.executors.sandbox.proxy_request import Refusal
+from handrail.executors.network.request import Refusal
 from handrail.policy.validators.addresses import Reach, reach_of
 from handrail.policy.validators.hosts import Host
 

@@ -12,12 +12,12 @@ import pytest
 from handrail.core.box import Isolation, Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.credentials import Credential, Remote, ask_helpers, handed_in
-from handrail.executors.git import GitGuard, Pairs
+from handrail.executors.git.credentials import Credential, Remote, ask_helpers, handed_in
+from handrail.executors.git.guard import GitGuard, Pairs
 from handrail.executors.sandbox.box import Box, Lines, Programs
 from handrail.executors.sandbox.guarded import GuardedNames
-from tests.executors.sandbox.git_plants import PLAIN
-from tests.executors.sandbox.http_remote import PASSWORD, USERNAME, HttpRemote, http_remote
+from tests.executors.git.http_remote import PASSWORD, USERNAME, HttpRemote, http_remote
+from tests.executors.git.plants import PLAIN
 
 OTHER = Remote.of("https://other.example.com/a.git")
 
@@ -89,7 +89,7 @@ async def test_a_repository_has_no_say(
 async def test_a_helper_that_takes_too_long_is_ended(
     home: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("handrail.executors.credentials._SECONDS", 0.5)
+    monkeypatch.setattr("handrail.executors.git.credentials._SECONDS", 0.5)
     started = tmp_path / "started"
     remembering(home, f'[credential]\n\thelper = "!echo $$ > {started}; exec sleep 600; :"\n')
 

@@ -18,9 +18,9 @@ import pytest
 
 import handrail
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.sandbox.listener import PROXY_PORT, listen_inside
-from tests.executors.sandbox import net_box
-from tests.executors.sandbox.net_box import box
+from handrail.executors.network.listener import PROXY_PORT, listen_inside
+from tests.executors.network import net_box
+from tests.executors.network.net_box import box
 
 SLEEP = ["/bin/sleep", "60"]
 

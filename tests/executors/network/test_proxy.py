@@ -10,8 +10,8 @@ import uvloop
 
 from handrail.core.errors import CommandExecutionError
 from handrail.core.traffic import Contact, Refused
-from handrail.executors.sandbox.proxy import Limits
-from tests.executors.sandbox.proxying import (
+from handrail.executors.network.proxy import Limits
+from tests.executors.network.proxying import (
     ANSWER,
     ENOUGH_SECONDS,
     NAME,

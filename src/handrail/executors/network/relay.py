@@ -5,8 +5,8 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 
-from handrail.executors.sandbox.proxy_record import Meter
-from handrail.executors.sandbox.proxy_request import Request
+from handrail.executors.network.record import Meter
+from handrail.executors.network.request import Request
 
 _PIECE_BYTES = 1 << 16
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})\r\n")

@@ -10,7 +10,7 @@ import socket
 import struct
 from collections.abc import Sequence
 
-from handrail.executors.sandbox.proxy import PolicyProxy
+from handrail.executors.network.proxy import PolicyProxy
 from handrail.policy.validators.hosts import HostList
 
 PUBLIC = "93.184.216.34"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.executors.networks import Networks, Reachable
+from handrail.executors.network.hosts import Networks, Reachable
 from handrail.executors.programs import ProgramFinder
 from handrail.policy.rulebook.book import Rulebook, operator_rules
 

@@ -10,8 +10,8 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
-from handrail.executors.remotes import RemoteFinder
-from tests.executors.sandbox.git_plants import PLAIN
+from handrail.executors.git.remotes import RemoteFinder
+from tests.executors.git.plants import PLAIN
 
 ORIGIN, FORK, PUSHED = (f"https://{name}.example.com/a.git" for name in ("o", "fork", "pushed"))
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.sandbox.listener import PROXY_PORT, listen_inside
-from handrail.executors.sandbox.proxy import PolicyProxy
+from handrail.executors.network.listener import PROXY_PORT, listen_inside
+from handrail.executors.network.proxy import PolicyProxy
 from handrail.policy.validators.hosts import HostList
 
 _ADDRESS = f"http://127.0.0.1:{PROXY_PORT}"

@@ -1,0 +1,72 @@
+"""What programs are given on their way, beyond their words."""
+
+import os
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from handrail.core.stage import Stage
+from handrail.executors.git.credentials import (
+    NO_CREDENTIAL,
+    Credential,
+    HandIn,
+    Remote,
+    ask_helpers,
+    handed_in,
+)
+from handrail.executors.git.guard import GitGuard, runs_git
+from handrail.executors.git.remotes import RemoteFinder, reaches_remote
+from handrail.executors.network.hosts import Networks
+
+
+@dataclass(frozen=True, slots=True)
+class Provisions:
+    """What a program is given beyond its words.
+
+    `variables` come into its environment. `local_hosts` it may reach in a private network, if they
+    are among its hosts. `fds` it finds open, under the same numbers; only in a box.
+    """
+
+    variables: tuple[tuple[str, str], ...] = ()
+    local_hosts: tuple[str, ...] = ()
+    fds: tuple[int, ...] = ()
+
+
+NOTHING = Provisions()
+
+
+class Quartermaster:
+    """Gives each program of a call what it needs; the secrets among it are printed nowhere."""
+
+    def __init__(self, git: GitGuard, networks: Networks, remotes: RemoteFinder):
+        self._git = git
+        self._networks = networks
+        self._remotes = remotes
+        self._given: list[Credential] = []
+
+    async def provisions(self, stage: Stage, stack: AsyncExitStack) -> Provisions:
+        """What a stage is given, until the stack ends."""
+        reachable = await self._networks.reachable_by(stage.networks)
+        if not runs_git(stage):
+            return Provisions(reachable.variables, reachable.local)
+        settings, fds = await self._credential(stage, stack)
+        variables = await self._git.environment(stage, settings)
+        return Provisions((*variables, *reachable.variables), reachable.local, fds)
+
+    async def _credential(self, stage: Stage, stack: AsyncExitStack) -> HandIn:
+        """For the one remote that it reaches, if that is among the hosts that were approved."""
+        if not (reaches_remote(stage) and stage.hosts):
+            return NO_CREDENTIAL
+        remote = Remote.of(await self._remotes.find(stage))
+        if remote.place not in stage.hosts:
+            return NO_CREDENTIAL
+        credential = await ask_helpers(remote, os.environ)
+        if credential is None:
+            return NO_CREDENTIAL
+        self._given.append(credential)
+        return stack.enter_context(handed_in(credential, remote))
+
+    def mask(self, words: bytes) -> bytes:
+        """What was printed, without what was given."""
+        for credential in self._given:
+            words = credential.mask(words)
+        return words

@@ -1,0 +1,113 @@
+"""Stages on their way, pipeline by pipeline."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, suppress
+
+from handrail.core.errors import CommandExecutionError
+from handrail.core.hands import Ending
+from handrail.core.stage import Join, Stage
+from handrail.core.traffic import NO_TRAFFIC, Traffic
+from handrail.executors.expanding import expanded
+from handrail.executors.output import Output
+from handrail.executors.pipes import Piping
+from handrail.executors.provisions import Quartermaster
+from handrail.executors.starting import Starter
+from handrail.executors.tree import Tree
+
+# How long what a command has left in the background may go on writing after its end.
+_LINGER_SECONDS = 0.5
+_MOST_WORDS_OF_BOX = 500
+
+
+class Run:
+    """All stages of one call, from the first start to the last end."""
+
+    def __init__(
+        self,
+        starter: Starter,
+        quartermaster: Quartermaster,
+        root: str,
+        out: Output,
+        err: Output,
+        grace_seconds: float,
+    ):
+        self._starter = starter
+        self._quartermaster = quartermaster
+        self._root = root
+        self._out = out
+        self._err = err
+        self._grace_seconds = grace_seconds
+        self._begun: list[Tree] = []
+
+    @property
+    def traffic(self) -> Traffic:
+        """What all of them together have said to the network."""
+        return sum((tree.traffic for tree in self._begun), start=NO_TRAFFIC)
+
+    async def follow(self, stages: Sequence[Stage], seconds: float) -> tuple[Ending, int | None]:
+        """How the last one ended that was run."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
+        code = 0
+        *others, last = pipelines(stages)
+        for pipeline in (*others, last):
+            if not pipeline[0].join.goes_on_after(code):
+                continue
+            trees = await self._run(pipeline, deadline - loop.time(), is_last=pipeline is last)
+            if trees is None:
+                return Ending.TIMED_OUT, None
+            code = self._code_of(trees)
+        return (Ending.KILLED if code < 0 else Ending.EXITED), code
+
+    async def hear_the_rest(self) -> None:
+        """Nothing that still runs holds the other ends; unless in the open, for a moment."""
+        self._out.close_writer()
+        self._err.close_writer()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LINGER_SECONDS):
+                await self._out.ended.wait()
+                await self._err.ended.wait()
+
+    async def _run(
+        self, pipeline: Sequence[Stage], seconds: float, *, is_last: bool
+    ) -> list[Tree] | None:
+        """The trees as they ended; None where the time was over first."""
+        async with AsyncExitStack() as stack:
+            trees: list[Tree] = []
+            with Piping(pipeline, self._out, self._err) as piping:
+                for stage, streams in zip(pipeline, piping.streams, strict=True):
+                    given = await self._quartermaster.provisions(stage, stack)
+                    ready = expanded(self._root, stage)
+                    starting = self._starter.start(ready, streams, seconds, given)
+                    trees.append(await stack.enter_async_context(starting))
+                    self._begun.append(trees[-1])
+            try:
+                async with asyncio.timeout(seconds):
+                    for tree in trees:
+                        await tree.process.wait()
+                if is_last:
+                    await self.hear_the_rest()
+            except TimeoutError:
+                return None
+            finally:
+                await asyncio.gather(*[tree.end(self._grace_seconds) for tree in trees])
+        return trees
+
+    def _code_of(self, trees: Sequence[Tree]) -> int:
+        codes = [tree.exit_code for tree in trees]
+        if None in codes:
+            words = bytes(self._err.kept[:_MOST_WORDS_OF_BOX]).decode(errors="replace").strip()
+            raise CommandExecutionError(f"no box could be made for it: {words}")
+        return codes[-1] or 0
+
+
+def pipelines(stages: Sequence[Stage]) -> list[list[Stage]]:
+    """Stages that are joined by pipes run together."""
+    found: list[list[Stage]] = []
+    for stage in stages:
+        if stage.join is Join.PIPE and found:
+            found[-1].append(stage)
+        else:
+            found.append([stage])
+    return found
