@@ -53,6 +53,10 @@ class Technique:
     in_box: str = ""
     first: tuple[str, ...] = ()
 
+    @property
+    def connects(self) -> bool:
+        return "connected" in self.does
+
 
 Tree = dict[str, tuple[int, str]]
 

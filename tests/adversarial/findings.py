@@ -25,6 +25,7 @@ class Findings(NamedTuple):
     in_vain: Effects
     read: Effects
     write: Effects
+    net: Effects
 
 
 def can_be_tried(technique: Technique, person: Person) -> bool:
@@ -36,7 +37,7 @@ def can_be_tried(technique: Technique, person: Person) -> bool:
 def hold(person: Person, table: Path, tools: Path, tried: Sequence[Technique]) -> Findings:
     names = [technique.name for technique in tried]
     found = json.loads(person.run("trial.py", person.folder, table.name, tools, *names))
-    findings = Findings({}, {}, {})
+    findings = Findings({}, {}, {}, {})
     for one in tried:
         seen = found[one.name]
         if not (one.in_box or one.maybe) and not one.does <= {*seen[OPEN]}:
@@ -46,6 +47,8 @@ def hold(person: Person, table: Path, tools: Path, tried: Sequence[Technique]) -
             findings.read[one.name] = seen[Profile.READ]
         if {*seen[Profile.WRITE]} - _let(one):
             findings.write[one.name] = seen[Profile.WRITE]
+        if one.connects and {*seen[Profile.NET]} - _let(one):
+            findings.net[one.name] = seen[Profile.NET]
     return findings
 
 

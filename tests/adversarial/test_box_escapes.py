@@ -20,3 +20,4 @@ def test_no_program_escapes(person: Person, tools: Path) -> None:
     assert findings.in_vain == {}, "they do nothing in the open, so they prove nothing"
     assert findings.read == {}
     assert findings.write == {}
+    assert findings.net == {}

@@ -29,6 +29,7 @@ def test_no_technique_gets_anything_out_of_a_box(person: Person, tools: Path) ->
     assert findings.in_vain == {}, "they do nothing in the open, so they prove nothing"
     assert findings.read == {}
     assert findings.write == {}
+    assert findings.net == {}
     missing = len(ROWS) - len(tried)
     if missing > MOST_NOT_HERE:
         pytest.skip(f"{missing} techniques were not tried: their programs are not installed here")

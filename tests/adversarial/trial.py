@@ -1,4 +1,6 @@
-"""Techniques, tried for real: in the open, in the `read` box and in the `write` box.
+"""Techniques, tried for real: in the open and in the boxes `read` and `write`.
+
+Those that connect are also tried in `net`, where nobody has approved any host.
 
 Run as a program, with the folder to work in, the table, the tools and the names of the techniques;
 it prints what came of each.
@@ -93,9 +95,11 @@ class Trial:
         }
 
     async def _try(self, number: int, technique: Technique) -> dict[str, list[str]]:
-        ways = (*(() if technique.in_box else (OPEN,)), Profile.READ, Profile.WRITE)
+        ways = [*([] if technique.in_box else [OPEN]), Profile.READ, Profile.WRITE]
+        if technique.connects:
+            ways.append(Profile.NET)
         return {
-            way: await self._try_one(number * 3 + n, technique, way) for n, way in enumerate(ways)
+            way: await self._try_one(number * 4 + n, technique, way) for n, way in enumerate(ways)
         }
 
     async def _try_one(self, number: int, technique: Technique, way: str) -> list[str]:
