@@ -13,9 +13,11 @@ from handrail.app.build_server import build_services
 from handrail.bus.local import LocalBus
 from handrail.core.access import Principal, Role, Token, hash_secret, new_secret
 from handrail.core.audit import AuditRecord
+from handrail.core.box import Isolation
 from handrail.core.change import Add, Change
 from handrail.core.ids import ClientId, ProjectId, TokenId, UserId, WorkspaceId, mint
 from handrail.core.project import Autonomy, Client, Project, User, Workspace
+from handrail.executors.sandbox.box import Programs
 from handrail.executors.sandbox.probe import find_programs, prove
 from handrail.server.services import Services
 from handrail.store.migrate import migrate_sqlite
@@ -24,11 +26,24 @@ from handrail.testing import FakeClock
 
 
 @pytest.fixture(scope="session")
-def needs_box() -> None:
-    """For what is only so on a machine where a box is proven."""
-    proven = prove(find_programs())
+def programs() -> Programs:
+    found = find_programs()
+    if found is None:
+        pytest.skip("bubblewrap is not installed")
+    return found
+
+
+@pytest.fixture(scope="session")
+def isolation(programs: Programs) -> Isolation:
+    proven = prove(programs)
     if not proven.holds:
         pytest.skip(f"no box can be made on this machine: {proven.why_not}")
+    return proven
+
+
+@pytest.fixture(scope="session")
+def needs_box(isolation: Isolation) -> None:
+    """For what is only so on a machine where a box is proven."""
 
 
 @pytest.fixture

@@ -9,28 +9,10 @@ from pathlib import Path
 import pytest
 
 from handrail.core.box import Isolation
-from handrail.executors.sandbox.box import Programs
-from handrail.executors.sandbox.probe import find_programs, prove
 from tests.adversarial.people import Person, somebody_else, whoever_runs_the_tests
 
 AN_ORDINARY_USER = "an ordinary user"
 TOOLS = ("rg", "ruff")
-
-
-@pytest.fixture(scope="session")
-def programs() -> Programs:
-    found = find_programs()
-    if found is None:
-        pytest.skip("bubblewrap is not installed")
-    return found
-
-
-@pytest.fixture(scope="session")
-def isolation(programs: Programs) -> Isolation:
-    proven = prove(programs)
-    if not proven.holds:
-        pytest.skip(f"no box can be made on this machine: {proven.why_not}")
-    return proven
 
 
 @pytest.fixture(params=["root", AN_ORDINARY_USER])

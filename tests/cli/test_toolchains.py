@@ -27,7 +27,7 @@ def answer_to(shell: Shell, path: str) -> str | None:
 
 @pytest.mark.behaviour("toolchains.confirmed")
 def test_a_toolchain_is_listed_allowed_and_denied(shell: Shell, node: str) -> None:
-    assert f"open    nvm   {node}  {node}/v20.1.0/bin" in ended_well(shell.run("toolchains"))
+    assert f"open    nvm   {node}  " in ended_well(shell.run("toolchains"))
 
     said = ended_well(shell.run("toolchains", "allow", "--all"))
     assert f"allowed  {node}" in said

@@ -13,27 +13,10 @@ from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.sandbox.box import Box, Programs
 from handrail.executors.sandbox.guarded import GuardedNames
-from handrail.executors.sandbox.probe import find_programs, prove
 
 # The Python of the tests may live in somebody's home, which no box shows unless told to.
 PYTHON = Path(os.path.realpath(sys.executable))
 TOOLCHAIN = str(PYTHON.parent.parent)
-
-
-@pytest.fixture(scope="session")
-def programs() -> Programs:
-    found = find_programs()
-    if found is None:
-        pytest.skip("bubblewrap is not installed")
-    return found
-
-
-@pytest.fixture(scope="session")
-def isolation(programs: Programs) -> Isolation:
-    proven = prove(programs)
-    if not proven.holds:
-        pytest.skip(f"no box can be made on this machine: {proven.why_not}")
-    return proven
 
 
 @pytest.fixture
