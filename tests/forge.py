@@ -24,7 +24,7 @@ _MOST_BYTES = 200_000
 # Where one of these is another, a process has to load everything by itself.
 _READ_WHILE_LOADING = ("PYTHONPATH", "SSL_CERT_FILE")
 # Lines are compared, so none shall be folded.
-_SCREEN = {"COLUMNS": "200", "TERM": "dumb"}
+_SCREEN = {"COLUMNS": "400", "TERM": "dumb"}
 
 
 class Forged:

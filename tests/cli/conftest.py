@@ -25,7 +25,7 @@ class Shell:
         self.environment = kept | {
             "HANDRAIL_HOME": str(self.home),
             "PYTHONUNBUFFERED": "1",
-            "COLUMNS": "200",  # Lines are compared, so none shall be folded.
+            "COLUMNS": "400",  # Lines are compared, so none shall be folded.
             "TERM": "dumb",
         }
         self._started: list[Forged] = []
