@@ -62,7 +62,15 @@ async def run_line(executor: CommandExecutor, line: str) -> CommandOutcome:
 @pytest.mark.parametrize(
     "line",
     [
-        *("diff", "diff --stat HEAD", "diff --cached", "log -p", "show", "blame a.txt", "reflog"),
+        *(
+            "diff",
+            "diff --stat HEAD",
+            "diff --cached",
+            "log -p",
+            "show",
+            "blame HEAD -- a.txt",
+            "reflog",
+        ),
         *("status -v", "stash show", "stash show -p", "stash list", "branch -a", "tag -l"),
         *("ls-files", "describe --always", "shortlog -sn HEAD", "remote -v", "worktree list"),
     ],
