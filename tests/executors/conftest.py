@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -52,3 +53,16 @@ def executor(
 def one(argv: Sequence[str], profile: Profile = Profile.WRITE) -> list[Stage]:
     """A single command."""
     return [Stage(tuple(argv), profile)]
+
+
+@contextmanager
+def somebody_else() -> Generator[None]:
+    """Act as somebody who is not root, to whom everything is allowed."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(12345)
+    try:
+        yield
+    finally:
+        os.seteuid(0)

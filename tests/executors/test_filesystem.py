@@ -4,8 +4,7 @@ import os
 import socket
 import stat
 import threading
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from handrail.executors.beneath import has_openat2, open_beneath, walk_beneath
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.policy.rulebook.rules import Rules
 from handrail.testing import FakeFiles
+from tests.executors.conftest import somebody_else
 
 LIMIT = 100_000_000
 
@@ -693,19 +693,6 @@ async def test_linked_folder_lends_no_harmless_kind(
         PathValidationError,
         "docs/notes.yml leads to .github/workflows/notes.yml; write it by that name",
     )
-
-
-@contextmanager
-def somebody_else() -> Generator[None]:
-    """Act as somebody who is not root, to whom everything is allowed."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(12345)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 async def test_what_may_not_be_written_is_refused_though_a_rename_would_succeed(

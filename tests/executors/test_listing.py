@@ -1,8 +1,7 @@
 import asyncio
 import os
 import socket
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from handrail.core.pattern import NamePattern
 from handrail.executors import beneath, filesystem, listing
 from handrail.executors.beneath import has_openat2, walk_beneath
 from handrail.executors.filesystem import FileSystemExecutor
+from tests.executors.conftest import somebody_else
 
 WAYS = [
     pytest.param(
@@ -23,19 +23,6 @@ WAYS = [
     ),
     pytest.param(walk_beneath, id="walk"),
 ]
-
-
-@contextmanager
-def somebody_else() -> Generator[None]:
-    """Act as somebody who is not root, to whom everything is allowed."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(12345)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 @pytest.fixture

@@ -4,14 +4,14 @@ import os
 import random
 import re
 import subprocess
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.patterns import MOST_NAMES, expand
+from tests.executors.conftest import somebody_else
 
 # The locale of the boxes, in which bash knows letters beyond ASCII.
 ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
@@ -57,19 +57,6 @@ def root_fd(root: Path) -> Iterator[int]:
     fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     yield fd
     os.close(fd)
-
-
-@contextmanager
-def somebody_else() -> Generator[None]:
-    """Act as somebody who is not root, to whom everything is allowed."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(12345)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 def bash(folder: Path, *patterns: str) -> list[list[str]]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from handrail.app.home import Credentials, Home
+from handrail.app.isolation import prove_here
 from handrail.app.storage import open_checkpoints
 from handrail.app.tokens import finish_exchange
 from handrail.core.access import Role, Token, hash_secret, new_secret
@@ -24,7 +25,7 @@ from handrail.core.ids import (
 )
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Autonomy, Client, Project, User, Workspace
-from handrail.executors.sandbox.probe import find_programs, prove
+from handrail.executors.sandbox.probe import find_programs
 
 
 async def enrol(
@@ -61,7 +62,7 @@ async def _introduce(
         Autonomy.SUPERVISED, secrets.token_hex(16), at,
     )  # fmt: skip
     machine = socket.gethostname()
-    walls = (await asyncio.to_thread(prove, find_programs())).walls
+    walls = (await asyncio.to_thread(prove_here, find_programs())).walls
     workspace = Workspace(
         WorkspaceId(mint("wsp", at)), project.id, machine, str(root), at, walls=walls
     )

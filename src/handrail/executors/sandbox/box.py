@@ -11,6 +11,7 @@ from handrail.core.box import Isolation, Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.git.repositories import is_among
+from handrail.executors.programs import SEARCH_PATH
 from handrail.executors.sandbox.bubblewrap import (
     HOME,
     HOSTS,
@@ -24,8 +25,6 @@ from handrail.executors.sandbox.limits import limited
 from handrail.executors.sandbox.seccomp import filter_for
 from handrail.executors.sandbox.settings_copies import copy_without_passwords
 from handrail.executors.sandbox.sources import held
-
-SEARCH_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 
 
 class Lines(NamedTuple):
@@ -72,7 +71,7 @@ class Box:
         self._programs = programs
         self._views = views
         self._toolchains = toolchains
-        self._search_path = search_path
+        self.search_path = search_path
         self._covers = _Covers()
         self._movers = _Movers()
 
@@ -134,7 +133,7 @@ class Box:
         sources: Mapping[str, int],
         further: Sequence[tuple[str, str]],
     ) -> bytes:
-        variables = [*environment(self._search_path), *further]
+        variables = [*environment(self.search_path), *further]
         words = arguments(stage.profile, view, sources, variables, self._toolchains)
         words += ["--chdir", os.path.normpath(os.path.join(view.root, stage.folder))]
         return "\0".join(words).encode(errors="surrogateescape")

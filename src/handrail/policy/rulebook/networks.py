@@ -5,7 +5,7 @@ Nothing in a workspace has a say in it: whoever could name the hosts could carry
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from handrail.core.errors import BadInput
@@ -57,10 +57,7 @@ def replace_networks(
 ) -> tuple[NetworkRule, ...]:
     """The rules, where each name that one of the others has too is left to the other."""
     taken = frozenset(name for rule in by for name in rule.names)
-    kept = [
-        NetworkRule(rule.names - taken, rule.hosts, rule.ask, rule.tell, rule.layer)
-        for rule in rules
-    ]
+    kept = [replace(rule, names=rule.names - taken) for rule in rules]
     return (*(rule for rule in kept if rule.names), *by)
 
 
