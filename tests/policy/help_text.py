@@ -17,7 +17,7 @@ _OPTION = re.compile(
 )
 # The value of a short flag may stand beside it: `-e PATTERN, --regexp=PATTERN`.
 _BESIDE = re.compile(
-    r" (?:<[^>]+>|\[?\([^)]+\)\S*|[A-Z]+|[a-z]+\|[a-z]+|script(?:-file)?)(?=,|\s|$)"
+    r" (?:<[^>]+>|\[?\([^)]+\)\S*|[A-Z]+|[a-z]+\|[a-z]+|script(?:-file)?|#)(?=,|\s|$)"
 )
 _NEXT = re.compile(r"(?:, *| {1,2}(?=--))")
 # `find` and `jq` say what follows in words of their own.
