@@ -3,8 +3,8 @@
 import asyncio
 import subprocess
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
-from itertools import cycle
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from itertools import count, cycle, islice
 from pathlib import Path
 from statistics import median
 
@@ -18,7 +18,14 @@ from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.executors.sandbox.probe import find_programs, prove
 from handrail.tools.catalogue import judge
 
-PROMISES = {"judge-argv": 1 / 15, "judge-bash": 2 / 3, "box-read": 25.0}
+# A verdict is remembered, so what was said before and what is new are measured apart.
+PROMISES = {
+    "judge-argv": 1 / 15,
+    "judge-argv-new": 0.4,
+    "judge-bash": 2 / 3,
+    "judge-bash-new": 2.0,
+    "box-read": 25.0,
+}
 NAMES = tuple(PROMISES)
 
 ROUNDS = 15
@@ -26,8 +33,8 @@ JUDGEMENTS = 200
 STARTS = 20
 _TRUE = "/bin/true"
 _WORKSPACE = "/home/ada/project"
-# Each is asked for many files in turn, so that nothing is known from the call before.
-_FILES = [f"src/module_{number}.py" for number in range(100)]
+# A session says the same again and again, but not the same in a row.
+_SAID_BEFORE = 100
 _COMMANDS = (
     "rg -n main {}",
     "git log --oneline -20 -- {}",
@@ -49,7 +56,7 @@ def measure(folder: Path, wanted: Collection[str]) -> Iterator[Outcome]:
 
 
 def _measure_judge(name: str) -> Outcome:
-    judge_next = _judging(*_calls_of(name))
+    judge_next = _judging(name)
     rounds = [(_time(judge_next, JUDGEMENTS), _time(_spawn, STARTS)) for _ in range(ROUNDS)]
     return _outcome(name, "judged", rounds)
 
@@ -84,20 +91,28 @@ def _outcome(name: str, what: str, rounds: list[tuple[float, float]]) -> Outcome
     return Outcome.at_most(name, ratio, round(PROMISES[name], 3), detail)
 
 
-def _calls_of(name: str) -> tuple[str, list[dict[str, object]]]:
-    if name == "judge-bash":
-        return "run_bash", [{"command": line.format(file)} for file in _FILES for line in _LINES]
-    words = [line.format(file).split() for file in _FILES for line in _COMMANDS]
-    return "execute_command", [{"command": command, "args": args} for command, *args in words]
-
-
-def _judging(tool: str, calls: Sequence[dict[str, object]]) -> Callable[[], None]:
-    turns = cycle(calls)
+def _judging(name: str) -> Callable[[], None]:
+    tool, calls = _bash_calls() if name.startswith("judge-bash") else _argv_calls()
+    if not name.endswith("-new"):
+        calls = cycle(islice(calls, _SAID_BEFORE))
 
     def judge_next() -> None:
-        judge(tool, next(turns), workspace=_WORKSPACE, isolated=True)
+        judge(tool, next(calls), workspace=_WORKSPACE, isolated=True)
 
     return judge_next
+
+
+def _argv_calls() -> tuple[str, Iterator[dict[str, object]]]:
+    lines = (line.format(file).split() for file in _files() for line in _COMMANDS)
+    return "execute_command", ({"command": command, "args": args} for command, *args in lines)
+
+
+def _bash_calls() -> tuple[str, Iterator[dict[str, object]]]:
+    return "run_bash", ({"command": line.format(file)} for file in _files() for line in _LINES)
+
+
+def _files() -> Iterator[str]:
+    return (f"src/module_{number}.py" for number in count())
 
 
 def _spawn() -> None:

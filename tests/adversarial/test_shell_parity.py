@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 import pytest
@@ -162,7 +162,7 @@ def test_a_word_is_a_pattern_where_bash_takes_it_for_one() -> None:
 def without_patterns(script: Script) -> Script:
     return Script(
         tuple(
-            replace(step, words=tuple(word for word in step.words if not word.is_pattern))
+            step._replace(words=tuple(word for word in step.words if not word.is_pattern))
             for step in script.steps
         )
     )

@@ -74,3 +74,23 @@ def test_same_words_get_the_same_verdict() -> None:
 def test_an_autonomy_that_is_none_is_bad_input() -> None:
     with pytest.raises(BadInput, match="reckless"):
         judge("read_file", {"path": "a"}, workspace="/w", autonomy="reckless")
+
+
+def test_a_verdict_is_given_anew_once_anything_but_the_words_has_changed() -> None:
+    call = {"command": "ls", "args": ["src"]}
+
+    assert judge("execute_command", call, workspace=NOWHERE).risk is RiskLevel.LOW
+    assert judge("execute_command", call, workspace=NOWHERE, isolated=False).risk is RiskLevel.HIGH
+    assert (
+        judge("execute_command", call, workspace=NOWHERE, policy=Rules()).risk
+        is RiskLevel.FORBIDDEN
+    )
+    assert judge("execute_command", call, workspace=NOWHERE).risk is RiskLevel.LOW
+
+
+def test_words_with_a_secret_in_them_are_not_remembered() -> None:
+    call = {"command": "echo", "args": ["ghp_" + "Ab3" * 12]}
+
+    assert judge("execute_command", call, workspace=NOWHERE) is not judge(
+        "execute_command", call, workspace=NOWHERE
+    )

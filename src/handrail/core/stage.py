@@ -1,7 +1,7 @@
 """One program of several that are run after each other, or into each other."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from handrail.core.box import Profile
 
@@ -34,8 +34,8 @@ class Stream(StrEnum):
     NULL = "null"
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptFile:
+# Tuples are made in a third of the time, and every judgement makes some.
+class ScriptFile(NamedTuple):
     """A file, by its path from the workspace's root, whose content a program runs or obeys.
 
     It may be a pattern that stands for several, or the program itself.
@@ -46,8 +46,7 @@ class ScriptFile:
     is_program: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(NamedTuple):
     """An argv list, the box it runs in and the folder below the workspace's root.
 
     `patterns` are the places of words that stand for files: whoever runs it puts their names there,

@@ -147,7 +147,7 @@ class CommandExecutor:
 
     def _named_by_path(self, stage: Stage) -> Stage:
         program = self._programs.find(stage.argv[0], stage.folder)
-        return replace(stage, argv=(program, *stage.argv[1:]))
+        return stage._replace(argv=(program, *stage.argv[1:]))
 
 
 def _refuse_zero_bytes(stages: Sequence[Stage]) -> None:
@@ -162,11 +162,11 @@ def _as_seen(stages: Sequence[Stage], sight: Sight) -> list[Stage]:
     """
     first = len(pipelines(stages)[0])
     seen = [
-        replace(stage, argv=step.argv, patterns=())
+        stage._replace(argv=step.argv, patterns=())
         for stage, step in zip(stages[:first], sight.steps[:first], strict=True)
     ]
     hosts = sight.hosts or ()
     return [
-        replace(stage, hosts=hosts) if stage.networks else stage
+        stage._replace(hosts=hosts) if stage.networks else stage
         for stage in (*seen, *stages[first:])
     ]

@@ -1,7 +1,6 @@
 """A stage made ready: in a folder that is there, with the names its patterns stand for now."""
 
 import os
-from dataclasses import replace
 
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
@@ -29,7 +28,7 @@ def expanded(root: str, stage: Stage) -> Stage:
         ]
     finally:
         os.close(root_fd)
-    return replace(stage, argv=tuple(words), patterns=())
+    return stage._replace(argv=tuple(words), patterns=())
 
 
 def _check_folder(root_fd: int, folder: str) -> None:

@@ -1,8 +1,10 @@
 """The tools Handrail ships, and what it would say to a call of one."""
 
 from functools import cache
+from typing import NamedTuple
 
 from handrail.core.errors import BadInput
+from handrail.core.few import Few
 from handrail.core.project import Autonomy
 from handrail.core.tool import JsonObject
 from handrail.core.verdict import Verdict
@@ -16,7 +18,7 @@ from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.builtin.run_bash import RunBash
 from handrail.tools.builtin.search_code import SearchCode
 from handrail.tools.builtin.write_file import WriteFile
-from handrail.tools.judgement import judge_call
+from handrail.tools.judgement import judge_call, may_be_remembered
 from handrail.tools.registry import ToolRegistry
 
 # The one list to extend when Handrail itself gets a new tool.
@@ -29,6 +31,16 @@ def builtin_registry() -> ToolRegistry:
 
 # To build one takes longer than to judge by it a hundred times.
 _shipped = cache(builtin_registry)
+
+
+class _Known(NamedTuple):
+    """A verdict, and the very rules it was given by."""
+
+    rules: Rules
+    verdict: Verdict
+
+
+_known: Few[tuple[str, str, str, Autonomy, bool], _Known] = Few()
 
 
 def judge(
@@ -61,8 +73,17 @@ def judge(
         freedom = Autonomy(autonomy)
     except ValueError:
         raise BadInput(f"autonomy is one of {', '.join(Autonomy)}, not {autonomy!r}") from None
-    scene = Scene(workspace, freedom, isolated, policy or default_rules())
+    rules = policy or default_rules()
+    words = repr(params)
+    key = (tool, words, workspace, freedom, isolated)
+    known = _known.get(key) if tools is None else None
+    if known is not None and known.rules is rules:
+        return known.verdict
+    scene = Scene(workspace, freedom, isolated, rules)
     name, own_params = registry.resolve(tool, params)
     with blaming(name, "while it was judged"):
-        known, parsed = registry.parse(name, own_params)
-        return judge_call(known, parsed, scene)
+        asked, parsed = registry.parse(name, own_params)
+        verdict = judge_call(asked, parsed, scene)
+    if tools is None and may_be_remembered(params, words):
+        _known.keep(key, _Known(rules, verdict))
+    return verdict

@@ -5,7 +5,6 @@ is what is tried; where git only looks, the box adds that nothing can be started
 """
 
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,7 +31,7 @@ def planted(request: pytest.FixtureRequest, root: Path, tmp_path: Path) -> Plant
 
 async def run(executor: CommandExecutor, plant: Plant, argv: tuple[str, ...]) -> CommandOutcome:
     validator = CommandValidator(executor.root, folder=plant.folder)
-    stage = replace(validator.stage_of(argv[0], argv[1:]), profile=Profile.WRITE)
+    stage = validator.stage_of(argv[0], argv[1:])._replace(profile=Profile.WRITE)
     return await executor.run([stage], timeout_seconds=30)
 
 

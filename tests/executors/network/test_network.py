@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Generator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -118,7 +117,7 @@ async def test_around_the_proxy_there_is_nothing(
     adopt(executor, f'[[network]]\nname = "fetch"\nhosts = ["{registry.place}"]')
     port = registry.place.rpartition(":")[2]
     code = f"import socket; socket.create_connection(('127.0.0.1', {port}), 20)"
-    stage = replace(fetching("")[0], argv=(PYTHON.name, "-I", "-c", code), hosts=(registry.place,))
+    stage = fetching("")[0]._replace(argv=(PYTHON.name, "-I", "-c", code), hosts=(registry.place,))
 
     outcome = await executor.run([stage], timeout_seconds=60)
 
@@ -146,7 +145,7 @@ async def test_each_stage_has_a_way_out_of_its_own(
     [first] = fetching(registry.address + NAME, registry.place)
     [second] = fetching(registry.address + NAME)
 
-    outcome = await executor.run([first, replace(second, join=Join.THEN)], timeout_seconds=60)
+    outcome = await executor.run([first, second._replace(join=Join.THEN)], timeout_seconds=60)
 
     assert len(outcome.traffic.contacted) == len(outcome.traffic.refused) == 1
 
@@ -154,7 +153,7 @@ async def test_each_stage_has_a_way_out_of_its_own(
 async def test_one_that_takes_too_long_is_ended_with_its_way_out(
     executor: CommandExecutor, registry: Registry
 ) -> None:
-    stage = replace(fetching("")[0], argv=("sleep", "60"))
+    stage = fetching("")[0]._replace(argv=("sleep", "60"))
 
     outcome = await executor.run([stage], timeout_seconds=1)
 

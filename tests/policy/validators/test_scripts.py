@@ -1,4 +1,3 @@
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -323,7 +322,7 @@ def test_line_that_is_not_plain_asks_and_runs_as_bash_word_for_word(text: str) -
         ", so what it does cannot be told for certain; it would run as bash"
     )
     (stage,) = LINES.stages_of(text)
-    assert replace(stage, scripts=()) == Stage(("bash", "--noprofile", "--norc", "-c", text), WRITE)
+    assert stage._replace(scripts=()) == Stage(("bash", "--noprofile", "--norc", "-c", text), WRITE)
     assert LINES.class_of(text) is None
 
 

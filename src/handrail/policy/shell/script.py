@@ -1,12 +1,13 @@
 """A plain shell string as argv lists, and how each follows on the one before."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from handrail.core.stage import Join, Stream
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+# These are tuples because there are many of them, and a tuple is made in a third of the time.
+class Word(NamedTuple):
     """One word as the program would be given it.
 
     `is_pattern` says that bash would first look for files of this pattern, all of whose special
@@ -18,14 +19,24 @@ class Word:
     is_pattern: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One program with its words; the first names it and is never a pattern."""
 
     words: tuple[Word, ...]
     join: Join
     stdout: Stream = Stream.OUT
     stderr: Stream = Stream.ERR
+
+    @property
+    def argv(self) -> tuple[str, list[str]]:
+        """The program's name, and its arguments."""
+        texts = [word.text for word in self.words]
+        return texts[0], texts[1:]
+
+    @property
+    def patterns(self) -> frozenset[str]:
+        """Those of its words that stand for files."""
+        return frozenset([word.text for word in self.words if word.is_pattern])
 
 
 @dataclass(frozen=True, slots=True)

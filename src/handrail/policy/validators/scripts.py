@@ -6,7 +6,7 @@ and that is no boundary: it runs as bash in a box, after a person has said yes.
 
 import os.path
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from handrail.core.box import Profile
@@ -95,7 +95,7 @@ class ScriptValidator:
             if risk >= RiskLevel.HIGH:
                 return None
             if risk is not RiskLevel.LOW:
-                kinds.add(self._in(placed.folder).class_of(*_words(placed.step)))
+                kinds.add(self._in(placed.folder).class_of(*placed.step.argv))
         kind = kinds.pop() if len(kinds) == 1 else None
         has_patterns = any(word.is_pattern for step in script.steps for word in step.words)
         if kind is None or not kind.is_exact:
@@ -115,7 +115,7 @@ class ScriptValidator:
             if isinstance(placed, Finding):
                 break
             found.setdefault(placed.folder, False)
-            for path, written in self._in(placed.folder).files_of(*_words(placed.step)):
+            for path, written in self._in(placed.folder).files_of(*placed.step.argv):
                 found[path] = found.get(path, False) or written
         return list(found.items())
 
@@ -125,7 +125,7 @@ class ScriptValidator:
         if isinstance(script, NotPlain):
             return script
         for step in script.steps:
-            name, args = _words(step)
+            name, args = step.argv
             if name in _SHELL_WORDS and name != _CD and self._refusals(name, args):
                 return NotPlain(f"{name} is a word of the shell itself")
         return script
@@ -138,9 +138,9 @@ class ScriptValidator:
         ]
 
     def _judge(self, placed: _Placed) -> list[Finding]:
-        validator, (command, args) = self._in(placed.folder), _words(placed.step)
+        validator, (command, args) = self._in(placed.folder), placed.step.argv
         findings = validator.validate_command(command, args)
-        patterns = {word.text for word in placed.step.words if word.is_pattern}
+        patterns = placed.step.patterns
         if patterns:
             # It may stand for several files, of which some commands write the second.
             twice = [word for arg in args for word in [arg] * (2 if arg in patterns else 1)]
@@ -168,7 +168,7 @@ class ScriptValidator:
                 folder, after_cd = moved, step.join if after_cd is None else after_cd
             else:
                 join = step.join if after_cd is None else after_cd
-                yield _Placed(step if join is step.join else replace(step, join=join), folder)
+                yield _Placed(step if join is step.join else step._replace(join=join), folder)
                 after_cd = None
 
     def _move(
@@ -197,14 +197,10 @@ class ScriptValidator:
 
     def _stage(self, placed: _Placed) -> Stage:
         step, folder = placed
-        texts = {word.text for word in step.words if word.is_pattern}
-        stage = self._in(folder).stage_of(*_words(step), patterns=texts)
-        return replace(
-            stage,
-            join=step.join,
-            stdout=step.stdout,
-            stderr=step.stderr,
-            patterns=_patterns(step, stage.argv),
+        stage = self._in(folder).stage_of(*step.argv, step.patterns)
+        places = _patterns(step, stage.argv)
+        return stage._replace(
+            join=step.join, stdout=step.stdout, stderr=step.stderr, patterns=places
         )
 
     def _unread_stage(self, text: str) -> Stage:
@@ -238,18 +234,13 @@ def _what_is_wrong_with(text: str) -> str | None:
     return None
 
 
-def _words(step: Step) -> tuple[str, list[str]]:
-    command, *args = (word.text for word in step.words)
-    return command, args
-
-
 def _patterns(step: Step, argv: tuple[str, ...]) -> tuple[int, ...]:
     """Where the patterns are among words to which some of our own were added."""
     places: list[int] = []
     place = 0
-    for word in step.words:
-        place = argv.index(word.text, place)
-        if word.is_pattern and not word.text.startswith("-"):
+    for text, is_pattern in step.words:
+        place = argv.index(text, place)
+        if is_pattern and not text.startswith("-"):
             places.append(place)
         place += 1
     return tuple(places)
