@@ -3,6 +3,7 @@
 import asyncio
 import json
 import secrets
+import shutil
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from handrail.client.api import ApiError, HandrailApi, ServerUnreachable
 from handrail.core.card import Card, Choice
 from handrail.core.execution import FINAL
 from handrail.core.ports import Channel
+from handrail.executors.programs import SEARCH_PATH
 
 T = TypeVar("T")
 
@@ -51,13 +53,7 @@ def chapters(workspace: Path) -> list[Chapter]:
             {"path": "handrail-tour/config.json", "content": settings},
             "The tour needs a file to show you.",
         ),
-        Chapter(
-            "An agent wants to run a command",
-            "execute_command",
-            {"command": "npm", "args": ["install", "express"], "timeout": 300},
-            "I could use a web framework.",
-            Choice(approved=False, reason="this project needs no web framework"),
-        ),
+        _command_to_run(),
         Chapter(
             "An agent tries something dangerous",
             "execute_command",
@@ -65,6 +61,26 @@ def chapters(workspace: Path) -> list[Chapter]:
             "I want to tidy up.",
         ),
     ]
+
+
+def _command_to_run() -> Chapter:
+    """Installing a package, where there is what installs it: the card names the hosts."""
+    title = "An agent wants to run a command"
+    if shutil.which("npm", path=":".join(SEARCH_PATH)) is None:
+        return Chapter(
+            title,
+            "execute_command",
+            {"command": "mkdir", "args": ["-p", "handrail-tour/build"]},
+            "I want to put things there.",
+            Choice(approved=False, reason="there is nothing to build"),
+        )
+    return Chapter(
+        title,
+        "execute_command",
+        {"command": "npm", "args": ["install", "express"], "timeout": 300},
+        "I could use a web framework.",
+        Choice(approved=False, reason="this project needs no web framework"),
+    )
 
 
 def _something_to_read(workspace: Path) -> str:
