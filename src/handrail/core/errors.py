@@ -22,6 +22,7 @@ HandrailError
     │   └── StaleFileError
     ├── CommandExecutionError
     │   └── StaleCommandError
+    ├── WebError
     └── ApprovalDeniedError
 
 Refusals by policy and failures of tools are results that are stored and returned; exceptions
@@ -147,6 +148,10 @@ class StaleCommandError(CommandExecutionError):
     """What the command would run is no longer what was looked at and approved; nothing ran."""
 
     error_type = ErrorType.STALE
+
+
+class WebError(ToolError):
+    """A host may not be reached, or did not answer."""
 
 
 class ApprovalDeniedError(ToolError):

@@ -5,16 +5,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from handrail.core.blob import Blob
 from handrail.core.box import Profile, Wall
-from handrail.core.errors import CommandExecutionError, FileOperationError
+from handrail.core.errors import FileOperationError, ToolError
+from handrail.core.memory import Memories
 from handrail.core.pattern import NamePattern
 from handrail.core.sight import Sight
+from handrail.core.skill import Skills
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject
 from handrail.core.traffic import NO_TRAFFIC, Traffic
+from handrail.core.web import Reader, Web
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,22 +268,39 @@ class Searches(Protocol):
         ...
 
 
-class NoSearches:
-    """For hands that were given nothing to search with."""
+class Absent:
+    """Stands where there is nothing to touch: whatever is wanted of it is refused in words."""
 
-    async def search(self, query: Query, path: str, *, most: int) -> Found:
-        raise CommandExecutionError("this client was given nothing to search with")
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise ToolError(f"{self._what} cannot be had here")
 
 
-_NO_SEARCHES = NoSearches()
+_NO_FILES: Any = Absent("files")
+_NO_COMMANDS: Any = Absent("commands")
+_NO_SEARCHES: Any = Absent("a search")
+_NO_WEB: Any = Absent("the web")
+_NO_READER: Any = Absent("a reader")
+_NO_MEMORIES: Any = Absent("memories")
+_NO_SKILLS: Any = Absent("skills")
 
 
 @dataclass(frozen=True, slots=True)
 class Hands:
-    files: Files
-    commands: Commands
+    """On a client they hold a workspace, on the server what one person's agents keep there."""
+
+    files: Files = _NO_FILES
+    commands: Commands = _NO_COMMANDS
     searches: Searches = _NO_SEARCHES
     blobs: Blobs = field(default_factory=NoBlobs)
+    web: Web = _NO_WEB
+    reader: Reader = _NO_READER
+    memories: Memories = _NO_MEMORIES
+    skills: Skills = _NO_SKILLS
 
     async def run(
         self, *argv: str, profile: Profile = Profile.READ, timeout_seconds: float = 30

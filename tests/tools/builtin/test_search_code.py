@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from handrail.core.errors import BadInput, CommandExecutionError
+from handrail.core.errors import BadInput, ToolError
 from handrail.core.hands import Found, Hands, Match, Query
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site, ToolResult
@@ -95,7 +95,7 @@ async def test_words_reach_the_searcher_as_they_were_judged() -> None:
 
 
 async def test_hands_without_a_searcher_say_so() -> None:
-    with pytest.raises(CommandExecutionError, match="nothing to search with"):
+    with pytest.raises(ToolError, match="a search cannot be had here"):
         await SearchCode().execute(
             SearchCodeParams(pattern="x"), SCENE, Hands(FakeFiles({}), FakeCommands({}))
         )

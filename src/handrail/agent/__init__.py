@@ -1,0 +1,1 @@
+"""Our own asker: a conversation with a model that uses tools."""

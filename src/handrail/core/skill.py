@@ -1,0 +1,21 @@
+"""Skills: texts that tell an agent how to do something well."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    name: str
+    description: str
+    body: str
+    builtin: bool = False
+
+
+class Skills(Protocol):
+    """The skills of one person, and those that come with Handrail."""
+
+    def list_all(self) -> Sequence[Skill]: ...
+
+    def find(self, name: str) -> Skill | None: ...

@@ -1,0 +1,1 @@
+"""What agents keep: memories, and the skills they can learn."""
