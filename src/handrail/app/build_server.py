@@ -10,6 +10,7 @@ from handrail.app.policy_files import OperatorFile
 from handrail.app.settings import Settings
 from handrail.app.storage import open_checkpoints, open_store
 from handrail.bus.local import LocalBus
+from handrail.core.hands import Hands
 from handrail.core.ports import Bus, Clock, Store
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Assessor
@@ -19,6 +20,7 @@ from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.forgetting import Forgetter
 from handrail.plane.grants import GrantBook
+from handrail.plane.inside import HandsFor, Inside
 from handrail.plane.patience import Patience
 from handrail.plane.policies import Policies
 from handrail.plane.results import Receiver
@@ -70,10 +72,12 @@ def build_services(
     rulebook: Rulebook | None = None,
     tally: Tally | None = None,
     chores: Sequence[Chore] = (),
+    hands_for: HandsFor = lambda call: Hands(),
 ) -> Services:
     """The plane over a store, a bell and a clock; with the shipped tools, if it gets no others.
 
-    `tally` counts what the store takes; `chores` are done once a second with the plane's own.
+    `tally` counts what the store takes; `chores` are done once a second with the plane's own;
+    `hands_for` says what a tool that lives on the server may touch there.
     """
     registry = builtin_registry() if registry is None else registry
     rules, tally = rulebook or Rulebook(), tally or Tally()
@@ -86,7 +90,8 @@ def build_services(
     approvals = ApprovalManager(store, room, clock, dispatcher, grants, approval_timeout_seconds)
     surveyor = Surveyor(store, clock, assessor, approvals)
     executor = ToolExecutor(registry, assessor, store, room, clock, dispatcher, approvals, blobs)
-    stopper = Stopper(store, clock)
+    receiver, stopper = Receiver(store, clock, blobs), Stopper(store, clock)
+    inside = Inside(store, bus, clock, registry, assessor, receiver, hands_for)
     sweeper = Sweeper(
         (
             stopper.end_left_behind,
@@ -109,7 +114,8 @@ def build_services(
         executor=executor,
         batches=Batches(executor),
         dispatcher=dispatcher,
-        receiver=Receiver(store, clock, blobs),
+        receiver=receiver,
+        inside=inside,
         blobs=blobs,
         approvals=approvals,
         grants=grants,

@@ -14,7 +14,7 @@ from handrail.core.blob import BlobHold
 from handrail.core.event import NewEvent, Topic
 from handrail.core.execution import ToolExecution
 from handrail.core.grant import Grant
-from handrail.core.ids import ProjectId
+from handrail.core.ids import INSIDE, ProjectId
 from handrail.core.project import Client, Project, Session, User, Workspace
 
 Row = User | Project | Workspace | Client | Token | Approval | Grant
@@ -197,4 +197,5 @@ class Change:
         if not self.events:
             return ()
         calls = (Topic.execution(event.execution_id) for event in self.events)
-        return (Topic.project(self.project_id), *calls)
+        inside = (Topic.INSIDE,) if any(event.client_id == INSIDE for event in self.events) else ()
+        return (Topic.project(self.project_id), *calls, *inside)

@@ -65,6 +65,8 @@ class Topic:
 
     # Everyone who waits shall look up and let go: the process is about to end.
     CLOSING = "closing"
+    # There is something to do for the tools that live on the server.
+    INSIDE = "inside"
 
     @staticmethod
     def project(project_id: ProjectId) -> str:

@@ -14,6 +14,9 @@ ExecutionId = NewType("ExecutionId", str)
 ApprovalId = NewType("ApprovalId", str)
 GrantId = NewType("GrantId", str)
 
+# The server itself, where it is the machine that executes.
+INSIDE = ClientId("server")
+
 # Chosen by whoever asks, unique within a project and within a session.
 SessionId = NewType("SessionId", str)
 CallId = NewType("CallId", str)

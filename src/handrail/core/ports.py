@@ -177,6 +177,10 @@ class Store(Protocol):
         """The calls, of all projects, that are APPROVED or EXECUTING since before a moment."""
         ...
 
+    async def list_open_inside(self) -> list[ToolExecution]:
+        """The calls, of all projects, that the server itself is to execute, oldest first."""
+        ...
+
     async def list_unfinished(self, session: Session) -> list[ToolExecution]:
         """The calls of a session that have not ended, oldest first."""
         ...

@@ -122,6 +122,11 @@ class Assessor:
         kind = None if alone else _sayable(tool.call_class(params, scene), facts)
         return Assessment(tool, verdict, digest, mask_text(tool.preview(params)), kind, survey)
 
+    def scene_of(self, place: Place) -> Scene:
+        """What a call in this place is judged by, and done by."""
+        rules = self._rulebook.rules_for(place.workspace.policy)
+        return _scene(place.workspace, place.project.autonomy, rules)
+
     def explain(
         self, tool_name: str, tool_params: JsonObject, workspace: Workspace, autonomy: Autonomy
     ) -> Verdict:

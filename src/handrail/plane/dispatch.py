@@ -16,9 +16,9 @@ from handrail.core.change import Advance, Change, Reoffer, Step
 from handrail.core.errors import ChangeRefused, Conflict
 from handrail.core.event import EventKind, NewEvent
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.ids import ClientId, ExecutionId, ProjectId, WorkspaceId
+from handrail.core.ids import INSIDE, ClientId, ExecutionId, ProjectId, WorkspaceId
 from handrail.core.ports import Clock, Store
-from handrail.core.tool import Effect
+from handrail.core.tool import Effect, Site
 from handrail.plane.calls import check_not_stopped, get_call
 from handrail.plane.move import HANDRAIL, Move
 from handrail.plane.seats import Seat, Seats
@@ -47,7 +47,8 @@ class Dispatcher:
 
     def hand_out(self, approved: ToolExecution, at: datetime, *steps: Step) -> Move:
         """Give an approved call to a connected client; without one it waits as it is."""
-        client_id = self.find_client(approved.workspace_id)
+        inside = approved.site is Site.SERVER
+        client_id = INSIDE if inside else self.find_client(approved.workspace_id)
         handed = approved if client_id is None else approved.assign(client_id, at)
         kind = EventKind.STATUS if client_id is None else EventKind.EXECUTION_SIGNAL
         via = approved if handed.status is Status.EXECUTING else None
@@ -128,6 +129,8 @@ class Dispatcher:
 
     def _is_forsaken(self, execution: ToolExecution) -> bool:
         """Whether its client has left, and doing it elsewhere cannot do it twice."""
+        if execution.site is Site.SERVER:
+            return False
         untouched = execution.status is Status.APPROVED or execution.effect is Effect.READ
         return untouched and execution.client_id not in self._seats.connected
 

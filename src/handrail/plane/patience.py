@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from handrail.core.errors import ChangeRefused, ErrorType
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ports import Clock, Store
-from handrail.core.tool import Effect
+from handrail.core.tool import Effect, Site
 from handrail.plane.move import HANDRAIL, ending
 from handrail.plane.seats import Seats
 
@@ -33,7 +33,9 @@ class Patience:
                 continue  # A machine was faster.
 
     def _end(self, execution: ToolExecution, now: datetime) -> ToolExecution | None:
-        """The call as it ends, if its time has come."""
+        """The call as it ends, if its time has come. What is done on the server waits for none."""
+        if execution.site is Site.SERVER:
+            return None
         if execution.status is Status.EXECUTING and execution.effect is Effect.CHANGE:
             return self._end_begun(execution, now)
         approved_at = execution.approved_at or execution.created_at

@@ -70,16 +70,18 @@ def create_app(
             Middleware(Switchboard, routes=direct),
         ],
         exception_handlers=HANDLERS,  # pyright: ignore[reportArgumentType]
-        lifespan=lambda _: _swept(services),
+        lifespan=lambda _: _at_work(services),
     )
 
 
 @asynccontextmanager
-async def _swept(services: Services) -> AsyncGenerator[None]:
+async def _at_work(services: Services) -> AsyncGenerator[None]:
     async with asyncio.TaskGroup() as group:
-        sweeping = group.create_task(services.sweeper.sweep_forever())
+        works = (services.sweeper.sweep_forever(), services.inside.work_forever())
+        tasks = [group.create_task(work) for work in works]
         yield
-        sweeping.cancel()
+        for task in tasks:
+            task.cancel()
 
 
 def _api(services: Services, gate: Gate, direct: tuple[DirectRoute, ...]) -> FastAPI:

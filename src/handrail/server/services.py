@@ -9,6 +9,7 @@ from handrail.plane.blobs import BlobKeeper
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.grants import GrantBook
+from handrail.plane.inside import Inside
 from handrail.plane.policies import Policies
 from handrail.plane.results import Receiver
 from handrail.plane.seats import Seats
@@ -30,6 +31,7 @@ class Services:
     batches: Batches
     dispatcher: Dispatcher
     receiver: Receiver
+    inside: Inside
     blobs: BlobKeeper
     approvals: ApprovalManager
     grants: GrantBook

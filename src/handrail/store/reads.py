@@ -17,6 +17,7 @@ from handrail.core.ids import (
 )
 from handrail.core.ports import EventRange, StreamItem
 from handrail.core.project import Client, Place, Project, Session, User, Workspace
+from handrail.core.tool import Site
 from handrail.store import rows, statements, token_statements
 from handrail.store.approval_reads import ApprovalReads
 from handrail.store.blob_reads import BlobReads
@@ -94,6 +95,10 @@ class StoreReads(ApprovalReads, BlobReads):
     async def list_open_since(self, approved_before: datetime) -> list[ToolExecution]:
         moment = rows.to_micros(approved_before)
         found = await self._fetch(statements.LIST_OPEN_SINCE, approved_before=moment)
+        return [rows.read_execution(row) for row in found]
+
+    async def list_open_inside(self) -> list[ToolExecution]:
+        found = await self._fetch(statements.LIST_OPEN_INSIDE, site=Site.SERVER)
         return [rows.read_execution(row) for row in found]
 
     async def list_unfinished(self, session: Session) -> list[ToolExecution]:

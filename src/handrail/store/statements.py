@@ -226,6 +226,11 @@ LIST_OPEN_SINCE = (
     .where(UNFINISHED, OPEN, tool_executions.c.approved_at <= bindparam("approved_before"))
     .order_by(tool_executions.c.approved_at)
 )
+LIST_OPEN_INSIDE = (
+    select(tool_executions)
+    .where(UNFINISHED, OPEN, tool_executions.c.site == bindparam("site"))
+    .order_by(tool_executions.c.created_at)
+)
 LIST_UNFINISHED = (
     select(tool_executions)
     .where(

@@ -1,0 +1,170 @@
+"""Inside: the tools that live on the server, run by the server itself.
+
+To the rest of the plane it is a machine like any other: it is handed calls, claims what changes
+something, and reports. It looks into the store for what there is to do, so that nothing is lost
+when it is killed. A read is then done again; of a change that had begun nobody knows how far it
+came, unless doing it twice is doing it once.
+"""
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import Callable
+
+import structlog
+
+from handrail.core.access import Principal, Role
+from handrail.core.audit import AuditRecord
+from handrail.core.change import Advance, Change
+from handrail.core.errors import (
+    BadInput,
+    BrokenTool,
+    ChangeRefused,
+    Conflict,
+    ErrorType,
+    NotFound,
+    ToolError,
+)
+from handrail.core.event import EventKind, NewEvent, Topic
+from handrail.core.execution import Status, ToolExecution
+from handrail.core.hands import Hands
+from handrail.core.ids import INSIDE, ExecutionId
+from handrail.core.ports import Bus, Clock, Store
+from handrail.core.tool import Effect, ToolResult
+from handrail.plane.assessment import Assessor
+from handrail.plane.move import ending
+from handrail.plane.results import Receiver, Report
+from handrail.tools.blame import blaming
+from handrail.tools.outcome import as_result
+from handrail.tools.registry import ToolRegistry
+
+# A ring can be lost; then this is how late we notice.
+_POLL_SECONDS = 5.0
+_MOST_AT_ONCE = 16
+_MOST_SECONDS = 300.0
+_UNKNOWN = "the server was stopped while it was at it; how far it came is unknown"
+
+log = structlog.get_logger(__name__)
+
+# What a tool may touch for the person whose call this is.
+HandsFor = Callable[[ToolExecution], Hands]
+
+
+class Inside:
+    def __init__(
+        self,
+        store: Store,
+        bus: Bus,
+        clock: Clock,
+        registry: ToolRegistry,
+        assessor: Assessor,
+        receiver: Receiver,
+        hands_for: HandsFor,
+    ):
+        self._store = store
+        self._bus = bus
+        self._clock = clock
+        self._registry = registry
+        self._assessor = assessor
+        self._receiver = receiver
+        self._hands_for = hands_for
+        # Tells what this life of the server has begun from what an earlier one had.
+        self._key = secrets.token_hex(16)
+        self._gate = asyncio.Semaphore(_MOST_AT_ONCE)
+        self._running: dict[ExecutionId, asyncio.Task[None]] = {}
+
+    async def work_forever(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            with self._bus.listen(Topic.INSIDE) as bell:
+                while True:
+                    await self._look(group)
+                    await bell.wait(_POLL_SECONDS)
+
+    async def _look(self, group: asyncio.TaskGroup) -> None:
+        """Begin with what is there to do, and end what somebody has ended."""
+        calls = {call.id: call for call in await self._store.list_open_inside()}
+        for execution_id, task in self._running.items():
+            if execution_id not in calls:
+                task.cancel()
+        for execution_id in calls.keys() - self._running.keys():
+            self._running[execution_id] = group.create_task(self._see_to(execution_id))
+
+    async def _see_to(self, execution_id: ExecutionId) -> None:
+        try:
+            async with self._gate:
+                call = await self._begin(execution_id)
+                if call is not None:
+                    await self._report(call, await self._attempt(call))
+        except (Conflict, NotFound) as error:
+            # Somebody has ended it meanwhile.
+            log.info("inside.ended_elsewhere", execution=execution_id, why=error.message)
+        finally:
+            del self._running[execution_id]
+
+    async def _begin(self, execution_id: ExecutionId) -> ToolExecution | None:
+        """The call, if it is ours to do; what an earlier life had begun is not, as a rule."""
+        call = await self._store.find_execution(execution_id)
+        if call is None or call.status not in (Status.APPROVED, Status.EXECUTING):
+            return None
+        at = self._clock.now()
+        if call.status is Status.EXECUTING:
+            if call.effect is Effect.READ or self._registry.get(call.tool_name).repeatable:
+                return call
+            await self._store.submit(
+                ending(call, call.fail(ErrorType.OUTCOME_UNKNOWN, _UNKNOWN, at), INSIDE)
+            )
+            return None
+        claimed = call.advance(Status.EXECUTING, at, claim_key=self._key)
+        line = AuditRecord("call.claimed", INSIDE, call.id, {"epoch": call.epoch})
+        news = NewEvent.for_everyone(claimed, EventKind.STATUS)
+        try:
+            await self._store.submit(
+                Change(call.project_id, at, (Advance(call, claimed),), (news,), (line,))
+            )
+        except ChangeRefused:
+            return None
+        return claimed
+
+    async def _attempt(self, call: ToolExecution) -> tuple[ToolResult, int]:
+        """The outcome, whatever it is, and how many milliseconds it took."""
+        began = time.perf_counter()
+        try:
+            async with asyncio.timeout(_MOST_SECONDS):
+                result = await self._run(call)
+        except TimeoutError:
+            words = f"{call.tool_name} took longer than {_MOST_SECONDS:.0f} s"
+            result = ToolResult.failed(words, ErrorType.EXECUTION_TIMEOUT)
+        except BrokenTool as error:
+            log.exception("execution.broke", tool=call.tool_name, execution=call.id)
+            result = ToolResult.failed(error.message, error.error_type)
+        except (ToolError, BadInput) as error:
+            result = ToolResult.failed(error.message, error.error_type)
+        return result, int((time.perf_counter() - began) * 1000)
+
+    async def _run(self, call: ToolExecution) -> ToolResult:
+        raw = json.loads(await self._store.read_raw_params(call))
+        place = await self._store.find_place(call.project_id, call.session_id)
+        if place is None:
+            raise NotFound(f"there is no session {call.session_id!r}")
+        with blaming(call.tool_name, "on the server"):
+            tool, params = self._registry.parse(call.tool_name, raw)
+            given = await tool.execute(
+                params, self._assessor.scene_of(place), self._hands_for(call)
+            )
+            return as_result(call.tool_name, given)
+
+    async def _report(self, call: ToolExecution, outcome: tuple[ToolResult, int]) -> None:
+        result, milliseconds = outcome
+        failed = result.error_type is not None
+        report = Report(
+            execution_id=call.id,
+            status=Status.FAILED if failed else Status.COMPLETED,
+            epoch=call.epoch,
+            result=None if failed and not result.fields else result.as_json(),
+            error=result.error if failed else None,
+            error_type=result.error_type,
+            execution_time_ms=milliseconds,
+        )
+        us = Principal(Role.CLIENT, INSIDE, call.user_id)
+        await self._receiver.accept(report, us, call.project_id)
