@@ -37,6 +37,7 @@ from tests.server.conftest import Caller, a_body, a_result, ask_to_read, base, r
         (errors.StaleFileError, 500),
         (errors.CommandExecutionError, 500),
         (errors.StaleCommandError, 500),
+        (errors.WebError, 500),
         (errors.ApprovalDeniedError, 500),
         (errors.BrokenTool, 500),
         (errors.BrokenRecord, 500),
