@@ -12,8 +12,8 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from handrail.core.errors import StoreTooNew
 from handrail.store import migrate
+from handrail.store.columns import metadata
 from handrail.store.migrate import HEAD, migrate_sqlite, steps_as_sql
-from handrail.store.schema import metadata
 from handrail.store.sqlite_file import SqliteError, SqliteFile
 
 MIGRATIONS = Path(migrate.__file__).with_name("migrations")

@@ -92,18 +92,15 @@ def build_services(
     executor = ToolExecutor(registry, assessor, store, room, clock, dispatcher, approvals, blobs)
     receiver, stopper = Receiver(store, clock, blobs), Stopper(store, clock)
     inside = Inside(store, bus, clock, registry, assessor, receiver, hands_for)
-    sweeper = Sweeper(
-        (
-            stopper.end_left_behind,
-            dispatcher.hand_over_forsaken,
-            dispatcher.ask_after_the_slow,
-            surveyor.ask_without_facts,
-            approvals.expire_overdue,
-            Patience(store, clock, seats).give_up,
-            Forgetter(store, clock).forget_old_events,
-            blobs.tidy_up,
-            *chores,
-        )
+    own_chores = (
+        stopper.end_left_behind,
+        dispatcher.hand_over_forsaken,
+        dispatcher.ask_after_the_slow,
+        surveyor.ask_without_facts,
+        approvals.expire_overdue,
+        Patience(store, clock, seats).give_up,
+        Forgetter(store, clock).forget_old_events,
+        blobs.tidy_up,
     )
     return Services(
         store=store,
@@ -122,6 +119,6 @@ def build_services(
         policies=Policies(store, clock, assessor, rules),
         surveyor=surveyor,
         stopper=stopper,
-        sweeper=sweeper,
+        sweeper=Sweeper((*own_chores, *chores)),
         tally=tally,
     )

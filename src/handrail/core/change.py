@@ -14,8 +14,10 @@ from handrail.core.blob import BlobHold
 from handrail.core.event import NewEvent, Topic
 from handrail.core.execution import ToolExecution
 from handrail.core.grant import Grant
-from handrail.core.ids import INSIDE, ProjectId
+from handrail.core.ids import INSIDE, ProjectId, UserId
+from handrail.core.model import Usage
 from handrail.core.project import Client, Project, Session, User, Workspace
+from handrail.core.run import Message, Run
 
 Row = User | Project | Workspace | Client | Token | Approval | Grant
 
@@ -175,11 +177,51 @@ class LetBlobGo:
     hold: BlobHold
 
 
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A new run. Refused if its session has one already, is unknown, or has been stopped."""
+
+    run: Run
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRun:
+    """A run changes hands, or ends. Refused unless it still runs, under the epoch of `before`.
+
+    With `last_seq` it is also refused where something has been said in the session since.
+    """
+
+    before: Run
+    after: Run
+    last_seq: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """A message. Refused if its place is taken, or its run is over.
+
+    With `epoch`, the run must also be in those very hands.
+    """
+
+    message: Message
+    epoch: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CountTokens:
+    """What a person's agents have used on a day, added to what was counted before."""
+
+    user_id: UserId
+    day: str
+    usage: Usage
+
+
 AboutPeople = Resolve | UseGrant | RevokeGrant | StopSession | RevokeToken | StopAgent
+AboutRuns = OpenRun | MoveRun | Say | CountTokens
 AboutBlobs = KeepBlob | UseBlob | LetBlobGo
 Step = (
     Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | AboutPeople | AboutBlobs
-    | KeepLate | ForgetEvents | SetPolicy
+    | KeepLate | ForgetEvents | SetPolicy | AboutRuns
 )  # fmt: skip
 
 

@@ -13,6 +13,8 @@ TokenId = NewType("TokenId", str)
 ExecutionId = NewType("ExecutionId", str)
 ApprovalId = NewType("ApprovalId", str)
 GrantId = NewType("GrantId", str)
+RunId = NewType("RunId", str)
+MessageId = NewType("MessageId", str)
 
 # The server itself, where it is the machine that executes.
 INSIDE = ClientId("server")

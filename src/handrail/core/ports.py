@@ -21,12 +21,16 @@ from handrail.core.ids import (
     ClientId,
     ExecutionId,
     GrantId,
+    MessageId,
     ProjectId,
+    RunId,
     SessionId,
     UserId,
     WorkspaceId,
 )
+from handrail.core.model import Usage
 from handrail.core.project import Client, Place, Project, Session, User, Workspace
+from handrail.core.run import Message, Run, Talk
 
 
 class Clock(Protocol):
@@ -129,7 +133,35 @@ class Shelf(Protocol):
         ...
 
 
-class Store(Protocol):
+class Talks(Protocol):
+    """What a store knows of conversations."""
+
+    async def find_run(self, run_id: RunId) -> Run | None: ...
+
+    async def find_last_run(self, project_id: ProjectId, session_id: SessionId) -> Run | None: ...
+
+    async def list_running(self) -> list[Run]:
+        """The runs, of all projects, that are not over, oldest first."""
+        ...
+
+    async def find_message(self, message_id: MessageId) -> Message | None: ...
+
+    async def list_messages(
+        self, project_id: ProjectId, session_id: SessionId, *, after: int, limit: int
+    ) -> list[Message]:
+        """What was said in a session after a number, in order."""
+        ...
+
+    async def list_talks(self, project_id: ProjectId, *, limit: int) -> list[Talk]:
+        """The conversations of a project, the latest first."""
+        ...
+
+    async def read_usage(self, user_id: UserId, day: str) -> Usage:
+        """What a person's agents have used on a day."""
+        ...
+
+
+class Store(Talks, Protocol):
     """The truth. Changes go in whole; what comes out are values."""
 
     @property

@@ -9,7 +9,7 @@ from handrail.core.event import Event
 from handrail.core.ids import ProjectId
 from handrail.store import statements
 from handrail.store.rows import audit_row, event_row
-from handrail.store.steps import Write
+from handrail.store.write import Write
 
 
 class Head(NamedTuple):

@@ -21,9 +21,10 @@ from handrail.core.tool import Site
 from handrail.store import rows, statements, token_statements
 from handrail.store.approval_reads import ApprovalReads
 from handrail.store.blob_reads import BlobReads
+from handrail.store.chat_reads import ChatReads
 
 
-class StoreReads(ApprovalReads, BlobReads):
+class StoreReads(ApprovalReads, BlobReads, ChatReads):
     async def get_user(self, user_id: UserId) -> User:
         found = await self._fetch(statements.GET_USER, user_id=user_id)
         if not found:

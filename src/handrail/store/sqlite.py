@@ -27,7 +27,8 @@ from handrail.store.recent import Recent
 from handrail.store.rows import Row
 from handrail.store.sqlite_file import BusyError, ConstraintError, SqliteFile
 from handrail.store.statements import StatementBook
-from handrail.store.steps import Write, writes_for
+from handrail.store.steps import writes_for
+from handrail.store.write import Write
 
 _MOST_PER_COMMIT = 128
 # A disk that answers sooner than this is waited for on the loop: to hand the wait over to a

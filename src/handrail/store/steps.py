@@ -1,9 +1,7 @@
 """A change as the writes that store it. Pure, and the same for every database."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, assert_never
-
-from sqlalchemy.sql.elements import ClauseElement
+from typing import Any, assert_never
 
 from handrail.core.access import Token
 from handrail.core.approval import Approval
@@ -14,11 +12,14 @@ from handrail.core.change import (
     Add,
     Advance,
     Change,
+    CountTokens,
     ForgetEvents,
     KeepBlob,
     KeepLate,
     LetBlobGo,
+    MoveRun,
     OpenCall,
+    OpenRun,
     OpenSession,
     Rejudge,
     Reoffer,
@@ -26,6 +27,7 @@ from handrail.core.change import (
     RevokeGrant,
     RevokeToken,
     Row,
+    Say,
     SetPolicy,
     StopAgent,
     StopSession,
@@ -37,6 +39,7 @@ from handrail.core.grant import Grant
 from handrail.core.project import Client, Project, User, Workspace
 from handrail.store import approval_statements, blob_statements, statements, token_statements
 from handrail.store.approval_rows import answer_row, approval_row, grant_row
+from handrail.store.chat_steps import write_about_run
 from handrail.store.rows import (
     execution_row,
     judged_row,
@@ -45,14 +48,7 @@ from handrail.store.rows import (
     plain_row,
     to_micros,
 )
-
-
-class Write(NamedTuple):
-    """One statement with its values. Unless `may_miss`, it must touch exactly one row."""
-
-    statement: ClauseElement
-    values: dict[str, Any]
-    may_miss: bool = False
+from handrail.store.write import Write
 
 
 def writes_for(change: Change) -> Iterator[Write]:
@@ -66,6 +62,8 @@ def writes_for(change: Change) -> Iterator[Write]:
                 yield from _writes_about_people(step, to_micros(change.at))
             case KeepBlob() | UseBlob() | LetBlobGo():
                 yield _write_about_blob(step)
+            case OpenRun() | MoveRun() | Say() | CountTokens():
+                yield write_about_run(step)
             case ForgetEvents(through):
                 values = {"project_of_events": change.project_id, "through": through}
                 yield Write(statements.FORGET_EVENTS, values, may_miss=True)
