@@ -62,7 +62,7 @@ def in_meaning(items: Sequence[StreamItem]) -> list[StreamItem | tuple[Any, ...]
     return [
         (
             item.event,
-            item.execution._replace(result=None, late_result=None),
+            item.execution and item.execution._replace(result=None, late_result=None),
             None if item.raw_params is None else json.loads(item.raw_params),
         )
         for item in items

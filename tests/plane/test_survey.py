@@ -104,6 +104,7 @@ async def test_a_client_that_looks_is_told_the_parameters_as_they_were_sent(
     )
 
     assert item.raw_params is not None
+    assert item.execution is not None
     assert json.loads(item.raw_params)["content"] == "token=open-sesame"
     assert item.execution.tool_params["content"] == "token=[masked]"
 

@@ -31,6 +31,7 @@ from handrail.plane.survey import Surveyor
 from handrail.plane.sweeper import Chore, Sweeper
 from handrail.plane.tally import Tally
 from handrail.plane.waiting import WaitingRoom
+from handrail.plane.whispers import Whispers
 from handrail.policy.rulebook.book import Rulebook
 from handrail.server.services import Services
 from handrail.tools.catalogue import builtin_registry
@@ -121,4 +122,5 @@ def build_services(
         stopper=stopper,
         sweeper=Sweeper((*own_chores, *chores)),
         tally=tally,
+        whispers=Whispers(bus),
     )

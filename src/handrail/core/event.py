@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple, Self
 
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.ids import ClientId, ExecutionId, ProjectId
+from handrail.core.ids import ClientId, ExecutionId, MessageId, ProjectId
 
 
 class EventKind(StrEnum):
@@ -18,11 +18,13 @@ class EventKind(StrEnum):
     SURVEY_REQUEST = "tool.survey_request"
     APPROVAL_REQUEST = "tool.approval_request"
     APPROVAL_RESOLVED = "approval.resolved"
+    CHAT_MESSAGE = "chat.message"
 
 
 class NewEvent(NamedTuple):
     """An event before the store has numbered it.
 
+    It tells of a call; of a conversation it tells that something was said, and holds that id.
     `client_id` names the one client it is addressed to; users of the project see such an event
     as a plain change of status. Without it everyone on the project's stream is meant.
     """
@@ -42,6 +44,11 @@ class NewEvent(NamedTuple):
     def for_everyone(cls, execution: ToolExecution, kind: EventKind) -> Self:
         """What has just happened to a call, told to all who may see it."""
         return cls(kind, execution.id, execution.status)
+
+    @classmethod
+    def said(cls, message_id: MessageId) -> Self:
+        """Somebody has said something, told to all who may hear it."""
+        return cls(EventKind.CHAT_MESSAGE, ExecutionId(message_id), Status.COMPLETED)
 
 
 class Event(NamedTuple):

@@ -21,16 +21,13 @@ from handrail.core.ids import (
     ClientId,
     ExecutionId,
     GrantId,
-    MessageId,
     ProjectId,
-    RunId,
     SessionId,
     UserId,
     WorkspaceId,
 )
-from handrail.core.model import Usage
 from handrail.core.project import Client, Place, Project, Session, User, Workspace
-from handrail.core.run import Message, Run, Talk
+from handrail.core.talks import Talks
 
 
 class Clock(Protocol):
@@ -90,12 +87,14 @@ class Checkpoints(Protocol):
 class StreamItem(NamedTuple):
     """An event with the call it tells of, as that is now; no event tells of its result.
 
+    What was said in a conversation is no call, and has none.
+
     `raw_params` is there only for a signal that still stands: the call has not ended and has
     not been offered anew since.
     """
 
     event: Event
-    execution: ToolExecution
+    execution: ToolExecution | None
     raw_params: str | None
 
 
@@ -130,34 +129,6 @@ class Shelf(Protocol):
 
     async def clear_drafts(self) -> None:
         """Drop what an earlier life of this server had begun to take in."""
-        ...
-
-
-class Talks(Protocol):
-    """What a store knows of conversations."""
-
-    async def find_run(self, run_id: RunId) -> Run | None: ...
-
-    async def find_last_run(self, project_id: ProjectId, session_id: SessionId) -> Run | None: ...
-
-    async def list_running(self) -> list[Run]:
-        """The runs, of all projects, that are not over, oldest first."""
-        ...
-
-    async def find_message(self, message_id: MessageId) -> Message | None: ...
-
-    async def list_messages(
-        self, project_id: ProjectId, session_id: SessionId, *, after: int, limit: int
-    ) -> list[Message]:
-        """What was said in a session after a number, in order."""
-        ...
-
-    async def list_talks(self, project_id: ProjectId, *, limit: int) -> list[Talk]:
-        """The conversations of a project, the latest first."""
-        ...
-
-    async def read_usage(self, user_id: UserId, day: str) -> Usage:
-        """What a person's agents have used on a day."""
         ...
 
 

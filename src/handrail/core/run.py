@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Self
 
 from handrail.core.conversation import Utterance
-from handrail.core.ids import MessageId, ProjectId, RunId, SessionId, UserId
+from handrail.core.ids import CallId, MessageId, ProjectId, RunId, SessionId, UserId
 from handrail.core.model import Usage
 
 
@@ -75,3 +75,8 @@ class Talk:
     created_at: datetime
     last_at: datetime
     status: RunStatus
+
+
+def call_id_of(run_id: RunId, tool_use_id: str) -> CallId:
+    """Under which call id a run asks for what its model wants: the same after a restart."""
+    return CallId(f"{run_id}/{tool_use_id}")

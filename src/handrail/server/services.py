@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from handrail.core.ports import Bus, Clock, Store
+from handrail.core.talks import Runs
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.batch import Batches
 from handrail.plane.blobs import BlobKeeper
@@ -18,6 +19,7 @@ from handrail.plane.survey import Surveyor
 from handrail.plane.sweeper import Sweeper
 from handrail.plane.tally import Tally
 from handrail.plane.waiting import WaitingRoom
+from handrail.plane.whispers import Whispers
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +42,5 @@ class Services:
     stopper: Stopper
     sweeper: Sweeper
     tally: Tally
+    whispers: Whispers
+    runs: Runs | None = None

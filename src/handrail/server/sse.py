@@ -8,14 +8,23 @@ import msgspec
 
 from handrail.core.access import Role
 from handrail.core.approval import Approval
-from handrail.core.event import EventKind, Topic
-from handrail.core.ids import ClientId
+from handrail.core.event import Event, EventKind, Topic
+from handrail.core.ids import ClientId, MessageId
 from handrail.core.ports import Bell, StreamItem
 from handrail.plane.seats import Seat
+from handrail.plane.whispers import Whisper
 from handrail.server.auth import RECHECK_SECONDS, Entry, Gate
 from handrail.server.services import Services
 from handrail.wire import WIRE_VERSION
-from handrail.wire.events import ABOUT_APPROVALS, STREAM_RESET, Payload, render, stream_reset
+from handrail.wire.chat import CHAT_DELTA, ChatDelta
+from handrail.wire.events import (
+    ABOUT_APPROVALS,
+    STREAM_RESET,
+    Payload,
+    render,
+    render_message,
+    stream_reset,
+)
 
 _PING_SECONDS = 15.0
 _MOST_PER_FLUSH = 500
@@ -47,6 +56,7 @@ class EventStream:
     async def frames(self) -> AsyncGenerator[bytes]:
         store = self._services.store
         with ExitStack() as stack:
+            ear = stack.enter_context(self._services.whispers.listen(self._project.id))
             bell = stack.enter_context(self._services.bus.listen(*self._topics()))
             seat = self._sit_down(stack)
             # Whatever is numbered up to here was told before, or is offered anew below.
@@ -76,6 +86,8 @@ class EventStream:
                     standing = [item for item in items if not self._is_void(item)]
                     self._services.tally.events_streamed += len(standing)
                     yield b"".join([await self._frame(item, head) for item in standing])
+                elif whispers := ear.take():
+                    yield b"".join(map(_delta, whispers))
                 elif not await self._wait(bell):
                     yield b": ping\n\n"
 
@@ -130,11 +142,15 @@ class EventStream:
     def _is_void(self, item: StreamItem) -> bool:
         """A signal that was given anew since. On a bad line they would bury the one that counts."""
         event, execution, _ = item
+        if execution is None:
+            return False
         signal = event.kind is EventKind.EXECUTION_SIGNAL and event.client_id == self._client_id
         return signal and self._client_id is not None and event.epoch < execution.epoch
 
     async def _frame(self, item: StreamItem, head: int) -> bytes:
         approval: Approval | None = None
+        if item.execution is None:
+            return await self._message(item.event)
         if item.event.kind in ABOUT_APPROVALS and item.execution.approval_id is not None:
             approval = await self._services.store.find_approval(item.execution.approval_id)
         name, payload = render(
@@ -145,6 +161,21 @@ class EventStream:
             approval=approval,
         )
         return _event(item.event.seq, name, payload)
+
+    async def _message(self, event: Event) -> bytes:
+        """What was said; nothing, where the conversation has been deleted since."""
+        message = await self._services.store.find_message(MessageId(event.execution_id))
+        return b"" if message is None else _event(event.seq, event.kind, render_message(message))
+
+
+def _delta(whisper: Whisper) -> bytes:
+    """Without a number: it cannot be asked for again."""
+    payload: ChatDelta = {
+        "session_id": whisper.session_id,
+        "run_id": whisper.run_id,
+        "text": whisper.text,
+    }
+    return b"event: %b\ndata: %b\n\n" % (CHAT_DELTA.encode(), _encode(payload))
 
 
 def _event(number: int, name: str, payload: Payload) -> bytes:

@@ -175,6 +175,8 @@ def read_event(row: Row) -> Event:
 
 def read_stream_item(row: Row) -> StreamItem:
     event = read_event(row[: len(Event._fields)])
+    if event.kind is EventKind.CHAT_MESSAGE:
+        return StreamItem(event, None, None)
     execution = read_execution(row[len(Event._fields) : -1])
     stands = execution.epoch == event.epoch and not execution.status.is_final
     return StreamItem(event, execution, row[-1] if stands else None)

@@ -275,7 +275,8 @@ READ_STREAM = (
         func.coalesce(raw_params.c.params, tool_executions.c.tool_params),
     )
     .select_from(
-        events.join(tool_executions, tool_executions.c.id == events.c.execution_id).outerjoin(
+        # What was said in a conversation is an event too, and no call.
+        events.outerjoin(tool_executions, tool_executions.c.id == events.c.execution_id).outerjoin(
             raw_params, raw_params.c.execution_id == events.c.execution_id
         )
     )

@@ -9,9 +9,12 @@ from pydantic import Field
 
 from handrail.core.approval import Approval
 from handrail.core.event import Event, EventKind
+from handrail.core.execution import ToolExecution
 from handrail.core.ids import ClientId
 from handrail.core.ports import StreamItem
+from handrail.core.run import Message
 from handrail.wire.approvals import ApprovalView
+from handrail.wire.chat import ChatDelta, MessageView
 
 # Events that tell of a question to people: what they show is read when they are sent.
 ABOUT_APPROVALS = (EventKind.APPROVAL_REQUEST, EventKind.APPROVAL_RESOLVED)
@@ -138,7 +141,7 @@ class ApprovalResolved(TypedDict):
     timestamp: Timestamp
 
 
-# Every event there is, and what it carries.
+# Every event that a listener is told of by now, and what it carries.
 EVENTS: dict[str, type] = {
     EventKind.APPROVAL_REQUEST: ApprovalRequest,
     EventKind.APPROVAL_RESOLVED: ApprovalResolved,
@@ -152,7 +155,7 @@ EVENTS: dict[str, type] = {
 
 Payload = (
     ExecutionSignal | SurveyRequest | ResultAck | Cancel | StatusChange | ApprovalResolved
-    | StreamReset | dict[str, Any]
+    | StreamReset | ChatDelta | dict[str, Any]
 )  # fmt: skip
 
 
@@ -168,22 +171,25 @@ def render(
 
     `approval` is the question that an event of `ABOUT_APPROVALS` tells of.
     """
-    event = item.event
+    event, execution, raw_params = item
+    if execution is None:
+        raise TypeError(f"{event.kind} tells of no call")
     if approval is not None:
         return event.kind, _about_approval(event, approval)
     if listener is None or event.client_id != listener:
-        return EventKind.STATUS, _status_change(item)
+        return EventKind.STATUS, _status_change(event, execution)
+    params = None if replayed else raw_params
     match event.kind:
         case EventKind.EXECUTION_SIGNAL:
-            return event.kind, _execution_signal(item, salt, replayed=replayed)
+            return event.kind, _execution_signal(event, execution, params, salt)
         case EventKind.SURVEY_REQUEST:
-            return event.kind, _survey_request(item, replayed=replayed)
+            return event.kind, _survey_request(event, execution, params)
         case EventKind.RESULT_ACK:
             return event.kind, _result_ack(event)
         case EventKind.CANCEL:
-            return event.kind, _cancel(item)
+            return event.kind, _cancel(event, execution)
         case _:
-            return EventKind.STATUS, _status_change(item)
+            return EventKind.STATUS, _status_change(event, execution)
 
 
 def _about_approval(event: Event, approval: Approval) -> Payload:
@@ -203,13 +209,17 @@ def _about_approval(event: Event, approval: Approval) -> Payload:
     }
 
 
-def _execution_signal(item: StreamItem, salt: str, *, replayed: bool) -> ExecutionSignal:
-    event, execution, _ = item
-    params = _standing_params(item, replayed=replayed)
+def render_message(message: Message) -> Payload:
+    return MessageView.of(message).model_dump(mode="json")
+
+
+def _execution_signal(
+    event: Event, execution: ToolExecution, params: str | None, salt: str
+) -> ExecutionSignal:
     return {
         "tool_id": event.execution_id,
         "tool_name": execution.tool_name,
-        "tool_params": params,
+        "tool_params": _raw(params),
         "digest": execution.digest,
         "salt": salt,
         "epoch": event.epoch,
@@ -227,24 +237,20 @@ def _execution_signal(item: StreamItem, salt: str, *, replayed: bool) -> Executi
     }
 
 
-def _survey_request(item: StreamItem, *, replayed: bool) -> SurveyRequest:
-    event, execution, _ = item
-    params = _standing_params(item, replayed=replayed)
+def _survey_request(event: Event, execution: ToolExecution, params: str | None) -> SurveyRequest:
     return {
         "approval_id": execution.approval_id or "",
         "tool_id": event.execution_id,
         "tool_name": execution.tool_name,
-        "tool_params": params,
+        "tool_params": _raw(params),
         "replayed": params is None,
         "timestamp": _timestamp(event),
     }
 
 
-def _standing_params(item: StreamItem, *, replayed: bool) -> msgspec.Raw | None:
+def _raw(params: str | None) -> msgspec.Raw | None:
     """Raw parameters go out only with a signal that stands: live, and not superseded."""
-    if replayed or item.raw_params is None:
-        return None
-    return msgspec.Raw(item.raw_params.encode())
+    return None if params is None else msgspec.Raw(params.encode())
 
 
 def _result_ack(event: Event) -> ResultAck:
@@ -257,11 +263,11 @@ def _result_ack(event: Event) -> ResultAck:
     }
 
 
-def _cancel(item: StreamItem) -> Cancel:
+def _cancel(event: Event, execution: ToolExecution) -> Cancel:
     return {
-        "tool_id": item.event.execution_id,
-        "message": item.execution.error or "cancelled",
-        "timestamp": _timestamp(item.event),
+        "tool_id": event.execution_id,
+        "message": execution.error or "cancelled",
+        "timestamp": _timestamp(event),
     }
 
 
@@ -272,12 +278,12 @@ def stream_reset(at: datetime) -> StreamReset:
     }
 
 
-def _status_change(item: StreamItem) -> StatusChange:
+def _status_change(event: Event, execution: ToolExecution) -> StatusChange:
     return {
-        "tool_id": item.event.execution_id,
-        "tool_name": item.execution.tool_name,
-        "status": item.event.status,
-        "timestamp": _timestamp(item.event),
+        "tool_id": event.execution_id,
+        "tool_name": execution.tool_name,
+        "status": event.status,
+        "timestamp": _timestamp(event),
     }
 
 
