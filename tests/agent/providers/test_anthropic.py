@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from handrail.agent.providers.anthropic import as_request
+from handrail.agent.providers.anthropic import _as_part, as_request
 from handrail.core.conversation import Opaque, Speaker, Text, ToolAnswer, ToolUse, Utterance
 from handrail.core.model import Prompt, StopReason, Usage
 from tests.agent.providers.conftest import TOOLS, Dial, a_prompt, say
@@ -139,3 +139,7 @@ async def test_what_was_read_from_the_cache_and_written_to_it_counts_as_read(dia
 async def test_a_full_context_ends_a_reply_like_its_own_limit(dial: Dial) -> None:
     line = dial("anthropic", 'steps = [{ text = "a", stop = "model_context_window_exceeded" }]')
     assert (await line.provider.reply(a_prompt())).stop_reason is StopReason.MAX_TOKENS
+
+
+def test_a_tool_use_without_an_id_is_still_one() -> None:
+    assert _as_part({"type": "tool_use", "name": "git", "input": {}}) == ToolUse("", "git", {})

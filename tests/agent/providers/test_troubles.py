@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from handrail.agent.providers.choice import make_provider
-from handrail.agent.providers.troubles import wait_from
+from handrail.agent.providers.party import Party
+from handrail.agent.providers.troubles import refused, wait_from
 from handrail.core.model import ProviderError, Reply
 from tests.agent.providers.conftest import KEY, Dial, a_prompt
 
@@ -225,3 +226,23 @@ async def test_nobody_is_followed_elsewhere(dial: Dial, name: str) -> None:
 )
 def test_a_server_says_how_long_to_wait(headers: dict[str, str], seconds: float) -> None:
     assert wait_from(headers) == seconds
+
+
+def test_where_no_credit_is_left_waiting_does_not_help() -> None:
+    party = Party("openai", "m", "http://127.0.0.1/v1")
+    body = {"message": "You have none.", "code": "insufficient_quota"}
+
+    assert refused(party, 429, body, {}).retry_after_seconds is None
+    assert refused(party, 429, {**body, "code": None}, {}).retry_after_seconds == 1.0
+
+
+@pytest.mark.parametrize("body", [None, "", [], {}, {"error": None}, {"error": {"message": 3}}])
+def test_a_server_without_words_is_still_told_of(body: object) -> None:
+    party = Party("openai", "m", "http://127.0.0.1/v1")
+    assert str(refused(party, 500, body, {})) == "openai has trouble of its own (status 500)"
+
+
+def test_a_long_speech_of_a_server_is_cut() -> None:
+    party = Party("openai", "m", "http://127.0.0.1/v1")
+    error = refused(party, 400, "x" * 10_000, {})
+    assert str(error).endswith("x… [9,500 more characters]")

@@ -174,8 +174,8 @@ def _as_part(block: Block) -> Part:
     match block:
         case {"type": "text", "text": str(text)}:
             return Text(sound(text))
-        case {"type": "tool_use", "id": str(use_id), "name": str(name)}:
-            return ToolUse(use_id, name, read_arguments(block.get("input")))
+        case {"type": "tool_use", "name": str(name)}:
+            return ToolUse(block.get("id") or "", name, read_arguments(block.get("input")))
         case _:
             kept = {name: value for name, value in block.items() if value is not None}
             return Opaque(ANTHROPIC, kept)
