@@ -143,14 +143,15 @@ async def test_a_conversation_goes_on_with_what_the_tools_answered(ask: Ask) -> 
 
 async def test_each_tool_use_has_an_id_that_no_other_has(ask: Ask) -> None:
     same = '{ name = "git", id = "call_0" }'
+    longest = f'{{ name = "git", id = "{"y" * 40}" }}'
     odd = '{ name = "git", id = "functions.git:0" }'
     none = '{ name = "git", id = "" }'
     long = f'{{ name = "git", id = "{"x" * 50}" }}'
     asking = ask(f"""
         [[steps]]
-        tools = [{same}, {same}, {odd}, {none}, {long}]
+        tools = [{same}, {same}, {odd}, {none}, {long}, {longest}]
         [[steps]]
-        tools = [{same}, {odd}, {none}, {long}]
+        tools = [{same}, {odd}, {none}, {long}, {longest}]
         [[steps]]
         text = "Done."
     """)
@@ -161,8 +162,9 @@ async def test_each_tool_use_has_an_id_that_no_other_has(ask: Ask) -> None:
         said += [reply.utterance, *([person(*answers)] if answers else [])]
 
     ids = [use.id for utterance in said for use in utterance.tool_uses]
-    assert len(ids) == len(set(ids)) == 9
-    assert ids[0] == "call_0"
+    assert len(ids) == len(set(ids)) == 11
+    assert (ids[0], ids[5]) == ("call_0", "y" * 40)
+    assert max(map(len, ids)) == 40
 
 
 async def test_arguments_that_are_no_object_are_marked_and_harm_no_other(ask: Ask) -> None:

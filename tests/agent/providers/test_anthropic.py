@@ -143,3 +143,12 @@ async def test_a_full_context_ends_a_reply_like_its_own_limit(dial: Dial) -> Non
 
 def test_a_tool_use_without_an_id_is_still_one() -> None:
     assert _as_part({"type": "tool_use", "name": "git", "input": {}}) == ToolUse("", "git", {})
+
+
+def test_thoughts_of_another_provider_are_not_sent() -> None:
+    thought = Opaque("elsewhere", {"type": "thinking", "thinking": "secret", "signature": "x"})
+    spoken = Utterance(Speaker.ASSISTANT, (thought, Text("a")))
+
+    request = as_request(a_prompt(say("Go."), spoken, say("On.")), "m")
+
+    assert request["messages"][1]["content"] == [{"type": "text", "text": "a"}]
