@@ -1,0 +1,1 @@
+"""The models we can ask, each behind the same socket."""

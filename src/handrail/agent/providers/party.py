@@ -1,0 +1,73 @@
+"""Whom we ask: a model of a provider, at an address, with a key."""
+
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from handrail.core.errors import SetupError
+
+ANTHROPIC = "anthropic"
+OPENAI = "openai"
+SCRIPTED = "scripted"
+
+# Where a person may leave a key. It is for the app to look there: no provider does.
+KEY_VARIABLES = {ANTHROPIC: "ANTHROPIC_API_KEY", OPENAI: "OPENAI_API_KEY"}
+HOME_ADDRESSES = {ANTHROPIC: "https://api.anthropic.com", OPENAI: "https://api.openai.com/v1"}
+DEFAULT_MODELS = {ANTHROPIC: "claude-sonnet-5-5"}
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """One model as it can be reached; without a key where its server asks for none."""
+
+    provider: str
+    model: str
+    base_url: str
+    key: str = field(default="", repr=False)
+
+    @property
+    def is_at_home(self) -> bool:
+        """Whether it is the provider itself, and not a server that speaks like it."""
+        return self.base_url == HOME_ADDRESSES[self.provider]
+
+
+def find_party(provider: str, model: str | None, key: str | None, base_url: str | None) -> Party:
+    """The party that these words stand for.
+
+    Raises:
+        SetupError: They stand for none; the message says which is missing, and where it comes from.
+    """
+    address = _read_address(base_url) if base_url else HOME_ADDRESSES[provider]
+    found = Party(provider, model or DEFAULT_MODELS.get(provider, ""), address, (key or "").strip())
+    if not found.model:
+        raise SetupError(f"{provider} has many models; say which one to ask")
+    if not found.key and found.is_at_home:
+        raise SetupError(f"{provider} answers nobody without a key; {how_to_give_a_key(provider)}")
+    if not (found.key.isascii() and found.key.isprintable() and " " not in found.key):
+        raise SetupError(
+            f"the key for {provider} has characters that no key has; "
+            f"copy it once more: {how_to_give_a_key(provider)}"
+        )
+    return found
+
+
+def how_to_give_a_key(provider: str) -> str:
+    return f"`handrail init` asks for one and keeps it, or set {KEY_VARIABLES[provider]}"
+
+
+def _read_address(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound or not (text.isascii() and text.isprintable()) or " " in text:
+        raise SetupError(
+            f"{text!r} is no address of a model's server; it looks like http://127.0.0.1:11434/v1"
+        )
+    parts = urlsplit(text)
+    if parts.username is not None or parts.query or parts.fragment:
+        raise SetupError(
+            "the address of a model's server holds nothing but its host, port and path; "
+            "a key is given apart"
+        )
+    return text.rstrip("/")
