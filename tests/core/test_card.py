@@ -10,7 +10,7 @@ from tests.core.test_approval import DEADLINE, YES, question
 
 ONCE = Offer(Scope.ONCE, "this call, once")
 SOURCES = Offer(Scope.CLASS, "writes to src/**/*.py, for the rest of this session")
-SESSION = Offer(Scope.SESSION, "everything in this session", WHOLE_SESSION)
+SESSION = Offer(Scope.SESSION, "everything in this session but the network", WHOLE_SESSION)
 
 
 def test_a_card_says_all_that_the_question_holds() -> None:

@@ -1,4 +1,4 @@
-"""A project's own virtual environment works through every step of a call, in both ways to run it."""
+"""A project's own virtual environment works through every step of a call, by both tools."""
 
 import subprocess
 from pathlib import Path

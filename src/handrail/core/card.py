@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from handrail.core.approval import Approval
-from handrail.core.grant import PastCalls, Scope
+from handrail.core.grant import WHOLE_SESSION_WORDS, PastCalls, Scope
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import JsonObject
 
@@ -13,8 +13,9 @@ NOT_SURVEYED = (
     "They are held against the machine again before anything runs."
 )
 WHOLE_SESSION = (
-    "Everything else this agent asks for in this session would pass unseen, "
-    "but for what is critical or forbidden."
+    "Everything else this agent asks for in this session would pass unseen, also what is high: any "
+    "write, and any command in its own box. You are still asked about what reaches a network, and "
+    "about what is critical; what is forbidden stays refused."
 )
 
 # What takes a moment needs no word.
@@ -114,7 +115,7 @@ def _offer(scope: Scope, approval: Approval) -> Offer:
                 return Offer(scope, words)
             return Offer(scope, words, past=_tell_past(past), past_calls=past.calls)
         case Scope.SESSION:
-            return Offer(scope, "everything in this session", WHOLE_SESSION)
+            return Offer(scope, WHOLE_SESSION_WORDS, WHOLE_SESSION)
 
 
 def _tell_past(past: PastCalls) -> str:
