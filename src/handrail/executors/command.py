@@ -143,6 +143,7 @@ class CommandExecutor:
                 err.lost,
                 self._starter.walls,
                 run.traffic,
+                run.kept_from_it,
             )
 
     def _named_by_path(self, stage: Stage) -> Stage:
