@@ -37,9 +37,14 @@ async def test_an_environments_own_python_runs_once_a_person_says_so(
     rig.start_server()
     rig.start_client()
 
-    answer, _ = await decide(rig, tool, params)
+    answer, card = await decide(rig, tool, params)
 
     assert answer["error"] is None
+    if "timeout" not in params["command"]:
+        link = rig.workspace / ".venv/bin/python"
+        assert f"{link}, a link to the program {SYSTEM.resolve()}" in card.evidence
+        assert "unbound" not in card.evidence
+        assert "a program of the system" not in card.evidence
     assert answer["result"]["stdout"] == f"{rig.workspace / '.venv'}\n"
 
 
