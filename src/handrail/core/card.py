@@ -9,8 +9,13 @@ from handrail.core.risk import RiskLevel
 from handrail.core.tool import JsonObject
 
 NOT_SURVEYED = (
-    "No machine could be looked at before asking: approving covers these words alone. "
+    "No machine has looked at this in time: none is connected, or it was slow to answer. Approving "
+    "covers these words alone. "
     "They are held against the machine again before anything runs."
+)
+NO_HOSTS_SEEN = (
+    "Nobody has seen which hosts it would reach, so it may reach none. To let it, refuse this and "
+    "have the agent ask again."
 )
 WHOLE_SESSION = (
     "Everything else this agent asks for in this session would pass unseen, also what is high: any "
@@ -98,6 +103,8 @@ def _notes(approval: Approval) -> tuple[str, ...]:
     notes: list[str] = []
     if not approval.surveyed:
         notes.append(NOT_SURVEYED)
+        if approval.reaches_out:
+            notes.append(NO_HOSTS_SEEN)
     if (usual := approval.estimated_duration_ms) is not None and usual >= _WORTH_SAYING_MS:
         notes.append(f"Calls like this have taken about {usual / 1000:,.0f} s.")
     return tuple(notes)
