@@ -23,7 +23,7 @@ from handrail.core.errors import (
     PathValidationError,
     StaleFileError,
 )
-from handrail.core.grant import Scope
+from handrail.core.grant import WHOLE_SESSION_WORDS, Scope
 from handrail.core.hands import (
     CommandOutcome,
     Ending,
@@ -231,7 +231,7 @@ def a_card(approval_id: str = "apr_1", **fields: Any) -> Card:
         "offers": (
             Offer(Scope.ONCE, "this call, once"),
             Offer(Scope.CLASS, "writes to *.md, for the rest of this session"),
-            Offer(Scope.SESSION, "everything in this session", WHOLE_SESSION),
+            Offer(Scope.SESSION, WHOLE_SESSION_WORDS, WHOLE_SESSION),
         ),
         "needs_second_step": False,
         "agent_id": "agt_1",

@@ -60,6 +60,20 @@ def test_what_the_tour_made_goes_and_a_policy_stays(home: Home, workspace: Path)
     assert files_in(workspace) == [".handrail", ".handrail/policy.toml", "README.md"]
 
 
+def test_what_a_person_wrote_into_the_folder_stays(home: Home, tmp_path: Path) -> None:
+    (home.path / "policy.toml").write_text('unlisted = "ask"\n')
+    (home.path / "skills" / "notes").mkdir(parents=True)
+    (home.path / "skills" / "notes" / "SKILL.md").write_text("# Notes\n")
+    (home.path / "blobs").symlink_to(tmp_path)
+
+    estate = survey_estate(home)
+    remove_estate(home, estate)
+
+    assert estate.kept == [home.path / "policy.toml", home.path / "skills"]
+    assert not {"policy.toml", "skills"} & {item.path.name for item in estate.inside}
+    assert files_in(home.path) == ["policy.toml", "skills", "skills/notes", "skills/notes/SKILL.md"]
+
+
 @pytest.mark.parametrize("content", ["file", "link", "folder", "linked"])
 def test_a_folder_that_only_bears_the_tours_name_stays(
     home: Home, workspace: Path, tmp_path: Path, content: str

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 import pytest
 import uvloop
 
-from handrail.channels.keyboard import END, ESCAPE, Keyboard
+from handrail.channels.keyboard import END, ESCAPE, SEVERAL, Keyboard
 from tests.channels.conftest import Screen
 from tests.client.conftest import until
 
@@ -185,3 +185,27 @@ def test_the_terminal_others_write_to_stays_as_it_is(
     run(listen())
 
     assert os.get_blocking(screen.fd)
+
+
+async def test_a_key_stands_alone_where_a_silence_follows_it(screen: Screen) -> None:
+    with Keyboard(screen.fd, 0) as keyboard:
+        screen.type("a")
+        assert await keyboard.lone_key(PATIENCE, 0.02) == "a"
+        screen.type("b")
+        assert await keyboard.lone_key(PATIENCE, 0.02) == "b"
+
+
+async def test_keys_without_a_silence_between_them_are_none(screen: Screen) -> None:
+    with Keyboard(screen.fd, 0) as keyboard:
+        screen.type("abc")
+        assert await keyboard.lone_key(PATIENCE, 0.02) == SEVERAL
+        assert await keyboard.key(0.02) is None
+
+
+async def test_a_silence_is_heard_although_nobody_was_there_to_read(screen: Screen) -> None:
+    with Keyboard(screen.fd, 0) as keyboard:
+        for key in "ab":
+            screen.type(key)
+            await asyncio.sleep(0.1)
+        assert await keyboard.lone_key(PATIENCE, 0.05) == "a"
+        assert await keyboard.lone_key(PATIENCE, 0.05) == "b"

@@ -20,6 +20,8 @@ from tests.channels.conftest import Screen, a_live_card
 from tests.client.conftest import until
 
 DEAF_SECONDS = 0.05
+# Less than lies between two calls of `Sitting.press`.
+QUIET_SECONDS = 0.03
 
 APPROVED = Choice(approved=True)
 HIGH: dict[str, Any] = {"risk_level": "HIGH", "needs_second_step": True}
@@ -63,7 +65,9 @@ async def asked(
     screen: Screen, card: Card, deaf_seconds: float = DEAF_SECONDS
 ) -> AsyncGenerator[Sitting]:
     """A card that is on the screen, and has been for long enough."""
-    channel = TerminalChannel(screen.console, deaf_seconds=deaf_seconds)
+    channel = TerminalChannel(
+        screen.console, deaf_seconds=deaf_seconds, quiet_seconds=QUIET_SECONDS
+    )
     asking = asyncio.create_task(channel.ask(card))
     try:
         await screen.sees("decide (")
@@ -99,11 +103,24 @@ async def test_the_card_is_shown_with_what_can_be_done(screen: Screen) -> None:
     assert "left, then it is refused" in shown
 
 
-async def test_a_class_can_be_approved(screen: Screen) -> None:
+async def test_a_class_is_approved_by_a_second_key(screen: Screen) -> None:
     async with asked(screen, a_live_card()) as sitting:
         await sitting.press("c")
+        await screen.sees("From now on this passes unasked: writes to *.md")
+        assert not sitting.asking.done()
+        await sitting.press("y")
 
         assert await sitting.choice() == Choice(approved=True, scope=Scope.CLASS)
+
+
+@pytest.mark.parametrize("key", ["c", "a", "\r", "\x1b"])
+async def test_no_other_key_approves_a_class(screen: Screen, key: str) -> None:
+    async with asked(screen, a_live_card()) as sitting:
+        await sitting.press("c")
+        await screen.sees("y to go on")
+        await sitting.press(key)
+
+        await sitting.nothing_is_decided()
 
 
 @pytest.mark.parametrize("keys", ["A", "y", "Y", "\r", " ", "\t", "\x04", "1", "é", "\x1b[A"])
@@ -354,15 +371,43 @@ async def test_keys_typed_in_the_first_moment_never_decide(
         await sitting.nothing_is_decided()
 
 
-async def test_the_first_moment_is_long_enough_to_look_up(screen: Screen) -> None:
+@pytest.mark.parametrize("line", ["a\n", "aa", "ac", "xa", "git add .\n", "cy", "sapprove\n", "rl"])
+@pytest.mark.parametrize("fields", [{}, HIGH], ids=["medium", "high"])
+async def test_a_line_that_is_pasted_decides_nothing(
+    screen: Screen, line: str, fields: dict[str, Any]
+) -> None:
+    async with asked(screen, a_live_card(**fields)) as sitting:
+        await sitting.press(line)
+        await screen.sees("Several keys at once decide nothing")
+
+        await sitting.nothing_is_decided()
+
+
+async def test_a_line_that_is_typed_decides_nothing_before_the_hand_rests(screen: Screen) -> None:
+    channel = TerminalChannel(screen.console, DEAF_SECONDS, quiet_seconds=0.3)
+    asking = asyncio.create_task(channel.ask(a_live_card()))
+    await screen.sees("decide (")
+    await asyncio.sleep(2 * DEAF_SECONDS)
+    for key in "xa ca":
+        screen.type(key)
+        await asyncio.sleep(0.05)
+    await screen.sees("Several keys at once decide nothing")
+    assert not asking.done()
+    screen.type("a")
+
+    assert await Sitting(screen, asking).choice() == APPROVED
+
+
+async def test_the_moments_are_long_enough_to_look_up_and_to_type(screen: Screen) -> None:
     assert 0.5 <= TerminalChannel(screen.console)._deaf_seconds <= 2
+    assert 0.3 <= TerminalChannel(screen.console)._quiet_seconds <= 1
 
 
 async def test_keys_meant_for_one_card_never_decide_the_next(
     screen: Screen, typed_at_the_last_moment: Callable[[str], None]
 ) -> None:
     typed_at_the_last_moment("a")
-    channel = TerminalChannel(screen.console, deaf_seconds=DEAF_SECONDS)
+    channel = TerminalChannel(screen.console, DEAF_SECONDS, QUIET_SECONDS)
     first, second = [
         asyncio.create_task(channel.ask(a_live_card(f"apr_{n}", description=f"Do {n}.")))
         for n in range(2)
@@ -370,8 +415,7 @@ async def test_keys_meant_for_one_card_never_decide_the_next(
     await screen.sees("decide (")
     await asyncio.sleep(2 * DEAF_SECONDS)
     assert "Do 1." not in screen.shown
-    # A nervous finger.
-    screen.type("aaaaa")
+    screen.type("a")
     assert await Sitting(screen, first).choice() == APPROVED
     await screen.sees("Do 1.")
     await screen.sees("decide (")
@@ -381,7 +425,7 @@ async def test_keys_meant_for_one_card_never_decide_the_next(
 
 
 async def test_cards_are_asked_one_after_another(screen: Screen) -> None:
-    channel = TerminalChannel(screen.console, deaf_seconds=DEAF_SECONDS)
+    channel = TerminalChannel(screen.console, DEAF_SECONDS, QUIET_SECONDS)
     asking = [
         asyncio.create_task(channel.ask(a_live_card(f"apr_{n}", description=f"Do {n}.")))
         for n in range(3)
@@ -430,7 +474,7 @@ async def test_input_that_ends_while_the_screen_stays_decides_nothing_and_holds_
     screen: Screen, key: str, prompt: str
 ) -> None:
     shown = StringIO()
-    channel = TerminalChannel(Console(file=shown), deaf_seconds=0)
+    channel = TerminalChannel(Console(file=shown), 0, QUIET_SECONDS)
     asking = asyncio.create_task(channel.ask(a_live_card(**HIGH)))
     await until(lambda: "decide (" in shown.getvalue())
     if key:
@@ -514,7 +558,7 @@ async def test_a_card_that_is_taken_away_leaves_the_terminal_as_it_was(
 
 
 async def test_after_a_card_was_taken_away_the_next_is_asked(screen: Screen) -> None:
-    channel = TerminalChannel(screen.console, deaf_seconds=DEAF_SECONDS)
+    channel = TerminalChannel(screen.console, DEAF_SECONDS, QUIET_SECONDS)
     first, waiting, last = [
         asyncio.create_task(channel.ask(a_live_card(f"apr_{n}", description=f"Do {n}.")))
         for n in range(3)

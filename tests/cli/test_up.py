@@ -192,6 +192,7 @@ def test_a_port_that_is_in_use_is_said_to_be(shell: Shell) -> None:
 
     assert line == (
         f"port {port} is in use; stop what listens there, or choose another with --port"
+        " (`HANDRAIL_PORT=8010 make run`, where make starts it)"
     )
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import platform
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import pytest
@@ -16,9 +17,10 @@ from handrail.core.errors import (
     FileOperationError,
     ToolError,
 )
-from handrail.core.hands import FileContent, Hands
+from handrail.core.hands import CommandOutcome, Ending, FileContent, Hands
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
+from handrail.core.stage import Stage
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
@@ -192,6 +194,32 @@ async def test_what_was_reviewed_is_executed() -> None:
 
     assert result.success
     assert files.files == {"notes.md": b"new\n"}
+
+
+@pytest.mark.parametrize("surveyed", [True, False])
+async def test_hosts_that_nobody_was_shown_are_not_reached(surveyed: bool) -> None:
+    class Watched(FakeCommands):
+        expected: JsonObject | None = None
+
+        async def run(
+            self,
+            stages: Sequence[Stage],
+            *,
+            timeout_seconds: float,
+            expected: JsonObject | None = None,
+        ) -> CommandOutcome:
+            self.expected = expected
+            return CommandOutcome(b"", b"", Ending.EXITED, 0, 0.0)
+
+    commands = Watched({"npm": b""})
+    scene = Scene("/workspace", Autonomy.FULL)
+    reviewer = Reviewer(builtin_registry(), scene, Hands(FakeFiles({}), commands))
+    words = {"command": "npm", "args": ["install"]}
+
+    await reviewer.execute(await reviewer.review("execute_command", words), surveyed=surveyed)
+
+    # Without the facts of a look, a command that may use a network is given no hosts.
+    assert (commands.expected is not None) is surveyed
 
 
 # Tools from elsewhere

@@ -3,14 +3,14 @@
 import pytest
 
 from handrail.core.approval import ApprovalStatus
-from handrail.core.card import NOT_SURVEYED, WHOLE_SESSION, Card, Choice, Offer
+from handrail.core.card import NO_HOSTS_SEEN, NOT_SURVEYED, WHOLE_SESSION, Card, Choice, Offer
 from handrail.core.grant import PastCalls, Scope
 from handrail.core.risk import RiskLevel
 from tests.core.test_approval import DEADLINE, YES, question
 
 ONCE = Offer(Scope.ONCE, "this call, once")
 SOURCES = Offer(Scope.CLASS, "writes to src/**/*.py, for the rest of this session")
-SESSION = Offer(Scope.SESSION, "everything in this session", WHOLE_SESSION)
+SESSION = Offer(Scope.SESSION, "everything in this session but the network", WHOLE_SESSION)
 
 
 def test_a_card_says_all_that_the_question_holds() -> None:
@@ -38,7 +38,13 @@ def test_a_card_says_all_that_the_question_holds() -> None:
 
 def test_a_card_without_a_look_at_the_machine_says_so() -> None:
     assert Card.of(question(surveyed=False)).notes == (NOT_SURVEYED,)
-    assert "approving covers these words alone" in NOT_SURVEYED
+    assert "Approving covers these words alone" in NOT_SURVEYED
+
+
+def test_without_a_look_it_says_that_no_host_may_be_reached() -> None:
+    unseen = question(surveyed=False, reaches_out=True)
+    assert Card.of(unseen).notes == (NOT_SURVEYED, NO_HOSTS_SEEN)
+    assert Card.of(question(reaches_out=True)).notes == ()
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ async def test_a_question_is_put_to_everyone_with_masked_parameters(
             },
             {
                 "scope": "session",
-                "words": "everything in this session",
+                "words": "everything in this session but the network",
                 "warning": WHOLE_SESSION,
                 "past": None,
                 "past_calls": None,

@@ -14,8 +14,9 @@ from handrail.core.errors import Conflict, NotFound
 from handrail.core.event import EventKind
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.grant import Grant, Scope
-from handrail.core.ids import GrantId
+from handrail.core.ids import CallId, GrantId, SessionId
 from handrail.core.risk import RiskLevel
+from handrail.core.tool import ToolCall
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
@@ -67,7 +68,7 @@ async def used(store: SqliteStore, given: Grant) -> Grant:
     ("scope", "class_key", "words", "most"),
     [
         (Scope.CLASS, "write_file:src/**/*.py", "writes to src/**/*.py", RiskLevel.MEDIUM),
-        (Scope.SESSION, None, "everything in this session", RiskLevel.HIGH),
+        (Scope.SESSION, None, "everything in this session but the network", RiskLevel.HIGH),
     ],
 )
 async def test_a_wider_yes_leaves_a_grant_behind(
@@ -298,6 +299,32 @@ async def test_a_new_grant_releases_what_waits_and_falls_under_it(
     assert json.loads(line.details)["grant"] == given.id
     for question in waiting.values():
         assert await store.find_approval(question.id) == question
+
+
+def a_command(home: Household, call_id: str, *words: str) -> ToolCall:
+    params = {"command": words[0], "args": list(words[1:])}
+    session = SessionId("session-1")
+    return ToolCall(home.project.id, session, CallId(call_id), "execute_command", params)
+
+
+async def test_a_grant_for_the_session_covers_no_call_that_reaches_a_network(
+    services: Services, store: SqliteStore, household: Household
+) -> None:
+    waits = await services.executor.propose(
+        a_command(household, "waits", "npm", "install"), household.agent
+    )
+
+    await grant(services, household, Scope.SESSION)
+    comes = await services.executor.propose(
+        a_command(household, "comes", "npm", "install", "left-pad"), household.agent
+    )
+    works = await services.executor.propose(
+        a_command(household, "works", "npm", "test"), household.agent
+    )
+
+    assert comes.status is Status.AWAITING_APPROVAL
+    assert (await now_of(store, waits.id)).status is Status.AWAITING_APPROVAL
+    assert works.status is Status.APPROVED
 
 
 async def test_what_is_released_counts_as_a_use_and_the_most_urgent_comes_first(

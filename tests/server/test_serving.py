@@ -113,6 +113,7 @@ def test_a_port_that_is_in_use_is_said_to_be() -> None:
 
     assert caught.value.message == (
         f"port {port} is in use; stop what listens there, or choose another with --port"
+        " (`HANDRAIL_PORT=8010 make run`, where make starts it)"
     )
 
 

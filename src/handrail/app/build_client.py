@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Thread
 
 from handrail.app.clock import SystemClock
 from handrail.app.home import Credentials
@@ -70,6 +71,8 @@ async def build_client(
             _commands, files, guarded, isolation, belt, journal.keeper
         )
         await asyncio.to_thread(commands.end_what_was_left)
+        # Nobody waits for it, also when the client ends.
+        Thread(target=commands.learn_hosts, name="learn-hosts", daemon=True).start()
         toolbox = load_toolbox()
         toolbox.warn("client")
         async with HandrailApi(

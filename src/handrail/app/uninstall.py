@@ -12,6 +12,8 @@ from handrail.core.errors import SetupError
 TOUR_FOLDER = "handrail-tour"
 POLICY_FOLDER = ".handrail"
 _TOUR_FILES = {"config.json", "hello.txt"}
+# What a person has written into our folder: rules, and skills.
+_WRITTEN_BY_HAND = ("policy.toml", "skills", "config.toml")
 # Each home has at least one of them.
 _MARKS = ("handrail.db", "audit.key")
 # Whoever keeps such a folder in it keeps more there than Handrail does.
@@ -50,9 +52,13 @@ def survey_estate(home: Home) -> Estate:
     policies = [place / POLICY_FOLDER for place in workspaces]
     return Estate(
         home.path,
-        [Item(path, _size(path)) for path in sorted(home.path.iterdir())],
+        [
+            Item(path, _size(path))
+            for path in sorted(home.path.iterdir())
+            if path.name not in _WRITTEN_BY_HAND
+        ],
         [Item(path, _size(path)) for path in tours if _is_made_by_the_tour(path)],
-        [path for path in policies if path.exists()],
+        [path for path in (*_written_in(home.path), *policies) if os.path.lexists(path)],
     )
 
 
@@ -63,7 +69,17 @@ def remove_estate(home: Home, estate: Estate) -> None:
         for item in estate.tours:
             if _is_made_by_the_tour(item.path):
                 _remove(item.path)
-        _remove(estate.home)
+        written = [path for path in _written_in(home.path) if os.path.lexists(path)]
+        if not written:
+            _remove(estate.home)
+            return
+        for path in home.path.iterdir():
+            if path not in written:
+                _remove(path)
+
+
+def _written_in(home: Path) -> list[Path]:
+    return [home / name for name in _WRITTEN_BY_HAND]
 
 
 def _check_is_ours(home: Home) -> None:
@@ -110,9 +126,12 @@ def _size(path: Path) -> int:
     return total or path.lstat().st_size
 
 
-def _remove(folder: Path) -> None:
+def _remove(path: Path) -> None:
     try:
-        shutil.rmtree(folder)
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
     except OSError as error:
-        left = error.filename or folder
+        left = error.filename or path
         raise SetupError(f"{left} could not be removed: {error.strerror}") from error

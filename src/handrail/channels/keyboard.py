@@ -9,16 +9,23 @@ import time
 import tty
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 ESCAPE = "\x1b"
 ENTER = ("\r", "\n")
 BACKSPACE = ("\x7f", "\b")
 END = ""
+# More than one key without a pause: a line that was pasted, or meant for something else.
+SEVERAL = "several keys"
 
 # What arrow and function keys send: an escape and letters that nobody has typed.
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|.)", re.DOTALL)
 _SEQUENCE_SECONDS = 0.05
+
+
+class _Pressed(NamedTuple):
+    key: str
+    at: float
 
 
 class Keyboard:
@@ -31,7 +38,8 @@ class Keyboard:
     def __init__(self, fd: int, deaf_seconds: float):
         self._given_fd = fd
         self._deaf_seconds = deaf_seconds
-        self._keys: asyncio.Queue[str] = asyncio.Queue()
+        self._keys: asyncio.Queue[_Pressed] = asyncio.Queue()
+        self._next: _Pressed | None = None
         self._ended = False
         self._starting: asyncio.TimerHandle | None = None
         self._in_sequence_until = 0.0
@@ -66,8 +74,39 @@ class Keyboard:
 
     async def key(self, timeout_seconds: float) -> str | None:
         """The next key; None when the time has passed, END when nobody types any more."""
-        if self._ended and self._keys.empty():
-            return END
+        pressed = await self._pressed(timeout_seconds)
+        return None if pressed is None else pressed.key
+
+    async def lone_key(self, timeout_seconds: float, quiet_seconds: float) -> str | None:
+        """The next key, if so long a silence follows it; SEVERAL where another one comes first.
+
+        Of these none is heard, up to the next silence. It counts when a key was pressed, not when
+        we had the time to read it.
+        """
+        first = await self._pressed(timeout_seconds)
+        if first is None or first.key == END:
+            return None if first is None else END
+        heard, last = first.key, first
+        while True:
+            quiet_at = last.at + quiet_seconds
+            following = await self._pressed(max(0.0, quiet_at - time.monotonic()))
+            if following is None:
+                return heard
+            if following.key == END:
+                return END
+            if following.at >= quiet_at:
+                self._next = following
+                return heard
+            heard, last = SEVERAL, following
+
+    async def _pressed(self, timeout_seconds: float) -> _Pressed | None:
+        if self._next is not None:
+            pressed, self._next = self._next, None
+            return pressed
+        if not self._keys.empty():
+            return self._keys.get_nowait()
+        if self._ended:
+            return _Pressed(END, time.monotonic())
         try:
             async with asyncio.timeout(timeout_seconds):
                 return await self._keys.get()
@@ -84,7 +123,7 @@ class Keyboard:
     def _end(self) -> None:
         self._loop.remove_reader(self._fd)
         self._ended = True
-        self._keys.put_nowait(END)
+        self._keys.put_nowait(_Pressed(END, time.monotonic()))
 
     def _on_readable(self) -> None:
         try:
@@ -100,4 +139,4 @@ class Keyboard:
         for key in _SEQUENCE.sub(ESCAPE, self._decode(data)):
             if key == ESCAPE:
                 self._in_sequence_until = now + _SEQUENCE_SECONDS
-            self._keys.put_nowait(key)
+            self._keys.put_nowait(_Pressed(key, now))

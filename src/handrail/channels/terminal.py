@@ -1,8 +1,9 @@
 """TerminalChannel: the approval card on a terminal, decided with single keys.
 
 A card counts as seen only when it has been on the screen for a moment: keys typed ahead never
-decide. What is risky, or not seen whole, needs a second, different step. Without a terminal, and
-from the background of one, nobody is asked.
+decide. Nor does a line that was pasted, or typed for something else: only a key decides that stands
+alone, between two silences. What is risky, wide or not seen whole needs a second, different step.
+Without a terminal, and from the background of one, nobody is asked.
 """
 
 import asyncio
@@ -16,13 +17,16 @@ import structlog
 from rich.console import Console
 from rich.text import Text
 
-from handrail.channels.keyboard import BACKSPACE, END, ENTER, ESCAPE, Keyboard
+from handrail.channels.keyboard import BACKSPACE, END, ENTER, ESCAPE, SEVERAL, Keyboard
 from handrail.channels.terminal_card import KEYS, SHOWN_LINES, CardText
 from handrail.core.card import Card, Choice, Offer
 from handrail.core.grant import Scope
 from handrail.core.visible import visible
 
 _DEAF_SECONDS = 0.7
+# Who writes a line leaves less time between two keys than this.
+_QUIET_SECONDS = 0.5
+_YES = "y"
 _WORD = "approve"
 _MOST_REASON_CHARS = 500
 _CLEAR = "\r\x1b[2K"
@@ -36,12 +40,18 @@ log = structlog.get_logger(__name__)
 class TerminalChannel:
     name = "terminal"
 
-    def __init__(self, console: Console | None = None, deaf_seconds: float = _DEAF_SECONDS):
+    def __init__(
+        self,
+        console: Console | None = None,
+        deaf_seconds: float = _DEAF_SECONDS,
+        quiet_seconds: float = _QUIET_SECONDS,
+    ):
         self._console = console or Console(highlight=False, emoji=False)
         self._screen = _Screen(self._console)
         _take_any_letter(self._console.file)
         self._fd = sys.stdin.fileno()
         self._deaf_seconds = deaf_seconds
+        self._quiet_seconds = quiet_seconds
         self._turn = asyncio.Lock()
 
     async def ask(self, card: Card) -> Choice | None:
@@ -65,7 +75,7 @@ class TerminalChannel:
         text = CardText(card, max(20, self._console.width - 1), min(SHOWN_LINES, height))
         await self._screen.show(*text.lines())
         with Keyboard(self._fd, self._deaf_seconds) as keyboard:
-            dialog = _Dialog(card, text, keyboard, self._screen)
+            dialog = _Dialog(card, text, keyboard, self._screen, self._quiet_seconds)
             choice = await dialog.run()
         await self._screen.show(_in_words(choice, card))
         return choice
@@ -132,7 +142,15 @@ def _take_any_letter(file: object) -> None:
 class _Dialog:
     """One card being decided."""
 
-    def __init__(self, card: Card, text: CardText, keyboard: Keyboard, screen: _Screen):
+    def __init__(
+        self,
+        card: Card,
+        text: CardText,
+        keyboard: Keyboard,
+        screen: _Screen,
+        quiet_seconds: float,
+    ):
+        self._quiet_seconds = quiet_seconds
         self._card = card
         self._text = text
         self._keyboard = keyboard
@@ -154,6 +172,8 @@ class _Dialog:
                     return Choice(approved=False, reason=reason.strip() or None)
             if key == "v":
                 await self._view()
+            if key == SEVERAL:
+                await self._say("Several keys at once decide nothing: press one, and wait.")
             if key == "l":
                 return None
 
@@ -165,11 +185,11 @@ class _Dialog:
     async def _means_it(self, offer: Offer) -> bool:
         """What is risky, wide or unseen is approved by a step that no single key can take."""
         if offer.warning is not None:
-            await self._screen.show(Text(f"  {visible(offer.warning)}", style="yellow"))
+            await self._say(offer.warning)
         elif self._unseen:
-            await self._screen.show(Text("  You have not seen all of it: v shows it.", "yellow"))
+            await self._say("You have not seen all of it: v shows it.")
         elif not self._card.needs_second_step:
-            return True
+            return offer.scope is Scope.ONCE or await self._confirms(offer)
         prompt = f"type {_WORD!r} and Enter to go on (Esc goes back) "
         while (typed := await self._line(prompt)) is not None:
             if typed.strip().lower() == _WORD:
@@ -177,11 +197,19 @@ class _Dialog:
             prompt = f"that was not {_WORD!r}; type it and Enter (Esc goes back) "
         return False
 
-    async def _next_key(self) -> str | None:
-        """The next key, counting down meanwhile; None when the time is up."""
+    async def _confirms(self, offer: Offer) -> bool:
+        """What lets further calls pass takes another key than the one that chose it."""
+        await self._say(f"From now on this passes unasked: {offer.words}.")
+        return await self._next_key(f"{_YES} to go on, any other key goes back ") == _YES
+
+    async def _say(self, words: str) -> None:
+        await self._screen.show(*self._text.told(words))
+
+    async def _next_key(self, prompt: str = "") -> str | None:
+        """The next key that stands alone, counting down meanwhile; None when the time is up."""
         while (left := _seconds_left(self._card)) > 0:
-            await self._screen.prompt(self._text.prompt(left))
-            key = await self._keyboard.key(1.0)
+            await self._screen.prompt(prompt or self._text.prompt(left))
+            key = await self._keyboard.lone_key(1.0, self._quiet_seconds)
             if key is not None:
                 return key
         await self._screen.show(Text("  time is up: nobody answered, so the call is refused"))

@@ -71,6 +71,10 @@ class CardText:
             menu.append("  v ", style="bold").append("view all of it\n")
         return menu.append("  l ", style="bold").append("leave it to another screen")
 
+    def told(self, words: str) -> Iterator[Text]:
+        """Something that is said while a person decides."""
+        return self._folded("  ", words, "yellow")
+
     def prompt(self, seconds_left: int) -> str:
         """The line below the menu: that somebody is waited for, and how long."""
         clock = f"{seconds_left // 60}:{seconds_left % 60:02d}"

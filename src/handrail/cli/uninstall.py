@@ -28,8 +28,8 @@ def uninstall(
 ) -> None:
     """Remove everything that Handrail has made.
 
-    That is its own folder, and what the tour left. Your own files stay, also the policy in a
-    workspace's `.handrail`.
+    That is its own folder, and what the tour left. Your own files stay, also the policy and the
+    skills that you have written into that folder, and the policy in a workspace's `.handrail`.
     """
     own = Home(load_settings(home=home).home)
     estate = survey_estate(own)

@@ -254,7 +254,8 @@ class ToolHandler:
             return ToolResult.failed(trouble, ErrorType.STALE)
         if changes and not await self._begin(signal.tool_id, running):
             return None
-        return await self._line.put_away(await self._reviewer.execute(reviewed))
+        result = await self._reviewer.execute(reviewed, surveyed=signal.surveyed)
+        return await self._line.put_away(result)
 
     def _never_begun(self, tool_id: str) -> bool:
         """Whether an earlier life of this machine claimed the call, and surely came no further."""

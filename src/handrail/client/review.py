@@ -104,10 +104,16 @@ class Reviewer:
         _refuse_if_denied(verdict)
         return Reviewed(tool, params, params_json, verdict, survey)
 
-    async def execute(self, reviewed: Reviewed) -> ToolResult:
+    async def execute(self, reviewed: Reviewed, *, surveyed: bool = True) -> ToolResult:
+        """Do it. Unless it was `surveyed` before anybody was asked, it reaches no host.
+
+        The hosts are told by a look, and those of a look that nobody was shown do not count.
+        """
         tool = reviewed.tool
+        unseen = not surveyed and reviewed.verdict.plan.reaches_out
+        facts = None if unseen else reviewed.facts
         with blaming(tool.name, "on the client"):
-            given = await tool.execute(reviewed.params, self._scene, self._hands, reviewed.facts)
+            given = await tool.execute(reviewed.params, self._scene, self._hands, facts)
             return as_result(tool.name, given)
 
 

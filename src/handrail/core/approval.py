@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from handrail.core.errors import IllegalTransition
-from handrail.core.grant import CallClass, Grant, PastCalls, Scope
+from handrail.core.grant import WHOLE_SESSION_WORDS, CallClass, Grant, PastCalls, Scope
 from handrail.core.ids import (
     ApprovalId,
     ExecutionId,
@@ -73,6 +73,7 @@ class Approval:
     answer: Answer | None = None
     estimated_duration_ms: int | None = None
     past: PastCalls | None = None
+    reaches_out: bool = False
 
     def resolve(self, status: ApprovalStatus, answer: Answer) -> "Approval":
         if self.status is not ApprovalStatus.PENDING:
@@ -96,7 +97,7 @@ class Approval:
             project_id=self.project_id,
             session_id=self.session_id,
             class_key=None if kind is None else kind.key,
-            words="everything in this session" if kind is None else kind.words,
+            words=WHOLE_SESSION_WORDS if kind is None else kind.words,
             max_risk=RiskLevel.HIGH if kind is None else self.risk_level,
             uses_left=uses,
             expires_at=None if lasts_seconds is None else at + timedelta(seconds=lasts_seconds),

@@ -4,17 +4,23 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from handrail.core.approval import Approval
-from handrail.core.grant import PastCalls, Scope
+from handrail.core.grant import WHOLE_SESSION_WORDS, PastCalls, Scope
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import JsonObject
 
 NOT_SURVEYED = (
-    "No machine could be looked at before asking: approving covers these words alone. "
+    "No machine has looked at this in time: none is connected, or it was slow to answer. Approving "
+    "covers these words alone. "
     "They are held against the machine again before anything runs."
 )
+NO_HOSTS_SEEN = (
+    "Nobody has seen which hosts it would reach, so it may reach none. To let it, refuse this and "
+    "have the agent ask again."
+)
 WHOLE_SESSION = (
-    "Everything else this agent asks for in this session would pass unseen, "
-    "but for what is critical or forbidden."
+    "Everything else this agent asks for in this session would pass unseen, also what is high: any "
+    "write, and any command in its own box. You are still asked about what reaches a network, and "
+    "about what is critical; what is forbidden stays refused."
 )
 
 # What takes a moment needs no word.
@@ -97,6 +103,8 @@ def _notes(approval: Approval) -> tuple[str, ...]:
     notes: list[str] = []
     if not approval.surveyed:
         notes.append(NOT_SURVEYED)
+        if approval.reaches_out:
+            notes.append(NO_HOSTS_SEEN)
     if (usual := approval.estimated_duration_ms) is not None and usual >= _WORTH_SAYING_MS:
         notes.append(f"Calls like this have taken about {usual / 1000:,.0f} s.")
     return tuple(notes)
@@ -114,7 +122,7 @@ def _offer(scope: Scope, approval: Approval) -> Offer:
                 return Offer(scope, words)
             return Offer(scope, words, past=_tell_past(past), past_calls=past.calls)
         case Scope.SESSION:
-            return Offer(scope, "everything in this session", WHOLE_SESSION)
+            return Offer(scope, WHOLE_SESSION_WORDS, WHOLE_SESSION)
 
 
 def _tell_past(past: PastCalls) -> str:

@@ -12,6 +12,8 @@ from handrail.core.risk import RiskLevel
 from handrail.core.sight import is_content
 from handrail.core.tool import JsonObject
 
+WHOLE_SESSION_WORDS = "everything in this session but the network"
+
 _EXACTLY = "exactly:"
 
 
@@ -70,7 +72,8 @@ class Grant:
     """An answer given ahead, in one session. `class_key` is None where it covers every call.
 
     `uses_left` is None for as often as one likes. It covers no call riskier than `max_risk`, and
-    never one that is CRITICAL.
+    never one that is CRITICAL. Nor does one for every call cover what `reaches_out`: to which hosts
+    a call may speak belongs to what a person sees first.
     """
 
     id: GrantId
@@ -94,11 +97,20 @@ class Grant:
         unused = self.uses_left is None or self.uses_left > 0
         return unused and self.revoked_at is None and not self._has_expired(now)
 
-    def covers(self, kind: CallClass | None, risk: RiskLevel, now: datetime) -> bool:
+    def covers(
+        self,
+        kind: CallClass | None,
+        risk: RiskLevel,
+        now: datetime,
+        *,
+        reaches_out: bool = False,
+    ) -> bool:
         """Whether a call of this class and risk, in the grant's session, may pass on it."""
         if not self.is_live(now) or risk > min(self.max_risk, RiskLevel.HIGH):
             return False
-        return self.class_key is None or (kind is not None and kind.key == self.class_key)
+        if self.class_key is None:
+            return not reaches_out
+        return kind is not None and kind.key == self.class_key
 
     def revoke(self, at: datetime) -> "Grant":
         return replace(self, revoked_at=at)

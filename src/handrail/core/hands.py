@@ -163,7 +163,8 @@ class CommandOutcome:
     """What a command said and how it ended; `…_lost` counts bytes that were not kept.
 
     `walls` are what kept it in; none where there was no box. `traffic` is what went through the
-    only way out of the boxes that had one.
+    only way out of the boxes that had one. `kept_from_it` are files and folders of the workspace
+    that it could not see, by their paths from the root.
     """
 
     stdout: bytes
@@ -175,6 +176,7 @@ class CommandOutcome:
     stderr_lost: int = 0
     walls: tuple[Wall, ...] = ()
     traffic: Traffic = NO_TRAFFIC
+    kept_from_it: tuple[str, ...] = ()
 
 
 class Commands(Protocol):

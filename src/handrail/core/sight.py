@@ -34,6 +34,7 @@ class SeenFile:
     """A file whose content decides what is run. `mark` is by what it is known again.
 
     `run_by` are, for a program of the workspace, the files that its first line names, in turn.
+    `leads_to` is where a link of the workspace leads, if that is a program elsewhere.
     """
 
     path: str
@@ -41,6 +42,7 @@ class SeenFile:
     mark: str = ""
     size: int = 0
     run_by: "tuple[SeenFile, ...] | None" = None
+    leads_to: str = ""
 
     @property
     def fact(self) -> str:

@@ -27,6 +27,11 @@ class Plan:
     hosts: tuple[str, ...] = ()
     profiles: tuple[Profile, ...] = ()
 
+    @property
+    def reaches_out(self) -> bool:
+        """Whether it may speak to anybody beyond this machine."""
+        return bool(self.hosts) or Profile.NET in self.profiles
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

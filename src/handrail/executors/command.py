@@ -70,6 +70,11 @@ class CommandExecutor:
         """Go by other rules from now on."""
         self._networks.adopt(rules)
 
+    def learn_hosts(self) -> None:
+        """Find out which hosts may be reached, which takes a second or two, before it is asked."""
+        if self._box is not None:
+            self._networks.learn()
+
     def end_what_was_left(self) -> None:
         """End what an earlier life of this machine has left running."""
         self._open.end_what_was_left()
@@ -143,6 +148,7 @@ class CommandExecutor:
                 err.lost,
                 self._starter.walls,
                 run.traffic,
+                run.kept_from_it,
             )
 
     def _named_by_path(self, stage: Stage) -> Stage:

@@ -86,8 +86,10 @@ class _Look:
             found = os.stat(path)
         except OSError:
             return SeenFile(path, FileSort.ABSENT)
-        mark = f"{os.path.realpath(path)} {_identity(found)}"
-        return SeenFile(path, FileSort.PROGRAM, mark, found.st_size)
+        target = os.path.realpath(path)
+        leads_to = "" if self._from_root(path) is None else target
+        mark = f"{target} {_identity(found)}"
+        return SeenFile(path, FileSort.PROGRAM, mark, found.st_size, leads_to=leads_to)
 
     def _interpreters(self, program: str, folder: str) -> Iterator[SeenFile]:
         """What the first line of a script names, and of that one in turn, within the workspace."""
@@ -122,6 +124,8 @@ class _Look:
     def _script(self, script: ScriptFile, folder: str) -> SeenFile:
         if script.is_program:
             path = os.path.join(self._root, script.path)
+            if self._from_root(os.path.realpath(path)) is None:
+                return self._kept_program(script.path)
             return replace(self._file(script.path), run_by=tuple(self._interpreters(path, folder)))
         if not script.is_pattern:
             return self._file(script.path)
@@ -133,6 +137,13 @@ class _Look:
         told = "\n".join(f"{file.path} {file.fact}" for file in found)
         mark = hashlib.sha256(told.encode(errors="surrogateescape")).hexdigest()
         return SeenFile(script.path, FileSort.SEVERAL, mark, len(found))
+
+    def _kept_program(self, path: str) -> SeenFile:
+        """A link of the workspace to a program elsewhere, if it is one that may be run."""
+        try:
+            return self._program(self._programs.find(os.path.join(".", path)))
+        except ToolError:
+            return self._file(path)
 
     def _file(self, path: str) -> SeenFile:
         if path not in self._seen:

@@ -45,6 +45,11 @@ class Run:
         """What all of them together have said to the network."""
         return sum((tree.traffic for tree in self._begun), start=NO_TRAFFIC)
 
+    @property
+    def kept_from_it(self) -> tuple[str, ...]:
+        """What of the workspace one of them could not see."""
+        return tuple(dict.fromkeys(name for tree in self._begun for name in tree.kept_from_it))
+
     async def follow(self, stages: Sequence[Stage], seconds: float) -> tuple[Ending, int | None]:
         """How the last one ended that was run."""
         loop = asyncio.get_running_loop()

@@ -98,6 +98,7 @@ class BoxStarter:
                     async with _boxed(process, status, alive):
                         raise
                 async with _boxed(process, status, alive) as tree, AsyncExitStack() as stack:
+                    tree.kept_from_it = view.hidden_in(stage.folder)
                     with suppress(TimeoutError):
                         async with asyncio.timeout(seconds):
                             await _let_begin(tree, launch, stage, given, stack)

@@ -39,6 +39,11 @@ class Tree(Protocol):
         """What it has said to the network, as far as anybody could listen."""
         ...
 
+    @property
+    def kept_from_it(self) -> tuple[str, ...]:
+        """What of the workspace it could not see, by paths from the root."""
+        ...
+
     async def end(self, grace_seconds: float) -> None:
         """Ask all to end, and make them after the grace; what the process left has had its time."""
         ...
@@ -52,6 +57,7 @@ class OpenTree:
     """
 
     traffic = NO_TRAFFIC
+    kept_from_it = ()
 
     def __init__(self, process: asyncio.subprocess.Process, home: str):
         self.process = process
@@ -104,6 +110,7 @@ class BoxedTree:
     """
 
     proxy: PolicyProxy | None = None
+    kept_from_it: tuple[str, ...] = ()
 
     def __init__(self, process: asyncio.subprocess.Process, status: Output, alive: Output):
         self.process = process

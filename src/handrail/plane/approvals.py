@@ -64,7 +64,11 @@ class ApprovalManager:
         if assessment.verdict.ruling is Ruling.DENY:
             return _turn_away(judged, "; ".join(judged.reasons), at)
         grant = await self._grants.find_covering(
-            judged.project_id, judged.session_id, assessment.call_class, judged.risk_level
+            judged.project_id,
+            judged.session_id,
+            assessment.call_class,
+            judged.risk_level,
+            reaches_out=assessment.verdict.plan.reaches_out,
         )
         if grant is not None:
             approved = judged.approve(grant.id, grant.scope, at)
@@ -142,6 +146,7 @@ class ApprovalManager:
             timeout_seconds=seconds,
             created_at=at,
             expires_at=at + timedelta(seconds=seconds),
+            reaches_out=assessment.verdict.plan.reaches_out,
         )
 
     async def get_pending_approvals(self, project_id: ProjectId) -> list[Approval]:
@@ -292,7 +297,8 @@ class ApprovalManager:
         for approval in await self.get_pending_approvals(grant.project_id):
             if approval.session_id != grant.session_id or answer.at >= approval.expires_at:
                 continue
-            if not grant.covers(approval.call_class, approval.risk_level, answer.at):
+            reaches_out, kind = approval.reaches_out, approval.call_class
+            if not grant.covers(kind, approval.risk_level, answer.at, reaches_out=reaches_out):
                 continue
             execution = await self._store.find_execution(approval.execution_id)
             if execution is None:

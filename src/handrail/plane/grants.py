@@ -21,11 +21,15 @@ class GrantBook:
         session_id: SessionId,
         kind: CallClass | None,
         risk: RiskLevel,
+        *,
+        reaches_out: bool,
     ) -> Grant | None:
         """A grant of this session that lets such a call pass; the narrowest one first."""
         now = self._clock.now()
         given = await self._store.list_grants(project_id, session_id=session_id)
-        fitting = [grant for grant in given if grant.covers(kind, risk, now)]
+        fitting = [
+            grant for grant in given if grant.covers(kind, risk, now, reaches_out=reaches_out)
+        ]
         return min(fitting, key=lambda grant: grant.class_key is None, default=None)
 
     async def list_live(self, project_id: ProjectId) -> list[Grant]:

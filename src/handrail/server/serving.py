@@ -91,6 +91,7 @@ def bind(host: str, port: int, *, private: bool = False) -> socket.socket:
         if error.errno == errno.EADDRINUSE:
             raise SetupError(
                 f"port {port} is in use; stop what listens there, or choose another with --port"
+                " (`HANDRAIL_PORT=8010 make run`, where make starts it)"
             ) from error
         raise SetupError(f"cannot listen on {host}:{port}: {error.strerror}") from error
     except UnicodeError as error:

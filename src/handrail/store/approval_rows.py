@@ -14,6 +14,7 @@ from handrail.store.schema import grants, tool_approvals
 
 _decode = msgspec.json.Decoder().decode
 _APPROVAL_COLUMNS = [column.name for column in tool_approvals.columns]
+_REACHES_OUT = {"reaches_out": True}
 _GRANT_COLUMNS = [column.name for column in grants.columns]
 
 
@@ -40,7 +41,7 @@ def approval_row(approval: Approval) -> dict[str, Any]:
         "timeout_seconds": approval.timeout_seconds,
         "created_at": to_micros(approval.created_at),
         "expires_at": to_micros(approval.expires_at),
-        "metadata": None,
+        "metadata": canonical(_REACHES_OUT) if approval.reaches_out else None,
         "estimated_duration_ms": approval.estimated_duration_ms,
         "past_calls": None if approval.past is None else approval.past.calls,
         "past_refused": None if approval.past is None else approval.past.refused,
@@ -99,6 +100,7 @@ def read_approval(row: Row) -> Approval:
         answer=_read_answer(values),
         estimated_duration_ms=values["estimated_duration_ms"],
         past=_read_past(values),
+        reaches_out=values["metadata"] is not None,
     )
 
 

@@ -1,5 +1,7 @@
 """What a tool that runs programs hands back."""
 
+import os
+import posixpath
 import signal
 from dataclasses import asdict
 
@@ -10,6 +12,9 @@ from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.traffic import Traffic
 from handrail.policy.redaction import mask_own_tokens
+from handrail.policy.rulebook.reading import in_full
+
+_MOST_KEPT_TOLD = 10
 
 
 async def run_stages(
@@ -39,6 +44,8 @@ async def run_stages(
         fields["box"] = {"profile": profile, "walls": list(outcome.walls)}
         if profile is Profile.NET:
             fields["box"] |= _told_of(outcome.traffic)
+    if kept := _kept_from(outcome, stages):
+        fields["kept_from_it"] = list(kept)
     error, error_type = _failure(outcome, title, timeout_seconds)
     return ToolResult(
         success=error is None and outcome.exit_code == 0,
@@ -86,11 +93,33 @@ def _told(outcome: CommandOutcome, fields: JsonObject, error: str | None) -> str
         parts.append(f"[{error}]")
     elif outcome.exit_code != 0:
         parts.append(f"[exit code {outcome.exit_code}]")
+    if kept := fields.get("kept_from_it"):
+        parts.append(_tell_kept(kept))
     parts += [f"[not reached: {refused.reason}]" for refused in outcome.traffic.refused]
     told = ""
     for part in filter(None, parts):
         told += part if not told or told.endswith("\n") else f"\n{part}"
     return told
+
+
+def _kept_from(outcome: CommandOutcome, stages: tuple[Stage, ...]) -> tuple[str, ...]:
+    """What it could not see, where that may be why it failed, or why git tells a falsehood."""
+    # What is git's own is kept from all others, and that surprises nobody.
+    kept = tuple(path for path in outcome.kept_from_it if ".git" not in path.split("/"))
+    if outcome.ending is not Ending.EXITED or outcome.exit_code != 0:
+        return kept
+    if not any(posixpath.basename(name) == "git" for stage in stages for name in stage.programs):
+        return ()
+    said = outcome.stdout + outcome.stderr
+    return tuple(path for path in kept if os.fsencode(posixpath.basename(path)) in said)
+
+
+def _tell_kept(paths: list[str]) -> str:
+    told = ", ".join(map(in_full, paths[:_MOST_KEPT_TOLD]))
+    rest = len(paths) - _MOST_KEPT_TOLD
+    more = f" and {rest:,} more" if rest > 0 else ""
+    why = "no command sees what these hold, and git takes them for changed"
+    return f"[kept from it: {told}{more}; {why}]"
 
 
 def _told_of(traffic: Traffic) -> JsonObject:

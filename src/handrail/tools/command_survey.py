@@ -70,6 +70,8 @@ def _file(file: SeenFile) -> str:
         case FileSort.SEVERAL:
             return f"bound    {name} as they are: {file.size:,} files"
         case FileSort.PROGRAM:
+            if file.leads_to:
+                return f"bound    {name}, a link to the program {in_full(file.leads_to)}"
             return f"bound    {name}, a program of the system"
         case FileSort.ABSENT:
             return f"bound    {name} is not there, and may not come"

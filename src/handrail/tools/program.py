@@ -14,6 +14,7 @@ from handrail.policy.rulebook.reading import shown
 from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED, CommandValidator
 from handrail.tools.base import P, Tool
+from handrail.tools.command_files import check_files
 from handrail.tools.command_result import run_stages
 from handrail.tools.command_survey import survey_stages
 
@@ -74,9 +75,8 @@ class ProgramTool(Tool[P]):
         return _validator(scene).stage_of(*self.words(params))
 
     async def _check_files(self, params: P, scene: Scene, hands: Hands) -> None:
-        """Programs follow links, so what a word leads to is looked at as late as can be."""
-        for path, written in _validator(scene).files_of(*self.words(params)):
-            await hands.files.check(path, writing=written)
+        validator, words = _validator(scene), self.words(params)
+        await check_files(hands, validator.files_of(*words), validator.programs_of(*words))
 
 
 def _validator(scene: Scene) -> CommandValidator:

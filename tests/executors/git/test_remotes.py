@@ -87,7 +87,6 @@ async def test_it_is_the_one_that_git_would_reach(
         ("true", "git clone lib", "names none"),
         ("git remote remove origin", "git push", "No such remote"),
         ("git remote set-url origin ../elsewhere", "git push", "no address"),
-        ("git remote set-url origin git@x.example:a", "git push", "no address"),
         (
             f"git config --add remote.origin.pushUrl {PUSHED}"
             f" && git config --add remote.origin.pushUrl {FORK}",
@@ -105,3 +104,14 @@ async def test_where_it_is_unclear_it_is_none(
 
     with pytest.raises(CommandExecutionError, match=f"nobody can tell which remote.*{why}"):
         await find(executor, line)
+
+
+@pytest.mark.parametrize("address", ["git@x.example:a/b.git", "ssh://git@x.example/a.git"])
+@pytest.mark.parametrize("line", ["git push", "git fetch", "git clone {}", "git push {} main"])
+async def test_a_remote_by_ssh_is_told_why_it_cannot_be_reached(
+    executor: CommandExecutor, repository: Path, address: str, line: str
+) -> None:
+    sh(repository, f"git remote set-url origin {address}")
+
+    with pytest.raises(CommandExecutionError, match="only https remotes can be reached"):
+        await find(executor, line.format(address))

@@ -109,6 +109,15 @@ async def test_nobody_is_asked_in_the_workspace_and_nobody_twice(machine: Machin
     assert machine.asked.read_text() == "/\n"
 
 
+async def test_what_was_learnt_ahead_is_not_asked_again(machine: Machine) -> None:
+    machine.has("asked", "https://a.example.com/")
+    networks = machine.networks()
+    await asyncio.to_thread(networks.learn)
+    assert len(machine.asked.read_text().splitlines()) == 1
+    assert (await networks.reachable_by(["x"])).hosts == ("a.example.com:443",)
+    assert len(machine.asked.read_text().splitlines()) == 1
+
+
 async def test_a_listed_host_may_be_private_only_with_its_port(machine: Machine) -> None:
     hosts = '["a.example.com", "registry.internal:4873", "*.example.org:8080"]'
 

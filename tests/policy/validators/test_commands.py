@@ -285,7 +285,8 @@ def test_kind_is_told_only_where_it_says_enough(
         (["cp", "--target-directory=a", "b"], [("a", True), ("b", True)]),
         (["grep", "pattern", "a"], [("a", False)]),
         (["git", "show", "HEAD:a"], [("HEAD:a", False), ("a", False)]),
-        (["./run.sh", "a"], [("./run.sh", False), ("a", True)]),
+        (["./run.sh", "a"], [("a", True)]),
+        (["./run.sh", "./run.sh"], [("./run.sh", True)]),
         (["nice", "cat", "a"], [("a", False)]),
         (["echo", "a"], []),
         (["no-such-thing", "a"], []),
@@ -295,6 +296,22 @@ def test_kind_is_told_only_where_it_says_enough(
 )
 def test_files_a_command_may_open_are_told(argv: list[str], files: list[tuple[str, bool]]) -> None:
     assert VALIDATOR.files_of(argv[0], argv[1:]) == files
+
+
+@pytest.mark.parametrize(
+    ("argv", "programs"),
+    [
+        (["./run.sh", "./a"], ["./run.sh"]),
+        ([f"{ROOT}/run.sh"], ["run.sh"]),
+        (["timeout", "5", "bin/a", "bin/b"], ["bin/a"]),
+        (["cat", "bin/a"], []),
+    ],
+    ids=lambda value: " ".join(value),
+)
+def test_programs_named_by_their_paths_are_told_apart_from_files(
+    argv: list[str], programs: list[str]
+) -> None:
+    assert VALIDATOR.programs_of(argv[0], argv[1:]) == programs
 
 
 def test_without_rules_nothing_runs() -> None:

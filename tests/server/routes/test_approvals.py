@@ -76,7 +76,7 @@ async def test_a_question_shows_all_that_a_person_needs(
             },
             {
                 "scope": "session",
-                "words": "everything in this session",
+                "words": "everything in this session but the network",
                 "warning": WHOLE_SESSION,
                 "past": None,
                 "past_calls": None,

@@ -18,6 +18,8 @@ _REACHING = frozenset({_PUSHING, "pull", "fetch", "clone", "ls-remote"})
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://.*", re.IGNORECASE | re.DOTALL)
 # A name of which no word of another program, and no flag, can be made.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
+# `ssh://host/path`, and the shorter `user@host:path`.
+_SSH = re.compile(r"(?:git\+)?ssh(?:\+git)?://.*|[^\s/:@-][^\s/:@]*@[^\s/:]+:.*", re.DOTALL)
 _MANY = frozenset({"--all", "--multiple"})
 _DEFAULT = "origin"
 
@@ -35,6 +37,7 @@ class RemoteFinder:
             CommandExecutionError: There is none, or it could be one of several.
         """
         sub, words = _reaching(stage)
+        _refuse_ssh(words)
         if sub != _PUSHING and not _MANY.isdisjoint(words):
             raise _unclear("it reaches several remotes")
         named = await self._named(words, stage.folder)
@@ -96,7 +99,18 @@ def _reaching(stage: Stage) -> tuple[str, list[str]]:
     raise _unclear("it reaches no remote")
 
 
+def _refuse_ssh(addresses: list[str]) -> None:
+    """Said as it is: that somebody could not tell the remote would send them the wrong way."""
+    if any(_SSH.fullmatch(address) for address in addresses):
+        raise CommandExecutionError(
+            "only https remotes can be reached from the box; ssh would need your keys inside."
+            " Give the remote an https address (`git remote set-url NAME https://HOST/PATH`), or"
+            " run this yourself"
+        )
+
+
 def _only(rows: list[str]) -> str:
+    _refuse_ssh(rows)
     if len(rows) != 1 or not _ADDRESS.fullmatch(rows[0]):
         raise _unclear("git names no address, or several")
     return rows[0]

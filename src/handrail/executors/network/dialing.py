@@ -59,7 +59,10 @@ def _why_not_there(host: Host, address: str, reach: Reach) -> str:
             f"{host} leads to {address}, in a private network; "
             f"only a host that is named as local, with its port, may do that"
         )
-    return f"{host} leads to {address}, which no command may reach"
+    return (
+        f"{host} leads to {address}, which no command may reach: it is for metadata of clouds,"
+        " neighbours on the link, groups, examples or nobody; if that is wrong, mend the name"
+    )
 
 
 async def _connect(host: Host, addresses: Sequence[str], seconds: float) -> socket.socket | Refusal:

@@ -65,6 +65,11 @@ class Networks:
         """Go by other rules from now on."""
         self._rules = rules
 
+    def learn(self) -> None:
+        """Ask all who can be asked, so that whoever wants to know does not have to wait."""
+        for rule in self._rules.networks:
+            self._reachable_under(rule)
+
     async def reachable_by(self, names: Iterable[str]) -> Reachable:
         """What commands with these names may reach."""
         found = Reachable()

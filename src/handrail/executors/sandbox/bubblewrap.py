@@ -67,6 +67,13 @@ class View:
         """Every name that a box must hold in place."""
         return (*self.hidden_files, *self.hidden_folders, *self.frozen)
 
+    def hidden_in(self, folder: str) -> tuple[str, ...]:
+        """What is hidden below a folder of the workspace, by paths from its root."""
+        above = f"{os.path.normpath(os.path.join(self.root, folder))}/"
+        hidden = (*self.hidden_files, *self.hidden_folders)
+        found = [os.path.relpath(path, self.root) for path in hidden if path.startswith(above)]
+        return tuple(sorted(found))
+
     def bound(self, *, writable: bool) -> list[str]:
         """What a box gets of the workspace itself."""
         pinned = [path for path in self.pinned if path not in self.frozen]

@@ -70,7 +70,8 @@ def _read_own_program(command: str, words: Sequence[str]) -> Reading:
     """
     reason = f"{shown(command)} is a program of the workspace itself"
     finding = Finding("command.workspace", reason, RiskLevel.MEDIUM)
-    files = (FileWord(command, written=False), *(FileWord(word, written=True) for word in words))
+    own = FileWord(command, written=False, is_program=True)
+    files = (own, *(FileWord(word, written=True) for word in words))
     return Reading((finding,), files, profile=Profile.WRITE, scripts=(command,))
 
 

@@ -17,12 +17,14 @@ _SHOWN_CHARS = 80
 class FileWord(NamedTuple):
     """A word that may name a file, and whether the command may change that file.
 
-    `by_kind` is true where it may put a new one there, so that it matters of what kind that is.
+    `by_kind` is true where it may put a new one there, so that it matters of what kind that is. It
+    `is_program` where the word is the name of the command itself.
     """
 
     word: str
     written: bool
     by_kind: bool = False
+    is_program: bool = False
 
 
 class Addition(NamedTuple):

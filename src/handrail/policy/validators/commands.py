@@ -110,15 +110,25 @@ class CommandValidator:
     def files_of(self, command: str, args: Sequence[str] = ()) -> list[tuple[str, bool]]:
         """Paths that the command may open, as they lead from the root, and whether to change them.
 
-        Many are no files at all: a word that may name one is taken to do so.
+        Many are no files at all: a word that may name one is taken to do so. The programs are not
+        among them.
         """
         reading = read_line(self.rules.command_list, [command, *args])
         found: dict[str, bool] = {}
         for file in reading.files:
+            if file.is_program:
+                continue
             paths = map(self._in_folder, _paths_in(file.word))
             for path in filter(None, map(self._from_root, paths)):
                 found[path] = found.get(path, False) or file.written
         return list(found.items())
+
+    def programs_of(self, command: str, args: Sequence[str] = ()) -> list[str]:
+        """Programs that it names by their paths, as those lead from the root."""
+        reading = read_line(self.rules.command_list, [command, *args])
+        words = [file.word for file in reading.files if file.is_program]
+        paths = (self._from_root(self._in_folder(word)) for word in words)
+        return list(dict.fromkeys(filter(None, paths)))
 
     def new_files_of(self, command: str, args: Sequence[str] = ()) -> list[str]:
         """Words of the command at which it may put new files, so that their kind matters."""

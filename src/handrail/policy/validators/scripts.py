@@ -119,6 +119,18 @@ class ScriptValidator:
                 found[path] = found.get(path, False) or written
         return list(found.items())
 
+    def programs_of(self, text: str) -> list[str]:
+        """Programs that a plain line names by their paths, as those lead from the root."""
+        script = self._read(text)
+        if isinstance(script, NotPlain):
+            return []
+        found: list[str] = []
+        for placed in self._placed(script):
+            if isinstance(placed, Finding):
+                break
+            found += self._in(placed.folder).programs_of(*placed.step.argv)
+        return list(dict.fromkeys(found))
+
     def _read(self, text: str) -> Script | NotPlain:
         """A line is plain only where each of its programs is one, and no word of the shell."""
         script = lower(text)

@@ -15,6 +15,7 @@ from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED
 from handrail.policy.validators.scripts import ScriptValidator
 from handrail.tools.base import Tool, ToolParams
+from handrail.tools.command_files import check_files
 from handrail.tools.command_result import run_stages
 from handrail.tools.command_survey import survey_stages
 from handrail.tools.program import MAX_TIMEOUT_SECONDS
@@ -83,6 +84,5 @@ def _validator(params: RunBashParams, scene: Scene) -> ScriptValidator:
 
 
 async def _check_files(params: RunBashParams, scene: Scene, hands: Hands) -> None:
-    """Programs follow links, so what a word leads to is looked at as late as can be."""
-    for path, written in _validator(params, scene).files_of(params.command):
-        await hands.files.check(path, writing=written)
+    validator, line = _validator(params, scene), params.command
+    await check_files(hands, validator.files_of(line), validator.programs_of(line))
