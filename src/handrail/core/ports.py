@@ -28,6 +28,7 @@ from handrail.core.ids import (
     UserId,
     WorkspaceId,
 )
+from handrail.core.memory import MemoryReads
 from handrail.core.model import Usage
 from handrail.core.project import Client, Place, Project, Session, User, Workspace
 from handrail.core.run import Message, Run, Talk
@@ -161,7 +162,7 @@ class Talks(Protocol):
         ...
 
 
-class Store(Talks, Protocol):
+class Store(Talks, MemoryReads, Protocol):
     """The truth. Changes go in whole; what comes out are values."""
 
     @property
