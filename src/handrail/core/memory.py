@@ -42,6 +42,43 @@ class Memories(Protocol):
         ...
 
 
+def fault_in_key(key: str) -> str | None:
+    """Why nothing can be kept under this key, in words."""
+    if fault := _fault_in_line(key, MOST_KEY_CHARS):
+        return fault
+    if not {".", ".."}.isdisjoint(key.split("/")):
+        return "`.` and `..` between slashes lead elsewhere; choose another"
+    return None
+
+
+def fault_in_category(category: str) -> str | None:
+    """Why this can be no category, in words."""
+    return _fault_in_line(category, MOST_CATEGORY_CHARS)
+
+
+def fault_in_content(content: str) -> str | None:
+    """Why this cannot be kept, in words."""
+    return _fault_in_text(content, MOST_CONTENT_CHARS)
+
+
+def _fault_in_line(text: str, most: int) -> str | None:
+    if fault := _fault_in_text(text, most):
+        return fault
+    if not text.isprintable() or text != text.strip():
+        return "write it in one line, without spaces around it"
+    return None
+
+
+def _fault_in_text(text: str, most: int) -> str | None:
+    if not text.strip():
+        return "it is empty"
+    if len(text) > most:
+        return f"it has {len(text):,} characters; at most {most:,} are kept"
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        return "there is half a character in it"
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Vector:
     """The meaning of a text as bytes, and what has made it: others cannot compare it."""

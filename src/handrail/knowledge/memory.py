@@ -8,12 +8,12 @@ from handrail.core.change import Change, ForgetMemory, KeepMemory, SetVector, St
 from handrail.core.errors import BadInput, ChangeRefused
 from handrail.core.ids import ProjectId, UserId
 from handrail.core.memory import (
-    MOST_CATEGORY_CHARS,
-    MOST_CONTENT_CHARS,
-    MOST_KEY_CHARS,
     MOST_MEMORIES,
     Memory,
     Vector,
+    fault_in_category,
+    fault_in_content,
+    fault_in_key,
 )
 from handrail.core.ports import Clock, Store
 from handrail.knowledge.embedding import Weights
@@ -226,19 +226,11 @@ def _as_text(text: str) -> str:
 
 
 def _check(key: str, content: str, category: str) -> None:
-    for name, text, most in (
-        ("key", key, MOST_KEY_CHARS),
-        ("content", content, MOST_CONTENT_CHARS),
-        ("category", category, MOST_CATEGORY_CHARS),
-    ):
-        if not text.strip():
-            raise BadInput(f"{name}: it is empty")
-        if len(text) > most:
-            raise BadInput(f"{name}: it has {len(text):,} characters; at most {most:,} are kept")
-        if _as_text(text) != text:
-            raise BadInput(f"{name}: there is half a character in it")
-    for name, text in (("key", key), ("category", category)):
-        if not text.isprintable() or text != text.strip():
-            raise BadInput(f"{name}: write it in one line, without spaces around it")
-    if not {".", ".."}.isdisjoint(key.split("/")):
-        raise BadInput("key: `.` and `..` between slashes lead elsewhere; choose another")
+    faults = {
+        "key": fault_in_key(key),
+        "content": fault_in_content(content),
+        "category": fault_in_category(category),
+    }
+    for name, fault in faults.items():
+        if fault is not None:
+            raise BadInput(f"{name}: {fault}")

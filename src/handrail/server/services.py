@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from handrail.core.ports import Bus, Clock, Store
+from handrail.knowledge.memory import MemoryKeeper
+from handrail.knowledge.skills import SkillShelf
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.batch import Batches
 from handrail.plane.blobs import BlobKeeper
@@ -40,3 +42,5 @@ class Services:
     stopper: Stopper
     sweeper: Sweeper
     tally: Tally
+    memories: MemoryKeeper
+    skills: SkillShelf
