@@ -42,6 +42,10 @@ LAZY = {
     ("store/migrate.py", "alembic"),
     ("agent/providers/anthropic.py", "anthropic"),
     ("agent/providers/openai.py", "openai"),
+    ("knowledge/embedding.py", "numpy"),
+    ("knowledge/embedding.py", "safetensors"),
+    ("knowledge/embedding.py", "threadpoolctl"),
+    ("knowledge/embedding.py", "tokenizers"),
 }
 
 MOST_LINES_PER_FILE = 350

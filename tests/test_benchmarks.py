@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import against_mcp, boundary, steady
+from benchmarks import against_mcp, boundary, memory, steady
 from benchmarks.__main__ import NAMES
 from benchmarks.outcome import Outcome
 from benchmarks.task import TEXT, check_output
@@ -58,6 +58,19 @@ def test_judgements_and_boxes_are_held_against_a_plain_start(
 
     assert [one.name for one in outcomes] == [*boundary.PROMISES]
     assert all(one.ratio > 0 and " ms " in one.detail for one in outcomes)
+
+
+def test_recalling_among_many_is_held_against_recalling_among_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "MANY", 50)
+    monkeypatch.setattr(memory, "FEW", 5)
+    monkeypatch.setattr(memory, "ROUNDS", 1)
+
+    (outcome,) = memory.measure(tmp_path, memory.NAMES)
+
+    assert (outcome.name, outcome.target) == ("memory", 2.0)
+    assert " ms among 50 against " in outcome.detail or "not installed" in outcome.detail
 
 
 def test_a_ratio_is_good_on_the_right_side_of_its_target() -> None:

@@ -29,6 +29,8 @@ _GROUPS = {
     "blobs": "Blobs",
     "clients": "Machines",
     "audit": "The record",
+    "memory": "Memories",
+    "skills": "Skills",
 }
 _ELSEWHERE = "The server itself"
 _JSON = "application/json"

@@ -11,6 +11,7 @@ from handrail.store import (
     blob_statements,
     chat_schema,
     chat_statements,
+    memory_statements,
     schema,
     statements,
     token_statements,
@@ -25,6 +26,7 @@ STATEMENTS = {
         approval_statements,
         blob_statements,
         chat_statements,
+        memory_statements,
         token_statements,
     )
     for name, value in vars(module).items()

@@ -50,6 +50,13 @@ WHOSE = {"user_id": "7f9c24e8-3b12-4fef-91e0-d5a4b5a1d1a0"}
         ("git", {"action": "log", "args": ["-1"]}, "git", {"action": "log", "args": ["-1"]}),
         ("git", {"action": "log", "extra": "it's"}, "git", {"action": "log", "args": "it's"}),
         ("git", {"action": "log", "extra": 7}, "git", {"action": "log", "args": 7}),
+        (
+            "remember",
+            {"key": "tea", "value": "green", "category": "taste"},
+            "memory_store",
+            {"key": "tea", "content": "green", "category": "taste"},
+        ),
+        ("recall", {"key": "tea"}, "memory_recall", {"query": "tea"}),
         ("read_file", {"path": "a"}, "read_file", {"path": "a"}),
         ("fly", {"where": "up"}, "fly", {"where": "up"}),
     ],

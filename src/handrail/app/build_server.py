@@ -7,11 +7,14 @@ from handrail.app.clock import SystemClock
 from handrail.app.home import Home
 from handrail.app.plugins import load_toolbox
 from handrail.app.policy_files import OperatorFile
+from handrail.app.server_hands import ServerHands
 from handrail.app.settings import Settings
 from handrail.app.storage import open_checkpoints, open_store
 from handrail.bus.local import LocalBus
-from handrail.core.hands import Hands
 from handrail.core.ports import Bus, Clock, Store
+from handrail.knowledge.embedding import find_weights
+from handrail.knowledge.memory import MemoryKeeper
+from handrail.knowledge.skills import SkillShelf
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Assessor
 from handrail.plane.batch import Batches
@@ -52,6 +55,8 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
         stack.push_async_callback(sealer.seal_all)
         toolbox = load_toolbox()
         toolbox.warn("server")
+        memories = MemoryKeeper(store, clock, find_weights(settings.memory_weights))
+        stack.callback(memories.close)
         yield build_services(
             store,
             bus,
@@ -61,6 +66,8 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
             rulebook=policy.rulebook,
             tally=tally,
             chores=(policy.follow, sealer.seal_what_is_due),
+            memories=memories,
+            skills=SkillShelf(home.skills),
         )
 
 
@@ -73,13 +80,18 @@ def build_services(
     rulebook: Rulebook | None = None,
     tally: Tally | None = None,
     chores: Sequence[Chore] = (),
-    hands_for: HandsFor = lambda call: Hands(),
+    hands_for: HandsFor | None = None,
+    memories: MemoryKeeper | None = None,
+    skills: SkillShelf | None = None,
 ) -> Services:
     """The plane over a store, a bell and a clock; with the shipped tools, if it gets no others.
 
     `tally` counts what the store takes; `chores` are done once a second with the plane's own;
-    `hands_for` says what a tool that lives on the server may touch there.
+    `hands_for` says what a tool that lives on the server may touch there: if nothing else is said,
+    the memories and skills of whoever asks.
     """
+    memories, skills = memories or MemoryKeeper(store, clock), skills or SkillShelf()
+    hands_for = hands_for or ServerHands(memories, skills)
     registry = builtin_registry() if registry is None else registry
     rules, tally = rulebook or Rulebook(), tally or Tally()
     tally.know_tools(tool.name for tool in registry)
@@ -123,4 +135,6 @@ def build_services(
         sweeper=Sweeper((*own_chores, *chores)),
         tally=tally,
         whispers=Whispers(bus),
+        memories=memories,
+        skills=skills,
     )

@@ -75,6 +75,11 @@ class Home:
         return self.path / "handrail.log"
 
     @property
+    def skills(self) -> Path:
+        """The skills that the person has written, a folder for each."""
+        return self.path / "skills"
+
+    @property
     def checkpoints(self) -> Path:
         return self.path / "audit"
 

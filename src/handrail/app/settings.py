@@ -59,8 +59,14 @@ TOKEN = Variable(
     "A client's token, for the first `handrail connect` to a server elsewhere; without it, you "
     "are asked for it.",
 )
+MEMORY_WEIGHTS = Variable(
+    "HANDRAIL_MEMORY_WEIGHTS",
+    "Folder with `model.safetensors` and `tokenizer.json` of all-MiniLM-L6-v2, by which memories "
+    "are found by meaning; without it, the installed package of weights.",
+)
 VARIABLES = (
     HOME, HOST, PORT, TLS_CERT, TLS_KEY, BEHIND_PROXY, METRICS_TOKEN, APPROVAL_TIMEOUT, TOKEN,
+    MEMORY_WEIGHTS,
 )  # fmt: skip
 
 
@@ -74,6 +80,7 @@ class Settings:
     tls_key: Path | None = None
     behind_proxy: str | None = None
     metrics_token: str | None = None
+    memory_weights: Path | None = None
 
 
 def load_settings(
@@ -93,6 +100,7 @@ def load_settings(
         tls_key=tls_key or _path(TLS_KEY),
         behind_proxy=behind_proxy or BEHIND_PROXY.read() or None,
         metrics_token=METRICS_TOKEN.read() or None,
+        memory_weights=_path(MEMORY_WEIGHTS),
     )
 
 

@@ -34,6 +34,14 @@ COMMANDS = {
         "List the latest calls, look at one, or end what is going on.",
     ),
     "tools": ("handrail.cli.tools", "List the tools an agent may ask for."),
+    "memory": (
+        "handrail.cli.memory",
+        "Show what agents remember for you, take it along, or have it forgotten.",
+    ),
+    "skills": (
+        "handrail.cli.skills",
+        "List the skills an agent can load: yours, and those that come with Handrail.",
+    ),
     "toolchains": (
         "handrail.cli.toolchains",
         "List the toolchains of this machine, and say which of them commands may use.",

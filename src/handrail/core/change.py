@@ -15,6 +15,7 @@ from handrail.core.event import NewEvent, Topic
 from handrail.core.execution import ToolExecution
 from handrail.core.grant import Grant
 from handrail.core.ids import INSIDE, ProjectId, UserId
+from handrail.core.memory import Memory, Vector
 from handrail.core.model import Usage
 from handrail.core.project import Client, Project, Session, User, Workspace
 from handrail.core.run import Message, Run
@@ -216,12 +217,39 @@ class CountTokens:
     usage: Usage
 
 
+@dataclass(frozen=True, slots=True)
+class KeepMemory:
+    """A memory of a person, instead of what was kept under its key before."""
+
+    user_id: UserId
+    memory: Memory
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetMemory:
+    """The memory is gone, also for a search. Refused if there is none under that key."""
+
+    user_id: UserId
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetVector:
+    """The meaning of a memory that had no vector, unless its content has changed meanwhile."""
+
+    user_id: UserId
+    memory: Memory
+    vector: Vector
+
+
 AboutPeople = Resolve | UseGrant | RevokeGrant | StopSession | RevokeToken | StopAgent
 AboutRuns = OpenRun | MoveRun | Say | CountTokens
 AboutBlobs = KeepBlob | UseBlob | LetBlobGo
+AboutMemories = KeepMemory | ForgetMemory | SetVector
 Step = (
     Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | AboutPeople | AboutBlobs
-    | KeepLate | ForgetEvents | SetPolicy | AboutRuns
+    | AboutMemories | KeepLate | ForgetEvents | SetPolicy | AboutRuns
 )  # fmt: skip
 
 

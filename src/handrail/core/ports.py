@@ -26,6 +26,7 @@ from handrail.core.ids import (
     UserId,
     WorkspaceId,
 )
+from handrail.core.memory import MemoryReads
 from handrail.core.project import Client, Place, Project, Session, User, Workspace
 from handrail.core.talks import Talks
 
@@ -132,7 +133,7 @@ class Shelf(Protocol):
         ...
 
 
-class Store(Talks, Protocol):
+class Store(Talks, MemoryReads, Protocol):
     """The truth. Changes go in whole; what comes out are values."""
 
     @property

@@ -4,13 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+MOST_NAME_CHARS = 64
+
 
 @dataclass(frozen=True, slots=True)
 class Skill:
+    """`keywords` are words of a message that call for it, besides those of its name."""
+
     name: str
     description: str
     body: str
     builtin: bool = False
+    keywords: tuple[str, ...] = ()
 
 
 class Skills(Protocol):

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from handrail.core.ports import Bus, Clock, Store
 from handrail.core.talks import Runs
+from handrail.knowledge.memory import MemoryKeeper
+from handrail.knowledge.skills import SkillShelf
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.batch import Batches
 from handrail.plane.blobs import BlobKeeper
@@ -43,4 +45,6 @@ class Services:
     sweeper: Sweeper
     tally: Tally
     whispers: Whispers
+    memories: MemoryKeeper
+    skills: SkillShelf
     runs: Runs | None = None

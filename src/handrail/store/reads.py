@@ -22,9 +22,10 @@ from handrail.store import rows, statements, token_statements
 from handrail.store.approval_reads import ApprovalReads
 from handrail.store.blob_reads import BlobReads
 from handrail.store.chat_reads import ChatReads
+from handrail.store.memory_reads import MemoryReads
 
 
-class StoreReads(ApprovalReads, BlobReads, ChatReads):
+class StoreReads(ApprovalReads, BlobReads, ChatReads, MemoryReads):
     async def get_user(self, user_id: UserId) -> User:
         found = await self._fetch(statements.GET_USER, user_id=user_id)
         if not found:

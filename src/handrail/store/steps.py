@@ -8,14 +8,17 @@ from handrail.core.approval import Approval
 from handrail.core.audit import canonical
 from handrail.core.change import (
     AboutBlobs,
+    AboutMemories,
     AboutPeople,
     Add,
     Advance,
     Change,
     CountTokens,
     ForgetEvents,
+    ForgetMemory,
     KeepBlob,
     KeepLate,
+    KeepMemory,
     LetBlobGo,
     MoveRun,
     OpenCall,
@@ -29,6 +32,7 @@ from handrail.core.change import (
     Row,
     Say,
     SetPolicy,
+    SetVector,
     StopAgent,
     StopSession,
     UseBlob,
@@ -37,9 +41,16 @@ from handrail.core.change import (
 from handrail.core.execution import ToolExecution
 from handrail.core.grant import Grant
 from handrail.core.project import Client, Project, User, Workspace
-from handrail.store import approval_statements, blob_statements, statements, token_statements
+from handrail.store import (
+    approval_statements,
+    blob_statements,
+    memory_statements,
+    statements,
+    token_statements,
+)
 from handrail.store.approval_rows import answer_row, approval_row, grant_row
 from handrail.store.chat_steps import write_about_run
+from handrail.store.memory_rows import memory_row, vector_row
 from handrail.store.rows import (
     execution_row,
     judged_row,
@@ -64,6 +75,8 @@ def writes_for(change: Change) -> Iterator[Write]:
                 yield _write_about_blob(step)
             case OpenRun() | MoveRun() | Say() | CountTokens():
                 yield write_about_run(step)
+            case KeepMemory() | ForgetMemory() | SetVector():
+                yield _write_about_memory(step)
             case ForgetEvents(through):
                 values = {"project_of_events": change.project_id, "through": through}
                 yield Write(statements.FORGET_EVENTS, values, may_miss=True)
@@ -109,6 +122,19 @@ def _write_about_blob(step: AboutBlobs) -> Write:
             return Write(blob_statements.USE_BLOB, plain_row(hold) | {"agent_id": agent_id})
         case LetBlobGo(hold):
             return Write(blob_statements.LET_BLOB_GO, plain_row(hold), may_miss=True)
+
+
+def _write_about_memory(step: AboutMemories) -> Write:
+    match step:
+        case KeepMemory(user_id, memory, vector):
+            return Write(memory_statements.KEEP_MEMORY, memory_row(user_id, memory, vector))
+        case ForgetMemory(user_id, key):
+            this = {"expected_user": user_id, "expected_key": key}
+            return Write(memory_statements.FORGET_MEMORY, this)
+        case SetVector(user_id, memory, vector):
+            seen = {"expected_change": to_micros(memory.updated_at)}
+            this = {"expected_user": user_id, "expected_key": memory.key, **seen}
+            return Write(memory_statements.SET_VECTOR, this | vector_row(vector), may_miss=True)
 
 
 def _writes_for_step(

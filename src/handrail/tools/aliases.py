@@ -55,5 +55,7 @@ ALIASES = {
     "shell": Alias("run_bash"),
     "file_read": Alias("read_file"),
     "file_write": Alias("write_file"),
+    "remember": Alias("memory_store", renamed={"value": "content"}),
+    "recall": Alias("memory_recall", renamed={"key": "query"}),
     "git": Alias("git", renamed={"extra": "args"}, split=frozenset({"extra"})),
 }

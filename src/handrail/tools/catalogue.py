@@ -14,15 +14,31 @@ from handrail.tools.blame import blaming
 from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.git import Git
 from handrail.tools.builtin.list_directory import ListDirectory
+from handrail.tools.builtin.memory_forget import MemoryForget
+from handrail.tools.builtin.memory_recall import MemoryRecall
+from handrail.tools.builtin.memory_store import MemoryStore
 from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.builtin.run_bash import RunBash
 from handrail.tools.builtin.search_code import SearchCode
+from handrail.tools.builtin.skill import LoadSkill
 from handrail.tools.builtin.write_file import WriteFile
 from handrail.tools.judgement import judge_call, may_be_remembered
 from handrail.tools.registry import ToolRegistry
 
 # The one list to extend when Handrail itself gets a new tool.
-BUILTIN = (ReadFile, WriteFile, ListDirectory, SearchCode, ExecuteCommand, RunBash, Git)
+BUILTIN = (
+    ReadFile,
+    WriteFile,
+    ListDirectory,
+    SearchCode,
+    ExecuteCommand,
+    RunBash,
+    Git,
+    MemoryStore,
+    MemoryRecall,
+    MemoryForget,
+    LoadSkill,
+)
 
 
 def builtin_registry() -> ToolRegistry:

@@ -1,0 +1,118 @@
+"""handrail memory: list, forget, export."""
+
+import json as json_text
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+
+from handrail.cli import options
+from handrail.cli.ask import ask
+from handrail.cli.output import console, in_short, print_json, remark, say, table, visible
+from handrail.core.errors import BadInput
+from handrail.core.memory import MOST_MEMORIES
+
+_SHOWN_CHARS = 80
+_LISTED = 100
+
+Category = Annotated[str | None, typer.Option("--category", help="Only memories of this category.")]
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(
+        help="Show what agents remember for you, take it along, or have it forgotten.",
+        invoke_without_command=True,
+        no_args_is_help=False,
+    )
+    group.callback()(memory)
+    group.command("list")(list_memories)
+    group.command("forget")(forget)
+    group.command("export")(export)
+    app.add_typer(group, name="memory")
+
+
+def memory(
+    context: typer.Context,
+    workspace: options.Workspace = Path(),
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """Show what agents remember for you, take it along, or have it forgotten."""
+    if context.invoked_subcommand is None:
+        list_memories(None, workspace, None, _LISTED, home, json=json)
+
+
+def list_memories(
+    query: Annotated[
+        str | None, typer.Argument(metavar="WORDS", help="Only what fits these words.")
+    ] = None,
+    workspace: options.Workspace = Path(),
+    category: Category = None,
+    limit: Annotated[
+        int, typer.Option(min=1, max=MOST_MEMORIES, help="How many, at most.")
+    ] = _LISTED,
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """List the memories that were changed last, or those that fit some words."""
+    asked = {"q": query, "category": category}
+    wanted = {name: value for name, value in asked.items() if value}
+    answer = ask(workspace, home, lambda api: api.get("/memory", limit=limit, **wanted))
+    if json:
+        print_json(answer)
+        return
+    if not answer["memories"]:
+        say("Nothing like this is remembered." if wanted else "Nothing is remembered yet.")
+    else:
+        rows = table("key", "category", "changed", "what")
+        for one in answer["memories"]:
+            mark = "[yellow]untrusted[/] " if one["tainted"] else ""
+            rows.add_row(
+                visible(one["key"]),
+                visible(one["category"]),
+                visible(one["updated_at"][:10]),
+                mark + visible(in_short(one["content"], _SHOWN_CHARS)),
+            )
+        console.print(rows)
+    if answer["words_alone"]:
+        remark(f"[dim]Memories are found by their words alone: {visible(answer['words_alone'])}[/]")
+
+
+def forget(
+    key: Annotated[str, typer.Argument(metavar="KEY", help="The exact key of the memory.")],
+    workspace: options.Workspace = Path(),
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """Have one memory forgotten, for good."""
+    address = f"/memory/{quote(key, safe='')}"
+    answer = ask(workspace, home, lambda api: api.delete(address))
+    if json:
+        print_json(answer)
+    else:
+        say(f"{visible(answer['key'])}: forgotten")
+
+
+def export(
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write it to a new file, for you alone.")
+    ] = None,
+    workspace: options.Workspace = Path(),
+    category: Category = None,
+    home: options.Home = None,
+) -> None:
+    """Print all memories as JSON, to keep them or to take them elsewhere."""
+    wanted = {"category": category} if category else {}
+    answer = ask(workspace, home, lambda api: api.get("/memory", limit=MOST_MEMORIES, **wanted))
+    document = {"exported_at": datetime.now(UTC).isoformat(), "memories": answer["memories"]}
+    if output is None:
+        print_json(document)
+        return
+    try:
+        output.touch(mode=0o600, exist_ok=False)
+        output.write_text(json_text.dumps(document, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{output} cannot be written: {error.strerror}") from error
+    say(f"{len(answer['memories']):,} memories are in {visible(output)}")

@@ -1,0 +1,93 @@
+"""memory_store: keep something for later conversations."""
+
+from typing import ClassVar
+
+from pydantic import Field, field_validator
+
+from handrail.core.hands import Hands
+from handrail.core.memory import (
+    MOST_CATEGORY_CHARS,
+    MOST_CONTENT_CHARS,
+    MOST_KEY_CHARS,
+    fault_in_category,
+    fault_in_content,
+    fault_in_key,
+)
+from handrail.core.risk import RiskLevel
+from handrail.core.tool import Effect, JsonObject, Site, ToolResult
+from handrail.core.visible import cut, visible
+from handrail.policy.security import Scene
+from handrail.tools.base import Tool, ToolParams
+
+_PREVIEWED_CHARS = 80
+
+
+class MemoryStoreParams(ToolParams):
+    key: str = Field(
+        min_length=1,
+        max_length=MOST_KEY_CHARS,
+        description="A short name to find it by, such as `release-day`; it replaces what has it.",
+    )
+    content: str = Field(
+        min_length=1,
+        max_length=MOST_CONTENT_CHARS,
+        description="What to remember, in sentences that can be understood without this talk.",
+    )
+    category: str = Field(
+        default="general",
+        min_length=1,
+        max_length=MOST_CATEGORY_CHARS,
+        description="What kind of memory it is, such as `preference` or `project`.",
+    )
+
+    @field_validator("key")
+    @classmethod
+    def _is_key(cls, key: str) -> str:
+        return _sound(key, fault_in_key(key))
+
+    @field_validator("content")
+    @classmethod
+    def _is_content(cls, content: str) -> str:
+        return _sound(content, fault_in_content(content))
+
+    @field_validator("category")
+    @classmethod
+    def _is_category(cls, category: str) -> str:
+        return _sound(category, fault_in_category(category))
+
+
+class MemoryStore(Tool[MemoryStoreParams]):
+    name: ClassVar[str] = "memory_store"
+    description: ClassVar[str] = (
+        "Remember something about the person or their work for later conversations: preferences, "
+        "agreements, facts that took effort to find out. Nothing secret, such as passwords."
+    )
+    params = MemoryStoreParams
+    safety_level: ClassVar[RiskLevel] = RiskLevel.LOW
+    site: ClassVar[Site] = Site.SERVER
+    effect: ClassVar[Effect] = Effect.CHANGE
+    repeatable: ClassVar[bool] = True
+
+    def preview(self, params: MemoryStoreParams) -> str:
+        return f"Remember {visible(params.key)}: {cut(visible(params.content), _PREVIEWED_CHARS)}"
+
+    async def execute(
+        self,
+        params: MemoryStoreParams,
+        scene: Scene,
+        hands: Hands,
+        facts: JsonObject | None = None,
+    ) -> ToolResult:
+        kept = await hands.memories.store(params.key, params.content, params.category, None)
+        again = kept.updated_at != kept.created_at
+        words = f"{'Changed' if again else 'Remembered'}: {visible(kept.key)} ({kept.category})"
+        if kept.tainted is not None:
+            words += f"\n[it is marked as untrusted: {visible(kept.tainted)}]"
+        fields = {"key": kept.key, "category": kept.category, "replaced": again}
+        return ToolResult(True, words, fields)
+
+
+def _sound(text: str, fault: str | None) -> str:
+    if fault is not None:
+        raise ValueError(fault)
+    return text
