@@ -5,7 +5,7 @@ import pytest
 from handrail.core.errors import BadInput, SetupError
 from handrail.core.hands import Hands
 from handrail.core.risk import RiskLevel
-from handrail.core.tool import Site, ToolDefinition
+from handrail.core.tool import ToolDefinition
 from handrail.tools.base import ToolParams
 from handrail.tools.builtin.read_file import ReadFile, ReadFileParams
 from handrail.tools.catalogue import builtin_registry
@@ -140,10 +140,6 @@ def test_registries_share_nothing() -> None:
 # What cannot be served
 
 
-class OnTheServer(Other):
-    site: ClassVar[Site] = Site.SERVER
-
-
 class Hopeless(Other):
     safety_level: ClassVar[RiskLevel] = RiskLevel.FORBIDDEN
 
@@ -151,7 +147,6 @@ class Hopeless(Other):
 @pytest.mark.parametrize(
     ("tool", "message"),
     [
-        (OnTheServer, "'other' is to run on the server, which runs no tools yet"),
         (Hopeless, "'other' is FORBIDDEN, so nobody could ever use it; rate it lower"),
     ],
 )

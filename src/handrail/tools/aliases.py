@@ -56,4 +56,5 @@ ALIASES = {
     "file_read": Alias("read_file"),
     "file_write": Alias("write_file"),
     "git": Alias("git", renamed={"extra": "args"}, split=frozenset({"extra"})),
+    "http_request": Alias("http_request", renamed={"payload": "body"}),
 }

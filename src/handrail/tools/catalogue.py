@@ -13,6 +13,7 @@ from handrail.policy.security import Scene
 from handrail.tools.blame import blaming
 from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.git import Git
+from handrail.tools.builtin.http_request import HttpRequest
 from handrail.tools.builtin.list_directory import ListDirectory
 from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.builtin.run_bash import RunBash
@@ -22,7 +23,16 @@ from handrail.tools.judgement import judge_call, may_be_remembered
 from handrail.tools.registry import ToolRegistry
 
 # The one list to extend when Handrail itself gets a new tool.
-BUILTIN = (ReadFile, WriteFile, ListDirectory, SearchCode, ExecuteCommand, RunBash, Git)
+BUILTIN = (
+    ReadFile,
+    WriteFile,
+    ListDirectory,
+    SearchCode,
+    ExecuteCommand,
+    RunBash,
+    Git,
+    HttpRequest,
+)
 
 
 def builtin_registry() -> ToolRegistry:

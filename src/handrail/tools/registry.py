@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from handrail.core.errors import BadInput, SetupError
 from handrail.core.risk import RiskLevel
-from handrail.core.tool import JsonObject, Site, ToolDefinition
+from handrail.core.tool import JsonObject, ToolDefinition
 from handrail.tools.aliases import ALIASES
 from handrail.tools.base import AnyTool, ToolParams
 from handrail.tools.defined import Executor, define_tool
@@ -82,5 +82,3 @@ def _check(definition: ToolDefinition) -> None:
         raise SetupError(f"{name!r} is another name of {alias.tool!r}; rename the tool")
     if definition.safety_level is RiskLevel.FORBIDDEN:
         raise SetupError(f"{name!r} is FORBIDDEN, so nobody could ever use it; rate it lower")
-    if definition.site is Site.SERVER:
-        raise SetupError(f"{name!r} is to run on the server, which runs no tools yet")
