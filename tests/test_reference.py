@@ -79,7 +79,9 @@ def test_a_page_is_the_same_whoever_makes_it(tmp_path: Path) -> None:
 
 def test_the_matrix_names_every_rule_that_is_code() -> None:
     # Names that begin with `policy.` stand in the log as well.
-    literal = re.compile(r'"((?:path|write|command|bash|size|chain)\.[a-z-]+|policy\.autonomy)"')
+    literal = re.compile(
+        r'"((?:path|write|command|bash|size|chain|http)\.[a-z-]+|policy\.autonomy)"'
+    )
     told = {
         rule
         for room in ROOMS_THAT_JUDGE

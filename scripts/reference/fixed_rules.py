@@ -52,6 +52,15 @@ def _bash(rule: str, line: str) -> Noticed:
     return Noticed(rule, "run_bash", {"command": line}, f"run {code(line)} as bash")
 
 
+def _ask(rule: str, url: str, **more: Any) -> Noticed:
+    shown = f"{more.get('method', 'GET')} {code(url)}"
+    if "headers" in more:
+        shown += f" with {code(', '.join(more['headers']))}"
+    if "body" in more:
+        shown += f" with the body {code(more['body'])}"
+    return Noticed(rule, "http_request", {"url": url, **more}, shown)
+
+
 NOTICED = (
     _read("path.boundary", "../other/notes.md"),
     _read("path.spelling", "~/notes.md"),
@@ -70,6 +79,15 @@ NOTICED = (
     _bash("bash.pattern", "touch *.py"),
     _bash("bash.cd", "ls && cd src"),
     _bash("bash.spelling", "# list the files"),
+    _ask("http.method", "https://example.com/", method="DELETE"),
+    _ask("http.url", "example.com"),
+    _ask("http.scheme", "file:///etc/passwd"),
+    _ask("http.credentials", "https://example.com@10.0.0.1/"),
+    _ask("http.host", "http://0x7f000001/"),
+    _ask("http.private", "http://169.254.169.254/"),
+    _ask("http.port", "http://example.com:6379/"),
+    _ask("http.header", "https://example.com/", headers={"Host": "localhost"}),
+    _ask("http.body", "https://example.com/", body="x"),
 )
 SEEN = (
     Seen("write.executable", RiskLevel.HIGH, "the file that is there can be executed as a program"),
@@ -77,6 +95,7 @@ SEEN = (
     Seen("write.shown-in-part", RiskLevel.HIGH, "the change is too large to be shown whole"),
     Seen("write.masked-lines", RiskLevel.HIGH, "lines of the new text look like secrets"),
     Seen("command.network", RiskLevel.MEDIUM, "it may reach these hosts, and nothing else"),
+    Seen("http.unlisted", RiskLevel.FORBIDDEN, "the host is not on the operator's list of hosts"),
     Seen("size.params", RiskLevel.FORBIDDEN, "the parameters are more than a megabyte"),
     Seen("chain.value", RiskLevel.MEDIUM, "a parameter of a change came out of an earlier result"),
     Seen("policy.autonomy", RiskLevel.LOW, "a policy file leaves agents only so much freedom"),

@@ -78,7 +78,7 @@ def test_what_cannot_be_explained_is_said_in_one_line(shell: Shell) -> None:
     assert [refused(line) for line in lines] == [
         "'README.md' is not NAME=VALUE",
         "no tool is named 'launch'; there are: read_file, write_file, list_directory, search_code, "
-        "execute_command, run_bash, git",
+        "execute_command, run_bash, git, http_request",
         "path: field required",
     ]
 

@@ -132,6 +132,7 @@ def test_every_call_of_the_tour_is_listed(journey: Journey) -> None:
         "execute_command",
         "run_bash",
         "git",
+        "http_request",
     ]
 
 

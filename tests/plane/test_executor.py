@@ -212,7 +212,8 @@ async def test_a_tool_that_does_not_exist_is_recorded_as_failed(
     assert (execution.status, execution.error_type) == (Status.FAILED, ErrorType.VALIDATION)
     assert execution.error == (
         "no tool is named 'launch_rocket'; there are: "
-        "read_file, write_file, list_directory, search_code, execute_command, run_bash, git"
+        "read_file, write_file, list_directory, search_code, execute_command, run_bash, git, "
+        "http_request"
     )
     assert execution.risk_level is RiskLevel.FORBIDDEN
     assert await store.find_execution(execution.id) == execution
@@ -537,6 +538,7 @@ def test_the_tools_an_agent_may_ask_for_are_named(executor: ToolExecutor) -> Non
         "execute_command",
         "run_bash",
         "git",
+        "http_request",
     ]
 
 

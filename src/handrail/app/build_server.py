@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 
 from handrail.app.clock import SystemClock
 from handrail.app.home import Home
@@ -12,6 +13,7 @@ from handrail.app.settings import Settings
 from handrail.app.storage import open_checkpoints, open_store
 from handrail.bus.local import LocalBus
 from handrail.core.ports import Bus, Clock, Store
+from handrail.executors.web.guarded import GuardedWeb
 from handrail.knowledge.embedding import find_weights
 from handrail.knowledge.memory import MemoryKeeper
 from handrail.knowledge.skills import SkillShelf
@@ -88,12 +90,13 @@ def build_services(
 
     `tally` counts what the store takes; `chores` are done once a second with the plane's own;
     `hands_for` says what a tool that lives on the server may touch there: if nothing else is said,
-    the memories and skills of whoever asks.
+    the memories and skills of whoever asks, and the web.
     """
     memories, skills = memories or MemoryKeeper(store, clock), skills or SkillShelf()
-    hands_for = hands_for or ServerHands(memories, skills)
     registry = builtin_registry() if registry is None else registry
     rules, tally = rulebook or Rulebook(), tally or Tally()
+    web = GuardedWeb(lambda: rules.rules_for("").web)
+    hands_for = hands_for or ServerHands(memories, skills, web)
     tally.know_tools(tool.name for tool in registry)
     assessor = Assessor(registry, rules)
     seats, room = Seats(bus, clock), WaitingRoom(bus)
@@ -105,17 +108,7 @@ def build_services(
     executor = ToolExecutor(registry, assessor, store, room, clock, dispatcher, approvals, blobs)
     receiver, stopper = Receiver(store, clock, blobs), Stopper(store, clock)
     inside = Inside(store, bus, clock, registry, assessor, receiver, hands_for)
-    own_chores = (
-        stopper.end_left_behind,
-        dispatcher.hand_over_forsaken,
-        dispatcher.ask_after_the_slow,
-        surveyor.ask_without_facts,
-        approvals.expire_overdue,
-        Patience(store, clock, seats).give_up,
-        Forgetter(store, clock).forget_old_events,
-        blobs.tidy_up,
-    )
-    return Services(
+    services = Services(
         store=store,
         bus=bus,
         clock=clock,
@@ -132,9 +125,24 @@ def build_services(
         policies=Policies(store, clock, assessor, rules),
         surveyor=surveyor,
         stopper=stopper,
-        sweeper=Sweeper((*own_chores, *chores)),
+        sweeper=Sweeper(()),
         tally=tally,
         whispers=Whispers(bus),
         memories=memories,
         skills=skills,
+    )
+    return replace(services, sweeper=Sweeper((*_own_chores(services), *chores)))
+
+
+def _own_chores(services: Services) -> tuple[Chore, ...]:
+    """What time alone must bring about in the plane."""
+    return (
+        services.stopper.end_left_behind,
+        services.dispatcher.hand_over_forsaken,
+        services.dispatcher.ask_after_the_slow,
+        services.surveyor.ask_without_facts,
+        services.approvals.expire_overdue,
+        Patience(services.store, services.clock, services.seats).give_up,
+        Forgetter(services.store, services.clock).forget_old_events,
+        services.blobs.tidy_up,
     )

@@ -58,4 +58,5 @@ ALIASES = {
     "remember": Alias("memory_store", renamed={"value": "content"}),
     "recall": Alias("memory_recall", renamed={"key": "query"}),
     "git": Alias("git", renamed={"extra": "args"}, split=frozenset({"extra"})),
+    "http_request": Alias("http_request", renamed={"payload": "body"}),
 }

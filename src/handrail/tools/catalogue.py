@@ -13,6 +13,7 @@ from handrail.policy.security import Scene
 from handrail.tools.blame import blaming
 from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.git import Git
+from handrail.tools.builtin.http_request import HttpRequest
 from handrail.tools.builtin.list_directory import ListDirectory
 from handrail.tools.builtin.memory_forget import MemoryForget
 from handrail.tools.builtin.memory_recall import MemoryRecall
@@ -38,6 +39,7 @@ BUILTIN = (
     MemoryRecall,
     MemoryForget,
     LoadSkill,
+    HttpRequest,
 )
 
 

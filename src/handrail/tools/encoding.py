@@ -9,7 +9,12 @@ from pydantic import AfterValidator
 _NOT_FILES = {"idna", "punycode", "undefined", "utf-7", "unicode-escape", "raw-unicode-escape"}
 
 
-def _text_encoding(name: str) -> str:
+def text_encoding(name: str) -> str:
+    """The name that Python has for an encoding of text.
+
+    Raises:
+        ValueError: It is none.
+    """
     try:
         codec = codecs.lookup(name)
     except (LookupError, ValueError):
@@ -19,7 +24,7 @@ def _text_encoding(name: str) -> str:
     return codec.name
 
 
-TextEncoding = Annotated[str, AfterValidator(_text_encoding)]
+TextEncoding = Annotated[str, AfterValidator(text_encoding)]
 
 
 def decode_text(data: bytes, encoding: str) -> str | None:

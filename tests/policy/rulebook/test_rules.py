@@ -75,7 +75,7 @@ def test_good_rule_is_read() -> None:
         (
             "[[paths]]\nname = 'x'",
             "mine.toml: unknown section 'paths'; known: path, write, command, tool, network,"
-            " policy",
+            " http, policy",
         ),
         (
             rule_text(colour='"red"'),

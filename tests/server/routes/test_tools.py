@@ -5,6 +5,7 @@ from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.git import Git
+from handrail.tools.builtin.http_request import HttpRequest
 from handrail.tools.builtin.list_directory import ListDirectory
 from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.builtin.run_bash import RunBash
@@ -40,9 +41,10 @@ async def test_the_tools_are_listed_with_what_a_model_needs(
                 (ExecuteCommand(), True, "MEDIUM", 300),
                 (RunBash(), True, "MEDIUM", 300),
                 (Git(), True, "MEDIUM", 300),
+                (HttpRequest(), True, "HIGH", 600),
             )
         ],
-        "total_count": 7,
+        "total_count": 8,
     }
 
 

@@ -32,7 +32,7 @@ async def dial(
     port = host.port or 0
     try:
         async with asyncio.timeout(seconds):
-            addresses = await _addresses_of(host.name, port, resolve)
+            addresses = await addresses_of(host.name, port, resolve)
     except TimeoutError:
         return Refusal(504, f"{host} was not found within {seconds:g} s")
     except OSError:
@@ -46,7 +46,8 @@ async def dial(
     return await _connect(host, addresses, seconds)
 
 
-async def _addresses_of(name: str, port: int, resolve: Resolve) -> Sequence[str]:
+async def addresses_of(name: str, port: int, resolve: Resolve) -> Sequence[str]:
+    """Where a name leads, looked up once; an address leads to itself."""
     try:
         return [str(ip_address(name))]
     except ValueError:

@@ -23,7 +23,9 @@ from handrail.policy.rulebook.paths import PathRule, read_path_rule
 from handrail.policy.rulebook.row import rows_of
 from handrail.policy.rulebook.settings import Ceiling, Unlisted, read_settings
 from handrail.policy.rulebook.tools import ToolRule, read_tool_rule
+from handrail.policy.rulebook.web import read_web_hosts
 from handrail.policy.rulebook.writes import WriteRule, judge_write, read_write_rule
+from handrail.policy.validators.web_hosts import ANY_PUBLIC_HOST, WebHosts
 
 # In this order: a file's examples may speak of commands of those before it.
 SHIPPED = (
@@ -31,7 +33,7 @@ SHIPPED = (
     *("commands_git.toml", "commands.toml", "networks.toml"),
 )
 
-_SECTIONS = ("path", "write", "command", "tool", "network", "policy")
+_SECTIONS = ("path", "write", "command", "tool", "network", "http", "policy")
 
 Named = TypeVar("Named", PathRule, WriteRule)
 
@@ -49,6 +51,7 @@ class Rules:
     commands: tuple[CommandRule, ...] = ()
     tools: tuple[ToolRule, ...] = ()
     networks: tuple[NetworkRule, ...] = ()
+    web: WebHosts = ANY_PUBLIC_HOST
     ceilings: tuple[Ceiling, ...] = ()
     unlisted: Unlisted | None = None
     packs: tuple[str, ...] = ()
@@ -99,6 +102,7 @@ class Rules:
             commands=read_command_rules(command_rows, beneath.commands if beneath else ()),
             tools=tuple(map(read_tool_rule, rows_of(document, "tool", source, layer))),
             networks=tuple(map(read_network_rule, rows_of(document, "network", source, layer))),
+            web=read_web_hosts(document, source, layer),
             ceilings=(Ceiling(settings.autonomy, layer),) if settings.autonomy else (),
             unlisted=settings.unlisted,
             packs=settings.packs,
@@ -135,6 +139,7 @@ class Rules:
             commands=self.commands + other.commands,
             tools=self.tools + other.tools,
             networks=self.networks + other.networks,
+            web=self.web.replaced_by(other.web),
             ceilings=self.ceilings + other.ceilings,
             unlisted=other.unlisted or self.unlisted,
             packs=self.packs + other.packs,
@@ -149,6 +154,7 @@ class Rules:
             commands=replace_by_name(self.commands, operator.commands),
             tools=self.tools + operator.tools,
             networks=replace_networks(self.networks, operator.networks),
+            web=self.web.replaced_by(operator.web),
             ceilings=self.ceilings + operator.ceilings,
             unlisted=operator.unlisted or self.unlisted,
         )

@@ -52,6 +52,8 @@ def _reach(rules: Rules) -> Iterator[str]:
     for network in rules.networks:
         known = [*network.hosts, *(f"what `{shlex.join(argv)}` names" for argv in network.ask[:1])]
         yield f"{network.title} may reach {', '.join(known) or 'nothing'}"
+    if rules.web.listed is not None:
+        yield f"http_request may reach {rules.web}"
 
 
 def _notes(rules: Rules, beneath: Rules) -> Iterator[str]:

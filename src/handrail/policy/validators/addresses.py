@@ -53,6 +53,15 @@ _WRAPPED_V4 = tuple(map(IPv6Network, ("::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff
 _LAST_32 = 0xFFFFFFFF
 
 
+def is_wrapped(address: str) -> bool:
+    """Whether an address, as text, is an IPv4 one in the coat of an IPv6 one."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return False
+    return isinstance(parsed, IPv6Address) and any(parsed in network for network in _WRAPPED_V4)
+
+
 def is_public(address: str) -> bool:
     """Whether an address, as text, is one that everybody in the world may reach."""
     return reach_of(address) is Reach.PUBLIC

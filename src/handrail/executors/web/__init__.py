@@ -1,0 +1,1 @@
+"""The web, asked from the server: only at addresses that were checked."""
