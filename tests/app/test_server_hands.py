@@ -66,7 +66,7 @@ async def test_a_page_is_fetched_from_a_host_that_the_operator_lists(
     store: SqliteStore, bus: LocalBus, clock: FakeClock, household: Household, wiki: HTTPServer
 ) -> None:
     place = f"127.0.0.1:{wiki.server_port}"
-    rules = operator_rules(f'[http]\nallowed_hosts = ["{place}"]\n')
+    rules = operator_rules(f'[http]\nallowed_hosts = ["{place}"]\n', "policy.toml")
     services = build_services(store, bus, clock, rulebook=Rulebook(rules))
     async with at_work(services):
         fetched = await ask(services, household, "1", "http_request", url=f"http://{place}/")
