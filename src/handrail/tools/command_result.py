@@ -1,6 +1,5 @@
 """What a tool that runs programs hands back."""
 
-import os
 import posixpath
 import signal
 from dataclasses import asdict
@@ -111,7 +110,9 @@ def _kept_from(outcome: CommandOutcome, stages: tuple[Stage, ...]) -> tuple[str,
     if not any(posixpath.basename(name) == "git" for stage in stages for name in stage.programs):
         return ()
     said = outcome.stdout + outcome.stderr
-    return tuple(path for path in kept if os.fsencode(posixpath.basename(path)) in said)
+    return tuple(
+        path for path in kept if posixpath.basename(path).encode(errors="surrogateescape") in said
+    )
 
 
 def _tell_kept(paths: list[str]) -> str:
