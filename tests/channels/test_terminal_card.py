@@ -251,6 +251,16 @@ def test_text_that_is_folded_never_begins_a_line_of_the_card(field: str) -> None
     assert any("│ " in line for line in lines)
 
 
+def test_a_long_sentence_is_folded_between_its_words_and_none_is_lost() -> None:
+    words = "every word of this sentence is shown whole on a narrow terminal"
+    lines = [line.plain for line in CardText(a_live_card(reasons=(words,)), 24).lines()]
+    folded = [line for line in lines if line.startswith(("  · ", "  │ "))]
+    assert len(folded) > 2
+    assert [word for line in folded for word in line[4:].split()] == words.split()
+    assert "".join(line[4:] for line in folded) == words
+    assert all(len(line) <= 24 for line in folded)
+
+
 def test_a_diff_is_coloured_by_what_each_line_does() -> None:
     card = a_live_card(evidence="--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n same\n")
 

@@ -208,6 +208,16 @@ def test_executions_show(
     assert_shown(screen().replace("\t", " "), nasty, layout=LAYOUT)
 
 
+def test_what_could_not_be_read_is_not_called_forbidden(
+    screen: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    misspelt = {**a_call("x"), "risk_level": "FORBIDDEN", "error_type": "validation"}
+    answering(monkeypatch, executions, misspelt)
+    run("executions", "show", "exe_1")
+    assert "not judged" in screen()
+    assert "FORBIDDEN" not in screen()
+
+
 def test_the_list_of_grants(
     nasty: str, screen: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

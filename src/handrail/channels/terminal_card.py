@@ -105,7 +105,7 @@ class CardText:
     def _folded(self, prefix: str, text: str, style: str = "") -> Iterator[Text]:
         """Somebody else's text behind our prefix, and folded behind a mark of ours."""
         hanging = f"{' ' * (len(prefix) - 2)}│ " if len(prefix) >= 2 else "│ "
-        pieces = chop_cells(self._shown(text), max(10, self.width - len(prefix)))
+        pieces = list(_pieces(self._shown(text), max(10, self.width - len(prefix))))
         for number, piece in enumerate(pieces or [""]):
             yield Text.assemble(hanging if number else prefix, (piece, style))
 
@@ -113,6 +113,21 @@ class CardText:
         """Every unseen character made visible, and the end cut off what is long."""
         shown = visible(text, keep="\t").expandtabs(4)
         return shown if self.whole else cut(shown, SHOWN_CHARS)
+
+
+def _pieces(text: str, width: int) -> Iterator[str]:
+    """Parts that fit, each up to the end of a word where it has one; nothing is left out."""
+    start = 0
+    while start < len(text):
+        # Most characters take a cell; those that take none are not endless.
+        following = text[start : start + 4 * width]
+        piece = chop_cells(following, width)[0]
+        is_last = start + len(piece) >= len(text)
+        end = len(piece) if is_last else piece.rstrip(" ").rfind(" ") + 1 or len(piece)
+        if not is_last and text[start + len(piece)] == " ":
+            end = len(piece)
+        yield piece[:end]
+        start += end
 
 
 def tell_offer(offer: Offer) -> str:

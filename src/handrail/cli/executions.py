@@ -12,6 +12,7 @@ from handrail.cli.ask import ask
 from handrail.cli.ids import find_by_end, short
 from handrail.cli.output import console, in_short, print_json, say, status, table, visible
 from handrail.client.api import HandrailApi
+from handrail.core.errors import ErrorType
 from handrail.core.execution import Status
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The call, or the end of its id.")]
@@ -80,7 +81,7 @@ def show(
     rows.add_row("asked by", visible(f"{found['agent_id']} in session {found['session_id']}"))
     if found["reasoning"]:
         rows.add_row("its reason", visible(found["reasoning"]))
-    rows.add_row("risk", visible("; ".join([found["risk_level"], *found["reasons"]])))
+    rows.add_row("risk", visible("; ".join([_risk(found), *found["reasons"]])))
     if found["approved_by"]:
         rows.add_row("approved by", visible(f"{found['approved_by']}, {found['scope']}"))
     rows.add_row("status", status(found["status"]))
@@ -140,6 +141,12 @@ async def _find(api: HandrailApi, wanted: str) -> dict[str, Any]:
         return await api.get(f"/tools/{quote(wanted, safe='')}")
     latest = await api.get("/tools/executions", limit=1000)
     return find_by_end(latest["executions"], "tool_id", wanted, "call")
+
+
+def _risk(found: dict[str, Any]) -> str:
+    """What could not be read was never judged; it was refused, and not as a danger."""
+    was_judged = found["error_type"] != ErrorType.VALIDATION
+    return str(found["risk_level"]) if was_judged else "not judged"
 
 
 def _what(one: dict[str, Any]) -> str:

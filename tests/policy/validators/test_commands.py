@@ -117,7 +117,8 @@ def test_no_command_is_judged_milder_inside_another(case: dict[str, Any]) -> Non
             ["ls", "&&"],
             [
                 "'&&' is for a shell, and no shell reads this; `command` is the name alone, "
-                "`args` the words that follow, and no shell reads them"
+                "`args` the words that follow, and no shell reads them; a line with pipes or "
+                "redirections is for run_bash"
             ],
         ),
         (["ls", "\x1b"], ["'\\x1b' holds control or invisible characters"]),

@@ -15,6 +15,8 @@ from handrail.policy.rulebook.reading import Addition, FileWord, Reading, shown,
 
 HOW = "`command` is the name alone, `args` the words that follow, and no shell reads them"
 
+LINES = "a line with pipes or redirections is for run_bash"
+
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 _FOR_A_SHELL = re.compile(r"[|&;]{1,2}|\|&|<{1,3}|[\d&]?>{1,2}[&|]?\S*")
 _ADDRESS = re.compile(
@@ -279,7 +281,7 @@ class Line:
     def _refuse_words_for_a_shell(self) -> None:
         for word in self._files:
             if _FOR_A_SHELL.fullmatch(word):
-                reason = f"{shown(word)} is for a shell, and no shell reads this; {HOW}"
+                reason = f"{shown(word)} is for a shell, and no shell reads this; {HOW}; {LINES}"
                 self._findings.append(forbidden("command.spelling", reason))
 
     def _by_layer(self) -> tuple[Finding, ...]:
