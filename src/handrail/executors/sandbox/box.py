@@ -98,7 +98,8 @@ class Box:
         """How to start a command that may take so long, with `further` variables for it.
 
         Raises:
-            CommandExecutionError: Something could not be held in place.
+            CommandExecutionError: Something could not be held in place, or not be shown without
+                the passwords in it.
         """
         writable = stage.profile is not Profile.READ
         if writable and view.loose:
