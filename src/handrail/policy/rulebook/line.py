@@ -20,10 +20,10 @@ _FOR_A_SHELL = re.compile(r"[|&;]{1,2}|\|&|<{1,3}|[\d&]?>{1,2}[&|]?\S*")
 _ADDRESS = re.compile(
     r".*://|[\w.+-]{1,64}@[\w.-]{1,255}:|(?:git|github|gitlab|bitbucket|gist):", re.DOTALL
 )
-_END_OF_INNER = (";", "+")
 # What `find` has found, and what nobody has seen.
+_FOUND = "{}"
 _UNSEEN = "{...}"
-_LAST = ("{}", _UNSEEN)
+_LAST = (_FOUND, _UNSEEN)
 _MOST_TEXT_CHARS = 4_000
 
 
@@ -203,10 +203,13 @@ class Line:
         return rest
 
     def _take_until_end_of_inner(self) -> Sequence[str]:
-        start = self._next
-        while self._next < len(self._words) and self._words[self._next] not in _END_OF_INNER:
+        """To a `;`, or to a `+` right behind what was found; any other `+` is a word like others."""
+        start, words = self._next, self._words
+        while self._next < len(words) and words[self._next] != ";":
+            if words[self._next] == "+" and words[self._next - 1] == _FOUND:
+                break
             self._next += 1
-        return self._words[start : self._next]
+        return words[start : self._next]
 
     def _sort_operands(self) -> None:
         """Only now is it certain whether the first operand is the text, or a flag gave it."""
