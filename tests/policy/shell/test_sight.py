@@ -273,3 +273,26 @@ def test_it_never_raises(text: str) -> None:
 )
 def test_a_plus_ends_a_command_of_find_only_behind_what_was_found(line: str) -> None:
     assert_seen(line, ("rm", "x"))
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "words",
+    ["-exec find ", "-exec find -exec x ", "-exec xargs find ", "-exec env find a ", "-exec sudo "],
+)
+def test_words_within_words_are_not_seen_many_times_over(words: str) -> None:
+    text = "$y find " + words * 800
+
+    seen = visible_commands(text)
+
+    assert len(seen) <= 10
+    assert sum(map(len, seen)) <= 3 * len(text.split())
+
+
+@pytest.mark.timeout(60)
+def test_all_that_is_seen_is_no_more_than_a_few_times_the_text() -> None:
+    text = "$y; " + "".join(f"env nice timeout {number} nohup setsid x;" for number in range(1_500))
+
+    seen = visible_commands(text + "sudo " * 5_000)
+
+    assert sum(map(len, seen)) <= MAX_CHARS
