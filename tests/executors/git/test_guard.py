@@ -140,6 +140,25 @@ async def test_git_with_words_of_others_can_still_look(
     assert (outcome.stdout, outcome.stderr) == (b"first\n", b"")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "xargs git remote -v",
+        "find .git -maxdepth 1 -name config -exec git blame --contents {} a.txt ;",
+    ],
+)
+async def test_what_git_prints_for_words_of_others_holds_no_password(
+    executor: CommandExecutor, repository: Path, line: str
+) -> None:
+    with (repository / ".git" / "config").open("a") as config:
+        config.write('[remote "x"]\n\turl = https://ada:hush@example.com/\n')
+
+    outcome = await run_line(executor, line)
+
+    assert b"example.com" in outcome.stdout, outcome
+    assert b"hush" not in outcome.stdout
+
+
 async def test_settings_that_cannot_be_told_are_not_trusted(
     executor: CommandExecutor, repository: Path
 ) -> None:

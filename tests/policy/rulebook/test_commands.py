@@ -123,7 +123,8 @@ EXAMPLES = "examples = { 'x' = 'high' }\n"
 KNOWN = (
     "known: name, names, risk, reason, raise, flags, optional, values, paths, named_values, "
     "named_paths, last, text, instead, plain, operands, beyond, script, script_flags, obeys, "
-    "obeys_in, free_with, runs, unseen, runs_after, runs_named, sub, other, strict, clusters, "
+    "obeys_in, free_with, runs, unseen, runs_after, replaces, runs_named, sub, other, strict, "
+    "clusters, "
     "options_first, writes, broad, broad_on, profile, before, after"
 )
 

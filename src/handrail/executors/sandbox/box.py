@@ -114,7 +114,8 @@ class Box:
             self._movers.beside(view, joins=writable),
             self._covers.over(view.missing if writable else ()),
             held(view.bound(writable=writable)) as bound,
-            _copies(() if writable else view.settings) as copies,
+            # Words that nobody has seen could have git print what it may only read.
+            _copies(() if writable and view.gits else view.settings) as copies,
             in_memory(HOSTS_OF_BOX) as hosts,
             in_memory(
                 self._told(stage, view, {**bound, **copies, HOSTS: hosts}, further)

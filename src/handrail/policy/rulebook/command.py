@@ -62,6 +62,7 @@ class CommandRule:
     free_with: frozenset[str] = frozenset()
     runs: int | None = None
     unseen: bool = False
+    replaces: frozenset[str] = frozenset()
     subs: tuple["CommandRule", ...] = ()
     other: RiskLevel = RiskLevel.HIGH
     strict: bool = False
@@ -112,6 +113,7 @@ class CommandRule:
     def _calm_flags(self) -> frozenset[str]:
         """Flags that mean nothing at all to us, so that there is nothing to think about."""
         eventful = self.closing | self.instead | self.free_with | self.last | self.runs_after
+        eventful |= self.replaces
         return frozenset(
             flag
             for flag in self.flags - eventful

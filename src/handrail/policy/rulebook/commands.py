@@ -22,7 +22,17 @@ _KEYS = (
     *("name", "names", "risk", "reason", "raise", "flags", "optional", "values", "paths"),
     *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
     *("script", "script_flags", "obeys", "obeys_in", "free_with", "runs", "unseen", "runs_after"),
-    *("runs_named", "sub", "other", "strict", "clusters", "options_first", "writes", "broad"),
+    *(
+        "replaces",
+        "runs_named",
+        "sub",
+        "other",
+        "strict",
+        "clusters",
+        "options_first",
+        "writes",
+        "broad",
+    ),
     *("broad_on", "profile", "before", "after"),
 )
 # What decides what really runs, or for how long we think about it, is no stranger's to say.
@@ -85,6 +95,7 @@ def _read_rule(
         free_with=_words(row, "free_with"),
         runs=_typed(row, "runs", int),
         unseen=_typed(row, "unseen", bool) is True,
+        replaces=_words(row, "replaces"),
         subs=tuple(
             _read_rule(sub, examples=None)
             for sub in rows_of(row.values, "sub", row.where, row.layer)

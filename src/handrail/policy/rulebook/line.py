@@ -24,6 +24,8 @@ _ADDRESS = re.compile(
 _FOUND = "{}"
 _UNSEEN = "{...}"
 _LAST = (_FOUND, _UNSEEN)
+# Stands for words that nobody has seen, and can be no part of a name that we know.
+_PLACEHOLDER = re.compile(r"[^a-z0-9.=/-]+")
 _MOST_TEXT_CHARS = 4_000
 
 
@@ -65,6 +67,7 @@ class Line:
         self._end_of_flags: int | None = None
         self._has_no_text = False
         self._may_have_more = False
+        self._placeholders: list[str] = []
         self._is_broad = rule.broad or rule.runs is not None
         self._leads_elsewhere = False
 
@@ -127,6 +130,8 @@ class Line:
         self._has_no_text |= bool(unknown) or not rule.instead.isdisjoint(names)
         self._may_have_more |= not rule.free_with.isdisjoint(names)
         flag = names[-1]
+        if flag in rule.replaces:
+            self._placeholders.append(self._value_ahead(word, flag))
         if rule.takes_value(flag):
             value = self._take_value(word, flag)
             if flag in rule.runs_named:
@@ -154,6 +159,11 @@ class Line:
         elif flag in rule.instead:
             self._check_plain(value)
         return value
+
+    def _value_ahead(self, word: str, flag: str) -> str:
+        """What the flag takes for its value, which is not taken yet."""
+        ahead = self._words[self._next : self._next + 1] if self._rule.takes_value(flag) else ()
+        return value_in(word, flag, self._rule) or (ahead[0] if ahead else _FOUND)
 
     def _pop_value(self) -> str:
         return self._pop() if self._next < len(self._words) else ""
@@ -185,8 +195,17 @@ class Line:
     def _read_inner(self, argv: Sequence[str], further: Sequence[str] = ()) -> None:
         """Read the words just taken, behind which we stand, as a command with `further` words."""
         if argv:
+            self._check_placeholders(argv[0])
             at = self._at + self._next - len(argv)
             self._inner.append(self._run_by.read([*argv, *further], at))
+
+    def _check_placeholders(self, name: str) -> None:
+        for one in self._placeholders:
+            if one in name or not _PLACEHOLDER.fullmatch(one):
+                reason = f"{self._title} {shown(one)} can stand for a command that nobody has seen"
+                self._findings.append(
+                    forbidden("command.forbidden", f"Command not allowed: {reason}; use {_FOUND}")
+                )
 
     def _read_named(self, name: str) -> None:
         """A name that may be a command's; the words behind it are its own in any case."""
@@ -203,7 +222,7 @@ class Line:
         return rest
 
     def _take_until_end_of_inner(self) -> Sequence[str]:
-        """To a `;`, or to a `+` right behind what was found; any other `+` is a word like others."""
+        """To a `;`, or to a `+` right behind what was found; another `+` is a word like any."""
         start, words = self._next, self._words
         while self._next < len(words) and words[self._next] != ";":
             if words[self._next] == "+" and words[self._next - 1] == _FOUND:
