@@ -84,8 +84,7 @@ class Sight:
             for file in step.files:
                 facts[fact_of(file.path)] = file.fact
                 if file.run_by is not None:
-                    chain = [[one.path, one.fact] for one in file.run_by]
-                    facts[run_by_fact_of(file.path)] = _HASHED + _digest(chain)
+                    facts[run_by_fact_of(file.path)] = _chain(file.run_by)
         facts["the environment of commands"] = {
             "names": sorted(self.environment),
             "sha256": _digest(dict(self.environment)),
@@ -123,6 +122,13 @@ def tell_differing(names: Sequence[str]) -> str:
     rest = len(names) - _MOST_TOLD
     more = f" and {rest:,} more" if rest > 0 else ""
     return f"changed since the call was looked at: {told}{more}; nothing was done"
+
+
+def _chain(run_by: Sequence[SeenFile]) -> str:
+    """Where one of them is not known by what it holds, no hash of them all."""
+    unread = any(one.sort in (FileSort.UNREAD, FileSort.FOLDER) for one in run_by)
+    sort = f"{FileSort.UNREAD}:" if unread else _HASHED
+    return sort + _digest([[one.path, one.fact] for one in run_by])
 
 
 def _digest(value: object) -> str:
