@@ -392,3 +392,16 @@ async def test_a_chain_of_interpreters_without_end_binds_nothing(
     assert kind is not None
 
     assert kind.bind((await executor.look(stages_of(root, "./i0"))).facts) is None
+
+
+async def test_names_that_look_alike_are_bound_apart(executor: CommandExecutor, root: Path) -> None:
+    names = ["a\t.py", "a\\x09.py"]
+    for name in names:
+        (root / name).write_text(f"print({name!r})\n")
+    scripts = tuple(map(ScriptFile, names))
+    stage = Stage(("python3", names[0]), Profile.WRITE, scripts=scripts)
+
+    for name in names:
+        before = (await executor.look((stage,))).facts
+        (root / name).write_text("print('other')\n")
+        assert (await executor.look((stage,))).facts != before

@@ -46,7 +46,7 @@ class SeenFile:
     def fact(self) -> str:
         """What must be the same for it to be the same."""
         sort = _HASHED if self.sort is FileSort.FILE else f"{self.sort}:"
-        return visible(f"{sort}{self.mark}")
+        return _spelt(f"{sort}{self.mark}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,11 @@ class Sight:
         """Each fact under the name of what it is about, so that one that differs can be named."""
         facts: JsonObject = {}
         for number, step in enumerate(self.steps, start=1):
-            name = visible(step.program.path.rpartition("/")[2])
+            name = _spelt(step.program.path.rpartition("/")[2])
             where = name if len(self.steps) == 1 else f"{name} (step {number})"
             facts[f"what {where} is told"] = _digest(list(step.argv))
-            facts[f"the folder {visible(step.folder)}"] = step.folder_mark
-            facts[f"the program {visible(step.program.path)}"] = step.program.fact
+            facts[f"the folder {_spelt(step.folder)}"] = step.folder_mark
+            facts[f"the program {_spelt(step.program.path)}"] = step.program.fact
             for file in step.files:
                 facts[fact_of(file.path)] = file.fact
                 if file.run_by is not None:
@@ -96,12 +96,12 @@ class Sight:
 
 def fact_of(path: str) -> str:
     """Under which name the content of a file stands among the facts."""
-    return f"the file {visible(path)}"
+    return f"the file {_spelt(path)}"
 
 
 def run_by_fact_of(path: str) -> str:
     """Under which name stands by what a program of the workspace is run."""
-    return f"what runs {visible(path)}"
+    return f"what runs {_spelt(path)}"
 
 
 def is_content(fact: object) -> bool:
@@ -122,6 +122,11 @@ def tell_differing(names: Sequence[str]) -> str:
     rest = len(names) - _MOST_TOLD
     more = f" and {rest:,} more" if rest > 0 else ""
     return f"changed since the call was looked at: {told}{more}; nothing was done"
+
+
+def _spelt(text: str) -> str:
+    """What can be seen of a text, which no other text shares with it."""
+    return visible(text.replace("\\", "\\\\"))
 
 
 def _chain(run_by: Sequence[SeenFile]) -> str:
