@@ -54,6 +54,7 @@ class CommandRule:
     text: Text = Text.NONE
     script: bool = False
     script_flags: frozenset[str] = frozenset()
+    script_endings: tuple[str, ...] = ()
     obeys: tuple[str, ...] = ()
     obeys_in: frozenset[str] = frozenset()
     plain: re.Pattern[str] | None = None
@@ -127,6 +128,13 @@ class CommandRule:
 
     def knows(self, flag: str) -> bool:
         return flag in self._known or "*" in self.flags
+
+    def in_full(self, flag: str) -> str:
+        """The one long flag that this could be short for, where there is one."""
+        if flag in self._known or len(flag) <= len("--") or not flag.startswith("--"):
+            return flag
+        longer = [known for known in self._known if known.startswith(flag)]
+        return longer[0] if len(longer) == 1 else flag
 
     def takes_value(self, flag: str) -> bool:
         return flag in self._valued

@@ -21,7 +21,17 @@ from handrail.policy.rulebook.row import RuleRow, rows_of
 _KEYS = (
     *("name", "names", "risk", "reason", "raise", "flags", "optional", "values", "paths"),
     *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
-    *("script", "script_flags", "obeys", "obeys_in", "free_with", "runs", "unseen", "runs_after"),
+    *(
+        "script",
+        "script_flags",
+        "script_endings",
+        "obeys",
+        "obeys_in",
+        "free_with",
+        "runs",
+        "unseen",
+        "runs_after",
+    ),
     *(
         "replaces",
         "runs_named",
@@ -87,6 +97,7 @@ def _read_rule(
         text=_text(row),
         script=_typed(row, "script", bool) is True,
         script_flags=_words(row, "script_flags"),
+        script_endings=tuple(row.texts("script_endings", [])),
         obeys=tuple(row.texts("obeys", [])),
         obeys_in=_words(row, "obeys_in"),
         plain=_pattern(row, "plain"),

@@ -129,7 +129,7 @@ class Line:
         # What follows a flag we do not know may be its value, and no text.
         self._has_no_text |= bool(unknown) or not rule.instead.isdisjoint(names)
         self._may_have_more |= not rule.free_with.isdisjoint(names)
-        flag = names[-1]
+        flag = rule.in_full(names[-1])
         if flag in rule.replaces:
             self._placeholders.append(self._value_ahead(word, flag))
         if rule.takes_value(flag):
@@ -326,6 +326,8 @@ class Line:
     def _bound(self) -> tuple[str, ...]:
         """Files that it runs or obeys: there, and in every folder that it may be told to go to."""
         named = [word for word in self._scripts if word not in ("", "-")]
+        endings = self._rule.script_endings
+        named += [word + end for word in named if not word.endswith(endings) for end in endings]
         named += self._rule.obeys
         homes = dict.fromkeys(["", *self._homes, "/".join(self._homes)])
         return tuple([f"{home}/{name}" if home else name for name in named for home in homes])
