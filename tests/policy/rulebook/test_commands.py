@@ -126,7 +126,8 @@ KNOWN = (
     "script_endings, obeys, "
     "obeys_in, free_with, runs, unseen, runs_after, replaces, runs_named, sub, other, strict, "
     "clusters, "
-    "options_first, writes, broad, broad_on, profile, before, after"
+    "options_first, writes, broad, broad_on, profile, before, after, "
+    "after_one"
 )
 
 

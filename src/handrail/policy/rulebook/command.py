@@ -75,6 +75,7 @@ class CommandRule:
     profile: Profile | None = None
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    after_one: tuple[str, ...] = ()
     examples: tuple[tuple[str, RiskLevel], ...] = ()
     binds: tuple[tuple[str, tuple[str, ...]], ...] = ()
     layer: Layer = Layer.SHIPPED

@@ -43,10 +43,12 @@ _KEYS = (
         "writes",
         "broad",
     ),
-    *("broad_on", "profile", "before", "after"),
+    *("broad_on", "profile", "before", "after", "after_one"),
 )
 # What decides what really runs, or for how long we think about it, is no stranger's to say.
-_NOT_FOR_PROJECTS = ("plain", "profile", "before", "after", "script", "script_flags", "obeys")
+_NOT_FOR_PROJECTS = (
+    *("plain", "profile", "before", "after", "after_one", "script", "script_flags", "obeys"),
+)
 _HANDS_ITS_WORDS_ON = ("runs", "runs_after", "runs_named", "last", "options_first")
 _UNKNOWN = "is on the list, but nothing more is known of it"
 
@@ -121,6 +123,7 @@ def _read_rule(
         profile=_profile(row, risk),
         before=tuple(row.texts("before", [])),
         after=tuple(row.texts("after", [])),
+        after_one=tuple(row.texts("after_one", [])),
         examples=examples or (),
         binds=binds,
         layer=row.layer,

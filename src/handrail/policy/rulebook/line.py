@@ -284,12 +284,13 @@ class Line:
             changes = bool(findings) and worst(findings) > RiskLevel.LOW
             by_kind = changes and rule.writes
             profile = self._profile(changes=changes)
+            is_high = changes and worst(findings) >= RiskLevel.HIGH
             own = Reading(
                 self._by_layer(),
                 tuple([FileWord(word, changes, by_kind) for word in self._files]),
                 self._kind(),
                 profile,
-                self._additions(),
+                self._additions(is_high=is_high),
                 scripts=self._bound(),
                 says_all=self._says_all(),
                 networks=(self._name,) if profile is Profile.NET else (),
@@ -338,9 +339,9 @@ class Line:
         own = self._rule.profile
         return least if own is None or self._sub is not None else widest((least, own))
 
-    def _additions(self) -> tuple[Addition, ...]:
+    def _additions(self, *, is_high: bool) -> tuple[Addition, ...]:
         rule, end = self._rule, len(self._words)
-        if not rule.before and not rule.after:
+        if not rule.before and not rule.after and not rule.after_one:
             return ()
         added: list[Addition] = []
         if rule.before:
@@ -352,4 +353,8 @@ class Line:
             if self._end_of_flags is not None:
                 end = min(end, self._end_of_flags)
             added.append(Addition(self._at + end, rule.after))
+        # Who was told of the worst may mean it.
+        is_alone = len(self._operands) == 1 and self._end_of_flags is None
+        if rule.after_one and is_alone and not is_high:
+            added.append(Addition(self._at + end, rule.after_one))
         return tuple(added)
