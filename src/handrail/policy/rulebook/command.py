@@ -68,6 +68,8 @@ class CommandRule:
     other: RiskLevel = RiskLevel.HIGH
     strict: bool = False
     clusters: bool = True
+    punctuated: bool = False
+    bundled: bool = False
     options_first: bool = False
     writes: bool = False
     broad: bool = False

@@ -21,29 +21,10 @@ from handrail.policy.rulebook.row import RuleRow, rows_of
 _KEYS = (
     *("name", "names", "risk", "reason", "raise", "flags", "optional", "values", "paths"),
     *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
-    *(
-        "script",
-        "script_flags",
-        "script_endings",
-        "obeys",
-        "obeys_in",
-        "free_with",
-        "runs",
-        "unseen",
-        "runs_after",
-    ),
-    *(
-        "replaces",
-        "runs_named",
-        "sub",
-        "other",
-        "strict",
-        "clusters",
-        "options_first",
-        "writes",
-        "broad",
-    ),
-    *("broad_on", "profile", "before", "after", "after_one"),
+    *("script", "script_flags", "script_endings", "obeys", "obeys_in", "free_with", "runs"),
+    *("unseen", "runs_after", "replaces", "runs_named", "sub", "other", "strict", "clusters"),
+    *("options_first", "writes", "broad", "punctuated", "bundled", "broad_on", "profile"),
+    *("before", "after", "after_one"),
 )
 # What decides what really runs, or for how long we think about it, is no stranger's to say.
 _NOT_FOR_PROJECTS = (
@@ -116,6 +97,8 @@ def _read_rule(
         other=_risk(row, "other", RiskLevel.HIGH),
         strict=_typed(row, "strict", bool) is True,
         clusters=_typed(row, "clusters", bool) is not False,
+        punctuated=_typed(row, "punctuated", bool) is True,
+        bundled=_typed(row, "bundled", bool) is True,
         options_first=_typed(row, "options_first", bool) is True,
         writes=_typed(row, "writes", bool) is True,
         broad=_typed(row, "broad", bool) is True,

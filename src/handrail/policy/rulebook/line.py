@@ -5,12 +5,18 @@ Nothing here looks at paths: which words may name files is part of what is read.
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
 from handrail.policy.rulebook.command import CommandRule, Raise, Text
 from handrail.policy.rulebook.flags import MOST_IN_CLUSTER, names_in, possible_values, value_in
+from handrail.policy.rulebook.inner import (
+    FOUND,
+    UNSEEN,
+    Inner,
+    end_of_inner,
+    may_stand_for_words,
+)
 from handrail.policy.rulebook.reading import Addition, FileWord, Reading, shown, total
 
 HOW = "`command` is the name alone, `args` the words that follow, and no shell reads them"
@@ -20,23 +26,8 @@ _FOR_A_SHELL = re.compile(r"[|&;]{1,2}|\|&|<{1,3}|[\d&]?>{1,2}[&|]?\S*")
 _ADDRESS = re.compile(
     r".*://|[\w.+-]{1,64}@[\w.-]{1,255}:|(?:git|github|gitlab|bitbucket|gist):", re.DOTALL
 )
-# What `find` has found, and what nobody has seen.
-_FOUND = "{}"
-_UNSEEN = "{...}"
-_LAST = (_FOUND, _UNSEEN)
-# Stands for words that nobody has seen, and can be no part of a name that we know.
-_PLACEHOLDER = re.compile(r"[^a-z0-9.=/-]+")
+_LAST = (FOUND, UNSEEN)
 _MOST_TEXT_CHARS = 4_000
-
-
-class Inner(Protocol):
-    """What is known of commands that are run by others."""
-
-    def knows(self, name: str) -> bool: ...
-
-    def read(self, argv: Sequence[str], at: int) -> Reading:
-        """Read a command whose name stands at `at` in the whole line."""
-        ...
 
 
 class Line:
@@ -87,7 +78,9 @@ class Line:
 
     def _take(self, word: str) -> None:
         if not word.startswith("-") or word == "-":
-            self._take_operand(word, [word])
+            is_bundle = self._rule.bundled and self._next == 1
+            further = names_in(f"-{word}", self._rule) if is_bundle else ()
+            self._take_operand(word, [word, *further])
             return
         if self._end_of_flags is None and word in self._rule.calm:
             return
@@ -113,7 +106,7 @@ class Line:
             self._read_sub(word)
         elif rule.runs == len(self._operands):
             self._next -= 1
-            self._read_inner(self._take_rest(), (_UNSEEN,) if rule.unseen else ())
+            self._read_inner(self._take_rest(), (UNSEEN,) if rule.unseen else ())
         else:
             self._operands.append(word)
             if rule.options_first:
@@ -163,7 +156,7 @@ class Line:
     def _value_ahead(self, word: str, flag: str) -> str:
         """What the flag takes for its value, which is not taken yet."""
         ahead = self._words[self._next : self._next + 1] if self._rule.takes_value(flag) else ()
-        return value_in(word, flag, self._rule) or (ahead[0] if ahead else _FOUND)
+        return value_in(word, flag, self._rule) or (ahead[0] if ahead else FOUND)
 
     def _pop_value(self) -> str:
         return self._pop() if self._next < len(self._words) else ""
@@ -201,10 +194,10 @@ class Line:
 
     def _check_placeholders(self, name: str) -> None:
         for one in self._placeholders:
-            if one in name or not _PLACEHOLDER.fullmatch(one):
+            if not may_stand_for_words(one, name):
                 reason = f"{self._title} {shown(one)} can stand for a command that nobody has seen"
                 self._findings.append(
-                    forbidden("command.forbidden", f"Command not allowed: {reason}; use {_FOUND}")
+                    forbidden("command.forbidden", f"Command not allowed: {reason}; use {FOUND}")
                 )
 
     def _read_named(self, name: str) -> None:
@@ -222,13 +215,8 @@ class Line:
         return rest
 
     def _take_until_end_of_inner(self) -> Sequence[str]:
-        """To a `;`, or to a `+` right behind what was found; another `+` is a word like any."""
-        start, words = self._next, self._words
-        while self._next < len(words) and words[self._next] != ";":
-            if words[self._next] == "+" and words[self._next - 1] == _FOUND:
-                break
-            self._next += 1
-        return words[start : self._next]
+        start, self._next = self._next, end_of_inner(self._words, self._next)
+        return self._words[start : self._next]
 
     def _sort_operands(self) -> None:
         """Only now is it certain whether the first operand is the text, or a flag gave it."""
