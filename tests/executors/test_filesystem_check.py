@@ -141,3 +141,25 @@ async def test_no_descriptor_is_left_open(executor: FileSystemExecutor, root: Pa
 
 async def test_nothing_leads_anywhere_in_the_stand_in() -> None:
     await FakeFiles({}).check("anything", writing=True)
+
+
+async def test_the_inside_of_a_repository_is_known_whatever_its_name(
+    executor: FileSystemExecutor, root: Path
+) -> None:
+    for name in ("objects", "refs", "hooks"):
+        (root / "dir" / "pub" / name).mkdir(parents=True)
+    (root / "dir" / "pub" / "config").write_bytes(b"[core]")
+    await executor.check("dir/pub/config", writing=True)
+
+    (root / "dir" / "pub" / "HEAD").write_bytes(b"ref")
+
+    for path, writing in (("dir/pub/config", False), ("dir/pub/hooks/pre-commit", True)):
+        with pytest.raises(PathValidationError, match=r"\.git"):
+            await executor.check(path, writing=writing)
+    with pytest.raises(PathValidationError, match="password"):
+        await executor.read("dir/pub/config", max_bytes=100)
+    with pytest.raises(PathValidationError, match="run programs"):
+        await executor.write("dir/pub/hooks/pre-commit", b"x", expected=None)
+    assert executor.is_protected("dir/pub/config")
+    assert not executor.is_protected("dir/config")
+    await executor.check("dir/pub/HEAD", writing=False)

@@ -340,3 +340,68 @@ async def test_a_program_that_is_not_here_is_refused_before_anybody_is_asked(
 ) -> None:
     with pytest.raises(CommandExecutionError, match="ruff is not installed here"):
         await executor.look(stages_of(root, "ruff check"))
+
+
+@pytest.mark.parametrize(
+    ("first_line", "interpreter", "line"),
+    [
+        ("#!./interp", "interp", "./tool"),
+        ("#!interp", "interp", "./tool"),
+        ("#!/usr/bin/env -S ./interp -x", "interp", "./tool"),
+        ("#!/usr/bin/env --split-string=./interp", "interp", "./tool"),
+        ("#! ./interp", "interp", "./tool"),
+        ("#!./interp", "src/interp", "cd src && ../tool"),
+    ],
+)
+async def test_an_interpreter_of_the_workspace_is_bound_however_it_is_named(
+    executor: CommandExecutor, root: Path, first_line: str, interpreter: str, line: str
+) -> None:
+    program(root / interpreter, "echo good")
+    (root / "tool").write_text(f"{first_line}\n")
+    (root / "tool").chmod(0o755)
+
+    told = await rerun(executor, line, lambda: program(root / interpreter, "echo other"))
+
+    assert "what runs" in told
+
+
+@pytest.mark.parametrize(
+    "first_line",
+    ["#!/usr/bin/env -S A=1 ./interp", "#!/usr/bin/env -i sh", "#!", "#!/usr/bin/env -S 'sh'"],
+)
+async def test_where_it_is_unclear_who_runs_it_nothing_is_let_pass_for_good(
+    executor: CommandExecutor, root: Path, first_line: str
+) -> None:
+    (root / "tool").write_text(f"{first_line}\n")
+    (root / "tool").chmod(0o755)
+    kind = CommandValidator(str(root)).class_of("./tool")
+    assert kind is not None
+
+    sight = await executor.look(stages_of(root, "./tool"))
+
+    assert kind.bind(sight.facts) is None
+
+
+async def test_a_chain_of_interpreters_without_end_binds_nothing(
+    executor: CommandExecutor, root: Path
+) -> None:
+    for number in range(6):
+        (root / f"i{number}").write_text(f"#!./i{number + 1}\n")
+        (root / f"i{number}").chmod(0o755)
+    kind = CommandValidator(str(root)).class_of("./i0")
+    assert kind is not None
+
+    assert kind.bind((await executor.look(stages_of(root, "./i0"))).facts) is None
+
+
+async def test_names_that_look_alike_are_bound_apart(executor: CommandExecutor, root: Path) -> None:
+    names = ["a\t.py", "a\\x09.py"]
+    for name in names:
+        (root / name).write_text(f"print({name!r})\n")
+    scripts = tuple(map(ScriptFile, names))
+    stage = Stage(("python3", names[0]), Profile.WRITE, scripts=scripts)
+
+    for name in names:
+        before = (await executor.look((stage,))).facts
+        (root / name).write_text("print('other')\n")
+        assert (await executor.look((stage,))).facts != before

@@ -1,9 +1,14 @@
-"""What of the network is on the card."""
+"""What is on the card of a command: every word that runs, and what it may reach."""
+
+import re
+
+import pytest
 
 from handrail.core.box import Profile
 from handrail.core.risk import RiskLevel
 from handrail.core.stage import Stage
 from handrail.core.survey import Survey
+from handrail.policy.redaction import MASK, mask_shown
 from handrail.testing import FakeHands
 from handrail.tools.command_survey import survey_stages
 
@@ -38,3 +43,75 @@ async def test_nothing_is_promised_that_no_proxy_keeps() -> None:
 
     assert FACT not in survey_.facts
     assert survey_.findings == ()
+
+
+async def shown(*argv: str, profile: Profile = Profile.WRITE) -> Survey:
+    return await survey_stages(FakeHands(commands={argv[0]: b""}), (Stage(argv, profile),))
+
+
+KEY = "-----BEGIN PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    ("argv", "seen"),
+    [
+        (("bash", "-c", f"echo '{KEY}'; python3 evil.py"), "python3 evil.py"),
+        (("bash", "-c", f": <<X\n{KEY}\nX\nreboot\nrm -rf src"), "reboot\n"),
+        (("bash", "-c", f": <<X\n{KEY}\nX\nreboot\nrm -rf src"), "rm -rf src"),
+        (("python3", "-c", f"k='{KEY}'\nimport shutil\nshutil.rmtree('src')"), "rmtree('src')"),
+        (("bash", "-c", 'token="$(find src -exec touch {} +; python3 evil.py)"; ls'), "evil.py"),
+        (("bash", "-c", "token=`python3 evil.py`"), "evil.py"),
+        (("bash", "-c", "echo Authorization: x; python3 evil.py"), "evil.py"),
+        (("bash", "-c", "echo x | tee token=y|evil"), "evil"),
+        (("find", ".", "-name", "--token", "-exec", "cp", "a", "b", ";"), "-exec cp a b"),
+        (("bash", "-c", "token= cp a b"), "cp a b"),
+        (("xargs", "-I", "cookie:", "cp", "a", "b"), "cp a b"),
+        (("bash", "-c", "xargs -I 'a'cookie: cp a 'b'"), "cookie: cp a"),
+    ],
+)
+async def test_what_could_run_is_shown_whatever_it_looks_like(
+    argv: tuple[str, ...], seen: str
+) -> None:
+    assert seen in re.sub(r"\n *\d+│ ", "\n", (await shown(*argv)).evidence + "\n")
+    assert seen in mask_shown(" ".join(argv)) + "\n"
+
+
+async def test_what_is_masked_is_counted_and_raises_the_call() -> None:
+    survey_ = await shown("env", "API_TOKEN=hunter2", "npm", "test", "--password", "hunter22")
+
+    [finding] = survey_.findings
+    assert "hunter2" not in survey_.evidence
+    assert "env 'API_TOKEN=[masked]' npm test --password '[masked]'" in survey_.evidence
+    assert (finding.rule, finding.risk) == ("command.masked", RiskLevel.HIGH)
+    assert finding.reason.startswith("15 characters of what would run")
+
+
+async def test_a_secret_of_several_words_is_masked_whole() -> None:
+    survey_ = await shown("bash", "-c", "export PASSWORD='correct horse'")
+
+    assert "horse" not in survey_.evidence
+
+
+async def test_what_only_looks_may_look_for_what_is_like_a_secret() -> None:
+    survey_ = await shown("rg", "token = abc", profile=Profile.READ)
+
+    assert survey_.findings == ()
+
+
+async def test_a_key_on_the_card_is_masked_to_its_end_and_no_further() -> None:
+    lines = [KEY, "M" * 64, "IBAAK=", "-----END PRIVATE KEY-----", "reboot"]
+
+    masked = mask_shown("\n".join(f"+{line}" for line in lines)).split("\n")
+
+    assert masked == [f"+{KEY}", MASK, MASK, "+-----END PRIVATE KEY-----", "+reboot"]
+
+
+async def test_arguments_of_several_lines_are_told_apart() -> None:
+    one = (await shown("python3", "-c", "import os\nos.remove('x')", "a\nb")).evidence
+    other = (await shown("python3", "-c", "import os", "os.remove('x')\na\nb")).evidence
+    sign = (await shown("python3", "│1│")).evidence
+
+    assert "python3 -c │1│ │2│\n" in one
+    assert "        1│ os.remove('x')\n        2│ a\n" in one
+    assert "python3 -c 'import os' │1│\n" in other
+    assert "python3 '│1│'" in sign

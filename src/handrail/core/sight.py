@@ -48,7 +48,7 @@ class SeenFile:
     def fact(self) -> str:
         """What must be the same for it to be the same."""
         sort = _HASHED if self.sort is FileSort.FILE else f"{self.sort}:"
-        return visible(f"{sort}{self.mark}")
+        return _spelt(f"{sort}{self.mark}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +78,15 @@ class Sight:
         """Each fact under the name of what it is about, so that one that differs can be named."""
         facts: JsonObject = {}
         for number, step in enumerate(self.steps, start=1):
-            name = visible(step.program.path.rpartition("/")[2])
+            name = _spelt(step.program.path.rpartition("/")[2])
             where = name if len(self.steps) == 1 else f"{name} (step {number})"
             facts[f"what {where} is told"] = _digest(list(step.argv))
-            facts[f"the folder {visible(step.folder)}"] = step.folder_mark
-            facts[f"the program {visible(step.program.path)}"] = step.program.fact
+            facts[f"the folder {_spelt(step.folder)}"] = step.folder_mark
+            facts[f"the program {_spelt(step.program.path)}"] = step.program.fact
             for file in step.files:
                 facts[fact_of(file.path)] = file.fact
                 if file.run_by is not None:
-                    chain = [[one.path, one.fact] for one in file.run_by]
-                    facts[run_by_fact_of(file.path)] = _HASHED + _digest(chain)
+                    facts[run_by_fact_of(file.path)] = _chain(file.run_by)
         facts["the environment of commands"] = {
             "names": sorted(self.environment),
             "sha256": _digest(dict(self.environment)),
@@ -99,12 +98,12 @@ class Sight:
 
 def fact_of(path: str) -> str:
     """Under which name the content of a file stands among the facts."""
-    return f"the file {visible(path)}"
+    return f"the file {_spelt(path)}"
 
 
 def run_by_fact_of(path: str) -> str:
     """Under which name stands by what a program of the workspace is run."""
-    return f"what runs {visible(path)}"
+    return f"what runs {_spelt(path)}"
 
 
 def is_content(fact: object) -> bool:
@@ -125,6 +124,18 @@ def tell_differing(names: Sequence[str]) -> str:
     rest = len(names) - _MOST_TOLD
     more = f" and {rest:,} more" if rest > 0 else ""
     return f"changed since the call was looked at: {told}{more}; nothing was done"
+
+
+def _spelt(text: str) -> str:
+    """What can be seen of a text, which no other text shares with it."""
+    return visible(text.replace("\\", "\\\\"))
+
+
+def _chain(run_by: Sequence[SeenFile]) -> str:
+    """Where one of them is not known by what it holds, no hash of them all."""
+    unread = any(one.sort in (FileSort.UNREAD, FileSort.FOLDER) for one in run_by)
+    sort = f"{FileSort.UNREAD}:" if unread else _HASHED
+    return sort + _digest([[one.path, one.fact] for one in run_by])
 
 
 def _digest(value: object) -> str:

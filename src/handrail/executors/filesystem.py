@@ -16,6 +16,7 @@ from handrail.core.pattern import NamePattern
 from handrail.executors.atomic import put
 from handrail.executors.beneath import has_openat2, open_beneath
 from handrail.executors.explain import explain
+from handrail.executors.git.repositories import as_inside_git
 from handrail.executors.listing import Tour, list_folder
 from handrail.executors.place import Place
 from handrail.executors.second_names import SecondNames
@@ -187,7 +188,8 @@ class FileSystemExecutor:
 
     def is_protected(self, path: str) -> bool:
         """Whether a file of that name is not to be read, as its name says."""
-        by_rule = any(rule.forbids(path, writing=False) for rule in self.rules.paths)
+        meant = as_inside_git(self.root, path)
+        by_rule = any(rule.forbids(meant, writing=False) for rule in self.rules.paths)
         return by_rule or self._is_private(path)
 
     def _is_private(self, path: str) -> bool:
@@ -255,8 +257,9 @@ class FileSystemExecutor:
     def _check_rules(self, path: str, true_name: str, *, writing: bool) -> None:
         if self._is_private(true_name):
             raise PathValidationError(f"{path}: nothing in there is an agent's to see or change")
+        meant = as_inside_git(self.root, true_name)
         for rule in self.rules.paths:
-            if rule.forbids(true_name, writing=writing):
+            if rule.forbids(meant, writing=writing):
                 leads = path if true_name == path else f"{path} leads to {true_name}"
                 raise PathValidationError(f"{leads}: {rule.reason}")
 

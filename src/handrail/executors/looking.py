@@ -16,6 +16,7 @@ from handrail.core.sight import FileSort, SeenFile, SeenStep, Sight
 from handrail.core.stage import ScriptFile, Stage
 from handrail.executors.beneath import PASSAGE, open_beneath
 from handrail.executors.expanding import expanded
+from handrail.executors.interpreters import Interpreter, interpreter_in
 from handrail.executors.patterns import expand
 from handrail.executors.programs import ProgramFinder
 
@@ -95,19 +96,28 @@ class _Look:
         """What the first line of a script names, and of that one in turn, within the workspace."""
         for _ in range(_MOST_INTERPRETERS):
             own = self._from_root(os.path.realpath(program))
-            named = None if own is None else self._shebang(own)
-            if named is None:
+            line = None if own is None else self._shebang(own)
+            if line is None:
                 return
-            path, *args = named
+            named = interpreter_in(line)
+            if named is None:
+                yield SeenFile(line, FileSort.UNREAD, "unclear")
+                return
             try:
-                is_lookup = os.path.basename(path) == "env" and bool(args)
-                program = self._programs.find(args[0], folder) if is_lookup else path
+                program = self._named(named, folder)
             except ToolError:
-                yield SeenFile(args[0], FileSort.ABSENT)
+                yield SeenFile(named.name, FileSort.ABSENT)
                 return
             yield self._program(program)
+        yield SeenFile(program, FileSort.UNREAD, "too many")
 
-    def _shebang(self, path: str) -> list[str] | None:
+    def _named(self, named: Interpreter, folder: str) -> str:
+        """As the system finds it: by its path from where it is run, or looked up by its name."""
+        if named.is_looked_up and "/" not in named.name:
+            return self._programs.find(named.name, folder)
+        return os.path.join(self._root, folder, named.name)
+
+    def _shebang(self, path: str) -> str | None:
         try:
             fd = open_beneath(self._root_fd, path, _READING)
         except OSError:
@@ -118,8 +128,7 @@ class _Look:
             os.close(fd)
         if not head.startswith(b"#!"):
             return None
-        line = head[2:].split(b"\n", 1)[0]
-        return os.fsdecode(line).split() or None
+        return os.fsdecode(head[2:].split(b"\n", 1)[0])
 
     def _script(self, script: ScriptFile, folder: str) -> SeenFile:
         if script.is_program:

@@ -23,12 +23,14 @@ class Provisions:
     """What a program is given beyond its words.
 
     `variables` come into its environment. `local_hosts` it may reach in a private network, if they
-    are among its hosts. `fds` it finds open, under the same numbers; only in a box.
+    are among its hosts. `fds` it finds open, under the same numbers; only in a box. What it prints
+    is for us alone where it `sees_settings`: git's, with the passwords in them.
     """
 
     variables: tuple[tuple[str, str], ...] = ()
     local_hosts: tuple[str, ...] = ()
     fds: tuple[int, ...] = ()
+    sees_settings: bool = False
 
 
 NOTHING = Provisions()
@@ -50,7 +52,8 @@ class Quartermaster:
             return Provisions(reachable.variables, reachable.local)
         settings, fds = await self._credential(stage, stack)
         variables = await self._git.environment(stage, settings)
-        return Provisions((*variables, *reachable.variables), reachable.local, fds)
+        given = (*variables, *reachable.variables)
+        return Provisions(given, reachable.local, fds, sees_settings=self._git.lists)
 
     async def _credential(self, stage: Stage, stack: AsyncExitStack) -> HandIn:
         """For the one remote that it reaches, if that is among the hosts that were approved."""

@@ -7,6 +7,7 @@ import stat
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from typing import Protocol
 
 from handrail.core.box import Profile, Wall
@@ -83,6 +84,8 @@ class BoxStarter:
         view = await self._box.look(
             git_in=repository_folder(stage), may_change=may_change_its_own(stage)
         )
+        if given.sees_settings:
+            view = replace(view, settings=())
         with Output(_MOST_STATUS_BYTES) as status, Output(0) as alive:
             lines = Lines(status.writer, alive.writer)
             with self._box.launch(stage, view, lines, seconds, variables) as launch:

@@ -23,7 +23,7 @@ from handrail.plane.dispatch import Dispatcher
 from handrail.plane.grants import GrantBook
 from handrail.plane.move import HANDRAIL, Move
 from handrail.plane.waiting import WaitingRoom
-from handrail.policy.redaction import mask_text
+from handrail.policy.redaction import mask_shown, mask_text
 
 POLICY = "policy"
 
@@ -141,7 +141,7 @@ class ApprovalManager:
             reasons=judged.reasons,
             digest=judged.digest,
             surveyed=survey is not None,
-            evidence="" if survey is None else mask_text(survey.evidence),
+            evidence="" if survey is None else mask_shown(survey.evidence),
             call_class=assessment.call_class,
             timeout_seconds=seconds,
             created_at=at,

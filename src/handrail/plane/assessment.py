@@ -17,7 +17,7 @@ from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.survey import Survey
 from handrail.core.tool import Effect, JsonObject
 from handrail.core.verdict import Ruling, Verdict
-from handrail.policy.redaction import mask_text
+from handrail.policy.redaction import mask_shown, mask_text
 from handrail.policy.rulebook.book import Rulebook
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
@@ -120,7 +120,7 @@ class Assessor:
         # What came out of somebody's result is part of no class either.
         alone = asked.origins or _is_alarming([*scene.rules.judge_tool(tool.name), *seen])
         kind = None if alone else _sayable(tool.call_class(params, scene), facts)
-        return Assessment(tool, verdict, digest, mask_text(tool.preview(params)), kind, survey)
+        return Assessment(tool, verdict, digest, mask_shown(tool.preview(params)), kind, survey)
 
     def scene_of(self, place: Place) -> Scene:
         """What a call in this place is judged by, and done by."""

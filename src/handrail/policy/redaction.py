@@ -22,10 +22,10 @@ _SECRET_FLAG = re.compile(rf"--?[\w-]{{0,40}}(?:{_NAMES})[\w-]{{0,40}}", re.IGNO
 # Numbers are secrets behind these names, and counts behind others (`max_tokens`).
 _SECRET_NUMBER = re.compile(r"pass(?:word|wd|phrase|code)|secret|credential|\bpin\b", re.IGNORECASE)
 
+_BEGIN = r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_END = r"-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_ARMOUR = rf"{_BEGIN}.*?(?:{_END}|\Z)"
 _SHAPES = (
-    # keys in armour
-    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?"
-    r"(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
     # tokens that say whose they are
     r"(?<![A-Za-z0-9_-])(?:"
     r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{20,}"
@@ -38,11 +38,11 @@ _SHAPES = (
     r"(?<=://)[^/\s:@]{0,200}:[^/\s]{1,200}(?=@)",
     r"(?i:(?<=bearer )|(?<=basic ))[A-Za-z0-9+/=._~-]{4,4000}",
 )
-_SHAPE = re.compile("|".join(_SHAPES), re.DOTALL)
+_SHAPE = re.compile("|".join((_ARMOUR, *_SHAPES)), re.DOTALL)
 # A name in somebody's code can begin like one of our tokens, but is hardly as long and mixed.
 _OWN_TOKEN = re.compile(r"hr_(?:user|client|agent)_(?=[a-z0-9_-]{0,200}[A-Z])[A-Za-z0-9_-]{20,}")
 _HEADER = re.compile(
-    r"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key)(\s{0,3}:\s{0,3})[^\r\n'\"]{1,4000}"
+    r"(?i)\b((?:(?:proxy-)?authorization|(?:set-)?cookie|x-api-key)\s{0,3}:\s{0,3})[^\r\n'\"]{1,4000}"
 )
 _TYPE_WORD = r"(?:str|string|int|bytes|bool|float|number|any|none|null|list|dict|optional)\b"
 _ASSIGNMENT = re.compile(
@@ -65,9 +65,90 @@ def mask_text(text: str) -> str:
     return text if _HINT.search(text) is None else _cover(text)
 
 
+# What a key in armour is made of, on its own lines or with line ends that are written out. Nothing
+# of it is a program with its words.
+_KEY_IN_LINE = re.compile(rf"{_BEGIN}(?:[A-Za-z0-9+/=]|\\[nr])*{_END}")
+_BEGINS = re.compile(rf"{_BEGIN}\s*\Z")
+_ENDS = re.compile(rf"\W*{_END}")
+_KEY_LINE = re.compile(r"\W{0,16}[A-Za-z0-9+/]+={0,2}\s*")
+_LONG_KEY_LINE = 60
+_SHAPE_IN_LINE = re.compile("|".join(_SHAPES))
+_RUNS = re.compile(r"\$\(|[`;|&<>]")
+_BLANK = re.compile(r"\s")
+
+
+def mask_shown(text: str) -> str:
+    """Cover secrets in what a person is shown of a call, and nothing that could be run.
+
+    Nothing is covered across the end of a line but the lines of a key, no value that could itself
+    run something, and none that may be another word than its name.
+    """
+    return "\n".join(_without_keys([_cover_line(line) for line in text.split("\n")]))
+
+
+def mask_words(words: Sequence[str]) -> tuple[str, ...]:
+    """The same for each word of a command; a word behind a flag such as `--password` is secret."""
+    masked: list[str] = []
+    after_flag = False
+    for word in words:
+        is_secret = after_flag and not word.startswith("-") and not _RUNS.search(word)
+        masked.append(MASK if is_secret and "\n" not in word else mask_shown(word))
+        after_flag = _SECRET_FLAG.fullmatch(word) is not None
+    return tuple(masked)
+
+
+def hidden_chars(text: str, masked: str) -> int:
+    """How many characters were covered."""
+    masks = masked.count(MASK) - text.count(MASK)
+    return len(text) - len(masked) + masks * len(MASK)
+
+
+def _cover_line(line: str) -> str:
+    if _HINT.search(line) is None:
+        return line
+    line = _KEY_IN_LINE.sub(MASK, line)
+    line = _SHAPE_IN_LINE.sub(_unless_it_runs, line)
+    for pattern in (_HEADER, _ASSIGNMENT):
+        line = pattern.sub(_unless_it_ends_a_word, line)
+    return _FLAG_AND_VALUE.sub(_unless_it_runs, line)
+
+
+def _unless_it_runs(match: re.Match[str]) -> str:
+    name = match[1] if match.re.groups else ""
+    return match[0] if _RUNS.search(match[0]) else name + MASK
+
+
+def _unless_it_ends_a_word(match: re.Match[str]) -> str:
+    """Where a blank is in it, only between quotes that begin and end with it."""
+    line, start, end = match.string, match.start(), match.end()
+    if _BLANK.search(match[0] if match.re is _HEADER else match[1]):
+        quote = line[start - 1 : start]
+        is_one = quote in ("'", '"') and line[end : end + 1] == quote
+        if not is_one or line.count(quote, 0, start) % 2 == 0:
+            return match[0]
+    return _unless_it_runs(match)
+
+
+def _without_keys(lines: list[str]) -> list[str]:
+    """The lines of keys covered; without an end, only such as are too long for a command."""
+    at = 0
+    while at < len(lines):
+        at += 1
+        if not _BEGINS.search(lines[at - 1]):
+            continue
+        start = at
+        while at < len(lines) and _KEY_LINE.fullmatch(lines[at]):
+            at += 1
+        ends = at < len(lines) and _ENDS.match(lines[at]) is not None
+        for number in range(start, at):
+            if ends or len(lines[number]) >= _LONG_KEY_LINE:
+                lines[number] = MASK
+    return lines
+
+
 def _cover(text: str) -> str:
     text = _SHAPE.sub(MASK, text)
-    text = _HEADER.sub(rf"\1\2{MASK}", text)
+    text = _HEADER.sub(rf"\1{MASK}", text)
     text = _ASSIGNMENT.sub(rf"\g<name>{MASK}", text)
     return _FLAG_AND_VALUE.sub(rf"\g<name>{MASK}", text)
 

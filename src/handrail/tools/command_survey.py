@@ -1,14 +1,17 @@
 """What a tool that runs programs finds out before anybody is asked."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
 
+from handrail.core.box import Profile
 from handrail.core.hands import Hands
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.sight import FileSort, SeenFile, SeenStep, Sight
 from handrail.core.stage import Stage
 from handrail.core.survey import Survey
 from handrail.core.visible import cut
-from handrail.policy.redaction import mask_text
+from handrail.policy.redaction import hidden_chars, mask_shown, mask_words
 from handrail.policy.rulebook.reading import in_full
 
 _SHORT = 12
@@ -24,8 +27,10 @@ async def survey_stages(hands: Hands, stages: Sequence[Stage]) -> Survey:
         PathValidationError: One of them lies elsewhere.
     """
     sight = await hands.commands.look(stages)
-    evidence = cut(mask_text("\n".join(_told(sight))), _MOST_CHARS)
-    return Survey(sight.facts, tuple(_reach(stages, sight)), evidence)
+    seen = [_Shown.of(step) for step in sight.steps]
+    evidence = cut("\n".join(_told(seen)), _MOST_CHARS)
+    concerns = (*_reach(stages, sight), *_masked(stages, seen))
+    return Survey(sight.facts, concerns, evidence)
 
 
 def _reach(stages: Sequence[Stage], sight: Sight) -> Iterator[Finding]:
@@ -43,23 +48,51 @@ def _reach(stages: Sequence[Stage], sight: Sight) -> Iterator[Finding]:
     yield Finding("command.network", reason, RiskLevel.MEDIUM)
 
 
-def _told(sight: Sight) -> Iterator[str]:
+def _masked(stages: Sequence[Stage], seen: Sequence["_Shown"]) -> Iterator[Finding]:
+    """What is not shown of that which can do more than look."""
+    hidden = sum(
+        one.hidden
+        for stage, one in zip(stages, seen, strict=True)
+        if stage.profile is not Profile.READ
+    )
+    if hidden:
+        reason = f"{hidden:,} characters of what would run look like secrets and are masked"
+        yield Finding("command.masked", reason, RiskLevel.HIGH)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A step whose words are masked one by one, and how many characters that has hidden."""
+
+    step: SeenStep
+    words: tuple[str, ...]
+    hidden: int
+
+    @classmethod
+    def of(cls, step: SeenStep) -> "_Shown":
+        words = mask_words(step.argv)
+        pairs = zip(step.argv, words, strict=True)
+        return cls(step, words, sum(hidden_chars(word, masked) for word, masked in pairs))
+
+    def lines(self) -> Iterator[str]:
+        """The words that run, every one; scripts among them by number, as the lines they have."""
+        where = "" if self.step.folder == "." else f"   (in {in_full(self.step.folder)})"
+        scripts = [word for word in self.words if "\n" in word]
+        numbers = count(1)
+        words = [f"│{next(numbers)}│" if "\n" in word else in_full(word) for word in self.words]
+        yield f"runs     {' '.join(words)}{where}"
+        for number, script in enumerate(scripts, start=1):
+            yield from (f"{number:>{len(_MARGIN)}}│ {line}" for line in script.split("\n"))
+
+
+def _told(seen: Sequence[_Shown]) -> Iterator[str]:
     bound: dict[str, None] = {}
-    for step in sight.steps:
-        yield from _command(step)
-        for file in (*step.files, step.program):
-            bound.update(dict.fromkeys(map(_file, (file, *(file.run_by or ())))))
+    for shown in seen:
+        yield from shown.lines()
+        for file in (*shown.step.files, shown.step.program):
+            told = map(_file, (file, *(file.run_by or ())))
+            bound.update(dict.fromkeys(map(mask_shown, told)))
     yield from bound
-
-
-def _command(step: SeenStep) -> Iterator[str]:
-    """The words that run, every one; a script among them as the lines it has."""
-    where = "" if step.folder == "." else f"   (in {in_full(step.folder)})"
-    plain = [word if "\n" not in word else "│" for word in step.argv]
-    yield f"runs     {' '.join(word if word == '│' else in_full(word) for word in plain)}{where}"
-    for word in step.argv:
-        if "\n" in word:
-            yield from (f"{_MARGIN}│ {line}" for line in word.split("\n"))
 
 
 def _file(file: SeenFile) -> str:

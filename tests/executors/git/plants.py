@@ -161,6 +161,21 @@ _SUBMODULE = (
     " && git config filter.y.clean $RUN && echo '* filter=y' > .gitattributes && echo b > a.txt"
 )
 FURTHER: dict[str, Plant] = {
+    "filter in settings too large for a copy": Plant(
+        "git config filter.x.clean $RUN && echo '*.txt filter=x' > .gitattributes"
+        " && yes '# nothing is said here' | head -n 60000 >> .git/config",
+        "add",
+    ),
+    "filter with the name of a secret, behind another section": Plant(
+        """printf '[core] [filter "https://x@y"] clean = %s\n' $RUN >> .git/config"""
+        " && echo '*.txt filter=https://x@y' > .gitattributes",
+        "add",
+    ),
+    "filter with the name of a secret, behind a broken line": Plant(
+        """printf '[core]\nx = a\\\n\n[filter "https://x@y"]\nclean = %s\n' $RUN >> .git/config"""
+        " && echo '*.txt filter=https://x@y' > .gitattributes",
+        "add",
+    ),
     "smudge filter": Plant(
         "git config filter.x.smudge $RUN && echo '*.txt filter=x' > .gitattributes", "checkout"
     ),

@@ -140,6 +140,25 @@ async def test_git_with_words_of_others_can_still_look(
     assert (outcome.stdout, outcome.stderr) == (b"first\n", b"")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "xargs git remote -v",
+        "find .git -maxdepth 1 -name config -exec git blame --contents {} a.txt ;",
+    ],
+)
+async def test_what_git_prints_for_words_of_others_holds_no_password(
+    executor: CommandExecutor, repository: Path, line: str
+) -> None:
+    with (repository / ".git" / "config").open("a") as config:
+        config.write('[remote "x"]\n\turl = https://ada:hush@example.com/\n')
+
+    outcome = await run_line(executor, line)
+
+    assert b"example.com" in outcome.stdout, outcome
+    assert b"hush" not in outcome.stdout
+
+
 async def test_settings_that_cannot_be_told_are_not_trusted(
     executor: CommandExecutor, repository: Path
 ) -> None:
@@ -197,3 +216,34 @@ def test_one_commits_under_the_name_of_ones_own_settings(
 
     monkeypatch.setenv("PATH", "/nowhere")
     assert own_identity() == []
+
+
+@pytest.mark.parametrize("word", ["src", ":/", "a"])
+async def test_who_means_a_branch_overwrites_no_file_of_that_name(
+    executor: CommandExecutor, repository: Path, word: str
+) -> None:
+    for path in ("src/kept", "a"):
+        (repository / path).parent.mkdir(exist_ok=True)
+        (repository / path).write_text("committed\n")
+    await run_line(executor, "git add src a")
+    await run_line(executor, "git commit -qm second")
+    for path in ("src/kept", "a"):
+        (repository / path).write_text("not committed\n")
+
+    await run_line(executor, f"git checkout {word}")
+
+    assert {(repository / path).read_text() for path in ("src/kept", "a")} == {"not committed\n"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["git checkout -q other", "git checkout -b new other", "git checkout --detach other"],
+)
+async def test_branches_are_checked_out_as_ever(
+    executor: CommandExecutor, repository: Path, line: str
+) -> None:
+    await run_line(executor, "git branch other")
+
+    outcome = await run_line(executor, line)
+
+    assert outcome.exit_code == 0, outcome.stderr

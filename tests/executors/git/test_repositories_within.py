@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from handrail.core.box import Profile
+from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
@@ -139,6 +140,44 @@ async def test_who_only_looks_sees_no_password_of_a_remote(
     assert PASSWORD.encode() not in looked.stdout + looked.stderr
     assert b"nowhere" in looked.stdout + looked.stderr, looked
     assert PASSWORD.encode() in worked.stdout + worked.stderr, "so nothing is shown"
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (
+            f'[url "https://a:{PASSWORD}@nowhere/"]\n\tinsteadOf = near:\n'
+            '[remote "x"]\n\turl = near:y\n',
+            ["remote", "-v"],
+        ),
+        ('[remote "x"]\n\turl = https://a:PASS\\\nWORD-4713@nowhere/\n', ["remote", "-v"]),
+        (f'[core] [http "https://a:{PASSWORD}@nowhere/"] x = y\n', ["config", "--list"]),
+    ],
+)
+async def test_nor_one_that_is_written_in_an_unusual_way(
+    executor: CommandExecutor, root: Path, lines: str, words: list[str]
+) -> None:
+    make_repository(root)
+    with (root / ".git" / "config").open("a") as config:
+        config.write(lines)
+
+    looked = await run(executor, *words, profile=Profile.READ)
+    worked = await run(executor, *words, profile=Profile.WRITE)
+
+    assert PASSWORD.encode() not in looked.stdout + looked.stderr
+    assert b"nowhere" in looked.stdout, looked
+    assert PASSWORD.encode() in worked.stdout, "so nothing is shown"
+
+
+async def test_settings_that_cannot_be_looked_through_are_shown_to_nobody(
+    executor: CommandExecutor, root: Path
+) -> None:
+    make_repository(root)
+    with (root / ".git" / "config").open("a") as config:
+        config.write("# nothing is said here\n" * 60_000)
+
+    with pytest.raises(CommandExecutionError, match="larger than"):
+        await run(executor, "status", profile=Profile.READ)
 
 
 async def test_who_works_with_parts_and_further_trees_can_do_so(

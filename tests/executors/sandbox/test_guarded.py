@@ -313,3 +313,81 @@ def test_what_may_not_be_written_is_frozen_for_git_too_unless_it_is_its_own(
     guarded = GuardedNames(files.root, rules, files.second_names)
 
     assert guarded.view(git_in=".").frozen == (str(root / "plans"),)
+
+
+def make_store(folder: Path) -> Path:
+    """The inside of a repository, whatever its name."""
+    put(folder / "HEAD", "ref: refs/heads/main\n")
+    for name in ("objects", "refs", "hooks"):
+        (folder / name).mkdir()
+    return put(folder / "config")
+
+
+def test_a_repository_kept_under_another_name_is_covered_like_any(
+    root: Path, guarded: GuardedNames
+) -> None:
+    config = make_store(root / "pub")
+    part = put(root / "pub" / "modules" / "part" / "config")
+    pointer = put(root / ".git", "gitdir: pub\n")
+
+    view = guarded.view(git_in=None)
+    assert set(view.frozen) == {str(pointer), str(root / "pub")}
+    assert set(view.hidden_files) == {str(config), str(part)}
+
+    own = guarded.view(git_in=".")
+    assert (own.frozen, own.hidden_files) == ((), ())
+    assert set(own.settings) == {str(config), str(part)}
+
+
+def test_a_file_that_comes_to_point_elsewhere_is_followed_anew(
+    root: Path, guarded: GuardedNames
+) -> None:
+    config = put(root / "pub" / "config")
+    pointer = put(root / ".git", "gitdir: nowhere\n")
+    age(root)
+    age(root / "pub")
+    assert guarded.view(git_in=None).hidden_files == ()
+
+    pointer.write_text("gitdir: pub\n")
+    assert guarded.view(git_in=None).hidden_files == (str(config),)
+
+
+def test_what_a_repository_shares_with_others_is_covered_too(
+    root: Path, guarded: GuardedNames
+) -> None:
+    config = put(root / "shared" / "config")
+    put(root / ".git" / "commondir", "../shared\n")
+
+    view = guarded.view(git_in=None)
+    assert str(root / "shared") in view.frozen
+    assert view.hidden_files == (str(config),)
+
+
+def test_a_repository_without_a_workspace_is_covered_by_what_it_holds(
+    root: Path, guarded: GuardedNames
+) -> None:
+    config = make_store(root / "lib" / "bare")
+    put(root / "lib" / "config")
+
+    view = guarded.view(git_in=".")
+    assert view.frozen == (str(root / "lib" / "bare"),)
+    assert view.hidden_files == (str(config),)
+
+
+def test_no_secret_becomes_gits_own_by_lying_in_its_folder(
+    root: Path, guarded: GuardedNames
+) -> None:
+    make_store(root / "pub")
+    secret = put(root / "pub" / ".env")
+    put(root / ".git", "gitdir: pub\n")
+
+    assert guarded.view(git_in=".").hidden_files == (str(secret),)
+
+
+def test_a_workspace_that_is_the_inside_of_a_repository_is_refused(
+    root: Path, guarded: GuardedNames
+) -> None:
+    make_store(root)
+
+    with pytest.raises(CommandExecutionError, match="itself the inside of a git repository"):
+        guarded.view(git_in=None)

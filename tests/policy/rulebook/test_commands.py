@@ -122,9 +122,10 @@ ROW = "[[command]]\nname = 'x'\n"
 EXAMPLES = "examples = { 'x' = 'high' }\n"
 KNOWN = (
     "known: name, names, risk, reason, raise, flags, optional, values, paths, named_values, "
-    "named_paths, last, text, instead, plain, operands, beyond, script, script_flags, obeys, "
-    "obeys_in, free_with, runs, unseen, runs_after, runs_named, sub, other, strict, clusters, "
-    "options_first, writes, broad, broad_on, profile, before, after"
+    "named_paths, last, text, instead, plain, operands, beyond, script, script_flags, "
+    "script_endings, obeys, obeys_in, free_with, runs, unseen, runs_after, replaces, "
+    "runs_named, sub, other, strict, clusters, options_first, writes, broad, punctuated, "
+    "bundled, broad_on, profile, before, after, after_one"
 )
 
 

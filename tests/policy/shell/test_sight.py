@@ -157,7 +157,7 @@ def test_a_script_inside_a_script_is_read(text: str) -> None:
         "xargs rm x",
         "xargs -0 -n 1 rm x",
         "find . -exec rm x \\;",
-        "find . -name a -execdir rm x + -print",
+        "find . -name a -execdir rm x ';' -print",
         "find . -ok rm x ';'",
         "command rm x",
         "builtin command rm x",
@@ -265,3 +265,34 @@ def test_a_command_far_beyond_the_limit_is_not_looked_for() -> None:
 )
 def test_it_never_raises(text: str) -> None:
     assert all(command and command[0] for command in visible_commands(text))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["$y; find a -exec xargs -d + rm x ';'", "$y; find a -exec cat {} + -exec rm x ';'"],
+)
+def test_a_plus_ends_a_command_of_find_only_behind_what_was_found(line: str) -> None:
+    assert_seen(line, ("rm", "x"))
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "words",
+    ["-exec find ", "-exec find -exec x ", "-exec xargs find ", "-exec env find a ", "-exec sudo "],
+)
+def test_words_within_words_are_not_seen_many_times_over(words: str) -> None:
+    text = "$y find " + words * 800
+
+    seen = visible_commands(text)
+
+    assert len(seen) <= 10
+    assert sum(map(len, seen)) <= 3 * len(text.split())
+
+
+@pytest.mark.timeout(60)
+def test_all_that_is_seen_is_no_more_than_a_few_times_the_text() -> None:
+    text = "$y; " + "".join(f"env nice timeout {number} nohup setsid x;" for number in range(1_500))
+
+    seen = visible_commands(text + "sudo " * 5_000)
+
+    assert sum(map(len, seen)) <= MAX_CHARS

@@ -109,7 +109,8 @@ class GitGuard:
     """git in the workspace `root`; `own` are settings of ours, such as the name it commits under.
 
     `look` runs a command as the executor itself would, and `find` tells of all files of settings
-    that git could read from a folder; without them, nobody looks what the settings are.
+    that git could read from a folder; without them, nobody looks what the settings are. Who only
+    `lists` them for us sees the settings themselves, and not a copy: their names are what counts.
     """
 
     def __init__(
@@ -118,7 +119,10 @@ class GitGuard:
         own: Pairs | None = None,
         look: Callable[[Stage, "GitGuard"], Awaitable[CommandOutcome]] | None = None,
         find: Callable[[str], Awaitable[Sequence[str]]] | None = None,
+        *,
+        lists: bool = False,
     ):
+        self.lists = lists
         self._root = root
         self._own = own or []
         self._look = look
@@ -147,7 +151,7 @@ class GitGuard:
             return []
         listing = Stage((_GIT, *_LISTING), Profile.READ, folder=stage.folder)
         elsewhere = await self._settings_elsewhere(stage)
-        outcome = await self._look(listing, GitGuard(self._root, elsewhere))
+        outcome = await self._look(listing, GitGuard(self._root, elsewhere, lists=True))
         if outcome.ending is not Ending.EXITED or outcome.exit_code or outcome.stdout_lost:
             words = outcome.stderr.decode(errors="replace").strip()[:_MOST_WORDS_OF_GIT]
             raise CommandExecutionError(

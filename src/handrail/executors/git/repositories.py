@@ -9,6 +9,8 @@ from handrail.executors.sandbox.bubblewrap import View
 GIT = ".git"
 _SETTINGS = ("config", "config.worktree")
 _MOST_POINTER_BYTES = 1 << 20
+# By these git itself knows the inside of a repository, whatever its name.
+MARKS = frozenset({"HEAD", "objects", "refs"})
 
 
 def own_of_git(root: str, folder: str, found: Iterable[str]) -> tuple[str, ...]:
@@ -19,8 +21,29 @@ def own_of_git(root: str, folder: str, found: Iterable[str]) -> tuple[str, ...]:
     have it looked into as a part of the first: that one is not git's own.
     """
     place = _place_of(root, folder)
-    own = _kept_in(root, os.path.relpath(f"{place}/{GIT}", root))
-    return *own, *[path for path in found if path not in own and _kept_in(root, path) <= own]
+    named = os.path.relpath(f"{place}/{GIT}", root)
+    own = _kept_in(root, named)
+    pointing = [path for path in found if _kept_in(root, path) <= own]
+    return tuple(dict.fromkeys((*own, *pointing, named)))
+
+
+def stores_of(root: str, gits: Iterable[str]) -> Iterator[str]:
+    """Where else these `.git` are kept, as their files say: folders of the workspace like them."""
+    for path in gits:
+        for folder in _folders_of(os.path.join(root, path)):
+            way = os.path.relpath(folder, root)
+            if folder != root and _is_in(root, folder) and GIT not in way.split("/"):
+                yield way
+
+
+def as_inside_git(root: str, path: str) -> str:
+    """A path below the root; from the inside of a repository on, as if that were named `.git`."""
+    parts = path.split("/")
+    for count in range(len(parts) if GIT not in parts else 0):
+        folder = os.path.join(root, *parts[:count])
+        if os.path.lexists(f"{folder}/HEAD") and _is_store(folder):
+            return "/".join((*parts[:count], GIT, *parts[count:]))
+    return path
 
 
 def is_among(path: str, folders: Iterable[str]) -> bool:
@@ -62,13 +85,19 @@ def _place_of(root: str, folder: str) -> str:
 
 
 def _kept_in(root: str, path: str) -> set[str]:
-    """Which `.git` a repository consists of: itself, or those to which a file points."""
+    """Which `.git` a repository consists of: itself, or the folders to which a file points."""
     ways = [
         os.path.relpath(one, root).split("/")
         for one in _folders_of(os.path.join(root, path))
         if _is_in(root, one)
     ]
-    return {"/".join(way[: way.index(GIT) + 1]) for way in ways if GIT in way} or {path}
+    return {"/".join(way[: way.index(GIT) + 1] if GIT in way else way) for way in ways} or {path}
+
+
+def _is_store(folder: str) -> bool:
+    """Whether it has all that git looks for, or what leads there."""
+    shares = os.path.lexists(f"{folder}/commondir")
+    return shares or all(os.path.lexists(f"{folder}/{name}") for name in MARKS)
 
 
 def _folders_of(place: str) -> Iterator[str]:

@@ -98,7 +98,8 @@ class Box:
         """How to start a command that may take so long, with `further` variables for it.
 
         Raises:
-            CommandExecutionError: Something could not be held in place.
+            CommandExecutionError: Something could not be held in place, or not be shown without
+                the passwords in it.
         """
         writable = stage.profile is not Profile.READ
         if writable and view.loose:
@@ -113,7 +114,8 @@ class Box:
             self._movers.beside(view, joins=writable),
             self._covers.over(view.missing if writable else ()),
             held(view.bound(writable=writable)) as bound,
-            _copies(() if writable else view.settings) as copies,
+            # Words that nobody has seen could have git print what it may only read.
+            _copies(() if writable and view.gits else view.settings) as copies,
             in_memory(HOSTS_OF_BOX) as hosts,
             in_memory(
                 self._told(stage, view, {**bound, **copies, HOSTS: hosts}, further)

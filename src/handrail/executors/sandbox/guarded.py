@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.git.repositories import GIT, is_among, own_of_git
+from handrail.executors.git.repositories import GIT, MARKS, is_among, own_of_git, stores_of
 from handrail.executors.sandbox.bubblewrap import View, is_of_the_system
 from handrail.executors.second_names import Identity, SecondNames
 from handrail.policy.rulebook.paths import Access, PathRule
@@ -47,11 +47,14 @@ class _Folder:
 
     `doors` are sockets, pipes and devices: behind them are other processes, not files. `within` are
     folders that are hidden whole; of one that `is_hidden` itself, only its `secrets` are told.
+    `gits` are repositories, or files that lead to one. One that `is_store` is the inside of one.
     """
 
     stamp: _Stamp
     is_settled: bool
     is_hidden: bool = False
+    is_store: bool = False
+    gits: list[str] = field(default_factory=list[str])
     below: list[str] = field(default_factory=list[str])
     hidden: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
     frozen: list[str] = field(default_factory=list[str])
@@ -88,6 +91,7 @@ class GuardedNames:
         self._freezing = [rule for rule in rules.paths if rule.access is Access.WRITE]
         self._seen: dict[str, _Folder] = {}
         self._linked_secrets: set[Identity] = set()
+        self._stores: frozenset[str] = frozenset()
 
     def view(self, *, git_in: str | None, may_change: bool = True) -> View:
         """The workspace as a box should show it now.
@@ -100,12 +104,14 @@ class GuardedNames:
         """
         folders = self._look_around()
         frozen = [path for _, folder in folders for path in folder.frozen]
+        frozen += [path for path in sorted(self._stores) if not is_among(path, frozen)]
         gits = () if git_in is None else own_of_git(self._root, git_in, frozen)
         changed = gits if may_change else ()
         frozen = [path for path in frozen if not is_among(path, changed)]
         guarded = [one for _, folder in folders for one in folder.hidden]
-        settings = [path for path, is_folder in guarded if is_among(path, gits) and not is_folder]
-        hidden = [(path, is_folder) for path, is_folder in guarded if not is_among(path, gits)]
+        shown = {path for path, _ in guarded if is_among(path, gits) and self._is_of_git(path)}
+        settings = [path for path, is_folder in guarded if path in shown and not is_folder]
+        hidden = [(path, is_folder) for path, is_folder in guarded if path not in shown]
         hidden += [(name, False) for name in self._second_names_of_secrets(folders)]
         hidden += [(name, False) for _, folder in folders for name in folder.doors]
         hidden += [(path, os.path.isdir(path)) for path in self._elsewhere if os.path.exists(path)]
@@ -133,6 +139,9 @@ class GuardedNames:
         The folder of that other name need not have changed since the file was no secret.
         """
         folders = list(self._walk())
+        if (stores := self._find_stores(folders)) != self._stores:
+            self._stores, self._seen = stores, {}
+            folders = list(self._walk())
         secrets = [one for _, folder in folders for one in folder.secrets]
         linked = {_identity(one) for one in secrets if one.st_nlink > 1}
         if self._seen and linked - self._linked_secrets:
@@ -142,16 +151,30 @@ class GuardedNames:
         self._seen = dict(folders)
         return folders
 
+    def _find_stores(self, folders: list[tuple[str, _Folder]]) -> frozenset[str]:
+        """The insides of repositories that have another name than `.git`."""
+        gits = [path for _, folder in folders for path in folder.gits]
+        bare = [path for path, folder in folders if folder.is_store]
+        stores = {path or "." for path in (*bare, *stores_of(self._root, gits))}
+        if "." in stores:
+            raise CommandExecutionError(
+                "the workspace is itself the inside of a git repository, which no command may"
+                " change; work in a clone of it"
+            )
+        return frozenset(stores)
+
     def _walk(self) -> Iterator[tuple[str, _Folder]]:
-        todo, count = [("", False)], 0
+        todo: list[tuple[str, bool, str | None]] = [("", False, None)]
+        count = 0
         while todo:
-            path, is_hidden = todo.pop()
-            folder = self._look(path, is_hidden)
+            path, is_hidden, store = todo.pop()
+            store = path if store is None and path in self._stores else store
+            folder = self._look(path, is_hidden, store)
             if folder is None:
                 continue
             yield path, folder
-            todo += [(_join(path, name), is_hidden) for name in folder.below]
-            todo += [(_join(path, name), True) for name in folder.within]
+            todo += [(_join(path, name), is_hidden, store) for name in folder.below]
+            todo += [(_join(path, name), True, store) for name in folder.within]
             count += 1
             if count > _MOST_FOLDERS:
                 raise CommandExecutionError(
@@ -159,7 +182,7 @@ class GuardedNames:
                     " for secrets in before each command; work in a smaller folder"
                 )
 
-    def _look(self, path: str, is_hidden: bool) -> _Folder | None:
+    def _look(self, path: str, is_hidden: bool, store: str | None) -> _Folder | None:
         where = os.path.join(self._root, path)
         try:
             found = os.stat(where, follow_symlinks=False)
@@ -167,7 +190,9 @@ class GuardedNames:
             known = self._seen.get(path)
             if known is not None and known.is_settled and known.stamp == stamp:
                 return known
-            return self._read(path, where, stamp, is_hidden)
+            folder = _Folder(stamp, stamp.was_still_at(time.time_ns()), is_hidden)
+            self._read(folder, path, where, store)
+            return folder
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -180,18 +205,23 @@ class GuardedNames:
             # Whoever owns it could open it from within; nobody knows what would be in there.
             return _Folder(_NEVER, is_settled=False, hidden=[(path, True)])
 
-    def _read(self, path: str, where: str, stamp: _Stamp, is_hidden: bool) -> _Folder:
-        folder = _Folder(stamp, stamp.was_still_at(time.time_ns()), is_hidden)
+    def _read(self, folder: _Folder, path: str, where: str, store: str | None) -> None:
+        names: set[str] = set()
         with os.scandir(where) as entries:
             for entry in entries:
-                if is_hidden:
+                names.add(entry.name)
+                if folder.is_hidden:
                     _sort_hidden(folder, entry)
                 else:
-                    self._sort(folder, _join(path, entry.name), entry)
-        return folder
+                    self._sort(folder, _join(path, entry.name), entry, store)
+        folder.is_store = names >= MARKS and GIT not in path.split("/")
 
-    def _sort(self, folder: _Folder, path: str, entry: os.DirEntry[str]) -> None:
-        hides = path in self._private or _is_covered(self._hiding, path)
+    def _sort(self, folder: _Folder, path: str, entry: os.DirEntry[str], store: str | None) -> None:
+        if entry.name == GIT:
+            folder.gits.append(path)
+        hides = self._hides(path) or (
+            store is not None and _is_covered(self._hiding, GIT + path.removeprefix(store))
+        )
         freezes = _is_covered(self._freezing, path)
         if entry.is_symlink():
             if (hides or freezes) and (target := self._target(entry)) is not None:
@@ -214,6 +244,13 @@ class GuardedNames:
             folder.doors.append(path)
         elif found.st_nlink > 1:
             folder.linked.append((entry.name, found))
+
+    def _hides(self, path: str) -> bool:
+        return path in self._private or _is_covered(self._hiding, path)
+
+    def _is_of_git(self, path: str) -> bool:
+        """Whether a hidden file is so because it is git's; what lies beside it is no more git's."""
+        return GIT in path.split("/") or not self._hides(path)
 
     def _target(self, link: os.DirEntry[str]) -> tuple[str, bool] | None:
         """What a link with a guarded name leads to, if that is in the workspace at all."""

@@ -8,42 +8,77 @@ import os
 import re
 import stat
 
+from handrail.core.errors import CommandExecutionError
+from handrail.executors.git.settings import Part, parts_of
 from handrail.policy.redaction import MASK, mask_text
 
 _MOST_BYTES = 1 << 20
-# What names a section may be the name of a filter, and filters are switched off by their names.
-_SECTION = re.compile(r'\s*\[(?:[^"\]]|"(?:\\.|[^"\\])*")*\]')
-_USER = re.compile(r"(?i)(https?://)[^/\s\"]*@")
-_PASSWORD = re.compile(r"(?i)\A(\s*[a-z0-9-]*pass[a-z0-9-]*\s*=).*")
+_USER = re.compile(r"(?i)((?:https?|ftps?)://)[^/\s\"]*@")
+_PASSWORD = re.compile(r"(?i)[a-z0-9-]*pass[a-z0-9-]*")
 
 
 def copy_without_passwords(path: str) -> bytes | None:
-    """What to show in the place of a file of settings; None where there is nothing to mask."""
+    """What to show in the place of a file of settings; None where there is nothing to mask.
+
+    Raises:
+        CommandExecutionError: Nobody can tell where in it the passwords are.
+    """
     content = _read(path)
     if content is None:
         return b""
     text = content.decode(errors="surrogateescape")
-    masked = "\n".join(map(_masked, text.split("\n")))
+    copied: list[str] = []
+    end = 0
+    try:
+        for part in parts_of(text):
+            copied += [text[end : part.start], _masked(text[part.start : part.end], part)]
+            end = part.end
+    except ValueError as error:
+        raise _refused(path, str(error)) from error
+    masked = "".join((*copied, text[end:]))
     return None if masked == text else masked.encode(errors="surrogateescape")
 
 
-def _masked(line: str) -> str:
-    section = _SECTION.match(line)
-    start = section.end() if section else 0
-    value = _PASSWORD.sub(rf"\1 {MASK}", _USER.sub(r"\1", line[start:]))
-    return line[:start] + mask_text(value)
+def _masked(written: str, part: Part) -> str:
+    """One part of the text as it may be seen."""
+    if part.content is None:
+        return mask_text(_USER.sub(r"\1", written))
+    content = _without_password(part.content, part.key)
+    return written if content == part.content else part.spelt(content)
+
+
+def _without_password(content: str, key: str) -> str:
+    if key and content and _PASSWORD.fullmatch(key):
+        return MASK
+    # Sections may be named after an address; other names are kept, for git goes by them.
+    if not key and "://" not in content:
+        return content
+    front = f"{key} = " if key else ""
+    told = mask_text(front + _USER.sub(r"\1", content))
+    return told.removeprefix(front) if told.startswith(front) else MASK
 
 
 def _read(path: str) -> bytes | None:
-    """None for what is no file, or larger than any settings."""
+    """None where there is no such file any more."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
+    except FileNotFoundError:
         return None
+    except OSError as error:
+        raise _refused(path, error.strerror or "it cannot be opened") from error
     try:
         found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_BYTES:
-            return None
-        return os.read(fd, _MOST_BYTES)
+        if not stat.S_ISREG(found.st_mode):
+            raise _refused(path, "it is no file")
+        content = os.read(fd, _MOST_BYTES + 1)
     finally:
         os.close(fd)
+    if len(content) > _MOST_BYTES:
+        raise _refused(path, f"it is larger than {_MOST_BYTES:,} bytes")
+    return content
+
+
+def _refused(path: str, why: str) -> CommandExecutionError:
+    return CommandExecutionError(
+        f"{path} cannot be shown to git without the passwords in it: {why}"
+    )

@@ -54,6 +54,7 @@ class CommandRule:
     text: Text = Text.NONE
     script: bool = False
     script_flags: frozenset[str] = frozenset()
+    script_endings: tuple[str, ...] = ()
     obeys: tuple[str, ...] = ()
     obeys_in: frozenset[str] = frozenset()
     plain: re.Pattern[str] | None = None
@@ -62,10 +63,13 @@ class CommandRule:
     free_with: frozenset[str] = frozenset()
     runs: int | None = None
     unseen: bool = False
+    replaces: frozenset[str] = frozenset()
     subs: tuple["CommandRule", ...] = ()
     other: RiskLevel = RiskLevel.HIGH
     strict: bool = False
     clusters: bool = True
+    punctuated: bool = False
+    bundled: bool = False
     options_first: bool = False
     writes: bool = False
     broad: bool = False
@@ -73,6 +77,7 @@ class CommandRule:
     profile: Profile | None = None
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    after_one: tuple[str, ...] = ()
     examples: tuple[tuple[str, RiskLevel], ...] = ()
     binds: tuple[tuple[str, tuple[str, ...]], ...] = ()
     layer: Layer = Layer.SHIPPED
@@ -112,6 +117,7 @@ class CommandRule:
     def _calm_flags(self) -> frozenset[str]:
         """Flags that mean nothing at all to us, so that there is nothing to think about."""
         eventful = self.closing | self.instead | self.free_with | self.last | self.runs_after
+        eventful |= self.replaces
         return frozenset(
             flag
             for flag in self.flags - eventful
@@ -125,6 +131,13 @@ class CommandRule:
 
     def knows(self, flag: str) -> bool:
         return flag in self._known or "*" in self.flags
+
+    def in_full(self, flag: str) -> str:
+        """The one long flag that this could be short for, where there is one."""
+        if flag in self._known or len(flag) <= len("--") or not flag.startswith("--"):
+            return flag
+        longer = [known for known in self._known if known.startswith(flag)]
+        return longer[0] if len(longer) == 1 else flag
 
     def takes_value(self, flag: str) -> bool:
         return flag in self._valued

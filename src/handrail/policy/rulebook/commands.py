@@ -21,12 +21,15 @@ from handrail.policy.rulebook.row import RuleRow, rows_of
 _KEYS = (
     *("name", "names", "risk", "reason", "raise", "flags", "optional", "values", "paths"),
     *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
-    *("script", "script_flags", "obeys", "obeys_in", "free_with", "runs", "unseen", "runs_after"),
-    *("runs_named", "sub", "other", "strict", "clusters", "options_first", "writes", "broad"),
-    *("broad_on", "profile", "before", "after"),
+    *("script", "script_flags", "script_endings", "obeys", "obeys_in", "free_with", "runs"),
+    *("unseen", "runs_after", "replaces", "runs_named", "sub", "other", "strict", "clusters"),
+    *("options_first", "writes", "broad", "punctuated", "bundled", "broad_on", "profile"),
+    *("before", "after", "after_one"),
 )
 # What decides what really runs, or for how long we think about it, is no stranger's to say.
-_NOT_FOR_PROJECTS = ("plain", "profile", "before", "after", "script", "script_flags", "obeys")
+_NOT_FOR_PROJECTS = (
+    *("plain", "profile", "before", "after", "after_one", "script", "script_flags", "obeys"),
+)
 _HANDS_ITS_WORDS_ON = ("runs", "runs_after", "runs_named", "last", "options_first")
 _UNKNOWN = "is on the list, but nothing more is known of it"
 
@@ -77,6 +80,7 @@ def _read_rule(
         text=_text(row),
         script=_typed(row, "script", bool) is True,
         script_flags=_words(row, "script_flags"),
+        script_endings=tuple(row.texts("script_endings", [])),
         obeys=tuple(row.texts("obeys", [])),
         obeys_in=_words(row, "obeys_in"),
         plain=_pattern(row, "plain"),
@@ -85,6 +89,7 @@ def _read_rule(
         free_with=_words(row, "free_with"),
         runs=_typed(row, "runs", int),
         unseen=_typed(row, "unseen", bool) is True,
+        replaces=_words(row, "replaces"),
         subs=tuple(
             _read_rule(sub, examples=None)
             for sub in rows_of(row.values, "sub", row.where, row.layer)
@@ -92,6 +97,8 @@ def _read_rule(
         other=_risk(row, "other", RiskLevel.HIGH),
         strict=_typed(row, "strict", bool) is True,
         clusters=_typed(row, "clusters", bool) is not False,
+        punctuated=_typed(row, "punctuated", bool) is True,
+        bundled=_typed(row, "bundled", bool) is True,
         options_first=_typed(row, "options_first", bool) is True,
         writes=_typed(row, "writes", bool) is True,
         broad=_typed(row, "broad", bool) is True,
@@ -99,6 +106,7 @@ def _read_rule(
         profile=_profile(row, risk),
         before=tuple(row.texts("before", [])),
         after=tuple(row.texts("after", [])),
+        after_one=tuple(row.texts("after_one", [])),
         examples=examples or (),
         binds=binds,
         layer=row.layer,

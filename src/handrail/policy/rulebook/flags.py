@@ -19,7 +19,7 @@ def names_in(word: str, rule: CommandRule) -> list[str]:
     name, closing = word[:2], rule.closing
     names = [name]
     for letter in word[2 : MOST_IN_CLUSTER + 2]:
-        if name in closing or not letter.isalnum():
+        if name in closing or not (letter.isalnum() or rule.punctuated):
             break
         name = f"-{letter}"
         names.append(name)

@@ -5,12 +5,18 @@ Nothing here looks at paths: which words may name files is part of what is read.
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
 from handrail.policy.rulebook.command import CommandRule, Raise, Text
 from handrail.policy.rulebook.flags import MOST_IN_CLUSTER, names_in, possible_values, value_in
+from handrail.policy.rulebook.inner import (
+    FOUND,
+    UNSEEN,
+    Inner,
+    end_of_inner,
+    may_stand_for_words,
+)
 from handrail.policy.rulebook.reading import Addition, FileWord, Reading, shown, total
 
 HOW = "`command` is the name alone, `args` the words that follow, and no shell reads them"
@@ -22,21 +28,8 @@ _FOR_A_SHELL = re.compile(r"[|&;]{1,2}|\|&|<{1,3}|[\d&]?>{1,2}[&|]?\S*")
 _ADDRESS = re.compile(
     r".*://|[\w.+-]{1,64}@[\w.-]{1,255}:|(?:git|github|gitlab|bitbucket|gist):", re.DOTALL
 )
-_END_OF_INNER = (";", "+")
-# What `find` has found, and what nobody has seen.
-_UNSEEN = "{...}"
-_LAST = ("{}", _UNSEEN)
+_LAST = (FOUND, UNSEEN)
 _MOST_TEXT_CHARS = 4_000
-
-
-class Inner(Protocol):
-    """What is known of commands that are run by others."""
-
-    def knows(self, name: str) -> bool: ...
-
-    def read(self, argv: Sequence[str], at: int) -> Reading:
-        """Read a command whose name stands at `at` in the whole line."""
-        ...
 
 
 class Line:
@@ -67,6 +60,7 @@ class Line:
         self._end_of_flags: int | None = None
         self._has_no_text = False
         self._may_have_more = False
+        self._placeholders: list[str] = []
         self._is_broad = rule.broad or rule.runs is not None
         self._leads_elsewhere = False
 
@@ -86,7 +80,9 @@ class Line:
 
     def _take(self, word: str) -> None:
         if not word.startswith("-") or word == "-":
-            self._take_operand(word, [word])
+            is_bundle = self._rule.bundled and self._next == 1
+            further = names_in(f"-{word}", self._rule) if is_bundle else ()
+            self._take_operand(word, [word, *further])
             return
         if self._end_of_flags is None and word in self._rule.calm:
             return
@@ -112,7 +108,7 @@ class Line:
             self._read_sub(word)
         elif rule.runs == len(self._operands):
             self._next -= 1
-            self._read_inner(self._take_rest(), (_UNSEEN,) if rule.unseen else ())
+            self._read_inner(self._take_rest(), (UNSEEN,) if rule.unseen else ())
         else:
             self._operands.append(word)
             if rule.options_first:
@@ -128,7 +124,9 @@ class Line:
         # What follows a flag we do not know may be its value, and no text.
         self._has_no_text |= bool(unknown) or not rule.instead.isdisjoint(names)
         self._may_have_more |= not rule.free_with.isdisjoint(names)
-        flag = names[-1]
+        flag = rule.in_full(names[-1])
+        if flag in rule.replaces:
+            self._placeholders.append(self._value_ahead(word, flag))
         if rule.takes_value(flag):
             value = self._take_value(word, flag)
             if flag in rule.runs_named:
@@ -156,6 +154,11 @@ class Line:
         elif flag in rule.instead:
             self._check_plain(value)
         return value
+
+    def _value_ahead(self, word: str, flag: str) -> str:
+        """What the flag takes for its value, which is not taken yet."""
+        ahead = self._words[self._next : self._next + 1] if self._rule.takes_value(flag) else ()
+        return value_in(word, flag, self._rule) or (ahead[0] if ahead else FOUND)
 
     def _pop_value(self) -> str:
         return self._pop() if self._next < len(self._words) else ""
@@ -187,8 +190,17 @@ class Line:
     def _read_inner(self, argv: Sequence[str], further: Sequence[str] = ()) -> None:
         """Read the words just taken, behind which we stand, as a command with `further` words."""
         if argv:
+            self._check_placeholders(argv[0])
             at = self._at + self._next - len(argv)
             self._inner.append(self._run_by.read([*argv, *further], at))
+
+    def _check_placeholders(self, name: str) -> None:
+        for one in self._placeholders:
+            if not may_stand_for_words(one, name):
+                reason = f"{self._title} {shown(one)} can stand for a command that nobody has seen"
+                self._findings.append(
+                    forbidden("command.forbidden", f"Command not allowed: {reason}; use {FOUND}")
+                )
 
     def _read_named(self, name: str) -> None:
         """A name that may be a command's; the words behind it are its own in any case."""
@@ -205,9 +217,7 @@ class Line:
         return rest
 
     def _take_until_end_of_inner(self) -> Sequence[str]:
-        start = self._next
-        while self._next < len(self._words) and self._words[self._next] not in _END_OF_INNER:
-            self._next += 1
+        start, self._next = self._next, end_of_inner(self._words, self._next)
         return self._words[start : self._next]
 
     def _sort_operands(self) -> None:
@@ -264,12 +274,13 @@ class Line:
             changes = bool(findings) and worst(findings) > RiskLevel.LOW
             by_kind = changes and rule.writes
             profile = self._profile(changes=changes)
+            is_high = changes and worst(findings) >= RiskLevel.HIGH
             own = Reading(
                 self._by_layer(),
                 tuple([FileWord(word, changes, by_kind) for word in self._files]),
                 self._kind(),
                 profile,
-                self._additions(),
+                self._additions(is_high=is_high),
                 scripts=self._bound(),
                 says_all=self._says_all(),
                 networks=(self._name,) if profile is Profile.NET else (),
@@ -306,6 +317,8 @@ class Line:
     def _bound(self) -> tuple[str, ...]:
         """Files that it runs or obeys: there, and in every folder that it may be told to go to."""
         named = [word for word in self._scripts if word not in ("", "-")]
+        endings = self._rule.script_endings
+        named += [word + end for word in named if not word.endswith(endings) for end in endings]
         named += self._rule.obeys
         homes = dict.fromkeys(["", *self._homes, "/".join(self._homes)])
         return tuple([f"{home}/{name}" if home else name for name in named for home in homes])
@@ -316,9 +329,9 @@ class Line:
         own = self._rule.profile
         return least if own is None or self._sub is not None else widest((least, own))
 
-    def _additions(self) -> tuple[Addition, ...]:
+    def _additions(self, *, is_high: bool) -> tuple[Addition, ...]:
         rule, end = self._rule, len(self._words)
-        if not rule.before and not rule.after:
+        if not rule.before and not rule.after and not rule.after_one:
             return ()
         added: list[Addition] = []
         if rule.before:
@@ -330,4 +343,8 @@ class Line:
             if self._end_of_flags is not None:
                 end = min(end, self._end_of_flags)
             added.append(Addition(self._at + end, rule.after))
+        # Who was told of the worst may mean it.
+        is_alone = len(self._operands) == 1 and self._end_of_flags is None
+        if rule.after_one and is_alone and not is_high:
+            added.append(Addition(self._at + end, rule.after_one))
         return tuple(added)

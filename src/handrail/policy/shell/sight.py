@@ -9,6 +9,7 @@ from handrail.policy.shell.wrappers import inner_commands, inner_scripts
 MAX_CHARS = 65_536
 _MOST_CHARS_IN_ALL = 4 * MAX_CHARS
 _MOST_NESTED = 16
+_MOST_WORDS = MAX_CHARS
 _MOST_CHARS_OF_A_VALUE = 1_000
 
 Command = tuple[str, ...]
@@ -36,6 +37,7 @@ class _Sight:
         self.found: dict[Command, None] = {}
         self._values: dict[str, str] = {}
         self._chars_left = _MOST_CHARS_IN_ALL
+        self._words_left = _MOST_WORDS
 
     def look(self, script: str, depth: int, *, is_quoted: bool = False) -> None:
         if depth <= _MOST_NESTED and self._may_read(len(script)):
@@ -46,6 +48,9 @@ class _Sight:
         # Where the name is unknown, the next word is the next best.
         command = tuple(dropwhile(lambda word: not word, words))
         if not command or command in self.found or depth > _MOST_NESTED:
+            return
+        self._words_left -= len(command)
+        if self._words_left < 0:
             return
         self.found[command] = None
         for inner in inner_commands(command):

@@ -13,7 +13,7 @@ EVALUATING = frozenset([
 ])
 # fmt: on
 
-_EXEC_ENDS = (";", "+")
+_FOUND = "{}"
 _EXECS = ("-exec", "-execdir", "-ok", "-okdir")
 
 
@@ -87,7 +87,7 @@ def inner_commands(words: Sequence[str]) -> Iterator[Sequence[str]]:
     if name == "find":
         for at, word in enumerate(words):
             if word in _EXECS:
-                yield _until_end(words[at + 1 :])
+                yield _until_end(words, at + 1)
     elif wrapper := _WRAPPERS.get(name):
         yield _behind(words[1:], wrapper)
 
@@ -133,9 +133,13 @@ def _behind_flags(words: Sequence[str], flags: tuple[str, ...]) -> Iterator[str]
                 yield word.removeprefix(flag).removeprefix("=")
 
 
-def _until_end(words: Sequence[str]) -> Sequence[str]:
-    ends = [at for at, word in enumerate(words) if word in _EXEC_ENDS]
-    return words[: ends[0]] if ends else words
+def _until_end(words: Sequence[str], start: int) -> Sequence[str]:
+    """Also to the next of its kind, which is seen by itself: so no word is seen many times over."""
+    for at in range(start, len(words)):
+        ends = words[at] == ";" or (words[at] == "+" and words[at - 1] == _FOUND)
+        if ends or words[at] in _EXECS:
+            return words[start:at]
+    return words[start:]
 
 
 def _behind(words: Sequence[str], wrapper: Wrapper) -> Sequence[str]:
