@@ -31,7 +31,8 @@ def walk(routes: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
             yield from walk(route.routes, prefix + route.path)
         elif isinstance(route, Route):
             methods = (route.methods or set()) - {"HEAD"}
-            yield from ((method, prefix + route.path) for method in methods)
+            path = prefix + route.path.replace(":path}", "}")
+            yield from ((method, path) for method in methods)
         else:
             # FastAPI keeps a router that was included as it is, beside its prefix.
             included = route.include_context

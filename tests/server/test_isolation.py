@@ -54,6 +54,9 @@ NOT_FOR_AGENTS = {
     "GET /policy",
     "PUT /policy",
     "POST /policy/explain",
+    "GET /memory",
+    "DELETE /memory/{key}",
+    "GET /skills",
 }
 
 

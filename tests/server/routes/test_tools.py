@@ -7,9 +7,13 @@ from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.git import Git
 from handrail.tools.builtin.http_request import HttpRequest
 from handrail.tools.builtin.list_directory import ListDirectory
+from handrail.tools.builtin.memory_forget import MemoryForget
+from handrail.tools.builtin.memory_recall import MemoryRecall
+from handrail.tools.builtin.memory_store import MemoryStore
 from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.builtin.run_bash import RunBash
 from handrail.tools.builtin.search_code import SearchCode
+from handrail.tools.builtin.skill import LoadSkill
 from handrail.tools.builtin.write_file import WriteFile
 from tests.conftest import Household, settle_in
 from tests.server.conftest import Caller, a_body, ask_to_read, base, report
@@ -41,10 +45,14 @@ async def test_the_tools_are_listed_with_what_a_model_needs(
                 (ExecuteCommand(), True, "MEDIUM", 300),
                 (RunBash(), True, "MEDIUM", 300),
                 (Git(), True, "MEDIUM", 300),
+                (MemoryStore(), False, "LOW", 0),
+                (MemoryRecall(), False, "LOW", 0),
+                (MemoryForget(), True, "MEDIUM", 300),
+                (LoadSkill(), False, "LOW", 0),
                 (HttpRequest(), True, "HIGH", 600),
             )
         ],
-        "total_count": 8,
+        "total_count": 12,
     }
 
 

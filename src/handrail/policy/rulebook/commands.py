@@ -90,10 +90,7 @@ def _read_rule(
         runs=_typed(row, "runs", int),
         unseen=_typed(row, "unseen", bool) is True,
         replaces=_words(row, "replaces"),
-        subs=tuple(
-            _read_rule(sub, examples=None)
-            for sub in rows_of(row.values, "sub", row.where, row.layer)
-        ),
+        subs=_subs(row),
         other=_risk(row, "other", RiskLevel.HIGH),
         strict=_typed(row, "strict", bool) is True,
         clusters=_typed(row, "clusters", bool) is not False,
@@ -111,6 +108,11 @@ def _read_rule(
         binds=binds,
         layer=row.layer,
     )
+
+
+def _subs(row: RuleRow) -> tuple[CommandRule, ...]:
+    found = rows_of(row.values, "sub", row.where, row.layer)
+    return tuple(_read_rule(sub, examples=None) for sub in found)
 
 
 def _refuse_what_is_out_of_place(row: RuleRow) -> None:
