@@ -1,4 +1,4 @@
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -94,3 +94,34 @@ def test_words_with_a_secret_in_them_are_not_remembered() -> None:
     assert judge("execute_command", call, workspace=NOWHERE) is not judge(
         "execute_command", call, workspace=NOWHERE
     )
+
+
+def nested(depth: int) -> list[Any]:
+    made: list[Any] = []
+    for _ in range(depth):
+        made = [made]
+    return made
+
+
+@pytest.mark.parametrize("depth", [100, 400, 1_000, 5_000, 100_000])
+def test_words_nested_however_deep_are_bad_input(depth: int) -> None:
+    with pytest.raises(BadInput):
+        judge("execute_command", {"command": "ls", "args": nested(depth)}, workspace=NOWHERE)
+
+
+@pytest.mark.parametrize(
+    ("tool", "params"),
+    [
+        ("execute_command", {"command": "ls", "timeout": 10**5000}),
+        ("execute_command", {"command": 10**5000}),
+        ("execute_command", {"command": {1, 2}}),
+        ("execute_command", [1]),
+        ("execute_command", None),
+        (["execute_command"], {}),
+        (None, {}),
+    ],
+    ids=map(str, range(7)),
+)
+def test_what_no_call_can_be_is_bad_input(tool: Any, params: Any) -> None:
+    with pytest.raises(BadInput):
+        judge(tool, params, workspace=NOWHERE)

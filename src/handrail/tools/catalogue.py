@@ -1,7 +1,7 @@
 """The tools Handrail ships, and what it would say to a call of one."""
 
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from handrail.core.errors import BadInput
 from handrail.core.few import Few
@@ -92,7 +92,7 @@ def judge(
     except ValueError:
         raise BadInput(f"autonomy is one of {', '.join(Autonomy)}, not {autonomy!r}") from None
     rules = policy or default_rules()
-    words = repr(params)
+    words = _words_of(tool, params)
     key = (tool, words, workspace, freedom, isolated)
     known = _known.get(key) if tools is None else None
     if known is not None and known.rules is rules:
@@ -105,3 +105,15 @@ def judge(
     if tools is None and may_be_remembered(params, words):
         _known.keep(key, _Known(rules, verdict))
     return verdict
+
+
+def _words_of(tool: object, params: object) -> str:
+    """Who calls this from elsewhere may hand over anything; what no call can be is bad input."""
+    if not isinstance(tool, str):
+        raise BadInput(f"a tool is named by a text, not by {type(tool).__name__}")
+    if not isinstance(params, dict):
+        raise BadInput(f"parameters are a table of names, not {type(params).__name__}")
+    try:
+        return repr(cast(object, params))
+    except (RecursionError, ValueError) as error:
+        raise BadInput(f"the parameters are none that could be sent: {error}") from None

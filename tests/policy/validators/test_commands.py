@@ -413,3 +413,14 @@ def test_no_words_in_front_hide_a_file_that_may_not_be_touched(
 ) -> None:
     # The last of the words in front may take one for its value.
     assert worst(judge(name, *args, outside, outside)) is RiskLevel.FORBIDDEN
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["HEAD:id_rsa", ":id_rsa", ":0:id_rsa", ":2:./.env", "HEAD^{/a:b:c}:id_rsa", "v1:certs/x.pem"],
+)
+@pytest.mark.parametrize("words", [["show"], ["cat-file", "-p"]])
+def test_a_protected_name_is_seen_behind_any_colon(words: list[str], word: str) -> None:
+    findings = CommandValidator("/ws").validate_command("git", [*words, word])
+
+    assert worst(findings) is RiskLevel.FORBIDDEN

@@ -426,3 +426,22 @@ def test_kind_is_the_one_of_all_that_do_more_than_look(
     found = LINES.class_of(text)
     words = None if found is None or found.is_exact else found.words.partition(" …")[0]
     assert words == (None if kind is None else " ".join(kind))
+
+
+@pytest.mark.parametrize(
+    ("line", "risk"),
+    [
+        ("echo 'print(1)' | python3", RiskLevel.HIGH),
+        ("echo 'print(1)' | python3 - a b", RiskLevel.HIGH),
+        ("echo 'print(1)' | python3 -W ignore", RiskLevel.HIGH),
+        ("echo 1 | node", RiskLevel.HIGH),
+        ("cat a | timeout 5 python3 -u", RiskLevel.HIGH),
+        ("cat a | python3 -m json.tool", RiskLevel.MEDIUM),
+        ("cat a | python3 x.py", RiskLevel.MEDIUM),
+        ("cat a | node x.js", RiskLevel.MEDIUM),
+    ],
+)
+def test_code_that_comes_through_a_pipe_is_code_on_the_command_line(
+    line: str, risk: RiskLevel
+) -> None:
+    assert worst(ScriptValidator("/ws").validate_script(line)) is risk

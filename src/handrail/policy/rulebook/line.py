@@ -60,6 +60,7 @@ class Line:
         self._end_of_flags: int | None = None
         self._has_no_text = False
         self._may_have_more = False
+        self._is_named = False
         self._placeholders: list[str] = []
         self._is_broad = rule.broad or rule.runs is not None
         self._leads_elsewhere = False
@@ -134,7 +135,8 @@ class Line:
         if rule.text is not Text.ALL:
             self._files += filter(None, possible_values(word, names, unknown, rule))
         if flag in rule.runs_after:
-            self._read_inner(self._take_until_end_of_inner())
+            start, self._next = self._next, end_of_inner(self._words, self._next)
+            self._read_inner(self._words[start : self._next])
             self._next += 1
         if flag in rule.last:
             self._files += self._take_rest()
@@ -206,6 +208,7 @@ class Line:
         """A name that may be a command's; the words behind it are its own in any case."""
         at = self._at + self._next - 1
         rest = self._take_rest()
+        self._is_named = True
         if self._run_by.knows(name):
             self._inner.append(self._run_by.read([name, *rest], at))
         else:
@@ -215,10 +218,6 @@ class Line:
         rest = self._words[self._next :]
         self._next = len(self._words)
         return rest
-
-    def _take_until_end_of_inner(self) -> Sequence[str]:
-        start, self._next = self._next, end_of_inner(self._words, self._next)
-        return self._words[start : self._next]
 
     def _sort_operands(self) -> None:
         """Only now is it certain whether the first operand is the text, or a flag gave it."""
@@ -284,6 +283,7 @@ class Line:
                 scripts=self._bound(),
                 says_all=self._says_all(),
                 networks=(self._name,) if profile is Profile.NET else (),
+                listens=rule.script and not self._is_named and self._operands[:1] in ([], ["-"]),
             )
         if self._sub is not None:
             own = own.beside(self._sub)

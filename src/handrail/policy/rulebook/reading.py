@@ -41,7 +41,7 @@ class Reading(NamedTuple):
     `scripts` are words, as they lead from its folder, that name files whose content it runs or
     obeys. It `says_all` where nothing but its words and these files decides which code is run.
     `programs` are the names of the command and of all that it runs in turn, `networks` those of
-    them that may use a network.
+    them that may use a network. It `listens` where it runs code that it is handed by a pipe.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -54,6 +54,7 @@ class Reading(NamedTuple):
     says_all: bool = True
     programs: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
+    listens: bool = False
 
     def beside(self, other: "Reading") -> "Reading":
         """Both of them together."""
@@ -69,6 +70,7 @@ class Reading(NamedTuple):
             says_all=self.says_all and other.says_all,
             programs=self.programs + other.programs,
             networks=self.networks + other.networks,
+            listens=self.listens or other.listens,
         )
 
 

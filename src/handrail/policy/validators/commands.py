@@ -130,6 +130,10 @@ class CommandValidator:
         paths = (self._from_root(self._in_folder(word)) for word in words)
         return list(dict.fromkeys(filter(None, paths)))
 
+    def listens(self, command: str, args: Sequence[str] = ()) -> bool:
+        """Whether it would run as code what a pipe hands to it."""
+        return read_line(self.rules.command_list, [command, *args]).listens
+
     def new_files_of(self, command: str, args: Sequence[str] = ()) -> list[str]:
         """Words of the command at which it may put new files, so that their kind matters."""
         reading = read_line(self.rules.command_list, [command, *args])
@@ -203,7 +207,9 @@ def _listed(paths: Sequence[str]) -> str:
 def _paths_in(word: str) -> Iterator[str]:
     """A word, and the paths that programs find in one: `--to=x`, `key=x`, `@x`, `HEAD:x`."""
     yield f"./{word}" if word.startswith("-") else word
-    hidden = [word.partition(mark)[2] for mark in ("=", ":")]
+    behind = word.partition(":")[2]
+    colons = dict.fromkeys((behind, behind.partition(":")[2], behind.rpartition(":")[2]))
+    hidden = [word.partition("=")[2], *colons]
     if word.startswith("@"):
         hidden.append(word[1:])
     if word.startswith("-") and not word.startswith("--"):

@@ -37,6 +37,9 @@ _SHELL_WORDS = frozenset(
 _HIDDEN_KIND = Finding(
     "bash.pattern", "a pattern hides of what kind the files are that it changes", RiskLevel.HIGH
 )
+_PIPED_CODE = Finding(
+    "bash.piped-code", "what comes through the pipe is run as code", RiskLevel.HIGH
+)
 _REFUSALS = {"command.forbidden", "command.unlisted"}
 
 
@@ -159,6 +162,8 @@ class ScriptValidator:
             findings += validator.validate_command(command, twice)
         if patterns.intersection(validator.new_files_of(command, args)):
             findings.append(_HIDDEN_KIND)
+        if placed.step.join is Join.PIPE and validator.listens(command, args):
+            findings.append(_PIPED_CODE)
         return findings
 
     def _judge_unread(self, text: str, why: NotPlain) -> Iterator[Finding]:
