@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import against_mcp, boundary, steady
+from benchmarks import against_mcp, boundary, distrust, steady
 from benchmarks.__main__ import NAMES
 from benchmarks.outcome import Outcome
 from benchmarks.task import TEXT, check_output
@@ -58,6 +58,18 @@ def test_judgements_and_boxes_are_held_against_a_plain_start(
 
     assert [one.name for one in outcomes] == [*boundary.PROMISES]
     assert all(one.ratio > 0 and " ms " in one.detail for one in outcomes)
+
+
+def test_a_scan_is_held_against_reading_the_same_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(distrust, "ROUNDS", 2)
+
+    (outcome,) = distrust.measure(tmp_path, distrust.NAMES)
+
+    assert outcome.name == "scan"
+    assert outcome.ratio > 0
+    assert len(distrust.ordinary_text()) == 100_000
 
 
 def test_a_ratio_is_good_on_the_right_side_of_its_target() -> None:
