@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
-from benchmarks import against_mcp, boundary, memory, steady
+from benchmarks import against_mcp, boundary, distrust, memory, steady
 from benchmarks.outcome import Outcome
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -16,6 +16,7 @@ Measure = Callable[[Path, Collection[str]], Iterator[Outcome]]
 SUITES: dict[str, tuple[tuple[str, ...], Measure]] = {
     "calls": (tuple(against_mcp.PROMISES), against_mcp.measure),
     "boundary": (boundary.NAMES, boundary.measure),
+    "distrust": (distrust.NAMES, distrust.measure),
     "steady": (steady.NAMES, steady.measure),
     "memory": (memory.NAMES, memory.measure),
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import against_mcp, boundary, memory, steady
+from benchmarks import against_mcp, boundary, distrust, memory, steady
 from benchmarks.__main__ import NAMES
 from benchmarks.outcome import Outcome
 from benchmarks.task import TEXT, check_output
@@ -71,6 +71,18 @@ def test_recalling_among_many_is_held_against_recalling_among_few(
 
     assert (outcome.name, outcome.target) == ("memory", 2.0)
     assert " ms among 50 against " in outcome.detail or "not installed" in outcome.detail
+
+
+def test_a_scan_is_held_against_reading_the_same_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(distrust, "ROUNDS", 2)
+
+    (outcome,) = distrust.measure(tmp_path, distrust.NAMES)
+
+    assert outcome.name == "scan"
+    assert outcome.ratio > 0
+    assert len(distrust.ordinary_text()) == 100_000
 
 
 def test_a_ratio_is_good_on_the_right_side_of_its_target() -> None:

@@ -14,6 +14,7 @@ PROMISED = [
     "Finding",
     "HandrailError",
     "Hands",
+    "InjectionReport",
     "PathValidator",
     "RiskLevel",
     "Ruling",
@@ -32,6 +33,7 @@ PROMISED = [
     "Verdict",
     "__version__",
     "judge",
+    "scan",
 ]
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from handrail.core.verdict import Ruling, Verdict
     from handrail.plane.approvals import ApprovalManager
     from handrail.plane.executor import ToolExecutor
+    from handrail.policy.injection.report import InjectionReport
+    from handrail.policy.injection.scan import scan
     from handrail.policy.security import Scene, SecurityPolicy
     from handrail.policy.validators.paths import PathValidator
     from handrail.tools.base import Tool, ToolParams
@@ -28,6 +30,7 @@ _HOMES = {
     "Finding": "handrail.core.risk",
     "HandrailError": "handrail.core.errors",
     "Hands": "handrail.core.hands",
+    "InjectionReport": "handrail.policy.injection.report",
     "PathValidator": "handrail.policy.validators.paths",
     "RiskLevel": "handrail.core.risk",
     "Ruling": "handrail.core.verdict",
@@ -46,6 +49,7 @@ _HOMES = {
     "Verdict": "handrail.core.verdict",
     "__version__": "handrail.version",
     "judge": "handrail.tools.catalogue",
+    "scan": "handrail.policy.injection.scan",
 }
 
 __all__ = [
@@ -55,6 +59,7 @@ __all__ = [
     "Finding",
     "HandrailError",
     "Hands",
+    "InjectionReport",
     "PathValidator",
     "RiskLevel",
     "Ruling",
@@ -73,6 +78,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "judge",
+    "scan",
 ]
 
 
