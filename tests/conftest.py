@@ -24,6 +24,22 @@ from handrail.store.migrate import migrate_sqlite
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 
+# The tools that come with Handrail, in the order in which a model is told of them.
+TOOL_NAMES = [
+    "read_file",
+    "write_file",
+    "list_directory",
+    "search_code",
+    "execute_command",
+    "run_bash",
+    "git",
+    "memory_store",
+    "memory_recall",
+    "memory_forget",
+    "skill",
+    "http_request",
+]
+
 
 @pytest.fixture(scope="session")
 def programs() -> Programs:

@@ -8,6 +8,7 @@ import pytest
 from handrail.cli.explain import read_params
 from handrail.core.errors import BadInput
 from tests.cli.conftest import Shell, ended_well, refused
+from tests.conftest import TOOL_NAMES
 
 
 def test_what_would_happen_is_said_with_the_reasons_and_their_rules(shell: Shell) -> None:
@@ -77,8 +78,7 @@ def test_what_cannot_be_explained_is_said_in_one_line(shell: Shell) -> None:
 
     assert [refused(line) for line in lines] == [
         "'README.md' is not NAME=VALUE",
-        "no tool is named 'launch'; there are: read_file, write_file, list_directory, search_code, "
-        "execute_command, run_bash, git, http_request",
+        f"no tool is named 'launch'; there are: {', '.join(TOOL_NAMES)}",
         "path: field required",
     ]
 

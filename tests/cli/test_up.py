@@ -15,6 +15,7 @@ import pytest
 
 from handrail.executors.sandbox.probe import find_programs, prove
 from tests.cli.conftest import Shell, ended_well, refused
+from tests.conftest import TOOL_NAMES
 from tests.forge import Forged
 
 
@@ -124,16 +125,7 @@ def test_the_tour_tells_people_the_same(journey: Journey) -> None:
 
 def test_every_call_of_the_tour_is_listed(journey: Journey) -> None:
     assert journey.executions["executions"] == journey.tour[::-1]
-    assert [tool["name"] for tool in journey.tools["tools"]] == [
-        "read_file",
-        "write_file",
-        "list_directory",
-        "search_code",
-        "execute_command",
-        "run_bash",
-        "git",
-        "http_request",
-    ]
+    assert [tool["name"] for tool in journey.tools["tools"]] == TOOL_NAMES
 
 
 def test_the_record_is_whole_and_can_be_proven_while_no_server_runs(journey: Journey) -> None:

@@ -31,7 +31,7 @@ from handrail.plane.executor import ToolExecutor
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
-from tests.conftest import Household, settle_in
+from tests.conftest import TOOL_NAMES, Household, settle_in
 from tests.contracts.conftest import a_session
 from tests.plane.conftest import a_read, a_report, add_workspace
 
@@ -211,9 +211,7 @@ async def test_a_tool_that_does_not_exist_is_recorded_as_failed(
 
     assert (execution.status, execution.error_type) == (Status.FAILED, ErrorType.VALIDATION)
     assert execution.error == (
-        "no tool is named 'launch_rocket'; there are: "
-        "read_file, write_file, list_directory, search_code, execute_command, run_bash, git, "
-        "http_request"
+        f"no tool is named 'launch_rocket'; there are: {', '.join(TOOL_NAMES)}"
     )
     assert execution.risk_level is RiskLevel.FORBIDDEN
     assert await store.find_execution(execution.id) == execution
@@ -530,16 +528,7 @@ async def test_an_unknown_execution_cannot_be_waited_for(executor: ToolExecutor)
 
 
 def test_the_tools_an_agent_may_ask_for_are_named(executor: ToolExecutor) -> None:
-    assert [tool.name for tool in executor.tools] == [
-        "read_file",
-        "write_file",
-        "list_directory",
-        "search_code",
-        "execute_command",
-        "run_bash",
-        "git",
-        "http_request",
-    ]
+    assert [tool.name for tool in executor.tools] == TOOL_NAMES
 
 
 async def test_no_secret_reaches_the_record_or_the_audit_by_a_side_door(
