@@ -12,9 +12,9 @@ from handrail.core.event import Event, EventKind
 from handrail.core.execution import ToolExecution
 from handrail.core.ids import ClientId
 from handrail.core.ports import StreamItem
-from handrail.core.run import Message
+from handrail.core.run import Message, Run
 from handrail.wire.approvals import ApprovalView
-from handrail.wire.chat import ChatDelta, MessageView
+from handrail.wire.chat import CHAT_DELTA, ChatDelta, MessageView, RunView
 
 # Events that tell of a question to people: what they show is read when they are sent.
 ABOUT_APPROVALS = (EventKind.APPROVAL_REQUEST, EventKind.APPROVAL_RESOLVED)
@@ -125,6 +125,14 @@ class ApprovalRequest(ApprovalView):
     timestamp: str = Field(description="When it was put, in UTC.")
 
 
+class ChatMessage(MessageView):
+    """To people: something was said in a conversation, by whom ever."""
+
+
+class ChatRun(RunView):
+    """To people: a run has begun or ended."""
+
+
 class ApprovalResolved(TypedDict):
     """To everyone, so that other screens can take the card away."""
 
@@ -150,6 +158,9 @@ EVENTS: dict[str, type] = {
     EventKind.EXECUTION_SIGNAL: ExecutionSignal,
     EventKind.RESULT_ACK: ResultAck,
     EventKind.CANCEL: Cancel,
+    EventKind.CHAT_MESSAGE: ChatMessage,
+    CHAT_DELTA: ChatDelta,
+    EventKind.CHAT_RUN: ChatRun,
     STREAM_RESET: StreamReset,
 }
 
@@ -211,6 +222,10 @@ def _about_approval(event: Event, approval: Approval) -> Payload:
 
 def render_message(message: Message) -> Payload:
     return MessageView.of(message).model_dump(mode="json")
+
+
+def render_run(run: Run) -> Payload:
+    return RunView.of(run).model_dump(mode="json")
 
 
 def _execution_signal(
