@@ -1,8 +1,6 @@
 """The tools of the server, with the hands that a server really gives them."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 from typing import Any
@@ -19,6 +17,7 @@ from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.conftest import Household
+from tests.plane.desk import at_work
 
 
 class Greeter(BaseHTTPRequestHandler):
@@ -41,17 +40,6 @@ def wiki() -> Any:
     server.shutdown()
     thread.join()
     server.server_close()
-
-
-@asynccontextmanager
-async def at_work(services: Services) -> AsyncGenerator[None]:
-    working = asyncio.create_task(services.inside.work_forever())
-    try:
-        yield
-    finally:
-        working.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await working
 
 
 async def ask(
