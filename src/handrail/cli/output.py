@@ -9,7 +9,6 @@ from typing import Any, cast
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from handrail.core.visible import cut
 from handrail.core.visible import visible as make_visible
@@ -67,10 +66,3 @@ def complain(words: object) -> None:
 
 def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, default=str))
-
-
-def table(*columns: str) -> Table:
-    made = Table(box=None, pad_edge=False, header_style="dim")
-    for column in columns:
-        made.add_column(column, overflow="fold")
-    return made
