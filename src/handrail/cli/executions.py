@@ -9,7 +9,7 @@ import typer
 from handrail.cli import options
 from handrail.cli.ask import ask
 from handrail.cli.ids import find_by_end, short
-from handrail.cli.output import in_short, print_json, say, status, visible
+from handrail.cli.output import ending, in_short, print_json, say, visible
 from handrail.cli.tables import Rows, say_indented
 from handrail.client.api import HandrailApi
 from handrail.core.errors import ErrorType
@@ -59,7 +59,7 @@ def executions(
         when = one["created_at"][5:16].replace("T", " ")
         where = f"{one['tool_name']} in session {one['session_id']}"
         which = visible(f"{short(one['tool_id'])}  {when}")
-        say(f"{which}  {status(one['status'])}  {visible(where)}")
+        say(f"{which}  {ending(one)}  {visible(where)}")
         say_indented(visible(_what(one)), 10)
 
 
@@ -83,7 +83,7 @@ def show(
     rows.add_row("risk", visible("; ".join([_risk(found), *found["reasons"]])))
     if found["approved_by"]:
         rows.add_row("approved by", visible(f"{found['approved_by']}, {found['scope']}"))
-    rows.add_row("status", status(found["status"]))
+    rows.add_row("status", ending(found))
     for moment in _MOMENTS:
         if found[moment]:
             when = found[moment][:19].replace("T", " ")

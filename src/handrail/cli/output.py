@@ -46,6 +46,13 @@ def status(word: str) -> str:
     return f"[{_STATUS_STYLE.get(word, 'cyan')}]{visible(word)}[/]"
 
 
+def ending(call: dict[str, Any]) -> str:
+    """The status of a call. A command that came to its own end has that, whatever its exit code."""
+    result: dict[str, object] = call["result"] or {}
+    code = result.get("exit_code") if call["status"] == "completed" else None
+    return status(call["status"]) + (f" (exit {visible(code)})" if code else "")
+
+
 def visible(text: object, *, keep: str = "") -> str:
     """Text from elsewhere, unable to move the cursor, change colours or hide anything."""
     return escape(make_visible(str(text), keep=keep))
