@@ -10,7 +10,8 @@ from handrail.app.home import Home
 from handrail.app.settings import load_settings
 from handrail.app.uninstall import Estate, Item, remove_estate, survey_estate
 from handrail.cli import options
-from handrail.cli.output import console, print_json, say, table, visible
+from handrail.cli.output import print_json, say, visible
+from handrail.cli.tables import Rows
 from handrail.core.errors import SetupError
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
@@ -59,14 +60,12 @@ def _agree(own: Home, *, yes: bool, json: bool) -> bool:
 
 def _show(estate: Estate) -> None:
     say(f"Handrail has made {_readable(estate.size_bytes)}:")
-    rows = table("", "")
-    rows.show_header = False
-    rows.columns[0].justify = "right"
+    rows = Rows(right=(0,))
     for item in (Item(estate.home, 0), *estate.inside, *estate.tours):
         name = item.path if item.path.parent != estate.home else f"  {item.path.name}"
         size = "" if item.path == estate.home else _readable(item.size_bytes)
         rows.add_row(size, visible(name))
-    console.print(rows)
+    rows.print()
     for path in estate.kept:
         say(f"Yours, and left alone: {visible(path)}")
 
