@@ -19,6 +19,8 @@ class EventKind(StrEnum):
     APPROVAL_REQUEST = "tool.approval_request"
     APPROVAL_RESOLVED = "approval.resolved"
     CHAT_MESSAGE = "chat.message"
+    SESSION_TAINTED = "session.tainted"
+    SESSION_CLEARED = "session.cleared"
 
 
 class NewEvent(NamedTuple):
