@@ -1,6 +1,6 @@
 """The statements about sessions that are not trusted, and about what calls have brought back."""
 
-from sqlalchemy import bindparam, func, or_, select, update
+from sqlalchemy import bindparam, func, null, or_, select, update
 
 from handrail.store.schema import sessions, tool_executions
 
@@ -21,7 +21,7 @@ TAINT_SESSION = (
 CLEAR_TAINT = (
     update(sessions)
     .where(*_THIS_SESSION, sessions.c.tainted_at.is_not(None))
-    .values(tainted_at=None, tainted_by=None, tainted_call=None)
+    .values(tainted_at=null(), tainted_by=null(), tainted_call=null())
 )
 LIST_TAINTED = (
     select(sessions)
