@@ -45,7 +45,7 @@ def trust(
 
 
 def _show(workspace: Path, home: Path | None, *, json: bool) -> None:
-    answer = ask(workspace, home, lambda api: api.get("/taints"))
+    answer = ask(workspace, home, lambda api: api.get("/chat/taints"))
     if json:
         print_json(answer)
         return

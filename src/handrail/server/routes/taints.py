@@ -23,7 +23,7 @@ class TaintRoutes:
         return (
             DirectRoute(
                 "GET",
-                f"{BASE}/taints",
+                f"{BASE}/chat/taints",
                 self.list_all,
                 PEOPLE,
                 "List the sessions that are not trusted",
