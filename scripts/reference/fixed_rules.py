@@ -100,6 +100,8 @@ SEEN = (
     Seen("http.unlisted", RiskLevel.FORBIDDEN, "the host is not on the operator's list of hosts"),
     Seen("size.params", RiskLevel.FORBIDDEN, "the parameters are more than a megabyte"),
     Seen("chain.value", RiskLevel.MEDIUM, "a parameter of a change came out of an earlier result"),
+    Seen("session.told-host", RiskLevel.MEDIUM, "a result of this session has named the host"),
+    Seen("session.tainted", RiskLevel.MEDIUM, "the session has read what looks like orders"),
     Seen("policy.autonomy", RiskLevel.LOW, "a policy file leaves agents only so much freedom"),
 )
 

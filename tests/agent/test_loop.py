@@ -39,7 +39,10 @@ async def test_tools_that_are_wanted_at_once_run_side_by_side(lab: Lab) -> None:
         lab.desk.may_end.set()
         await lab.end_of(run)
 
-    assert await lab.answers() == ["noted wait", "noted one", "noted two"]
+    answers = await lab.answers()
+    told = zip(answers, ("noted wait", "noted one", "noted two"), strict=True)
+    assert all(f"\n{words}\n[end " in answer for answer, words in told)
+    assert all(answer.startswith("[untrusted ") for answer in answers)
     assert await lab.replies() == ["I note.", "Done."]
 
 

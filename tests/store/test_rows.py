@@ -88,6 +88,9 @@ def test_a_session_becomes_a_row_of_its_table(household: Household) -> None:
         "opened_by": household.agent.subject,
         "created_at": rows.to_micros(at),
         "stopped_at": rows.to_micros(at),
+        "tainted_at": None,
+        "tainted_by": None,
+        "tainted_call": None,
     }
 
 

@@ -28,6 +28,7 @@ HERE, THERE = ClientId("cli_here"), ClientId("cli_there")
 
 # What is said in a conversation is rendered by its own view.
 OF_CALLS = [kind for kind in EventKind if not kind.is_chat]
+OF_SESSIONS = (EventKind.SESSION_TAINTED, EventKind.SESSION_CLEARED)
 
 
 CALL = ToolExecution(
@@ -175,7 +176,7 @@ def test_who_asks_for_what_is_gone_is_told_what_to_do_instead(at: datetime, writ
     assert stream_reset(at) == {"message": message, "timestamp": written}
 
 
-@pytest.mark.parametrize("kind", OF_CALLS)
+@pytest.mark.parametrize("kind", [kind for kind in OF_CALLS if kind not in OF_SESSIONS])
 @pytest.mark.parametrize("listener", [None, THERE], ids=["a-person", "another-client"])
 def test_everyone_else_reads_of_a_change_of_status(
     kind: EventKind, listener: ClientId | None
@@ -204,3 +205,24 @@ def test_every_event_carries_the_fields_it_promises(kind: EventKind) -> None:
 
     assert name == kind
     assert list(payload) == list(EVENTS[name].__annotations__)
+
+
+@pytest.mark.parametrize("listener", [None, HERE, THERE])
+def test_everyone_is_told_what_a_session_is_not_trusted_for(listener: ClientId | None) -> None:
+    found = {
+        "source": "read_file notes.md",
+        "score": 2.0,
+        "findings": [{"rule": "a", "reason": "gives orders", "line": 3, "excerpt": "ignore"}],
+    }
+    item = an_item(EventKind.SESSION_TAINTED)._replace(execution=CALL._replace(suspicion=found))
+
+    assert rendered(item, listener) == (
+        "session.tainted",
+        {
+            "session_id": "session-1",
+            "tool_id": "exe_1",
+            "source": "read_file notes.md",
+            "reasons": ["line 3: gives orders"],
+            "timestamp": "2026-01-02T03:04:05.678900Z",
+        },
+    )

@@ -194,6 +194,7 @@ def test_a_call_is_shown_in_words_a_program_can_rely_on(household: Household) ->
         "late_result": None,
         "origins": None,
         "created_at": "2026-01-01T00:00:00Z",
+        "suspicion": None,
         "approved_at": "2026-01-01T00:00:00Z",
         "started_at": None,
         "completed_at": None,

@@ -3,6 +3,8 @@
 from handrail.core.conversation import ToolAnswer
 from handrail.core.errors import ErrorType
 from handrail.core.execution import Status, ToolExecution
+from handrail.policy.injection.checked import needs_injection_check, origin_of
+from handrail.policy.injection.fence import fence
 
 _MOST_CHARS = 60_000
 _REFUSED = "Do not ask for the same again: do it another way, or ask the person."
@@ -12,16 +14,27 @@ _NOT_BEGUN = "not run: the run it was wanted in had been stopped"
 
 
 def answer_to(tool_use_id: str, ended: ToolExecution) -> ToolAnswer:
-    """The answer to a tool use whose call has come to its end."""
-    result = ended.result or {}
+    """The answer to a tool use whose call has come to its end; what others wrote is fenced."""
     if ended.status is Status.COMPLETED:
-        success = bool(result.get("success", True))
-        return ToolAnswer(tool_use_id, _shortened(_output_of(ended)), is_error=not success)
-    return ToolAnswer(tool_use_id, _shortened(_why_not(ended)), is_error=True)
+        success = bool((ended.result or {}).get("success", True))
+        return ToolAnswer(tool_use_id, _fenced(ended, _output_of(ended)), is_error=not success)
+    return ToolAnswer(tool_use_id, _why_not(ended), is_error=True)
 
 
 def answer_without_call(tool_use_id: str, why: str = _NOT_BEGUN) -> ToolAnswer:
     return ToolAnswer(tool_use_id, why, is_error=True)
+
+
+def _fenced(ended: ToolExecution, output: str) -> str:
+    text = _shortened(output)
+    if not text or not needs_injection_check(ended.tool_name):
+        return text
+    found = (ended.suspicion or {}).get("findings", ())
+    return fence(
+        text,
+        origin=origin_of(ended.tool_name, ended.tool_params),
+        suspicious=[f"line {one['line']}: {one['reason']}" for one in found],
+    )
 
 
 def _output_of(ended: ToolExecution) -> str:
@@ -45,7 +58,8 @@ def _why_not(ended: ToolExecution) -> str:
             return f"cancelled: {error}"
         case _:
             told = _output_of(ended)
-            return f"failed: {error}" + (f"\n{told}" if told and told != error else "")
+            more = f"\n{_fenced(ended, told)}" if told and told != error else ""
+            return f"failed: {_shortened(error)}{more}"
 
 
 def _shortened(text: str) -> str:

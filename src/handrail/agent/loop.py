@@ -107,7 +107,8 @@ class Loop:
             await self._end(End(RunStatus.FAILED, _BROKE))
 
     async def _drive(self) -> None:
-        provider, limits = self._means.find_provider(), self._means.limits()
+        provider = await asyncio.to_thread(self._means.find_provider)
+        limits = self._means.limits()
         began = self._means.clock.now()
         messages = await self._thread.catch_up()
         system = await self._system(messages)

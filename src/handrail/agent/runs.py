@@ -143,7 +143,7 @@ class AgentRuns:
     async def _check_can_answer(self, principal: Principal) -> None:
         """A message that nobody can answer is not taken: the person is told at once."""
         try:
-            self._means.find_provider()
+            await asyncio.to_thread(self._means.find_provider)
         except SetupError as error:
             raise Conflict(f"there is no model to answer: {error.message}") from error
         await self._means.budget.check(principal.user_id)

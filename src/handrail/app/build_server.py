@@ -1,5 +1,6 @@
 """build_server: everything that runs beside the plane."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -33,7 +34,9 @@ from handrail.plane.sealing import Sealer
 from handrail.plane.seats import Seats
 from handrail.plane.stopping import Stopper
 from handrail.plane.survey import Surveyor
+from handrail.plane.suspicion import get_ready
 from handrail.plane.sweeper import Chore, Sweeper
+from handrail.plane.taint import Taints
 from handrail.plane.tally import Tally
 from handrail.plane.waiting import WaitingRoom
 from handrail.plane.whispers import Whispers
@@ -55,6 +58,7 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
         sealer = Sealer(store, clock, open_checkpoints(home))
         await sealer.seal_all()
         stack.push_async_callback(sealer.seal_all)
+        asyncio.get_running_loop().run_in_executor(None, get_ready)
         toolbox = load_toolbox()
         toolbox.warn("server")
         memories = MemoryKeeper(store, clock, find_weights(settings.memory_weights))
@@ -125,6 +129,7 @@ def build_services(
         policies=Policies(store, clock, assessor, rules),
         surveyor=surveyor,
         stopper=stopper,
+        taints=Taints(store, clock),
         sweeper=Sweeper(()),
         tally=tally,
         whispers=Whispers(bus),

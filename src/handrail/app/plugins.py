@@ -7,6 +7,7 @@ from typing import Any
 import structlog
 
 from handrail.core.errors import HandrailError, SetupError
+from handrail.policy.injection.checked import needs_injection_check
 from handrail.tools.base import AnyTool, Tool
 from handrail.tools.catalogue import builtin_registry
 from handrail.tools.registry import ToolRegistry
@@ -50,7 +51,7 @@ def load_toolbox() -> Toolbox:
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
         try:
             # A plug-in comes in whole or not at all.
-            registry = ToolRegistry([*registry, *_tools_of(entry)])
+            registry = ToolRegistry([*registry, *map(_checked, _tools_of(entry))])
         except (Exception, SystemExit) as error:
             left_out.append(LeftOut(_package_of(entry), entry.name, _in_words(error)))
     return Toolbox(registry, tuple(left_out))
@@ -63,6 +64,13 @@ def _tools_of(entry: EntryPoint) -> list[AnyTool]:
     if isinstance(found, type) and issubclass(found, Tool):
         return [found()]
     return _registered_by(entry.load(), entry.value)
+
+
+def _checked(tool: AnyTool) -> AnyTool:
+    """What others bring back is always looked at, so no name may promise otherwise."""
+    if not needs_injection_check(tool.name):
+        raise SetupError(f"{tool.name!r} is a name that Handrail keeps for itself; rename the tool")
+    return tool
 
 
 def _registered_by(register: Any, place: str) -> list[AnyTool]:

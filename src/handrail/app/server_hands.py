@@ -2,6 +2,7 @@
 
 from handrail.core.execution import ToolExecution
 from handrail.core.hands import Hands
+from handrail.core.project import Place
 from handrail.core.web import Web
 from handrail.knowledge.memory import MemoryKeeper, Owner
 from handrail.knowledge.skills import SkillShelf
@@ -13,6 +14,6 @@ class ServerHands:
         self._web = web
         self._skills = skills
 
-    def __call__(self, call: ToolExecution) -> Hands:
-        owner = Owner(call.user_id, call.project_id, call.agent_id)
+    def __call__(self, call: ToolExecution, place: Place) -> Hands:
+        owner = Owner(call.user_id, call.project_id, call.agent_id, place.session.tainted_by)
         return Hands(memories=self._memories.of(owner), skills=self._skills, web=self._web)

@@ -91,6 +91,8 @@ def show(
     if found["error"]:
         words = [found["error_type"], found["error"]] if found["error_type"] else [found["error"]]
         rows.add_row("error", visible(": ".join(words)))
+    if found["suspicion"]:
+        rows.add_row("suspicious", visible(_suspicious(found["suspicion"])))
     if found["late_result"]:
         rows.add_row("told later", visible(_told_later(found["late_result"])))
     rows.print()
@@ -156,6 +158,13 @@ def _asked(one: dict[str, Any]) -> str:
     # What it is about comes first, how it is done after that.
     params = sorted(one["tool_params"].items(), key=lambda param: param[0] not in _SUBJECTS)
     return " ".join(f"{name}={in_short(value)}" for name, value in params)
+
+
+def _suspicious(suspicion: dict[str, Any]) -> str:
+    """What in the result reads like orders."""
+    return "; ".join(
+        f"line {one['line']} {one['reason']}: {one['excerpt']}" for one in suspicion["findings"]
+    )
 
 
 def _told_later(late: dict[str, Any]) -> str:

@@ -33,6 +33,10 @@ COMMANDS = {
         "handrail.cli.executions",
         "List the latest calls, look at one, or end what is going on.",
     ),
+    "trust": (
+        "handrail.cli.trust",
+        "List the sessions that have read what looks like orders, or trust one again.",
+    ),
     "tools": ("handrail.cli.tools", "List the tools an agent may ask for."),
     "memory": (
         "handrail.cli.memory",

@@ -197,6 +197,11 @@ class HandrailApi:
         address = f"/chat/sessions/{quote(session_id, safe='')}/stop"
         return await self._tell(address, {"channel": channel})
 
+    async def trust_session(self, session_id: str, *, channel: str = "api") -> dict[str, Any]:
+        """Trust a session again that has read what looks like orders."""
+        address = f"/chat/sessions/{quote(session_id, safe='')}/trust"
+        return await self._tell(address, {"channel": channel})
+
     async def decide(self, card: Card, choice: Choice, *, channel: str) -> dict[str, Any]:
         """A person's choice on a card, bound to what the card showed."""
         if not choice.approved:

@@ -31,6 +31,16 @@ class Resolved(msgspec.Struct, frozen=True):
 read_resolved = msgspec.json.Decoder(Resolved).decode
 
 
+class Tainted(msgspec.Struct, frozen=True):
+    """`session.tainted`, as far as this machine needs it."""
+
+    session_id: str
+    source: str
+
+
+read_tainted = msgspec.json.Decoder(Tainted).decode
+
+
 class Asking:
     """Without a channel nobody is asked here; others may answer elsewhere."""
 
@@ -102,6 +112,15 @@ class Asking:
         who = resolved.decided_by or "somebody"
         where = "" if resolved.channel is None else f", from {resolved.channel}"
         self._channel.tell(f"{card.description}: {resolved.status} by {who}{where}.")
+
+    def warn(self, tainted: Tainted) -> None:
+        """Tell the person that a session is not trusted, since they alone can change that."""
+        if self._channel is not None:
+            self._channel.tell(
+                f"Session {tainted.session_id} is not trusted: the result of {tainted.source} "
+                "reads like orders to the agent. "
+                f"`handrail trust {tainted.session_id}` clears it."
+            )
 
     def dispose(self) -> None:
         """Take away every card that is being shown."""

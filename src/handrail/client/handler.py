@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import structlog
 
-from handrail.client.asking import Asking, Resolved
+from handrail.client.asking import Asking, Resolved, Tainted
 from handrail.client.journal import Journal, Stage
 from handrail.client.messages import Cancel, ResultAck, Signal, SurveyRequest
 from handrail.client.review import Reviewed, Reviewer
@@ -135,6 +135,9 @@ class ToolHandler:
 
     def handle_approval_resolved(self, resolved: Resolved) -> None:
         self._asking.close(resolved)
+
+    def handle_session_tainted(self, tainted: Tainted) -> None:
+        self._asking.warn(tainted)
 
     async def handle_tool_execution_signal(self, signal: Signal) -> None:
         """Execute, once, and report; a call offered anew is answered from what is known of it."""

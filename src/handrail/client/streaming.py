@@ -9,7 +9,7 @@ import msgspec
 import structlog
 
 from handrail.client.api import ApiError, HandrailApi, ServerTroubled, ServerUnreachable
-from handrail.client.asking import Asking, read_card, read_resolved
+from handrail.client.asking import Asking, read_card, read_resolved, read_tainted
 from handrail.client.blobs import ClientBlobs
 from handrail.client.handler import ReportResult, ToolHandler
 from handrail.client.listening import Listener, Pauses
@@ -132,6 +132,8 @@ class StreamingClient:
                     group.create_task(handler.handle_tool_approval_request(card))
                 case "approval.resolved":
                     handler.handle_approval_resolved(read_resolved(event.data))
+                case "session.tainted":
+                    handler.handle_session_tainted(read_tainted(event.data))
                 case "tool.result_ack":
                     handler.handle_tool_result_ack(read_ack(event.data))
                 case "tool.cancel":

@@ -47,7 +47,8 @@ class Approval:
     `tool_params` is masked, `evidence` what a survey has to show. `digest` binds the answer to
     what was shown; `surveyed` says whether the machine was looked at before asking.
     `estimated_duration_ms` is how long calls of its class have taken, where some have, and `past`
-    how many there were.
+    how many there were. `doubted` says that it is let pass for once alone, since its session or
+    its words are not trusted; `origins` tell where its words came from, where that is known.
     """
 
     id: ApprovalId
@@ -74,6 +75,8 @@ class Approval:
     estimated_duration_ms: int | None = None
     past: PastCalls | None = None
     reaches_out: bool = False
+    doubted: bool = False
+    origins: tuple[str, ...] = ()
 
     def resolve(self, status: ApprovalStatus, answer: Answer) -> "Approval":
         if self.status is not ApprovalStatus.PENDING:
@@ -121,7 +124,7 @@ class Approval:
     @property
     def offers(self) -> tuple[Scope, ...]:
         """How far a person may let the answer reach."""
-        if self.risk_level >= RiskLevel.CRITICAL or not self.surveyed:
+        if self.risk_level >= RiskLevel.CRITICAL or not self.surveyed or self.doubted:
             return (Scope.ONCE,)
         if self.call_class is None:
             return (Scope.ONCE, Scope.SESSION)

@@ -100,7 +100,7 @@ class Choice:
 
 
 def _notes(approval: Approval) -> tuple[str, ...]:
-    notes: list[str] = []
+    notes = [*approval.origins]
     if not approval.surveyed:
         notes.append(NOT_SURVEYED)
         if approval.reaches_out:

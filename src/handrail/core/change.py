@@ -41,6 +41,8 @@ class OpenSession:
 class OpenCall:
     """A new call. Refused if its call id is taken, or its session is unknown or stopped.
 
+    Refused also where the session is tainted and the call was not `judged_tainted`.
+
     `raw_params` is what was asked, as canonical JSON, and `masked` whether the record shows less;
     if it does not, the record itself is raw. With `opened_by`, the session must also have been
     opened by that very agent.
@@ -50,6 +52,7 @@ class OpenCall:
     raw_params: str
     masked: bool = True
     opened_by: str | None = None
+    judged_tainted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,10 @@ class Resolve:
 
 @dataclass(frozen=True, slots=True)
 class UseGrant:
-    """One call passes on a grant. Refused unless the grant is live and has a use left."""
+    """One call passes on a grant. Refused unless the grant is live and has a use left.
+
+    Refused also while its session is tainted.
+    """
 
     grant: Grant
 
@@ -110,6 +116,24 @@ class StopSession:
 
     Refused if it is unknown, or was stopped before.
     """
+
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
+class TaintSession:
+    """The session of a call is trusted no more, because of what `by` says; the first cause counts.
+
+    Its grants cover nothing until a person clears it.
+    """
+
+    execution: ToolExecution
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClearTaint:
+    """A session is trusted again. Refused if it is unknown, or was trusted all the time."""
 
     session: Session
 
@@ -243,7 +267,10 @@ class SetVector:
     vector: Vector
 
 
-AboutPeople = Resolve | UseGrant | RevokeGrant | StopSession | RevokeToken | StopAgent
+AboutPeople = (
+    Resolve | UseGrant | RevokeGrant | StopSession | TaintSession | ClearTaint | RevokeToken
+    | StopAgent
+)  # fmt: skip
 AboutRuns = OpenRun | MoveRun | Say | CountTokens
 AboutBlobs = KeepBlob | UseBlob | LetBlobGo
 AboutMemories = KeepMemory | ForgetMemory | SetVector

@@ -20,6 +20,8 @@ class EventKind(StrEnum):
     APPROVAL_RESOLVED = "approval.resolved"
     CHAT_MESSAGE = "chat.message"
     CHAT_RUN = "chat.run"
+    SESSION_TAINTED = "session.tainted"
+    SESSION_CLEARED = "session.cleared"
 
     @property
     def is_chat(self) -> bool:

@@ -70,7 +70,7 @@ class ToolExecution(NamedTuple):
     `late_result` is what a client told after the call had ended without it. `claim_key` is what
     the process that claimed it, and nobody else, can show. `origins` names the parameters that
     came out of an earlier call's result, with that call's id. `class_key` says of which class
-    it is, where a person may let that pass.
+    it is, where a person may let that pass. `suspicion` is what in its result reads like orders.
 
     A named tuple and not a dataclass, because every call becomes another value several times
     and this way costs a quarter. The fields stand in the order of the table's columns.
@@ -113,6 +113,7 @@ class ToolExecution(NamedTuple):
     claim_key: str | None = None
     origins: Mapping[str, str] | None = None
     class_key: str | None = None
+    suspicion: JsonObject | None = None
 
     def advance(self, status: Status, at: datetime, **fields: Any) -> Self:
         """Take one step along a road; the moment of arrival is written down on the way."""

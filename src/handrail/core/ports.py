@@ -173,6 +173,19 @@ class Store(Talks, MemoryReads, Protocol):
         self, project_id: ProjectId, *, status: Status | None, agent_id: str | None, limit: int
     ) -> list[ToolExecution]: ...
 
+    async def list_results(
+        self, project_id: ProjectId, session_id: SessionId, *, limit: int, most_chars: int
+    ) -> list[ToolExecution]:
+        """The latest calls of a session that have told something, newest first.
+
+        Not more than about so many characters of it, but at least one call.
+        """
+        ...
+
+    async def list_tainted(self, project_id: ProjectId) -> list[Session]:
+        """The sessions of a project that are not trusted, and have not been stopped."""
+        ...
+
     async def list_open(self, workspace_id: WorkspaceId) -> list[ToolExecution]:
         """The calls of a workspace that are APPROVED or EXECUTING, oldest first."""
         ...

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from handrail.core.box import Isolation, Wall
-from handrail.core.ids import ClientId, ProjectId, SessionId, UserId, WorkspaceId
+from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId, UserId, WorkspaceId
 
 
 class Autonomy(StrEnum):
@@ -69,7 +69,11 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One conversation or one foreign agent's run, bound to one workspace and to who opened it."""
+    """One conversation or one foreign agent's run, bound to one workspace and to who opened it.
+
+    While it is tainted, `tainted_by` says in words where the text came from that reads like orders
+    to the agent, and `tainted_call` which call brought it.
+    """
 
     id: SessionId
     project_id: ProjectId
@@ -77,6 +81,9 @@ class Session:
     opened_by: str
     created_at: datetime
     stopped_at: datetime | None = None
+    tainted_at: datetime | None = None
+    tainted_by: str | None = None
+    tainted_call: ExecutionId | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from handrail.plane.decider import Decider
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.grants import GrantBook
 from handrail.plane.move import HANDRAIL, Move
+from handrail.plane.origins import Origins
 from handrail.plane.waiting import WaitingRoom
 from handrail.policy.redaction import mask_shown, mask_text
 
@@ -54,6 +55,7 @@ class ApprovalManager:
         self._dispatcher = dispatcher
         self._grants = grants
         self._timeout_seconds = timeout_seconds
+        self._origins = Origins(store)
 
     async def rule(self, pending: ToolExecution, assessment: Assessment) -> Move:
         """Let a judged call pass, turn it away, or put it to a person."""
@@ -63,13 +65,7 @@ class ApprovalManager:
             return passed
         if assessment.verdict.ruling is Ruling.DENY:
             return _turn_away(judged, "; ".join(judged.reasons), at)
-        grant = await self._grants.find_covering(
-            judged.project_id,
-            judged.session_id,
-            assessment.call_class,
-            judged.risk_level,
-            reaches_out=assessment.verdict.plan.reaches_out,
-        )
+        grant = await self._find_grant(judged, assessment)
         if grant is not None:
             approved = judged.approve(grant.id, grant.scope, at)
             return self._dispatcher.hand_out(approved, at, UseGrant(grant))
@@ -80,7 +76,19 @@ class ApprovalManager:
         kind = assessment.call_class
         usual = await self._usual_duration_ms(judged.project_id, kind)
         past = None if kind is None else await self._store.count_of_class(judged, kind.key)
-        return self.request_tool_execution_approval(judged, assessment, usual, past)
+        origins = await self._origins.notes_for(judged, assessment.tool.large)
+        return self.request_tool_execution_approval(judged, assessment, usual, past, origins)
+
+    async def _find_grant(self, judged: ToolExecution, assessment: Assessment) -> Grant | None:
+        if assessment.doubted:
+            return None
+        return await self._grants.find_covering(
+            judged.project_id,
+            judged.session_id,
+            assessment.call_class,
+            judged.risk_level,
+            reaches_out=assessment.verdict.plan.reaches_out,
+        )
 
     def auto_approve_tool_if_low_risk(
         self, judged: ToolExecution, assessment: Assessment
@@ -103,12 +111,14 @@ class ApprovalManager:
         assessment: Assessment,
         usual_ms: int | None = None,
         past: PastCalls | None = None,
+        origins: tuple[str, ...] = (),
     ) -> Move:
         """Put a call to the people of its project; it waits until one of them answers."""
         approval = replace(
             self.request_tool_approval(judged, assessment),
             estimated_duration_ms=usual_ms,
             past=past,
+            origins=origins,
         )
         waiting = judged.advance(
             Status.AWAITING_APPROVAL, approval.created_at, approval_id=approval.id
@@ -147,6 +157,7 @@ class ApprovalManager:
             created_at=at,
             expires_at=at + timedelta(seconds=seconds),
             reaches_out=assessment.verdict.plan.reaches_out,
+            doubted=assessment.doubted,
         )
 
     async def get_pending_approvals(self, project_id: ProjectId) -> list[Approval]:
@@ -296,6 +307,8 @@ class ApprovalManager:
         """What already waits and falls under a new grant need not be asked about again."""
         for approval in await self.get_pending_approvals(grant.project_id):
             if approval.session_id != grant.session_id or answer.at >= approval.expires_at:
+                continue
+            if approval.doubted:
                 continue
             reaches_out, kind = approval.reaches_out, approval.call_class
             if not grant.covers(kind, approval.risk_level, answer.at, reaches_out=reaches_out):

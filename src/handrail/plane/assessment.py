@@ -1,6 +1,6 @@
 """What Handrail thinks of a call: the verdict, bound by a digest to what it was based on."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.survey import Survey
 from handrail.core.tool import Effect, JsonObject
 from handrail.core.verdict import Ruling, Verdict
+from handrail.policy.distrust import Doubt, tainted
 from handrail.policy.redaction import mask_shown, mask_text
 from handrail.policy.rulebook.book import Rulebook
 from handrail.policy.rulebook.rules import Rules
@@ -31,7 +32,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """A verdict with what a person would be shown; `survey` is None where nobody has looked."""
+    """A verdict with what a person would be shown; `survey` is None where nobody has looked.
+
+    What is `doubted` passes on no grant: a person looks at each such call.
+    """
 
     tool: AnyTool
     verdict: Verdict
@@ -39,6 +43,7 @@ class Assessment:
     description: str
     call_class: CallClass | None
     survey: Survey | None
+    doubted: bool = False
 
     def judge(self, pending: ToolExecution, client_id: ClientId | None = None) -> ToolExecution:
         """The call with this judgement written into it; `client_id` is who shall look first."""
@@ -81,8 +86,16 @@ class Assessor:
         self._rulebook = rulebook
         self._known: Few[tuple[SessionId, str, str], _Known] = Few()
 
-    def assess(self, asked: Asked, place: Place, survey: Survey | None = None) -> Assessment:
+    def assess(
+        self,
+        asked: Asked,
+        place: Place,
+        survey: Survey | None = None,
+        doubts: Sequence[Doubt] = (),
+    ) -> Assessment:
         """Judge a call by its words, where they came from, and what a survey has shown.
+
+        Of a session that is tainted, every call is doubted; `doubts` are further ones.
 
         Raises:
             BadInput: No tool has that name, or the parameters do not fit it.
@@ -90,13 +103,13 @@ class Assessor:
         """
         rules = self._rulebook.rules_for(place.workspace.policy)
         key = (place.session.id, asked.tool_name, asked.params_json)
-        by_words_alone = survey is None and not asked.origins
+        by_words_alone = survey is None and not asked.origins and not doubts
         known = self._known.get(key) if by_words_alone else None
         if known is not None and known.place is place and known.rules is rules:
             return known.assessment
         try:
             with blaming(asked.tool_name, "while it was judged"):
-                assessment = self._assess(asked, place, rules, survey)
+                assessment = self._assess(asked, place, rules, survey, doubts)
         except BrokenTool:
             log.exception("tool.broke", tool=asked.tool_name)
             raise
@@ -105,22 +118,31 @@ class Assessor:
         return assessment
 
     def _assess(
-        self, asked: Asked, place: Place, rules: Rules, survey: Survey | None
+        self,
+        asked: Asked,
+        place: Place,
+        rules: Rules,
+        survey: Survey | None,
+        doubts: Sequence[Doubt],
     ) -> Assessment:
         tool, params = self._registry.parse(asked.tool_name, asked.tool_params)
         scene = _scene(place.workspace, place.project.autonomy, rules)
         seen = () if survey is None else survey.findings
-        verdict = judge_call(tool, params, scene, (*_judge_origins(tool, asked.origins), *seen))
+        if place.session.tainted_by is not None:
+            doubts = (*doubts, tainted(place.session.tainted_by))
+        findings = (*_judge_origins(tool, asked.origins), *seen)
+        verdict = judge_call(tool, params, scene, findings, doubts)
         facts: Mapping[str, Any] | None = None if survey is None else survey.facts
         digest = digest_call(
             place.project.digest_salt, tool.name, asked.params_json, verdict.plan, facts
         )
         if verdict.ruling is not Ruling.ASK:
-            return Assessment(tool, verdict, digest, "", None, survey)
+            return Assessment(tool, verdict, digest, "", None, survey, bool(doubts))
         # What came out of somebody's result is part of no class either.
         alone = asked.origins or _is_alarming([*scene.rules.judge_tool(tool.name), *seen])
-        kind = None if alone else _sayable(tool.call_class(params, scene), facts)
-        return Assessment(tool, verdict, digest, mask_shown(tool.preview(params)), kind, survey)
+        kind = None if alone or doubts else _sayable(tool.call_class(params, scene), facts)
+        shown = mask_shown(tool.preview(params))
+        return Assessment(tool, verdict, digest, shown, kind, survey, bool(doubts))
 
     def scene_of(self, place: Place) -> Scene:
         """What a call in this place is judged by, and done by."""

@@ -38,6 +38,7 @@ from handrail.plane.blobs import BlobKeeper
 from handrail.plane.calls import check_not_stopped, check_size
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.move import Move
+from handrail.plane.origins import Origins
 from handrail.plane.waiting import WaitingRoom
 from handrail.policy.redaction import mask, mask_text
 from handrail.tools.registry import ToolRegistry
@@ -71,6 +72,7 @@ class ToolExecutor:
         self._dispatcher = dispatcher
         self._approvals = approvals
         self._blobs = blobs
+        self._origins = Origins(store)
 
     @property
     def tools(self) -> list[ToolDefinition]:
@@ -100,7 +102,7 @@ class ToolExecutor:
             at=execution.created_at,
             steps=(
                 *opening,
-                _opening_of(execution, call, params_json, asker),
+                _opening_of(execution, call, params_json, asker, place),
                 *self._blobs.use_in_params(execution, call.tool_params, asker),
                 *move.steps,
             ),
@@ -114,7 +116,7 @@ class ToolExecutor:
                 return earlier
             await check_not_stopped(self._store, execution)
             await self._blobs.check_params(call, asker)
-            # Then the grant it was to pass on was used up meanwhile.
+            # Then the grant it was to pass on was used up meanwhile, or its session tainted.
             return await self.propose(call, asker)
         if execution.error_type is ErrorType.DENIED:
             log.warning("call.denied", execution=execution.id, tool=execution.tool_name)
@@ -200,7 +202,7 @@ class ToolExecutor:
         pending = self._pending(call, request_digest, place, asker)
         try:
             asked = Asked(call.tool_name, call.tool_params, params_json, call.origins)
-            assessment = self._assessor.assess(asked, place)
+            assessment = await self._origins.assess(self._assessor, asked, place)
         except (BadInput, ToolError, BrokenTool) as error:
             error_text = mask_text(error.message[:_MOST_ERROR_CHARS])
             failed = pending.fail(error.error_type, error_text, pending.created_at)
@@ -263,11 +265,12 @@ def _check_owner(session: Session, asker: Principal) -> None:
 
 
 def _opening_of(
-    execution: ToolExecution, call: ToolCall, params_json: str, asker: Principal
+    execution: ToolExecution, call: ToolCall, params_json: str, asker: Principal, place: Place
 ) -> OpenCall:
     opened_by = asker.subject if asker.role is Role.AGENT else None
     masked = execution.tool_params != call.tool_params
-    return OpenCall(execution, params_json, masked, opened_by)
+    tainted = place.session.tainted_at is not None
+    return OpenCall(execution, params_json, masked, opened_by, tainted)
 
 
 def _is_worth_a_look(assessment: Assessment) -> bool:

@@ -31,6 +31,7 @@ from handrail.core.execution import Status, ToolExecution
 from handrail.core.hands import Hands
 from handrail.core.ids import INSIDE, ExecutionId
 from handrail.core.ports import Bus, Clock, Store
+from handrail.core.project import Place
 from handrail.core.tool import Effect, ToolResult
 from handrail.plane.assessment import Assessor
 from handrail.plane.move import ending
@@ -47,8 +48,8 @@ _UNKNOWN = "the server was stopped while it was at it; how far it came is unknow
 
 log = structlog.get_logger(__name__)
 
-# What a tool may touch for the person whose call this is.
-HandsFor = Callable[[ToolExecution], Hands]
+# What a tool may touch for the person whose call this is, and where it is made.
+HandsFor = Callable[[ToolExecution, Place], Hands]
 
 
 class Inside:
@@ -150,7 +151,7 @@ class Inside:
         with blaming(call.tool_name, "on the server"):
             tool, params = self._registry.parse(call.tool_name, raw)
             given = await tool.execute(
-                params, self._assessor.scene_of(place), self._hands_for(call)
+                params, self._assessor.scene_of(place), self._hands_for(call, place)
             )
             return as_result(call.tool_name, given)
 

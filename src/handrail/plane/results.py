@@ -15,6 +15,8 @@ from handrail.core.tool import JsonObject
 from handrail.plane.blobs import BlobKeeper
 from handrail.plane.calls import get_call
 from handrail.plane.move import ending
+from handrail.plane.suspicion import Suspicion
+from handrail.plane.taint import Tainting
 from handrail.policy.redaction import mask_text
 
 # Ends that nobody on the machine has told us of: there the true outcome may still come.
@@ -56,6 +58,7 @@ class Receiver:
         self._store = store
         self._clock = clock
         self._blobs = blobs
+        self._suspicion = Suspicion()
 
     async def accept(
         self, report: Report, client: Principal, project_id: ProjectId
@@ -89,18 +92,19 @@ class Receiver:
             raise OfferedAnew(
                 f"{execution.id} was handed out anew since; report under its new epoch"
             )
+        found = await self._suspicion.about(execution, report.result, report.error)
         ended = execution.advance(
             report.status,
             self._clock.now(),
+            suspicion=found,
             result=report.result,
             error=report.error,
             error_type=report.error_type,
             execution_time_ms=report.execution_time_ms,
         )
         blobs = await self._blobs.use_in_result(execution, report.result)
-        await self._store.submit(
-            ending(execution, ended, client.subject, EventKind.RESULT_ACK, *blobs)
-        )
+        change = ending(execution, ended, client.subject, EventKind.RESULT_ACK, *blobs)
+        await self._store.submit(Tainting.by(ended).added_to(change))
         return ended
 
     async def _accept_late(
@@ -110,7 +114,8 @@ class Receiver:
             return execution
         if not _may_be_followed(execution) or report.epoch not in (None, execution.epoch):
             raise Conflict(f"{execution.id} has ended already, as {execution.status}")
-        kept = execution._replace(late_result=report.as_late())
+        found = await self._suspicion.about(execution, report.result, report.error)
+        kept = execution._replace(late_result=report.as_late(), suspicion=found)
         line = AuditRecord(
             "call.late_result",
             client.subject,
@@ -120,7 +125,7 @@ class Receiver:
         news = NewEvent.for_everyone(kept, EventKind.STATUS)
         steps = (KeepLate(kept), *await self._blobs.use_in_result(kept, report.result))
         change = Change(kept.project_id, self._clock.now(), steps, (news,), (line,))
-        await self._store.submit(change)
+        await self._store.submit(Tainting.by(kept).added_to(change))
         return kept
 
 

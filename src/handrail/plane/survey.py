@@ -32,6 +32,7 @@ from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Asked, Assessor
 from handrail.plane.calls import check_not_stopped
 from handrail.plane.move import HANDRAIL, Move
+from handrail.plane.origins import Origins
 from handrail.policy.redaction import mask_text
 
 SURVEY_SECONDS = 2.0
@@ -53,6 +54,7 @@ class Surveyor:
         self._clock = clock
         self._assessor = assessor
         self._approvals = approvals
+        self._origins = Origins(store)
 
     async def accept(
         self,
@@ -106,7 +108,7 @@ class Surveyor:
         params = msgspec.json.decode(params_json)
         try:
             asked = Asked(pending.tool_name, params, params_json, pending.origins)
-            assessment = self._assessor.assess(asked, place, survey)
+            assessment = await self._origins.assess(self._assessor, asked, place, survey)
         except (BadInput, ToolError, BrokenTool) as error:
             # It was understood once: the tools have changed under it.
             return self._fail(pending, error.error_type, error.message)

@@ -33,6 +33,7 @@ from handrail.server.routes.metrics import metrics_router
 from handrail.server.routes.policy import PolicyRoutes
 from handrail.server.routes.records import records_router
 from handrail.server.routes.stops import StopRoutes
+from handrail.server.routes.taints import TaintRoutes
 from handrail.server.routes.tools import tools_router
 from handrail.server.services import Services
 from handrail.server.switchboard import Switchboard
@@ -57,6 +58,7 @@ def create_app(
         *CallRoutes(services, gate).routes(),
         *AnswerRoutes(services, gate).routes(),
         *StopRoutes(services, gate).routes(),
+        *TaintRoutes(services, gate).routes(),
         *PolicyRoutes(services, gate).routes(),
         *BatchRoutes(services, gate).routes(),
         *BlobRoutes(services, gate).routes(),

@@ -19,6 +19,7 @@ from handrail.plane.seats import Seats
 from handrail.plane.stopping import Stopper
 from handrail.plane.survey import Surveyor
 from handrail.plane.sweeper import Sweeper
+from handrail.plane.taint import Taints
 from handrail.plane.tally import Tally
 from handrail.plane.waiting import WaitingRoom
 from handrail.plane.whispers import Whispers
@@ -42,6 +43,7 @@ class Services:
     policies: Policies
     surveyor: Surveyor
     stopper: Stopper
+    taints: Taints
     sweeper: Sweeper
     tally: Tally
     whispers: Whispers

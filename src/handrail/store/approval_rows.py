@@ -14,7 +14,6 @@ from handrail.store.schema import grants, tool_approvals
 
 _decode = msgspec.json.Decoder().decode
 _APPROVAL_COLUMNS = [column.name for column in tool_approvals.columns]
-_REACHES_OUT = {"reaches_out": True}
 _GRANT_COLUMNS = [column.name for column in grants.columns]
 
 
@@ -41,12 +40,24 @@ def approval_row(approval: Approval) -> dict[str, Any]:
         "timeout_seconds": approval.timeout_seconds,
         "created_at": to_micros(approval.created_at),
         "expires_at": to_micros(approval.expires_at),
-        "metadata": canonical(_REACHES_OUT) if approval.reaches_out else None,
+        "metadata": _metadata(approval),
         "estimated_duration_ms": approval.estimated_duration_ms,
         "past_calls": None if approval.past is None else approval.past.calls,
         "past_refused": None if approval.past is None else approval.past.refused,
         **answer_row(approval),
     }
+
+
+def _metadata(approval: Approval) -> str | None:
+    """What seldom is there to say."""
+    said: dict[str, Any] = {}
+    if approval.reaches_out:
+        said["reaches_out"] = True
+    if approval.doubted:
+        said["doubted"] = True
+    if approval.origins:
+        said["origins"] = list(approval.origins)
+    return canonical(said) if said else None
 
 
 def answer_row(approval: Approval) -> dict[str, Any]:
@@ -76,6 +87,7 @@ def grant_row(grant: Grant) -> dict[str, Any]:
 def read_approval(row: Row) -> Approval:
     values: dict[str, Any] = dict(zip(_APPROVAL_COLUMNS, row, strict=True))
     kind = values["class_key"]
+    said: dict[str, Any] = _decode(values["metadata"] or "{}")
     return Approval(
         id=values["request_id"],
         project_id=values["project_id"],
@@ -100,7 +112,9 @@ def read_approval(row: Row) -> Approval:
         answer=_read_answer(values),
         estimated_duration_ms=values["estimated_duration_ms"],
         past=_read_past(values),
-        reaches_out=values["metadata"] is not None,
+        reaches_out=said.get("reaches_out", False),
+        doubted=said.get("doubted", False),
+        origins=tuple(said.get("origins", ())),
     )
 
 

@@ -41,6 +41,11 @@ USE_GRANT = (
     .where(
         grants.c.id == bindparam("expected_id"),
         grants.c.revoked_at.is_(None),
+        ~exists().where(
+            sessions.c.project_id == grants.c.project_id,
+            sessions.c.id == grants.c.session_id,
+            sessions.c.tainted_at.is_not(None),
+        ),
         or_(grants.c.expires_at.is_(None), grants.c.expires_at > bindparam("now")),
         or_(grants.c.uses_left.is_(None), grants.c.uses_left > 0),
     )

@@ -18,7 +18,7 @@ from handrail.core.ids import (
 from handrail.core.ports import EventRange, StreamItem
 from handrail.core.project import Client, Place, Project, Session, User, Workspace
 from handrail.core.tool import Site
-from handrail.store import rows, statements, token_statements
+from handrail.store import rows, statements, taint_statements, token_statements
 from handrail.store.approval_reads import ApprovalReads
 from handrail.store.blob_reads import BlobReads
 from handrail.store.chat_reads import ChatReads
@@ -89,6 +89,22 @@ class StoreReads(ApprovalReads, BlobReads, ChatReads, MemoryReads):
             limit=limit,
         )
         return [rows.read_execution(row) for row in found]
+
+    async def list_results(
+        self, project_id: ProjectId, session_id: SessionId, *, limit: int, most_chars: int
+    ) -> list[ToolExecution]:
+        found = await self._fetch(
+            taint_statements.LIST_RESULTS,
+            project_id=project_id,
+            session_id=session_id,
+            limit=limit,
+            most_chars=most_chars,
+        )
+        return [rows.read_execution(row) for row in found]
+
+    async def list_tainted(self, project_id: ProjectId) -> list[Session]:
+        found = await self._fetch(taint_statements.LIST_TAINTED, project_id=project_id)
+        return [rows.read_session(row) for row in found]
 
     async def list_open(self, workspace_id: WorkspaceId) -> list[ToolExecution]:
         found = await self._fetch(statements.LIST_OPEN, workspace_id=workspace_id)

@@ -12,6 +12,7 @@ from handrail.core.change import (
     Add,
     Advance,
     Change,
+    ClearTaint,
     ForgetEvents,
     KeepLate,
     OpenCall,
@@ -23,6 +24,7 @@ from handrail.core.change import (
     Step,
     StopAgent,
     StopSession,
+    TaintSession,
 )
 from handrail.core.event import Event
 from handrail.core.execution import ToolExecution
@@ -107,6 +109,8 @@ class Recent:
                 self._calls.pop(execution.id, None)
             case Add() | OpenSession() | StopSession() | StopAgent() | SetPolicy() | RevokeToken():
                 self._forget_people()
+            case TaintSession() | ClearTaint():
+                self.places.clear()
             case _:
                 pass
 

@@ -75,6 +75,7 @@ def moving_row(execution: ToolExecution) -> dict[str, Any]:
         "started_at": micros_or_none(execution.started_at),
         "completed_at": micros_or_none(execution.completed_at),
         "claim_key": execution.claim_key,
+        "suspicion": _json_or_none(execution.suspicion),
     }
 
 
@@ -96,6 +97,7 @@ def late_row(execution: ToolExecution) -> dict[str, Any]:
         "expected_id": execution.id,
         "expected_status": execution.status,
         "late_result": _json_or_none(execution.late_result),
+        "suspicion": _json_or_none(execution.suspicion),
     }
 
 
@@ -133,9 +135,11 @@ def read_client(row: Row) -> Client:
 def read_place(row: Row) -> Place:
     project, rest = row[: len(fields(Project))], row[len(fields(Project)) :]
     workspace, session = rest[: len(fields(Workspace))], rest[len(fields(Workspace)) :]
-    return Place(
-        read_project(project), read_workspace(workspace), Session(**_named(Session, session))
-    )
+    return Place(read_project(project), read_workspace(workspace), read_session(session))
+
+
+def read_session(row: Row) -> Session:
+    return Session(**_named(Session, row))
 
 
 def read_token(row: Row) -> Token:
@@ -158,7 +162,7 @@ def read_execution(row: Row) -> ToolExecution:
     if values["scope"] is not None:
         values["scope"] = Scope(values["scope"])
     values["created_at"] = from_micros(values["created_at"])
-    for name in ("result", "late_result", "origins"):
+    for name in ("result", "late_result", "origins", "suspicion"):
         values[name] = None if values[name] is None else _decode(values[name])
     if values["error_type"] is not None:
         values["error_type"] = ErrorType(values["error_type"])

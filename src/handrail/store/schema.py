@@ -96,6 +96,9 @@ sessions = Table(
     words("opened_by"),
     moment("created_at"),
     moment("stopped_at", nullable=True),
+    moment("tainted_at", nullable=True),
+    words("tainted_by", nullable=True),
+    words("tainted_call", nullable=True),
     PrimaryKeyConstraint("project_id", "id"),
 )
 
@@ -139,6 +142,7 @@ tool_executions = Table(
     words("claim_key", nullable=True),
     words("origins", nullable=True),
     words("class_key", nullable=True),
+    words("suspicion", nullable=True),
     UniqueConstraint("project_id", "session_id", "call_id"),
     Index("tool_executions_by_time", "project_id", "created_at"),
     Index(

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any, cast
 
 from sqlalchemy import (
+    Boolean,
     Table,
     and_,
     bindparam,
@@ -80,6 +81,7 @@ ADD_EXECUTION = insert(tool_executions).from_select(
                 sessions.c.project_id == bindparam("expected_project"),
                 sessions.c.id == bindparam("expected_session"),
                 sessions.c.stopped_at.is_(None),
+                or_(sessions.c.tainted_at.is_(None), bindparam("judged_tainted", type_=Boolean)),
                 or_(
                     bindparam("expected_opener", type_=sessions.c.opened_by.type).is_(None),
                     sessions.c.opened_by == bindparam("expected_opener"),
@@ -97,6 +99,7 @@ _AS_SEEN = and_(
 _MOVING = (
     "status", "approval_id", "approved_by", "scope", "client_id", "epoch", "result", "error",
     "error_type", "execution_time_ms", "approved_at", "started_at", "completed_at", "claim_key",
+    "suspicion",
 )  # fmt: skip
 _JUDGED = ("digest", "risk_level", "reasons", "requires_approval", "surveyed", "class_key")
 # In a session that has been stopped, a call can only end.
@@ -134,7 +137,7 @@ KEEP_LATE_RESULT = (
         tool_executions.c.completed_at.is_not(None),
         tool_executions.c.late_result.is_(None),
     )
-    .values(late_result=bindparam("late_result"))
+    .values(late_result=bindparam("late_result"), suspicion=bindparam("suspicion"))
 )
 STOP_SESSION = (
     update(sessions)

@@ -13,6 +13,7 @@ from handrail.core.change import (
     Add,
     Advance,
     Change,
+    ClearTaint,
     CountTokens,
     ForgetEvents,
     ForgetMemory,
@@ -35,6 +36,7 @@ from handrail.core.change import (
     SetVector,
     StopAgent,
     StopSession,
+    TaintSession,
     UseBlob,
     UseGrant,
 )
@@ -46,6 +48,7 @@ from handrail.store import (
     blob_statements,
     memory_statements,
     statements,
+    taint_statements,
     token_statements,
 )
 from handrail.store.approval_rows import answer_row, approval_row, grant_row
@@ -68,8 +71,9 @@ def writes_for(change: Change) -> Iterator[Write]:
             case OpenCall() | Advance():  # Most steps are one of these.
                 yield from _writes_for_step(step)
             case (
-                Resolve() | UseGrant() | RevokeGrant() | StopSession() | RevokeToken() | StopAgent()
-            ):
+                Resolve() | UseGrant() | RevokeGrant() | StopSession() | TaintSession()
+                | ClearTaint() | RevokeToken() | StopAgent()
+            ):  # fmt: skip
                 yield from _writes_about_people(step, to_micros(change.at))
             case KeepBlob() | UseBlob() | LetBlobGo():
                 yield _write_about_blob(step)
@@ -103,6 +107,16 @@ def _writes_about_people(step: AboutPeople, now: int) -> Iterator[Write]:
             yield Write(statements.STOP_SESSION, {**this, "stopped_at": now})
             grants = {**this, "revoked_at": now}
             yield Write(approval_statements.REVOKE_GRANTS_OF, grants, may_miss=True)
+        case TaintSession(execution, by):
+            this = {
+                "expected_project": execution.project_id,
+                "expected_session": execution.session_id,
+            }
+            cause = {"tainted_at": now, "tainted_by": by, "tainted_call": execution.id}
+            yield Write(taint_statements.TAINT_SESSION, this | cause, may_miss=True)
+        case ClearTaint(session):
+            this = {"expected_project": session.project_id, "expected_session": session.id}
+            yield Write(taint_statements.CLEAR_TAINT, this)
         case RevokeToken(token):
             values = {"expected_id": token.id, "revoked_at": now}
             yield Write(token_statements.REVOKE_TOKEN, values)
@@ -145,11 +159,12 @@ def _writes_for_step(
             yield _add(row)
         case OpenSession(session):
             yield Write(statements.ADD_SESSION, plain_row(session), may_miss=True)
-        case OpenCall(execution, raw_params, masked, opened_by):
+        case OpenCall(execution, raw_params, masked, opened_by, judged_tainted):
             session = {
                 "expected_project": execution.project_id,
                 "expected_session": execution.session_id,
                 "expected_opener": opened_by,
+                "judged_tainted": judged_tainted,
             }
             params = canonical(execution.tool_params) if masked else raw_params
             yield Write(statements.ADD_EXECUTION, execution_row(execution, params) | session)

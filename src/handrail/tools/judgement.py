@@ -6,6 +6,7 @@ from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.tool import Effect, JsonObject
 from handrail.core.verdict import Plan, Verdict
+from handrail.policy.distrust import Doubt, doubt
 from handrail.policy.redaction import mask
 from handrail.policy.rulebook.settings import Ceiling
 from handrail.policy.security import Scene, SecurityPolicy
@@ -17,11 +18,16 @@ _MOST_CHARS_REMEMBERED = 2_000
 
 
 def judge_call(
-    tool: AnyTool, params: ToolParams, scene: Scene, seen: Sequence[Finding] = ()
+    tool: AnyTool,
+    params: ToolParams,
+    scene: Scene,
+    seen: Sequence[Finding] = (),
+    doubts: Sequence[Doubt] = (),
 ) -> Verdict:
     """Judge a tool with checked parameters, without running anything.
 
-    `seen` is what a survey of the machine has added: it can make the verdict stricter only.
+    `seen` is what a survey of the machine has added, `doubts` say why whoever asks is not trusted:
+    both can make the verdict stricter only.
     """
     base = tool.safety_level if tool.floor is None else tool.floor
     findings = [*tool.pre_validate(params, scene), *scene.rules.judge_tool(tool.name), *seen]
@@ -29,6 +35,9 @@ def judge_call(
         findings.append(_what_the_tool_is(tool, base))
     plan = Plan() if worst(findings) is RiskLevel.FORBIDDEN else tool.plan(params, scene)
     verdict = _POLICY.rule(base, findings, autonomy=scene.autonomy, plan=plan)
+    if doubts:
+        acts = tool.effect is Effect.CHANGE or plan.reaches_out
+        verdict = doubt(verdict, doubts, autonomy=scene.autonomy, acts=acts)
     for ceiling in scene.rules.ceilings:
         verdict = _under(ceiling, verdict, scene.autonomy)
     return verdict

@@ -149,6 +149,27 @@ class ApprovalResolved(TypedDict):
     timestamp: Timestamp
 
 
+class SessionTainted(TypedDict):
+    """To everyone: a result reads like orders, so its session is not trusted from now on.
+
+    It comes once for each such result.
+    """
+
+    session_id: Annotated[str, Meta(description="The session.")]
+    tool_id: Annotated[str, Meta(description="The call that brought the result.")]
+    source: Annotated[str, Meta(description="Where the result came from, in words.")]
+    reasons: Annotated[list[str], Meta(description="What in it reads like orders.")]
+    timestamp: Timestamp
+
+
+class SessionCleared(TypedDict):
+    """To everyone: a person trusts a session again."""
+
+    session_id: Annotated[str, Meta(description="The session.")]
+    tool_id: Annotated[str, Meta(description="The call because of which it was not trusted.")]
+    timestamp: Timestamp
+
+
 # Every event that a listener is told of by now, and what it carries.
 EVENTS: dict[str, type] = {
     EventKind.APPROVAL_REQUEST: ApprovalRequest,
@@ -161,12 +182,14 @@ EVENTS: dict[str, type] = {
     EventKind.CHAT_MESSAGE: ChatMessage,
     CHAT_DELTA: ChatDelta,
     EventKind.CHAT_RUN: ChatRun,
+    EventKind.SESSION_TAINTED: SessionTainted,
+    EventKind.SESSION_CLEARED: SessionCleared,
     STREAM_RESET: StreamReset,
 }
 
 Payload = (
     ExecutionSignal | SurveyRequest | ResultAck | Cancel | StatusChange | ApprovalResolved
-    | StreamReset | ChatDelta | dict[str, Any]
+    | SessionTainted | SessionCleared | StreamReset | ChatDelta | dict[str, Any]
 )  # fmt: skip
 
 
@@ -187,6 +210,8 @@ def render(
         raise TypeError(f"{event.kind} tells of no call")
     if approval is not None:
         return event.kind, _about_approval(event, approval)
+    if event.kind in (EventKind.SESSION_TAINTED, EventKind.SESSION_CLEARED):
+        return event.kind, _about_session(event, execution)
     if listener is None or event.client_id != listener:
         return EventKind.STATUS, _status_change(event, execution)
     params = None if replayed else raw_params
@@ -216,6 +241,23 @@ def _about_approval(event: Event, approval: Approval) -> Payload:
         "decided_at": view["decided_at"],
         "scope": view["scope"],
         "reason": view["reason"],
+        "timestamp": _timestamp(event),
+    }
+
+
+def _about_session(event: Event, execution: ToolExecution) -> SessionTainted | SessionCleared:
+    if event.kind is EventKind.SESSION_CLEARED:
+        return {
+            "session_id": execution.session_id,
+            "tool_id": execution.id,
+            "timestamp": _timestamp(event),
+        }
+    found = execution.suspicion or {"source": execution.tool_name, "findings": []}
+    return {
+        "session_id": execution.session_id,
+        "tool_id": execution.id,
+        "source": found["source"],
+        "reasons": [f"line {one['line']}: {one['reason']}" for one in found["findings"]],
         "timestamp": _timestamp(event),
     }
 

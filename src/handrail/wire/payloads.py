@@ -155,6 +155,10 @@ class ExecutionView(BaseModel):
     origins: dict[str, str] | None = Field(
         description="Parameters that came out of an earlier call's result, and of which."
     )
+    suspicion: dict[str, Any] | None = Field(
+        description="What in the result reads like orders to the agent: `source`, `score` and "
+        "`findings`; null where nothing does."
+    )
     created_at: datetime = Field(description="When it was asked for.")
     approved_at: datetime | None = Field(description="When it was let pass.")
     started_at: datetime | None = Field(description="When a machine began.")
@@ -188,6 +192,7 @@ def execution_view(execution: ToolExecution) -> dict[str, Any]:
         "execution_time_ms": execution.execution_time_ms,
         "late_result": execution.late_result,
         "origins": execution.origins,
+        "suspicion": execution.suspicion,
         "created_at": execution.created_at,
         "approved_at": execution.approved_at,
         "started_at": execution.started_at,
