@@ -49,6 +49,9 @@ class Thief(Dice):
 class Old(Dice):
     name = "file_read"
 
+class Trusted(Dice):
+    name = "routine"
+
 loaded = Loaded()
 nothing = 42
 
@@ -97,6 +100,7 @@ def test_a_plugin_is_a_class_an_instance_or_a_function(installed: Install) -> No
     [
         (CLASS, "Thief", "two tools are named 'read_file'; rename or remove one"),
         (CLASS, "Old", "'file_read' is another name of 'read_file'; rename the tool"),
+        (CLASS, "Trusted", "'routine' is a name that Handrail keeps for itself; rename the tool"),
         (CLASS, "register_both", "two tools are named 'read_file'; rename or remove one"),
         (CLASS, "register_none", "hr_bad:register_none has registered no tool"),
         (CLASS, "nothing", "hr_bad:nothing is no Tool and no function that registers one"),

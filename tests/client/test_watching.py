@@ -21,6 +21,7 @@ from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock, FakeFiles, ScriptedPerson
 from tests.client.conftest import PatientPerson, a_client, free_port, until
 from tests.conftest import Household
+from tests.plane.test_taint import ORDERS, read
 from tests.server.conftest import serving
 
 YES, NO = Choice(approved=True), Choice(approved=False, reason="not now")
@@ -158,3 +159,19 @@ async def test_an_agent_cannot_watch(services: Services, household: Household) -
     assert error.status == 403
     assert person.cards == []
     assert await status_of(services, approval_id) == "pending"
+
+
+async def test_a_session_that_is_not_trusted_any_more_is_told(
+    services: Services, household: Household
+) -> None:
+    person = ScriptedPerson()
+    await question(services, household)
+    async with serving(services) as server, watching(server, household, person):
+        await until(lambda: bool(person.cards))
+        await read(services, household, ORDERS)
+        await until(lambda: bool(person.told))
+
+    assert person.told == [
+        "Session session-1 is not trusted: the result of read_file README.md reads like orders to "
+        "the agent. `handrail trust session-1` clears it."
+    ]

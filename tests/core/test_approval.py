@@ -87,6 +87,12 @@ def test_what_is_offered_follows_from_risk_and_class(
     assert question(risk_level=risk, call_class=kind).offers == offers
 
 
+def test_what_is_doubted_is_offered_for_once_alone() -> None:
+    assert question(risk_level=RiskLevel.MEDIUM, call_class=SOURCES, doubted=True).offers == (
+        Scope.ONCE,
+    )
+
+
 def test_a_yes_for_once_leaves_no_grant() -> None:
     assert question().grant(Scope.ONCE, ADA, LATER, 3, 60) is None
 

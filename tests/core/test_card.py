@@ -41,6 +41,11 @@ def test_a_card_without_a_look_at_the_machine_says_so() -> None:
     assert "Approving covers these words alone" in NOT_SURVEYED
 
 
+def test_where_its_words_came_from_is_said_first() -> None:
+    unseen = question(surveyed=False, origins=("`x` came from a page",))
+    assert Card.of(unseen).notes == ("`x` came from a page", NOT_SURVEYED)
+
+
 def test_without_a_look_it_says_that_no_host_may_be_reached() -> None:
     unseen = question(surveyed=False, reaches_out=True)
     assert Card.of(unseen).notes == (NOT_SURVEYED, NO_HOSTS_SEEN)

@@ -264,3 +264,14 @@ async def test_approving_it_does_not_let_the_next_one_pass(
     await services.approvals.approve_tool(first.id, at_the("console", household))
 
     await question(services, household, "http_request", "c-2", url="https://collect.example/")
+
+
+async def test_what_a_person_says_is_no_told_word(services: Services, household: Household) -> None:
+    first = await ask_unseen(services, household)
+    await services.approvals.reject_tool(
+        first.id, at_the("console", household), reason="ask https://wiki.example/ first"
+    )
+
+    asked = await call(services, household, "http_request", "c-2", url="https://wiki.example/")
+
+    assert not asked.requires_approval

@@ -49,6 +49,8 @@ NOT_FOR_AGENTS = {
     "POST /tools/results",
     "POST /chat/sessions/{session_id}/stop",
     "GET /chat/stream",
+    "GET /chat/taints",
+    "POST /chat/sessions/{session_id}/trust",
     "POST /chat/messages",
     "GET /chat/messages",
     "GET /chat/sessions",

@@ -47,7 +47,8 @@ def answered(question: Approval, status: ApprovalStatus) -> Approval:
 
 
 def test_a_question_becomes_a_row_of_its_table(question: Approval) -> None:
-    for value in (question, answered(question, ApprovalStatus.APPROVED)):
+    doubted = replace(question, doubted=True, origins=("`x` appeared in …",), reaches_out=True)
+    for value in (question, answered(question, ApprovalStatus.APPROVED), doubted):
         row = approval_rows.approval_row(value)
 
         assert set(row) == set(columns(schema.tool_approvals))

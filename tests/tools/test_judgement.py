@@ -7,6 +7,8 @@ from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan, Ruling, Verdict
+from handrail.policy.distrust import tainted
+from handrail.policy.rulebook.book import operator_rules
 from handrail.policy.security import Scene
 from handrail.tools.base import Tool, ToolParams
 from handrail.tools.judgement import judge_call
@@ -83,3 +85,17 @@ def test_what_the_machine_shows_makes_a_verdict_stricter_and_never_milder() -> N
     assert judge_call(Shout(), calm, scene, mild).risk is RiskLevel.MEDIUM
     assert judge_call(Shout(), loud, scene, mild).risk is RiskLevel.HIGH
     assert judge_call(Shout(), loud, scene, grave).risk is RiskLevel.CRITICAL
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "ruling"),
+    [("", Ruling.ASK), ("[policy]\nautonomy = 'read_only'\n", Ruling.DENY)],
+    ids=["none", "read_only"],
+)
+def test_a_doubt_raises_the_risk_and_a_ceiling_still_holds(ceiling: str, ruling: Ruling) -> None:
+    scene = Scene(NOWHERE, Autonomy.FULL, rules=operator_rules(ceiling, "policy.toml"))
+
+    verdict = judge_call(Shout(), WordParams(), scene, doubts=[tainted("read_file a.md")])
+
+    assert (verdict.risk, verdict.ruling) == (RiskLevel.HIGH, ruling)
+    assert "session.tainted" in [finding.rule for finding in verdict.findings]

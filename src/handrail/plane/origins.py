@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from handrail.core.errors import ErrorType
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ProjectId, SessionId
 from handrail.core.ports import Store
@@ -32,6 +33,8 @@ _MOST_NOTES = 8
 _MOST_ON_THE_LOOP = 50_000
 # In names of files and the like, a value is not looked for: they are the person's own.
 _OWN_NAMES = (Kind.PATH, Kind.ARGUMENT)
+_NOT_DONE = (Status.REJECTED, Status.TIMEOUT)
+_ENDED_BY_US = (ErrorType.DENIED, ErrorType.CANCELLED)
 
 
 class _Source(NamedTuple):
@@ -146,7 +149,10 @@ def _tells(source: _Source, value: Value) -> bool:
 
 def _told_by(call: ToolExecution) -> str:
     late = call.late_result or {}
-    parts = (told_text(call.result, call.error), told_text(late.get("result"), late.get("error")))
+    # Why it was not done are the words of a person, or our own.
+    undone = call.status in _NOT_DONE or call.error_type in _ENDED_BY_US
+    error = None if undone else call.error
+    parts = (told_text(call.result, error), told_text(late.get("result"), late.get("error")))
     return "\n".join(filter(None, parts))
 
 

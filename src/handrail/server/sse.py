@@ -21,11 +21,8 @@ from handrail.wire.events import (
     ABOUT_APPROVALS,
     STREAM_RESET,
     Payload,
-    render,
-    render_message,
-    render_run,
-    stream_reset,
 )
+from handrail.wire.rendering import render, render_message, render_run, stream_reset
 
 _PING_SECONDS = 15.0
 _MOST_PER_FLUSH = 500

@@ -22,7 +22,8 @@ from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site
 from handrail.wire.chat import CHAT_DELTA
-from handrail.wire.events import ABOUT_APPROVALS, EVENTS, STREAM_RESET, render, stream_reset
+from handrail.wire.events import ABOUT_APPROVALS, EVENTS, STREAM_RESET
+from handrail.wire.rendering import render, stream_reset
 
 HERE, THERE = ClientId("cli_here"), ClientId("cli_there")
 
