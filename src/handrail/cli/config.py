@@ -1,18 +1,25 @@
-"""handrail config: list, get, set, unset."""
+"""handrail config: settings, and the keys of model providers."""
 
+import sys
 from typing import Annotated, Any
 
 import typer
 
 from handrail.app.config import Config
 from handrail.app.home import Home
+from handrail.app.provider_keys import WITH_KEYS, ProviderKeys
 from handrail.app.settings import load_settings
 from handrail.cli import options
 from handrail.cli.output import console, in_short, print_json, remark, say, table, visible
+from handrail.cli.provider_key import keep_from_person, keep_from_stdin
 from handrail.core.configuration import SETTINGS, Entry, no_such_setting
-from handrail.core.errors import BadInput
+from handrail.core.errors import BadInput, SetupError
 
 Key = Annotated[str, typer.Argument(metavar="KEY", help="The setting, such as `agent.model`.")]
+
+Provider = Annotated[
+    str, typer.Argument(metavar="PROVIDER", help=f"Whose key it is: {' or '.join(WITH_KEYS)}.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -26,6 +33,8 @@ def register(app: typer.Typer) -> None:
     group.command("get")(get)
     group.command("set")(set_value)
     group.command("unset")(unset)
+    group.command("set-key")(set_key)
+    group.command("forget-key")(forget_key)
     app.add_typer(group, name="config")
 
 
@@ -79,6 +88,37 @@ def set_value(
 def unset(key: Key, home: options.Home = None, json: options.Json = False) -> None:
     """Take a setting out of your `config.toml`."""
     _tell(_open(home).unset(key), json=json)
+
+
+def set_key(
+    provider: Provider,
+    stdin: Annotated[
+        bool, typer.Option("--stdin", help="Read the key from standard input, its first line.")
+    ] = False,
+    home: options.Home = None,
+) -> None:
+    """Keep the key of a model provider: you are asked for it, and it is not shown.
+
+    It goes into the system's keyring or, where none works, into a file in Handrail's own folder
+    that only you can read.
+    """
+    settings = load_settings(home=home)
+    if stdin:
+        place = keep_from_stdin(settings, provider)
+    elif sys.stdin.isatty():
+        place = keep_from_person(settings, provider)
+    else:
+        raise SetupError("nobody can be asked here; pipe the key in, and say --stdin")
+    if place is not None:
+        say(f"The key for {visible(provider)} is kept in {visible(place)}")
+
+
+def forget_key(provider: Provider, home: options.Home = None) -> None:
+    """Remove the key of a model provider that Handrail keeps."""
+    place = ProviderKeys(Home(load_settings(home=home).home)).forget(provider)
+    if place is None:
+        raise BadInput(f"no key for {provider!r} is kept")
+    say(f"The key for {visible(provider)} is no longer in {visible(place)}")
 
 
 def _open(home: options.Home) -> Config:
