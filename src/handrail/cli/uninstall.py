@@ -29,8 +29,9 @@ def uninstall(
 ) -> None:
     """Remove everything that Handrail has made.
 
-    That is its own folder, and what the tour left. Your own files stay, also the policy and the
-    skills that you have written into that folder, and the policy in a workspace's `.handrail`.
+    That is its own folder, what the tour left, and the keys of model providers that it keeps. Your
+    own files stay, also the policy, the settings and the skills that you have written into that
+    folder, and the policy in a workspace's `.handrail`.
     """
     own = Home(load_settings(home=home).home)
     estate = survey_estate(own)
@@ -66,6 +67,8 @@ def _show(estate: Estate) -> None:
         size = "" if item.path == estate.home else _readable(item.size_bytes)
         rows.add_row(size, visible(name))
     rows.print()
+    for provider, place in estate.keys.items():
+        say(f"Your key for {visible(provider)}, in {visible(place)}")
     for path in estate.kept:
         say(f"Yours, and left alone: {visible(path)}")
 
@@ -91,6 +94,7 @@ def _in_json(estate: Estate, *, removed: bool) -> dict[str, Any]:
     return {
         "home": str(estate.home),
         "items": told(estate.inside) + told(estate.tours),
+        "keys": estate.keys,
         "kept": [str(path) for path in estate.kept],
         "removed": removed,
     }
