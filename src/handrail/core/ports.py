@@ -173,6 +173,10 @@ class Store(Talks, MemoryReads, Protocol):
         self, project_id: ProjectId, *, status: Status | None, agent_id: str | None, limit: int
     ) -> list[ToolExecution]: ...
 
+    async def count_calls(self, project_id: ProjectId, since: datetime) -> int:
+        """How many calls of a project were made at that moment or later."""
+        ...
+
     async def list_open(self, workspace_id: WorkspaceId) -> list[ToolExecution]:
         """The calls of a workspace that are APPROVED or EXECUTING, oldest first."""
         ...
