@@ -15,11 +15,11 @@ from handrail.agent.runs import AgentRuns
 from handrail.app.build_server import build_services
 from handrail.bus.local import LocalBus
 from handrail.core.approval import Approval
-from handrail.core.change import CountTokens
 from handrail.core.conversation import Speaker
-from handrail.core.ids import SessionId, UserId
-from handrail.core.model import Prompt, Provider, Reply, Usage
+from handrail.core.ids import SessionId
+from handrail.core.model import Prompt, Provider, Reply
 from handrail.core.run import Message, Run, RunStatus
+from handrail.plane.budget import Budget
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
@@ -61,20 +61,17 @@ class Watched:
         return reply
 
 
-class Uncounted:
-    async def check(self, user_id: UserId) -> None:
-        """There is always something left."""
-
-    def count(self, user_id: UserId, usage: Usage) -> CountTokens:
-        return CountTokens(user_id, "2026-01-01", usage)
-
-
 @dataclass
 class Lab:
     services: Services
     home: Household
     desk: Desk
     limits: Limits = field(default_factory=Limits)
+    daily_tokens: int | None = None
+
+    @property
+    def today(self) -> str:
+        return self.services.clock.now().date().isoformat()
 
     def means(self, provider: Provider) -> Means:
         return Means(
@@ -83,7 +80,7 @@ class Lab:
             self.services.executor,
             self.services.whispers,
             self.services.skills,
-            Uncounted(),
+            Budget(self.services.store, self.services.clock, lambda: self.daily_tokens),
             lambda: provider,
             lambda: self.limits,
         )

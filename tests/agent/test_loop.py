@@ -5,9 +5,10 @@ import asyncio
 import pytest
 
 from handrail.agent.limits import Limits
-from handrail.agent.providers.script import ScriptedUse, Step
+from handrail.agent.providers.script import Counts, ScriptedUse, Step
 from handrail.agent.refusals import STOP_AND_ASK
-from handrail.core.conversation import Speaker, Summary, ToolAnswer
+from handrail.core.conversation import Notice, Speaker, Summary, ToolAnswer
+from handrail.core.errors import BudgetExhausted
 from handrail.core.execution import Status
 from handrail.core.ids import SessionId
 from handrail.core.run import RunStatus, call_id_of
@@ -176,7 +177,7 @@ async def test_a_word_during_a_reply_is_heard_before_anything_is_done(lab: Lab) 
 
     assert [len(prompt.utterances) for prompt in model.prompts] == [1, 2, 4]
     assert lab.desk.done == ["a"]
-    used = await lab.services.store.read_usage(lab.home.user.user_id, "2026-01-01")
+    used = await lab.services.store.read_usage(lab.home.user.user_id, lab.today)
     stored = [one.usage for one in await lab.talk() if one.usage is not None]
     assert used.total > sum(usage.total for usage in stored)
 
@@ -245,6 +246,27 @@ async def test_a_model_that_cannot_be_asked_ends_the_run_in_words(lab: Lab) -> N
 
     assert run.status is RunStatus.FAILED
     assert "the script has 1 steps" in (run.error or "")
+
+
+@pytest.mark.behaviour("budget.told")
+async def test_the_person_is_told_at_80_percent_and_the_run_ends_at_100(lab: Lab) -> None:
+    lab.daily_tokens = 1_000
+    costs = [Step(tools=(use("a"),), usage=Counts(input=many)) for many in (700, 150, 200)]
+    runs = lab.runs(Watched(saying(*costs, "Done.")))
+    async with driving(lab, runs):
+        run = await lab.end_of(await lab.say(runs, "Note it."))
+        with pytest.raises(BudgetExhausted, match="is used up: 1,050 of 1,000 tokens"):
+            await lab.say(runs, "Go on.")
+
+    parts = [part for one in await lab.talk() for part in one.utterance.parts]
+    notices = [part.text for part in parts if isinstance(part, Notice)]
+    assert [words.split(";")[0].split(".")[0] for words in notices] == [
+        "80 % of today's 1,000 tokens are used",
+        "Today's 1,000 tokens are used up",
+    ]
+    assert run.status is RunStatus.FAILED
+    assert "goes on after midnight UTC" in (run.error or "")
+    assert lab.desk.done == ["a"] * 3
 
 
 async def test_a_long_conversation_goes_on_from_a_summary(lab: Lab) -> None:

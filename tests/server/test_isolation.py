@@ -63,6 +63,9 @@ NOT_FOR_AGENTS = {
     "GET /memory",
     "DELETE /memory/{key}",
     "GET /skills",
+    "GET /config",
+    "GET /self",
+    "GET /budget",
 }
 
 

@@ -7,7 +7,6 @@ by reading what the conversation asks for next. So it may be killed anywhere and
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import structlog
 
@@ -31,11 +30,18 @@ from handrail.agent.refusals import STOP_AND_ASK, are_too_many, is_told_to_ask
 from handrail.agent.thread import End, LetGo, Said, Thread
 from handrail.core.access import Principal, Role
 from handrail.core.change import Change, CountTokens
-from handrail.core.conversation import Speaker, Summary, Text, ToolAnswer, ToolUse, Utterance
+from handrail.core.conversation import (
+    Notice,
+    Speaker,
+    Summary,
+    Text,
+    ToolAnswer,
+    ToolUse,
+    Utterance,
+)
 from handrail.core.errors import HandrailError, NotFound
 from handrail.core.execution import ToolExecution
-from handrail.core.ids import UserId
-from handrail.core.model import Prompt, Provider, Reply, StopReason, Usage
+from handrail.core.model import Prompt, Provider, Reply, StopReason
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Place
 from handrail.core.run import Message, Run, RunStatus, call_id_of
@@ -43,6 +49,7 @@ from handrail.core.skill import Skills
 from handrail.core.tool import ToolCall
 from handrail.core.visible import cut
 from handrail.knowledge.skills import fitting
+from handrail.plane.budget import Budget
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.whispers import Whisper, Whispers
 
@@ -56,16 +63,6 @@ _BROKE = "something broke in the server; its log says what"
 _ASK_FIRST = "not run: the person has refused three calls in a row; ask them what they want first"
 
 log = structlog.get_logger(__name__)
-
-
-class Budget(Protocol):
-    """What a person's agents may use up in a day."""
-
-    async def check(self, user_id: UserId) -> None:
-        """Raises: HandrailError: Nothing is left of it; the message says until when."""
-        ...
-
-    def count(self, user_id: UserId, usage: Usage) -> CountTokens: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +148,8 @@ class Loop:
 
     async def _take_turn(self, provider: Provider, system: str, limits: Limits) -> bool:
         """Ask the model and store what it says; whether the run is over with it."""
-        await self._means.budget.check(self.run.user_id)
+        budget, whose = self._means.budget, self.run.user_id
+        await budget.check(whose)
         if is_due(self._thread.messages, limits.compact_at_tokens):
             await self._compact(provider, limits)
         prompt = Prompt(
@@ -161,9 +159,9 @@ class Loop:
             limits.reply_tokens,
         )
         reply = await ask(provider, prompt, self._whisper)
-        counted = self._means.budget.count(self.run.user_id, reply.usage)
-        end = _end_after(reply)
-        if await self._thread.reply(*self._said(reply), steps=[counted], end=end):
+        counted, warnings = await budget.spend(whose, reply.usage)
+        end, said = _end_after(reply), [*self._said(reply), *map(_as_notice, warnings)]
+        if await self._thread.reply(*said, steps=[counted], end=end):
             return end is not None
         # The person has said something meanwhile, and is heard before anything is done.
         await self._count(counted)
@@ -246,6 +244,10 @@ class Loop:
         if not ended.status.is_final:
             raise LetGo
         return ended
+
+
+def _as_notice(words: str) -> Said:
+    return Said(Utterance(Speaker.USER, (Notice(words),)))
 
 
 def _as_said(answers: Sequence[ToolAnswer], *notes: Text) -> Said:

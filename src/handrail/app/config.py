@@ -2,6 +2,7 @@
 
 import os
 import re
+import threading
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -20,6 +21,7 @@ from handrail.core.configuration import (
     Entry,
     Kind,
     Setting,
+    Shown,
     Source,
     Value,
     no_such_setting,
@@ -56,6 +58,8 @@ class Config:
         self._file = PolicyFile(Path(os.devnull, "none") if home is None else home.config)
         self._written = _read(self._file)
         self._trouble: SetupError | None = None
+        # Settings are changed in threads, and read on the loop.
+        self._reading = threading.Lock()
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -72,6 +76,12 @@ class Config:
         if self._trouble is not None:
             raise self._trouble
         return [self._entry(setting) for setting in CATALOGUE]
+
+    def show(self) -> Shown:
+        """The settings that hold, whatever the file is like."""
+        unknown = self._now().unknown
+        trouble = None if self._trouble is None else self._trouble.message
+        return Shown(tuple(map(self._entry, CATALOGUE)), trouble, unknown)
 
     def text(self, setting: Setting) -> str | None:
         value = self._entry(setting).value
@@ -153,14 +163,16 @@ class Config:
 
     def _now(self) -> Written:
         """What the file says, or said before somebody broke it."""
-        if self._file.is_changed():
-            self._trouble = None
-            try:
-                self._written = _read(self._file)
-            except SetupError as error:
-                self._trouble = error
-                log.warning("config.broken", error=error.message, then="what was before it stays")
-        return self._written
+        with self._reading:
+            if self._file.is_changed():
+                self._trouble = None
+                try:
+                    self._written = _read(self._file)
+                except SetupError as error:
+                    self._trouble = error
+                    then = "what was before it stays"
+                    log.warning("config.broken", error=error.message, then=then)
+            return self._written
 
 
 def _find(key: str) -> Setting:

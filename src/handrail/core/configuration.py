@@ -1,6 +1,6 @@
 """Settings that can be changed while Handrail runs: which there are, and what each may be."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -183,29 +183,42 @@ class Entry:
     source: Source
 
 
-class Configuration(Protocol):
-    """The settings, for the agents of one person."""
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """All settings; `trouble` says why the file is not gone by, `unknown` are names in it."""
 
-    async def list_all(self) -> Sequence[Entry]:
-        """All settings there are.
+    entries: tuple[Entry, ...]
+    trouble: str | None = None
+    unknown: tuple[str, ...] = ()
+
+
+class Configuration(Protocol):
+    """The settings, for one person and their agents."""
+
+    async def show(self) -> Shown:
+        """All settings there are, with what looks like a secret covered.
 
         Raises:
-            ToolError: They are not this person's, or their file is broken.
+            Forbidden: They are not this person's.
         """
         ...
 
-    async def set(self, key: str, value: str) -> Entry:
+    async def set_for_agent(self, key: str, words: str) -> Entry:
         """Change one; the words are read as its kind wants them.
 
         Raises:
-            ToolError: It is not for agents to change, or the value does not fit.
+            Forbidden: They are not this person's, or it is not for agents to change.
+            BadInput: The value does not fit.
+            SetupError: The file is broken, or cannot be written.
         """
         ...
 
-    async def append(self, key: str, value: str) -> Entry:
+    async def append_for_agent(self, key: str, words: str) -> Entry:
         """Add a line to a text.
 
         Raises:
-            ToolError: Likewise, or it is no text.
+            Forbidden: Likewise.
+            BadInput: It is no text, or becomes too long.
+            SetupError: Likewise.
         """
         ...

@@ -30,6 +30,7 @@ from handrail.server.routes.grants import grants_router
 from handrail.server.routes.health import health_router
 from handrail.server.routes.knowledge import knowledge_router
 from handrail.server.routes.metrics import metrics_router
+from handrail.server.routes.own import own_router
 from handrail.server.routes.policy import PolicyRoutes
 from handrail.server.routes.records import records_router
 from handrail.server.routes.stops import StopRoutes
@@ -108,6 +109,7 @@ def _api(services: Services, gate: Gate, direct: tuple[DirectRoute, ...]) -> Fas
     api.include_router(grants_router(services, gate), prefix=BASE)
     api.include_router(records_router(services, gate), prefix=BASE)
     api.include_router(knowledge_router(services, gate), prefix=BASE)
+    api.include_router(own_router(services, gate), prefix=BASE)
     describe = api.openapi
 
     @cache
