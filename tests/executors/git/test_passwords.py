@@ -42,7 +42,7 @@ def repository(root: Path) -> Path:
         git config branch.main.remote {URL}
         git config http.extraheader "Authorization: Bearer correct-horse"
         git config sendemail.smtppass correct-horse
-        git config url.https://ada:correct-horse@mirror.example.com/.insteadOf up:
+        git config url.https://eve:correct-horse-2@mirror.example.com/.insteadOf up:
         git config remote.up.url up:b.git
     """
     subprocess.run(["sh", "-ec", script], cwd=root, check=True, capture_output=True)

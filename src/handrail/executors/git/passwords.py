@@ -8,7 +8,7 @@ from handrail.policy.redaction import MASK, mask_text
 _USER = re.compile(r"(?i)((?:https?|ftps?)://)[^/\s\"]*@")
 _PASSWORD = re.compile(r"(?i)[a-z0-9-]*pass[a-z0-9-]*")
 # What git prints of an address that was put together from two settings still has this part of one.
-_FRONT = re.compile(r"(?i)[a-z0-9+.-]{1,40}://[^/\s\"]{1,4000}@")
+_FRONT = re.compile(r"(?i)[a-z0-9+-]{1,40}://[^/\s\"]{1,4000}@")
 
 _MOST_SECRETS = 500
 # What is shorter is a word like any other, and hardly a password.
