@@ -10,7 +10,7 @@ from handrail.agent.runs import LEASE, AgentRuns
 from handrail.core.change import Change, MoveRun, OpenSession
 from handrail.core.errors import Conflict, ErrorType, Forbidden, NotFound, SetupError
 from handrail.core.execution import Status
-from handrail.core.ids import RunId, WorkspaceId
+from handrail.core.ids import MessageId, RunId, WorkspaceId
 from handrail.core.model import Provider
 from handrail.core.project import Session
 from handrail.core.run import RunStatus
@@ -226,3 +226,17 @@ async def test_a_stopped_session_takes_no_further_word(lab: Lab, clock: FakeCloc
     await lab.services.stopper.stop_session(SESSION, at_the("console", lab.home))
     with pytest.raises(Conflict, match="has been stopped; begin a new one"):
         await lab.say(runs, "Hello?")
+
+
+async def test_a_message_that_is_sent_again_is_said_once(
+    lab: Lab, store: SqliteStore, clock: FakeClock
+) -> None:
+    runs, home, name = lab.runs(Watched(saying("x"))), lab.home, MessageId("msg_0123456789abcdef")
+    one = await runs.say("Hello?", home.user, home.project.id, SESSION, message_id=name)
+    two = await runs.say("Hello?", home.user, home.project.id, SESSION, message_id=name)
+    stranger = await settle_in(store, clock, "eve", "/srv/eve")
+
+    assert one == two
+    assert len(await lab.talk()) == 1
+    with pytest.raises(Conflict, match="another message"):
+        await runs.say("Hi", stranger.user, stranger.project.id, None, message_id=name)

@@ -53,8 +53,11 @@ class AgentRuns:
         project_id: ProjectId,
         session_id: SessionId | None,
         workspace_id: WorkspaceId | None = None,
+        message_id: MessageId | None = None,
     ) -> tuple[Message, Run]:
         while True:
+            if message_id is not None and (said := await self._said_before(message_id, project_id)):
+                return said
             session, opening = await self._enter(principal, project_id, session_id, workspace_id)
             run = await self._store.find_last_run(project_id, session.id)
             steps: tuple[Step, ...] = opening
@@ -63,7 +66,7 @@ class AgentRuns:
                 await self._check_can_answer(principal)
                 run = self._new_run(session, principal)
                 steps = (*opening, OpenRun(run))
-            message = await self._message(run, text)
+            message = await self._message(run, text, message_id)
             change = self._change(run, (*steps, Say(message)), message, principal, begins=begins)
             try:
                 await self._store.submit(change)
@@ -159,10 +162,21 @@ class AgentRuns:
             at,
         )
 
-    async def _message(self, run: Run, text: str) -> Message:
+    async def _said_before(
+        self, message_id: MessageId, project_id: ProjectId
+    ) -> tuple[Message, Run] | None:
+        message = await self._store.find_message(message_id)
+        if message is None:
+            return None
+        run = await self._store.find_run(message.run_id)
+        if message.project_id != project_id or run is None:
+            raise Conflict(f"{message_id!r} is another message; use a new message_id")
+        return message, run
+
+    async def _message(self, run: Run, text: str, message_id: MessageId | None) -> Message:
         at = self._clock.now()
         return Message(
-            MessageId(mint("msg", at)),
+            message_id or MessageId(mint("msg", at)),
             run.project_id,
             run.session_id,
             run.id,

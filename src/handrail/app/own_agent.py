@@ -5,13 +5,7 @@ from handrail.agent.loop import Means
 from handrail.agent.runs import AgentRuns
 from handrail.app.affairs import Affairs
 from handrail.app.config import Config
-from handrail.core.configuration import (
-    COMPACT_AT_TOKENS,
-    INSTRUCTIONS,
-    MAX_CALLS,
-    MAX_SECONDS,
-    MAX_TURNS,
-)
+from handrail.core.configuration import INSTRUCTIONS
 from handrail.server.services import Services
 
 
@@ -33,10 +27,5 @@ def hire_agent(services: Services, affairs: Affairs) -> AgentRuns:
 
 
 def _limits_in(config: Config) -> Limits:
-    usual = Limits()
-    return Limits(
-        turns=config.number(MAX_TURNS) or usual.turns,
-        calls=config.number(MAX_CALLS) or usual.calls,
-        seconds=config.number(MAX_SECONDS) or usual.seconds,
-        compact_at_tokens=config.number(COMPACT_AT_TOKENS) or usual.compact_at_tokens,
-    )
+    found = config.run_limits()
+    return Limits(found.max_turns, found.max_calls, found.max_seconds, found.compact_at_tokens)

@@ -18,10 +18,12 @@ class Runs(Protocol):
         project_id: ProjectId,
         session_id: SessionId | None,
         workspace_id: WorkspaceId | None = None,
+        message_id: MessageId | None = None,
     ) -> tuple[Message, Run]:
         """Take a person's message down; it begins a run, or is heard by the one that is going.
 
-        A new conversation happens in that workspace, or in the only one there is.
+        A new conversation happens in that workspace, or in the only one there is. Under a
+        `message_id` that was used before, nothing is said again.
 
         Raises:
             Conflict: There is nobody to answer, or nowhere to work; the message says what to do.

@@ -34,6 +34,11 @@ class MessageRequest(BaseModel):
         max_length=200,
         description="The conversation it belongs to; without one, a new one is begun.",
     )
+    message_id: str | None = Field(
+        default=None,
+        pattern=r"^msg_[A-Za-z0-9_-]{16,100}$",
+        description="Your own name for it, by which saying it again after a break is harmless.",
+    )
     workspace_id: str | None = Field(
         default=None,
         min_length=1,

@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from handrail.core.errors import Conflict
-from handrail.core.ids import RunId, SessionId, WorkspaceId
+from handrail.core.ids import MessageId, RunId, SessionId, WorkspaceId
 from handrail.core.talks import Runs
 from handrail.server.auth import Gate
 from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response, query_of
@@ -82,6 +82,7 @@ class ChatRoutes:
             entry.project.id,
             None if body.session_id is None else SessionId(body.session_id),
             None if body.workspace_id is None else WorkspaceId(body.workspace_id),
+            None if body.message_id is None else MessageId(body.message_id),
         )
         answer = MessageResponse(success=True, message=MessageView.of(message), run=RunView.of(run))
         return json_response(answer.model_dump(mode="json"))
