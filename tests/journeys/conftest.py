@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import aiohttp
 import pytest
 
+from handrail.agent.providers.party import KEY_VARIABLES
 from handrail.app.home import Credentials, Home
 from handrail.bus.local import LocalBus
 from handrail.client.api import ApiError, HandrailApi, ServerUnreachable
@@ -178,7 +179,8 @@ class Rig:
         return process
 
     def _environment(self, dies: str | None) -> dict[str, str]:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("HANDRAIL")}
+        ours = ("HANDRAIL", *KEY_VARIABLES.values())
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
         kept |= {"HANDRAIL_HOME": str(self.home), **self.environment}
         return kept if dies is None else {**kept, "HANDRAIL_DIES": dies}
 
