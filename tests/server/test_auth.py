@@ -36,6 +36,8 @@ ROUTES: dict[str, tuple[int, int, int]] = {
     "GET /chat/stream": (200, 200, 403),
     "POST /tools/{tool_id}/cancel": (409, 409, 403),
     "POST /chat/sessions/{session_id}/stop": (404, 404, 403),
+    "POST /chat/sessions/{session_id}/trust": (404, 404, 403),
+    "GET /chat/taints": (200, 200, 403),
     "GET /approvals": (200, 200, 403),
     # There is no such thing, or nothing left to end, which only those are told who may ask.
     "GET /approvals/{approval_id}": (404, 404, 403),
@@ -77,6 +79,7 @@ async def use(
         "/approvals/{approval_id}/facts": {"facts": {}},
         "/tools/{tool_id}/cancel": {"reason": "not now"},
         "/chat/sessions/{session_id}/stop": {},
+        "/chat/sessions/{session_id}/trust": {},
         "/tools/results": {"results": [a_result(tool_id=tool_id)]},
         "/tools/batch": {"session_id": "session-1", "calls": [A_CALL]},
         "/policy": {"text": ""},

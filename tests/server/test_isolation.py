@@ -48,6 +48,8 @@ NOT_FOR_AGENTS = {
     "POST /tools/{tool_id}/result",
     "POST /tools/results",
     "POST /chat/sessions/{session_id}/stop",
+    "POST /chat/sessions/{session_id}/trust",
+    "GET /chat/taints",
     "GET /chat/stream",
     "GET /clients",
     "GET /audit",
