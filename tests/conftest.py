@@ -38,6 +38,8 @@ TOOL_NAMES = [
     "memory_forget",
     "skill",
     "http_request",
+    "config",
+    "self_info",
 ]
 
 

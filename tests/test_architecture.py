@@ -39,6 +39,7 @@ LOBBY = {"version"}
 
 # Heavy packages, loaded by the one adapter that needs them, when it needs them.
 LAZY = {
+    ("app/system_keyring.py", "keyring"),
     ("store/migrate.py", "alembic"),
     ("agent/providers/anthropic.py", "anthropic"),
     ("agent/providers/openai.py", "openai"),

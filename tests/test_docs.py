@@ -46,13 +46,15 @@ class Reader:
         (self.workspace / "README.md").write_text("# A project\n")
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port = str(probe.getsockname()[1])
-        unwanted = ("HANDRAIL", "PYTHONDONTWRITEBYTECODE")
+        unwanted = ("HANDRAIL", "ANTHROPIC", "OPENAI", "DAILY_TOKEN", "PYTHONDONTWRITEBYTECODE")
         kept = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
         self._environment = {
             **kept,
             "HANDRAIL_HOME": str(self.home),
             "HANDRAIL_PORT": self.port,
             "PYTHONUNBUFFERED": "1",
+            # Nobody's own keyring is touched.
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
             "COLUMNS": "200",
         }
         self._running: list[subprocess.Popen[str]] = []

@@ -6,7 +6,8 @@ import msgspec
 
 from handrail.wire import WIRE_VERSION
 from handrail.wire.approvals import ApprovalView
-from handrail.wire.events import EVENTS, ApprovalRequest, ExecutionContext
+from handrail.wire.chat import MessageView, RunView
+from handrail.wire.events import EVENTS, ApprovalRequest, ChatMessage, ChatRun, ExecutionContext
 from scripts.reference.page import code, page, paragraphs
 from scripts.reference.schema import Schema, answer_table
 
@@ -29,7 +30,12 @@ def _section(name: str, kind: type) -> str:
     return "\n\n".join([f"## {name}", paragraphs(getdoc(kind) or ""), _fields(kind)])
 
 
+_SHOWN_ELSEWHERE = {ChatMessage: MessageView, ChatRun: RunView}
+
+
 def _fields(kind: type) -> str:
+    if (same := _SHOWN_ELSEWHERE.get(kind)) is not None:
+        return f"Every field of [{code(same.__name__)}](http.md#{same.__name__.lower()})."
     if kind is ApprovalRequest:
         # The rest is the same wherever a question is shown.
         link = f"Every field of [{code(ApprovalView.__name__)}](http.md#approvalview), and:"

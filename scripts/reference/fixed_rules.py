@@ -61,6 +61,11 @@ def _ask(rule: str, url: str, **more: Any) -> Noticed:
     return Noticed(rule, "http_request", {"url": url, **more}, shown)
 
 
+def _set(rule: str, key: str, value: str) -> Noticed:
+    params = {"action": "set", "key": key, "value": value}
+    return Noticed(rule, "config", params, f"set {code(key)} to {code(value)}")
+
+
 NOTICED = (
     _read("path.boundary", "../other/notes.md"),
     _read("path.spelling", "~/notes.md"),
@@ -89,6 +94,10 @@ NOTICED = (
     _ask("http.port", "http://example.com:6379/"),
     _ask("http.header", "https://example.com/", headers={"Host": "localhost"}),
     _ask("http.body", "https://example.com/", body="x"),
+    _set("config.change", "agent.instructions", "Be brief."),
+    _set("config.for-people", "agent.base_url", "http://example.com/v1"),
+    _set("config.unknown", "agent.colour", "red"),
+    _set("config.value", "agent.instructions", "\x1b"),
 )
 SEEN = (
     Seen("write.executable", RiskLevel.HIGH, "the file that is there can be executed as a program"),

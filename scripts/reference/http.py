@@ -31,6 +31,9 @@ _GROUPS = {
     "audit": "The record",
     "memory": "Memories",
     "skills": "Skills",
+    "config": "Settings",
+    "budget": "The budget",
+    "self": "Handrail itself",
 }
 _ELSEWHERE = "The server itself"
 _JSON = "application/json"

@@ -114,6 +114,29 @@ def test_a_workspace_has_the_rules_of_both_files(home: Home, tmp_path: Path) -> 
     assert not policy.reload()
 
 
+def test_of_a_broken_file_the_person_is_told_once_which_line_it_is_and_what_to_do(
+    home: Home, tmp_path: Path
+) -> None:
+    told: list[str] = []
+    policy = WorkspacePolicy(home, tmp_path, told.append)
+    operator, project = policy.paths
+    project.parent.mkdir()
+    operator.write_text("[policy]\nautonomy = \n")
+    project.write_text("\n[[path]]\nname = 'plans'\n")
+
+    policy.reload()
+    policy.reload()
+
+    then = (
+        ". The rules before it stay in force; mend the file, and `handrail policy check` says"
+        " whether it is good"
+    )
+    assert told == [
+        f"{operator}: not valid TOML: Invalid value (at line 2, column 12){then}",
+        f".handrail/policy.toml: path rule 'plans': 'access' is missing{then}",
+    ]
+
+
 def test_the_operators_file_is_no_projects_in_the_folder_above(tmp_path: Path) -> None:
     home = Home(tmp_path / ".handrail")
     home.create()

@@ -1,15 +1,20 @@
 """The tools of the server, with the hands that a server really gives them."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import Generator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
 
+from handrail.agent.providers.script import read_script
+from handrail.app.affairs import Affairs
 from handrail.app.build_server import build_services
+from handrail.app.config import Config
+from handrail.app.home import Home
 from handrail.bus.local import LocalBus
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import CallId, SessionId
@@ -19,6 +24,10 @@ from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.conftest import Household
+from tests.model_server.server import serving
+from tests.plane.desk import at_work
+
+SCRIPT = 'aside = "12 euros"\n[[steps]]\ntext = "not this"\n'
 
 
 class Greeter(BaseHTTPRequestHandler):
@@ -32,9 +41,9 @@ class Greeter(BaseHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
-def wiki() -> Any:
-    server = HTTPServer(("127.0.0.1", 0), Greeter)
+@contextmanager
+def page_of(handler: type[BaseHTTPRequestHandler]) -> Generator[HTTPServer]:
+    server = HTTPServer(("127.0.0.1", 0), handler)
     thread = Thread(target=server.serve_forever)
     thread.start()
     yield server
@@ -43,15 +52,10 @@ def wiki() -> Any:
     server.server_close()
 
 
-@asynccontextmanager
-async def at_work(services: Services) -> AsyncGenerator[None]:
-    working = asyncio.create_task(services.inside.work_forever())
-    try:
-        yield
-    finally:
-        working.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await working
+@pytest.fixture
+def wiki() -> Generator[HTTPServer]:
+    with page_of(Greeter) as server:
+        yield server
 
 
 async def ask(
@@ -91,3 +95,34 @@ async def test_what_one_agent_stores_is_recalled_for_its_person(
     assert [one.status for one in (stored, recalled, learnt)] == [Status.COMPLETED] * 3
     assert recalled.result is not None
     assert "It is Tuesday." in recalled.result["output"]
+
+
+class LongPage(Greeter):
+    """A page that is too long to be shown."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/plain")
+        self.end_headers()
+        self.wfile.write(b"The ticket is 12 euros. " * 10_000)
+
+
+async def test_a_long_page_is_read_by_the_model_that_is_set_up(
+    store: SqliteStore, bus: LocalBus, clock: FakeClock, household: Household, tmp_path: Path
+) -> None:
+    with page_of(LongPage) as page, serving(read_script(SCRIPT)) as model:
+        place = f"127.0.0.1:{page.server_port}"
+        rules = operator_rules(f'[http]\nallowed_hosts = ["{place}"]\n', "policy.toml")
+        home = Home(tmp_path / "home")
+        said = {"agent.provider": "openai", "agent.model": "m"}
+        config = Config(home, {**said, "agent.base_url": f"{model.url}/v1"})
+        affairs = Affairs(store, clock, home, config)
+        services = build_services(store, bus, clock, rulebook=Rulebook(rules), affairs=affairs)
+        async with at_work(services):
+            wanted = {"url": f"http://{place}/", "extract": "the price"}
+            fetched = await ask(services, household, "1", "http_request", **wanted)
+
+    assert (fetched.status, fetched.error) == (Status.COMPLETED, None)
+    assert fetched.result is not None
+    assert fetched.result["body"] == "12 euros"
+    assert (await store.read_usage(household.user.user_id, "2026-01-01")).total > 0

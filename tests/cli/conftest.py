@@ -20,11 +20,13 @@ class Shell:
         self.workspace = folder / "workspace"
         self.workspace.mkdir()
         # Without compiled bytecode each of the many processes here would take seconds to start.
-        unwanted = ("HANDRAIL", "PYTHONDONTWRITEBYTECODE")
+        unwanted = ("HANDRAIL", "ANTHROPIC", "OPENAI", "DAILY_TOKEN", "PYTHONDONTWRITEBYTECODE")
         kept = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
         self.environment = kept | {
             "HANDRAIL_HOME": str(self.home),
             "PYTHONUNBUFFERED": "1",
+            # Nobody's own keyring is touched.
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
             "COLUMNS": "400",  # Lines are compared, so none shall be folded.
             "TERM": "dumb",
         }

@@ -1,6 +1,8 @@
 """`handrail init`: from nothing to a first decision, and back to nothing with `uninstall`."""
 
 import json
+import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -24,6 +26,9 @@ def test_a_person_goes_from_nothing_to_a_first_decision(shell: Shell) -> None:
         terminal.type("y\n", after_seconds=0.1)
         terminal.expect("Made known.")
         terminal.expect("This machine:")
+        terminal.expect("Enter leaves it out")
+        terminal.type("\n", after_seconds=0.1)
+        terminal.expect("Left out")
         terminal.expect("Shall it ask?")
         terminal.type("y\n", after_seconds=0.1)
         terminal.expect("handrail-tour/hello.txt")
@@ -39,6 +44,67 @@ def test_a_person_goes_from_nothing_to_a_first_decision(shell: Shell) -> None:
     assert written == "Hello from Handrail.\n"
     assert list(shell.workspace.iterdir()) == []
     assert json.loads(ended_well(shell.run("audit", "verify", "--json")))["whole"]
+
+
+@pytest.mark.slow
+@pytest.mark.behaviour("provider.key-kept")
+def test_a_key_is_asked_for_unseen_and_kept_where_only_the_person_can_read(shell: Shell) -> None:
+    with at_a_terminal(shell, "init", "--port", "0") as terminal:
+        terminal.expect("right folder?")
+        terminal.type("\n", after_seconds=0.1)
+        terminal.expect("Whose (anthropic, openai; Enter leaves it out)")
+        terminal.type("anthropic\n", after_seconds=0.1)
+        terminal.expect("The key for anthropic")
+        terminal.type("sk-a-long-secret\n", after_seconds=0.1)
+        terminal.expect(f"It is kept in {shell.home}/provider-keys.json")
+        terminal.expect("Shall it ask?")
+        terminal.type("n\n", after_seconds=0.1)
+        assert terminal.wait() == 0
+        assert "sk-a-long-secret" not in terminal.shown
+
+    file = shell.home / "provider-keys.json"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert "sk-a-long-secret" in file.read_text()
+    told = ended_well(shell.run("doctor"))
+    assert "anthropic, claude-sonnet-5-5 at https://api.anthropic.com" in told
+    assert f"its key comes from {file}" in told
+    assert "sk-a" not in told
+
+
+def test_a_key_can_be_piped_in_and_taken_back(shell: Shell) -> None:
+    words = [sys.executable, "-m", "handrail", "init", "--yes", "--json", "--provider", "openai"]
+
+    def piped(
+        *more: str, key: str = "sk-a-long-secret\nmore\n"
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*words, *more],
+            input=key,
+            cwd=shell.workspace,
+            env=shell.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    made = json.loads(ended_well(piped("--key-stdin")))
+    file = shell.home / "provider-keys.json"
+
+    assert (made["provider"], made["key"]) == ("openai", str(file))
+    assert json.loads(file.read_text()) == {"keys": {"openai": "sk-a-long-secret"}}
+    assert "characters that no key has" in refused(piped("--key-stdin", key="two words"))
+    assert "no key was given" in refused(piped("--key-stdin", key=""))
+    looked = json.loads(ended_well(shell.run("uninstall", "--dry-run", "--json")))
+    assert looked["keys"] == {"openai": str(file)}
+    assert "no longer in" in ended_well(shell.run("config", "forget-key", "openai"))
+    assert not file.exists()
+    assert "no key for 'openai' is kept" in refused(shell.run("config", "forget-key", "openai"))
+
+
+def test_a_key_whose_owner_is_not_named_is_refused_before_anything_is_made(shell: Shell) -> None:
+    assert "say whose key" in refused(shell.run("init", "--yes", "--key-stdin"))
+    assert "not for 'oracle'" in refused(shell.run("init", "--yes", "--provider", "oracle"))
+    assert not shell.home.exists()
 
 
 @pytest.mark.slow
@@ -58,6 +124,8 @@ def test_who_says_no_has_nothing_made(shell: Shell, answer: str) -> None:
 def test_who_breaks_off_the_first_call_finds_no_question_later(shell: Shell) -> None:
     with at_a_terminal(shell, "init", "--port", "0") as terminal:
         terminal.expect("right folder?")
+        terminal.type("\n", after_seconds=0.1)
+        terminal.expect("Enter leaves it out")
         terminal.type("\n", after_seconds=0.1)
         terminal.expect("Shall it ask?")
         terminal.type("\n", after_seconds=0.1)

@@ -95,6 +95,13 @@ def test_a_server_loads_nothing_of_a_client(shell: Shell) -> None:
     assert "aiohttp" not in loaded
 
 
+@pytest.mark.parametrize("command", ["--help", *(f"{name} --help" for name in COMMANDS), "config"])
+def test_no_command_loads_a_model_or_a_keyring_before_it_needs_one(
+    shell: Shell, command: str
+) -> None:
+    assert {"anthropic", "keyring", "openai"} & loaded_by(shell, command) == set()
+
+
 def test_a_mistyped_command_is_told_without_a_traceback(shell: Shell) -> None:
     for ended in shell.run_all("bogus", "explain", "version --bogus"):
         assert ended.returncode == 2

@@ -318,9 +318,13 @@ def test_what_cannot_be_read_first_is_said_to_be_so(root: Path) -> None:
     (root / "large").write_bytes(b"x" * 101)
     (root / "out").symlink_to("/etc/hostname")
     os.mkfifo(root / "pipe")
-    assert look(root, "large", "src", "out", "pipe", "nothing", "x.py/y", "x.py") == {
+    (root / "odd").mkdir()
+    (root / "odd" / "elsewhere").symlink_to(root / "src")
+    found = look(root, "large", "src", "odd", "out", "pipe", "nothing", "x.py/y", "x.py")
+    assert found == {
         "large": FileSort.LARGE,
-        "src": FileSort.FOLDER,
+        "src": FileSort.SEVERAL,
+        "odd": FileSort.FOLDER,
         "out": FileSort.UNREAD,
         "pipe": FileSort.UNREAD,
         "nothing": FileSort.ABSENT,

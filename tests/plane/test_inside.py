@@ -1,86 +1,23 @@
 """Tools that live on the server: judged, recorded and ended like all others."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from handrail.app.build_server import build_services
 from handrail.bus.local import LocalBus
 from handrail.core.change import Advance, Change
-from handrail.core.errors import ErrorType, ToolError
+from handrail.core.errors import ErrorType
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.hands import Hands
 from handrail.core.ids import INSIDE, CallId, SessionId
-from handrail.core.risk import RiskLevel
-from handrail.core.tool import Effect, JsonObject, Site, ToolCall, ToolResult
-from handrail.policy.security import Scene
+from handrail.core.tool import Site, ToolCall
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
-from handrail.tools.base import Tool, ToolParams
-from handrail.tools.registry import ToolRegistry
 from tests.conftest import Household
 from tests.plane.conftest import at_the, lines_of, now_of, question_of, seated
-
-
-class Words(ToolParams):
-    text: str = ""
-
-
-@dataclass
-class Desk:
-    """Where the tool below leaves its traces."""
-
-    done: list[str] = field(default_factory=list[str])
-    may_end: asyncio.Event = field(default_factory=asyncio.Event)
-
-
-class Note(Tool[Words]):
-    """Notes a text on the server's desk; `wait` waits first, `fail` and `break` do not do it."""
-
-    name: ClassVar[str] = "note"
-    description: ClassVar[str] = "Notes."
-    params = Words
-    site: ClassVar[Site] = Site.SERVER
-    safety_level: ClassVar[RiskLevel] = RiskLevel.LOW
-
-    def __init__(self, desk: Desk) -> None:
-        super().__init__()
-        self._desk = desk
-
-    def preview(self, params: Words) -> str:
-        return f"Note {params.text}"
-
-    async def execute(
-        self, params: Words, scene: Scene, hands: Hands, facts: JsonObject | None = None
-    ) -> ToolResult:
-        if params.text == "fail":
-            raise ToolError("there is no pencil")
-        if params.text == "break":
-            raise RuntimeError("a bug")
-        if params.text == "wait":
-            await self._desk.may_end.wait()
-        self._desk.done.append(params.text)
-        return ToolResult(True, f"noted {params.text}")
-
-
-class Look(Note):
-    name: ClassVar[str] = "look"
-    effect: ClassVar[Effect] = Effect.READ
-
-
-class NoteAgain(Note):
-    name: ClassVar[str] = "note_again"
-    repeatable: ClassVar[bool] = True
-
-
-class NoteAsked(Note):
-    name: ClassVar[str] = "note_asked"
-    safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
+from tests.plane.desk import Desk, at_work, registry_at
 
 
 @pytest.fixture
@@ -90,19 +27,7 @@ def desk() -> Desk:
 
 @pytest.fixture
 def services(store: SqliteStore, bus: LocalBus, clock: FakeClock, desk: Desk) -> Services:
-    kinds = (Note, Look, NoteAgain, NoteAsked)
-    return build_services(store, bus, clock, registry=ToolRegistry(kind(desk) for kind in kinds))
-
-
-@asynccontextmanager
-async def at_work(services: Services) -> AsyncGenerator[None]:
-    working = asyncio.create_task(services.inside.work_forever())
-    try:
-        yield
-    finally:
-        working.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await working
+    return build_services(store, bus, clock, registry=registry_at(desk))
 
 
 def a_note(home: Household, text: str, tool_name: str = "note", call_id: str = "c1") -> ToolCall:

@@ -730,3 +730,22 @@ async def test_who_is_second_to_stop_is_told_when_it_was_stopped(
     second = await stop(services, household)
 
     assert second.stopped_at == first.stopped_at
+
+
+async def test_calls_that_the_sweeper_ends_first_are_counted_as_ended(
+    services: Services, household: Household
+) -> None:
+    await waiting_for_an_answer(services, household)
+    submit = services.store.submit
+
+    async def submit_and_sweep(change: Change) -> Any:
+        told = await submit(change)
+        if any(isinstance(step, StopSession) for step in change.steps):
+            await services.stopper.end_left_behind()
+        return told
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(services.store), "submit", lambda _, change: submit_and_sweep(change))
+        stopped = await services.stopper.stop_session(SESSION, at_the("console", household))
+
+    assert stopped.ended == 1

@@ -48,9 +48,13 @@ NOT_FOR_AGENTS = {
     "POST /tools/{tool_id}/result",
     "POST /tools/results",
     "POST /chat/sessions/{session_id}/stop",
-    "POST /chat/sessions/{session_id}/trust",
-    "GET /chat/taints",
     "GET /chat/stream",
+    "GET /chat/taints",
+    "POST /chat/sessions/{session_id}/trust",
+    "POST /chat/messages",
+    "GET /chat/messages",
+    "GET /chat/sessions",
+    "POST /chat/runs/{run_id}/stop",
     "GET /clients",
     "GET /audit",
     "GET /policy",
@@ -59,6 +63,9 @@ NOT_FOR_AGENTS = {
     "GET /memory",
     "DELETE /memory/{key}",
     "GET /skills",
+    "GET /config",
+    "GET /self",
+    "GET /budget",
 }
 
 

@@ -26,7 +26,8 @@ from handrail.core.ports import StreamItem
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site
-from handrail.wire.events import ABOUT_APPROVALS, ApprovalRequest, ApprovalResolved, render
+from handrail.wire.events import ABOUT_APPROVALS, ApprovalRequest, ApprovalResolved
+from handrail.wire.rendering import render
 
 HERE, THERE = ClientId("cli_here"), ClientId("cli_there")
 AT = datetime(2026, 1, 1, tzinfo=UTC)

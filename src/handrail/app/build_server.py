@@ -5,8 +5,11 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 
+from handrail.app.affairs import Affairs
 from handrail.app.clock import SystemClock
+from handrail.app.config import Config
 from handrail.app.home import Home
+from handrail.app.own_agent import hire_agent
 from handrail.app.plugins import load_toolbox
 from handrail.app.policy_files import OperatorFile
 from handrail.app.server_hands import ServerHands
@@ -54,6 +57,7 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
     async with AsyncExitStack() as stack:
         stack.enter_context(home.serving())
         tally, policy = Tally(), OperatorFile(home)
+        config = Config(home, settings.overrides)
         store = await stack.enter_async_context(open_store(home, bus, tally.take_in))
         sealer = Sealer(store, clock, open_checkpoints(home))
         await sealer.seal_all()
@@ -63,7 +67,8 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
         toolbox.warn("server")
         memories = MemoryKeeper(store, clock, find_weights(settings.memory_weights))
         stack.callback(memories.close)
-        yield build_services(
+        affairs = Affairs(store, clock, home, config)
+        services = build_services(
             store,
             bus,
             clock,
@@ -74,7 +79,9 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
             chores=(policy.follow, sealer.seal_what_is_due),
             memories=memories,
             skills=SkillShelf(home.skills),
+            affairs=affairs,
         )
+        yield replace(services, runs=hire_agent(services, affairs))
 
 
 def build_services(
@@ -89,28 +96,27 @@ def build_services(
     hands_for: HandsFor | None = None,
     memories: MemoryKeeper | None = None,
     skills: SkillShelf | None = None,
+    affairs: Affairs | None = None,
 ) -> Services:
     """The plane over a store, a bell and a clock; with the shipped tools, if it gets no others.
 
     `tally` counts what the store takes; `chores` are done once a second with the plane's own;
     `hands_for` says what a tool that lives on the server may touch there: if nothing else is said,
-    the memories and skills of whoever asks, and the web.
+    the memories and skills of whoever asks, the web, and Handrail's own affairs.
     """
+    affairs, blobs = affairs or Affairs(store, clock), BlobKeeper(store, clock)
     memories, skills = memories or MemoryKeeper(store, clock), skills or SkillShelf()
     registry = builtin_registry() if registry is None else registry
     rules, tally = rulebook or Rulebook(), tally or Tally()
     web = GuardedWeb(lambda: rules.rules_for("").web)
-    hands_for = hands_for or ServerHands(memories, skills, web)
+    hands_for = hands_for or ServerHands(memories, skills, web, affairs)
     tally.know_tools(tool.name for tool in registry)
-    assessor = Assessor(registry, rules)
-    seats, room = Seats(bus, clock), WaitingRoom(bus)
-    blobs = BlobKeeper(store, clock)
-    dispatcher = Dispatcher(store, clock, seats)
-    grants = GrantBook(store, clock)
+    assessor, seats, room = Assessor(registry, rules), Seats(bus, clock), WaitingRoom(bus)
+    dispatcher, grants = Dispatcher(store, clock, seats), GrantBook(store, clock)
     approvals = ApprovalManager(store, room, clock, dispatcher, grants, approval_timeout_seconds)
     surveyor = Surveyor(store, clock, assessor, approvals)
     executor = ToolExecutor(registry, assessor, store, room, clock, dispatcher, approvals, blobs)
-    receiver, stopper = Receiver(store, clock, blobs), Stopper(store, clock)
+    receiver = Receiver(store, clock, blobs)
     inside = Inside(store, bus, clock, registry, assessor, receiver, hands_for)
     services = Services(
         store=store,
@@ -128,13 +134,14 @@ def build_services(
         grants=grants,
         policies=Policies(store, clock, assessor, rules),
         surveyor=surveyor,
-        stopper=stopper,
+        stopper=Stopper(store, clock),
         taints=Taints(store, clock),
         sweeper=Sweeper(()),
         tally=tally,
         whispers=Whispers(bus),
         memories=memories,
         skills=skills,
+        affairs=affairs,
     )
     return replace(services, sweeper=Sweeper((*_own_chores(services), *chores)))
 

@@ -11,7 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
+from handrail.app.private_file import write_private
 from handrail.core.access import Role
+from handrail.core.configuration import CONFIG_FILE
 from handrail.core.errors import SetupError
 
 # Whoever changes credentials is done in a moment; those who come meanwhile wait for that.
@@ -80,6 +82,16 @@ class Home:
         return self.path / "skills"
 
     @property
+    def config(self) -> Path:
+        """The settings that the person has made."""
+        return self.path / CONFIG_FILE
+
+    @property
+    def keys(self) -> Path:
+        """Which keys of providers are kept, and where."""
+        return self.path / "provider-keys.json"
+
+    @property
     def checkpoints(self) -> Path:
         return self.path / "audit"
 
@@ -138,6 +150,18 @@ class Home:
         """
         trouble = "another `handrail token` is at work and does not end; look what it waits for"
         with _held(self.path / "token.lock", trouble, patience_seconds=_PATIENCE_SECONDS):
+            yield
+
+    @contextmanager
+    def setting_up(self) -> Generator[None]:
+        """Be the only one who changes settings and keys, for as long as the context is open.
+
+        Raises:
+            SetupError: Another process is.
+        """
+        self.create()
+        trouble = "another `handrail config` is at work and does not end; look what it waits for"
+        with _held(self.path / "config.lock", trouble, patience_seconds=_PATIENCE_SECONDS):
             yield
 
     @contextmanager
@@ -241,14 +265,7 @@ def _read(file: Path) -> Credentials | None:
 
 
 def _write(file: Path, credentials: Credentials) -> None:
-    """Write aside, then rename: a crash leaves the old file or the new one, never half."""
-    aside = file.with_suffix(f".{os.getpid()}.tmp")
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        json.dump(asdict(credentials), stream, indent=2)
-        stream.flush()
-        os.fsync(stream.fileno())
-    aside.replace(file)
+    write_private(file, json.dumps(asdict(credentials), indent=2))
 
 
 @contextmanager

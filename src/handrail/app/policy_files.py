@@ -3,6 +3,7 @@
 import asyncio
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +20,13 @@ from handrail.policy.rulebook.book import (
 )
 from handrail.policy.rulebook.rules import Rules
 
+Tell = Callable[[str], None]
+
 log = structlog.get_logger(__name__)
+
+
+def _tell_nobody(_words: str) -> None:
+    """Where there is no person, the log has to do."""
 
 
 class _State(NamedTuple):
@@ -85,10 +92,22 @@ def _read_file(path: Path) -> bytes:
         os.close(fd)
 
 
-class OperatorFile:
-    """`policy.toml` in Handrail's own folder, and the rules it stands for."""
+def _report(error: RuleError, tell: Tell) -> None:
+    log.warning("policy.broken", error=error.message, then="the rules before it stay")
+    tell(
+        f"{error.message}. The rules before it stay in force; mend the file, and `handrail policy"
+        " check` says whether it is good"
+    )
 
-    def __init__(self, home: Home):
+
+class OperatorFile:
+    """`policy.toml` in Handrail's own folder, and the rules it stands for.
+
+    `tell` is called with a sentence for a person, from any thread, when the file is broken.
+    """
+
+    def __init__(self, home: Home, tell: Tell = _tell_nobody):
+        self._tell = tell
         self._file = PolicyFile(home.path / "policy.toml")
         self.rulebook = Rulebook(self._rules())
 
@@ -103,7 +122,7 @@ class OperatorFile:
         try:
             self.rulebook.exchange(self._rules())
         except RuleError as error:
-            log.warning("policy.broken", error=error.message, then="the rules before it stay")
+            _report(error, self._tell)
             return False
         log.info("policy.reloaded", file=str(self.path))
         return True
@@ -117,10 +136,14 @@ class OperatorFile:
 
 
 class WorkspacePolicy:
-    """The rules for one workspace on this machine: the operator's file, and the one in it."""
+    """The rules for one workspace on this machine: the operator's file, and the one in it.
 
-    def __init__(self, home: Home, workspace: Path):
-        self._operator = OperatorFile(home)
+    `tell` is called with a sentence for a person, from any thread, when one of them is broken.
+    """
+
+    def __init__(self, home: Home, workspace: Path, tell: Tell = _tell_nobody):
+        self._tell = tell
+        self._operator = OperatorFile(home, tell)
         self._file = PolicyFile(workspace / PROJECT_FILE)
         # Above Handrail's own folder, the operator's file lies where a project's would.
         self._is_own = self._file.path.resolve() == self._operator.path.resolve()
@@ -147,7 +170,7 @@ class WorkspacePolicy:
         try:
             text = self._read()
         except RuleError as error:
-            log.warning("policy.broken", error=error.message, then="the rules before it stay")
+            _report(error, self._tell)
             return changed
         log.info("policy.reloaded", file=str(self._file.path))
         changed, self.text = changed or text != self.text, text

@@ -1,5 +1,6 @@
 """Running this machine's client."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,7 +36,7 @@ async def connect(
     try:
         with home.acting_for(workspace):
             journal = Journal(home.journal_folder(credentials))
-            policy = WorkspacePolicy(home, workspace)
+            policy = WorkspacePolicy(home, workspace, _teller(channel))
             belt = Toolchains(home, workspace).belt()
             async with build_client(
                 credentials, journal, policy, announce, channel, [home.path], find_token, belt
@@ -46,6 +47,18 @@ async def connect(
     # Not from inside `except*`: some versions of Python would wrap it in a group.
     for refusal in refusals:
         raise SetupError(_in_words(refusal, credentials)) from refusal
+
+
+def _teller(channel: Channel | None) -> Callable[[str], None]:
+    """How the person is told something from any thread, if there is a person."""
+    if channel is None:
+        return lambda words: None
+    loop, tell = asyncio.get_running_loop(), channel.tell
+
+    def tell_from_anywhere(words: str) -> None:
+        loop.call_soon_threadsafe(tell, words)
+
+    return tell_from_anywhere
 
 
 def _in_words(refusal: BaseException, credentials: Credentials) -> str:

@@ -1,5 +1,6 @@
 """What the tools that live on the server may touch there, for the person whose call it is."""
 
+from handrail.app.affairs import Affairs
 from handrail.core.execution import ToolExecution
 from handrail.core.hands import Hands
 from handrail.core.project import Place
@@ -9,11 +10,19 @@ from handrail.knowledge.skills import SkillShelf
 
 
 class ServerHands:
-    def __init__(self, memories: MemoryKeeper, skills: SkillShelf, web: Web):
+    def __init__(self, memories: MemoryKeeper, skills: SkillShelf, web: Web, affairs: Affairs):
         self._memories = memories
         self._web = web
         self._skills = skills
+        self._affairs = affairs
 
     def __call__(self, call: ToolExecution, place: Place) -> Hands:
         owner = Owner(call.user_id, call.project_id, call.agent_id, place.session.tainted_by)
-        return Hands(memories=self._memories.of(owner), skills=self._skills, web=self._web)
+        return Hands(
+            memories=self._memories.of(owner),
+            skills=self._skills,
+            web=self._web,
+            reader=self._affairs.reader_for(call.user_id, call.project_id),
+            config=self._affairs.config_of(call.user_id),
+            about=self._affairs.about(call.user_id, call.project_id),
+        )

@@ -1,9 +1,12 @@
 """Settings: what flags say, else the environment, else the defaults."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from handrail.core import configuration
+from handrail.core.configuration import Value
 from handrail.core.errors import SetupError
 
 DEFAULT_HOST = "127.0.0.1"
@@ -64,10 +67,31 @@ MEMORY_WEIGHTS = Variable(
     "Folder with `model.safetensors` and `tokenizer.json` of all-MiniLM-L6-v2, by which memories "
     "are found by meaning; without it, the installed package of weights.",
 )
+PROVIDER = Variable(
+    "HANDRAIL_PROVIDER",
+    "Whose model Handrail's own agent asks: `anthropic`, `openai` or `scripted`; before "
+    f"`{configuration.PROVIDER.name}`.",
+)
+MODEL = Variable("HANDRAIL_MODEL", f"Which model that is; before `{configuration.MODEL.name}`.")
+BASE_URL = Variable(
+    "HANDRAIL_BASE_URL", f"Where its server is; before `{configuration.BASE_URL.name}`."
+)
+DAILY_TOKEN_LIMIT = Variable(
+    "DAILY_TOKEN_LIMIT",
+    "Tokens that the agents of each person may use on one day (UTC); before "
+    f"`{configuration.DAILY_TOKENS.name}`.",
+)
 VARIABLES = (
     HOME, HOST, PORT, TLS_CERT, TLS_KEY, BEHIND_PROXY, METRICS_TOKEN, APPROVAL_TIMEOUT, TOKEN,
-    MEMORY_WEIGHTS,
+    MEMORY_WEIGHTS, PROVIDER, MODEL, BASE_URL, DAILY_TOKEN_LIMIT,
 )  # fmt: skip
+# Settings of the person's file that a variable comes before.
+CHANGEABLE = {
+    configuration.PROVIDER: PROVIDER,
+    configuration.MODEL: MODEL,
+    configuration.BASE_URL: BASE_URL,
+    configuration.DAILY_TOKENS: DAILY_TOKEN_LIMIT,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +105,8 @@ class Settings:
     behind_proxy: str | None = None
     metrics_token: str | None = None
     memory_weights: Path | None = None
+    # What is said on the spot, and comes before the person's file.
+    overrides: Mapping[str, Value] = field(default_factory=dict[str, Value])
 
 
 def load_settings(
@@ -101,6 +127,7 @@ def load_settings(
         behind_proxy=behind_proxy or BEHIND_PROXY.read() or None,
         metrics_token=METRICS_TOKEN.read() or None,
         memory_weights=_path(MEMORY_WEIGHTS),
+        overrides=_overrides(),
     )
 
 
@@ -114,6 +141,16 @@ def _port() -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise SetupError(f"{PORT.name} is {text!r}; it must be a number up to 65535")
     return int(text)
+
+
+def _overrides() -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for setting, variable in CHANGEABLE.items():
+        if words := variable.read():
+            found[setting.name] = setting.read(words)
+            if not setting.fits(found[setting.name]):
+                raise SetupError(f"{variable.name} is {words!r}; it must be {setting.bounds}")
+    return found
 
 
 def _approval_timeout() -> int | None:

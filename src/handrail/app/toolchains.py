@@ -11,6 +11,7 @@ from typing import Any, cast
 import structlog
 
 from handrail.app.home import Home
+from handrail.app.private_file import write_private
 from handrail.core.errors import BadInput, SetupError
 from handrail.executors.toolchains.finding import find_toolchains
 from handrail.executors.toolchains.soundness import Soundness
@@ -121,15 +122,8 @@ class Toolchains:
             ) from error
 
     def _write(self, noted: dict[str, tuple[str, Answer]]) -> None:
-        """Write aside, then rename: a crash leaves the old file or the new one, never half."""
         self._home.create()
         rows = [
             {"path": path, "kind": kind, "answer": answer} for path, (kind, answer) in noted.items()
         ]
-        aside = self._file.with_suffix(f".{os.getpid()}.tmp")
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            json.dump({"toolchains": rows}, stream, indent=2)
-            stream.flush()
-            os.fsync(stream.fileno())
-        aside.replace(self._file)
+        write_private(self._file, json.dumps({"toolchains": rows}, indent=2))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.app.home import Home
+from handrail.app.provider_keys import ProviderKeys
 from handrail.core.errors import SetupError
 
 TOUR_FOLDER = "handrail-tour"
@@ -28,12 +29,13 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Estate:
-    """What would be removed, and what is left to its owner."""
+    """What would be removed, and what is left to its owner; keys of providers with their places."""
 
     home: Path
     inside: list[Item]
     tours: list[Item]
     kept: list[Path]
+    keys: dict[str, str]
 
     @property
     def size_bytes(self) -> int:
@@ -59,6 +61,7 @@ def survey_estate(home: Home) -> Estate:
         ],
         [Item(path, _size(path)) for path in tours if _is_made_by_the_tour(path)],
         [path for path in (*_written_in(home.path), *policies) if os.path.lexists(path)],
+        ProviderKeys(home).kept(),
     )
 
 
@@ -66,6 +69,7 @@ def remove_estate(home: Home, estate: Estate) -> None:
     """Remove it, while no server and no client can run; links are removed, never followed."""
     with home.at_rest():
         _check_is_ours(home)
+        _forget_keys(home, estate)
         for item in estate.tours:
             if _is_made_by_the_tour(item.path):
                 _remove(item.path)
@@ -76,6 +80,16 @@ def remove_estate(home: Home, estate: Estate) -> None:
         for path in home.path.iterdir():
             if path not in written:
                 _remove(path)
+
+
+def _forget_keys(home: Home, estate: Estate) -> None:
+    """First of all: without the note in the folder nobody would know of a key in a keyring."""
+    for provider in estate.keys:
+        try:
+            ProviderKeys(home).forget(provider)
+        except SetupError as error:
+            way_out = f"unlock it, or remove {home.keys} to leave the key where it is"
+            raise SetupError(f"{error.message}; nothing was removed: {way_out}") from error
 
 
 def _written_in(home: Path) -> list[Path]:

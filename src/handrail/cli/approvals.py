@@ -11,7 +11,8 @@ from handrail.app.terminal import find_terminal, print_card
 from handrail.cli import options
 from handrail.cli.ask import ask
 from handrail.cli.ids import find_by_end, short
-from handrail.cli.output import console, print_json, program, say, status, table, visible
+from handrail.cli.output import print_json, program, say, status, visible
+from handrail.cli.tables import Rows
 from handrail.client.api import HandrailApi
 from handrail.client.watching import Watcher
 from handrail.core.approval import ApprovalStatus
@@ -55,7 +56,7 @@ def approvals(
     if not answer["approvals"]:
         say("Nothing waits for you." if wanted is ApprovalStatus.PENDING else "There are none.")
         return
-    rows = table("id", "risk", "what", "left" if wanted is ApprovalStatus.PENDING else "answer")
+    rows = Rows("id", "risk", "what", "left" if wanted is ApprovalStatus.PENDING else "answer")
     for one in answer["approvals"]:
         rows.add_row(
             visible(short(one["approval_id"])),
@@ -63,7 +64,7 @@ def approvals(
             visible(one["description"]),
             _ending(one),
         )
-    console.print(rows)
+    rows.print()
     if wanted is ApprovalStatus.PENDING:
         say(f"\nDecide with [bold]{program()} approvals watch[/], or approve and reject by id.")
 

@@ -15,7 +15,8 @@ from handrail.app.home import Home
 from handrail.app.settings import load_settings
 from handrail.cli import audit_export, options
 from handrail.cli.ids import short
-from handrail.cli.output import complain, console, print_json, say, table, visible
+from handrail.cli.output import complain, print_json, say, visible
+from handrail.cli.tables import Rows
 from handrail.core.audit import AuditEntry
 from handrail.core.checkpoint import short_key
 from handrail.core.errors import BadInput, SetupError
@@ -46,7 +47,7 @@ def show(
     if json:
         print_json([_as_json(line) for line in lines])
         return
-    rows = table("line", "when", "what", "who", "about", "in which way")
+    rows = Rows("line", "when", "what", "who", "about", "in which way")
     for line in lines:
         rows.add_row(
             str(line.seq),
@@ -56,7 +57,7 @@ def show(
             visible(short(line.subject)),
             visible(_details(line)),
         )
-    console.print(rows)
+    rows.print()
     say("[dim]Ids are shown by their ends; --json shows everything.[/]")
 
 

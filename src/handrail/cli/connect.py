@@ -44,8 +44,13 @@ def connect(
     To join a server on another machine, have a client's token made there, and give it here in
     HANDRAIL_TOKEN or when asked for; that is needed once.
     """
-    configure_logs(verbose=verbose)
-    own = Home(load_settings(home=home).home)
+    own, terminal = Home(load_settings(home=home).home), find_terminal()
+    if terminal is not None and not verbose:
+        # Cards are shown here; nothing else shall run across them.
+        own.create()
+        configure_logs(file=own.log)
+    else:
+        configure_logs(verbose=verbose)
     if server is None and project is None:
         credentials = own.get_credentials(workspace)
     elif server is None or project is None:
@@ -62,7 +67,7 @@ def connect(
         before = connected
 
     try:
-        uvloop.run(run_client(own, credentials, announce, find_terminal()))
+        uvloop.run(run_client(own, credentials, announce, terminal))
     except (KeyboardInterrupt, asyncio.CancelledError):
         say("Disconnected.")
 

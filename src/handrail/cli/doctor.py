@@ -9,7 +9,8 @@ from handrail.app.doctor.examine import examine
 from handrail.app.doctor.finding import Finding, Health
 from handrail.app.settings import load_settings
 from handrail.cli import options
-from handrail.cli.output import console, print_json, say, table, visible
+from handrail.cli.output import print_json, say, visible
+from handrail.cli.tables import Rows
 
 _MARKS = {Health.FINE: "[green]✓[/]", Health.NOTE: "[yellow]![/]", Health.BROKEN: "[red]✗[/]"}
 
@@ -38,14 +39,13 @@ def doctor(
 
 
 def show(findings: list[Finding]) -> None:
-    rows = table("", "", "", "")
-    rows.show_header = False
+    rows = Rows()
     for finding in findings:
         words = visible(finding.words)
         if finding.remedy is not None:
             words += f"\n[dim]→[/] {visible(finding.remedy)}"
         rows.add_row(_MARKS[finding.health], finding.health, f"[bold]{finding.subject}[/]", words)
-    console.print(rows)
+    rows.print()
 
 
 def _in_short(findings: list[Finding], broken: int) -> str:

@@ -5,12 +5,12 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 import typer
-from rich.padding import Padding
 
 from handrail.cli import options
 from handrail.cli.ask import ask
 from handrail.cli.ids import find_by_end, short
-from handrail.cli.output import console, in_short, print_json, say, status, table, visible
+from handrail.cli.output import ending, in_short, print_json, say, visible
+from handrail.cli.tables import Rows, say_indented
 from handrail.client.api import HandrailApi
 from handrail.core.errors import ErrorType
 from handrail.core.execution import Status
@@ -59,8 +59,8 @@ def executions(
         when = one["created_at"][5:16].replace("T", " ")
         where = f"{one['tool_name']} in session {one['session_id']}"
         which = visible(f"{short(one['tool_id'])}  {when}")
-        say(f"{which}  {status(one['status'])}  {visible(where)}")
-        console.print(Padding(visible(_what(one)), (0, 0, 0, 10)))
+        say(f"{which}  {ending(one)}  {visible(where)}")
+        say_indented(visible(_what(one)), 10)
 
 
 def show(
@@ -74,8 +74,7 @@ def show(
     if json:
         print_json(found)
         return
-    rows = table("", "")
-    rows.show_header = False
+    rows = Rows()
     rows.add_row("call", visible(found["tool_id"]))
     rows.add_row("tool", visible(f"{found['tool_name']} {_asked(found)}"))
     rows.add_row("asked by", visible(f"{found['agent_id']} in session {found['session_id']}"))
@@ -84,7 +83,7 @@ def show(
     rows.add_row("risk", visible("; ".join([_risk(found), *found["reasons"]])))
     if found["approved_by"]:
         rows.add_row("approved by", visible(f"{found['approved_by']}, {found['scope']}"))
-    rows.add_row("status", status(found["status"]))
+    rows.add_row("status", ending(found))
     for moment in _MOMENTS:
         if found[moment]:
             when = found[moment][:19].replace("T", " ")
@@ -96,7 +95,7 @@ def show(
         rows.add_row("suspicious", visible(_suspicious(found["suspicion"])))
     if found["late_result"]:
         rows.add_row("told later", visible(_told_later(found["late_result"])))
-    console.print(rows)
+    rows.print()
     if found["result"] and "output" in found["result"]:
         say()
         say(visible(found["result"]["output"], keep="\n\t"))

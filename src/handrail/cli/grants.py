@@ -8,7 +8,8 @@ import typer
 from handrail.cli import options
 from handrail.cli.ask import ask
 from handrail.cli.ids import find_by_end, short
-from handrail.cli.output import console, print_json, say, table, visible
+from handrail.cli.output import print_json, say, visible
+from handrail.cli.tables import Rows
 from handrail.client.api import HandrailApi
 
 
@@ -39,7 +40,7 @@ def grants(
     if not answer["grants"]:
         say("There are no grants: every call that needs a person is asked about.")
         return
-    rows = table("id", "session", "lets pass", "up to", "uses left", "until")
+    rows = Rows("id", "session", "lets pass", "up to", "uses left", "until")
     for one in answer["grants"]:
         uses = one["uses_left"]
         rows.add_row(
@@ -50,7 +51,7 @@ def grants(
             "any number" if uses is None else str(uses),
             visible((one["expires_at"] or "the session ends")[:19]),
         )
-    console.print(rows)
+    rows.print()
 
 
 def revoke(

@@ -14,11 +14,18 @@ from handrail.app.doctor.finding import Finding, Health
 from handrail.app.first_steps import HELLO, FirstCall, Settled, remove_hello, settle
 from handrail.app.home import Home
 from handrail.app.logs import configure_logs
+from handrail.app.provider_keys import WITH_KEYS
 from handrail.app.settings import Settings, load_settings
 from handrail.app.terminal import find_terminal
 from handrail.cli import options
 from handrail.cli.doctor import show as show_findings
 from handrail.cli.output import print_json, program, say, status, visible
+from handrail.cli.provider_key import (
+    check_names_provider,
+    find_chosen,
+    keep_from_stdin,
+    offer_a_model,
+)
 from handrail.core.errors import SetupError
 from handrail.core.ports import Channel
 
@@ -34,17 +41,25 @@ def init(
     yes: Annotated[
         bool, typer.Option("--yes", help="Ask nothing; leave out the first call.")
     ] = False,
+    provider: Annotated[
+        str | None, typer.Option(help=f"Whose model to ask: {' or '.join(WITH_KEYS)}.")
+    ] = None,
+    key_stdin: Annotated[
+        bool, typer.Option("--key-stdin", help="Read its key from standard input, the first line.")
+    ] = False,
     port: options.Port = None,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
     """Make a folder known, and decide about a first call.
 
-    In between it looks at this machine. Doing it again changes nothing.
+    In between it looks at this machine, and asks for the key of a model provider, which is kept in
+    the system's keyring or in a file that only you can read. Doing it again changes nothing.
     """
     configure_logs()
     settings = load_settings(home=home, port=port)
     channel = None if yes or json else find_terminal()
+    check_names_provider(provider, key_stdin=key_stdin)
     if channel is None and not yes:
         raise SetupError("nobody can be asked here; say --yes to make this folder known unasked")
     if not workspace.is_dir():
@@ -54,11 +69,15 @@ def init(
         typer.confirm("Is that the right folder?", default=True, abort=True)
 
     settled = asyncio.run(settle(settings, workspace))
+    if key_stdin:
+        keep_from_stdin(settings, provider)
     findings = examine(settings, workspace)
     if json:
         print_json(_in_json(settings, settled, findings))
         return
     _show(settings, settled, findings)
+    if channel is not None and not key_stdin:
+        offer_a_model(settings, provider)
     if channel is not None:
         _first_call(settings, workspace, channel)
     then = "connect" if Home(settings.home).is_served() else "up"
@@ -98,13 +117,15 @@ def _first_call(settings: Settings, workspace: Path, channel: Channel) -> None:
 
 
 def _in_json(settings: Settings, settled: Settled, findings: list[Finding]) -> dict[str, Any]:
-    known = settled.credentials
+    known, chosen = settled.credentials, find_chosen(settings)
     return {
         "new": settled.is_new,
         "workspace": known.workspace,
         "project_id": known.project_id,
         "server": known.server,
         "home": str(settings.home),
+        "provider": None if chosen is None else chosen.provider,
+        "key": None if chosen is None else chosen.key_place,
         "audit_key": public_key(Home(settings.home)),
         "findings": [asdict(finding) for finding in findings],
     }

@@ -46,6 +46,11 @@ COMMANDS = {
         "handrail.cli.skills",
         "List the skills an agent can load: yours, and those that come with Handrail.",
     ),
+    "config": (
+        "handrail.cli.config",
+        "Show and change the settings of Handrail, and the keys of model providers.",
+    ),
+    "budget": ("handrail.cli.budget", "Show what your agents have used today, and may use."),
     "toolchains": (
         "handrail.cli.toolchains",
         "List the toolchains of this machine, and say which of them commands may use.",

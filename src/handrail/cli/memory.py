@@ -10,7 +10,8 @@ import typer
 
 from handrail.cli import options
 from handrail.cli.ask import ask
-from handrail.cli.output import console, in_short, print_json, remark, say, table, visible
+from handrail.cli.output import in_short, print_json, remark, say, visible
+from handrail.cli.tables import Rows
 from handrail.core.errors import BadInput
 from handrail.core.memory import MOST_MEMORIES
 
@@ -66,7 +67,7 @@ def list_memories(
     if not answer["memories"]:
         say("Nothing like this is remembered." if wanted else "Nothing is remembered yet.")
     else:
-        rows = table("key", "category", "changed", "what")
+        rows = Rows("key", "category", "changed", "what")
         for one in answer["memories"]:
             mark = "[yellow]untrusted[/] " if one["tainted"] else ""
             rows.add_row(
@@ -75,7 +76,7 @@ def list_memories(
                 visible(one["updated_at"][:10]),
                 mark + visible(in_short(one["content"], _SHOWN_CHARS)),
             )
-        console.print(rows)
+        rows.print()
     if answer["words_alone"]:
         remark(f"[dim]Memories are found by their words alone: {visible(answer['words_alone'])}[/]")
 

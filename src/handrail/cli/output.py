@@ -9,7 +9,6 @@ from typing import Any, cast
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from handrail.core.visible import cut
 from handrail.core.visible import visible as make_visible
@@ -47,6 +46,13 @@ def status(word: str) -> str:
     return f"[{_STATUS_STYLE.get(word, 'cyan')}]{visible(word)}[/]"
 
 
+def ending(call: dict[str, Any]) -> str:
+    """The status of a call. A command that came to its own end has that, whatever its exit code."""
+    result: dict[str, object] = call["result"] or {}
+    code = result.get("exit_code") if call["status"] == "completed" else None
+    return status(call["status"]) + (f" (exit {visible(code)})" if code else "")
+
+
 def visible(text: object, *, keep: str = "") -> str:
     """Text from elsewhere, unable to move the cursor, change colours or hide anything."""
     return escape(make_visible(str(text), keep=keep))
@@ -67,10 +73,3 @@ def complain(words: object) -> None:
 
 def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, default=str))
-
-
-def table(*columns: str) -> Table:
-    made = Table(box=None, pad_edge=False, header_style="dim")
-    for column in columns:
-        made.add_column(column, overflow="fold")
-    return made

@@ -8,7 +8,8 @@ import typer
 
 from handrail.app.policies import JudgedLine, check_policy, judge_lines, show_policy
 from handrail.cli import options
-from handrail.cli.output import console, print_json, say, table, visible
+from handrail.cli.output import print_json, say, visible
+from handrail.cli.tables import Rows
 from handrail.core.risk import RiskLevel
 from handrail.wire.policy import LayerView
 
@@ -107,8 +108,8 @@ def _say_layer(layer: LayerView) -> None:
         say(f"  [yellow]{visible(note)}[/]")
     if layer.layer == "shipped" or not layer.rules:
         return
-    rows = table("kind", "name", "risk", "reason")
+    rows = Rows("kind", "name", "risk", "reason")
     for rule in layer.rules:
         note = "" if rule.note is None else f"  [yellow]{visible(rule.note)}[/]"
         rows.add_row(rule.kind, visible(rule.name), rule.risk_level, visible(rule.reason) + note)
-    console.print(rows)
+    rows.print()

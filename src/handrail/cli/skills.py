@@ -6,7 +6,8 @@ import typer
 
 from handrail.cli import options
 from handrail.cli.ask import ask
-from handrail.cli.output import console, print_json, remark, table, visible
+from handrail.cli.output import print_json, remark, visible
+from handrail.cli.tables import Rows
 
 
 def register(app: typer.Typer) -> None:
@@ -21,10 +22,10 @@ def skills(
     if json:
         print_json(answer)
         return
-    rows = table("name", "whose", "what for")
+    rows = Rows("name", "whose", "what for")
     for one in answer["skills"]:
         whose = "built in" if one["builtin"] else "yours"
         rows.add_row(visible(one["name"]), whose, visible(one["description"]))
-    console.print(rows)
+    rows.print()
     for warning in answer["warnings"]:
         remark(f"[yellow]{visible(warning)}[/]")

@@ -17,7 +17,8 @@ from handrail.app.settings import load_settings
 from handrail.app.tokens import Issued, TokenBook, Wish, open_tokens
 from handrail.cli import options
 from handrail.cli.ids import find_by_end, short
-from handrail.cli.output import console, print_json, remark, say, table, visible
+from handrail.cli.output import print_json, remark, say, visible
+from handrail.cli.tables import Rows
 from handrail.core.access import Role, Token
 from handrail.core.errors import BadInput
 from handrail.core.ids import ProjectId
@@ -55,7 +56,7 @@ def list_(user: UserName = None, home: options.Home = None, json: options.Json =
     if json:
         print_json({"tokens": found, "total_count": len(found)})
         return
-    rows = table("id", "role", "name", "made", "expires", "state")
+    rows = Rows("id", "role", "name", "made", "expires", "state")
     for one in found:
         rows.add_row(
             short(one["token_id"]),
@@ -65,7 +66,7 @@ def list_(user: UserName = None, home: options.Home = None, json: options.Json =
             _day(one["expires_at"]) or "never",
             one["state"],
         )
-    console.print(rows)
+    rows.print()
 
 
 def create(

@@ -9,7 +9,8 @@ from handrail.app.home import Home
 from handrail.app.settings import load_settings
 from handrail.app.toolchains import Answer, Entry, Toolchains
 from handrail.cli import options
-from handrail.cli.output import console, print_json, say, table, visible
+from handrail.cli.output import print_json, say, visible
+from handrail.cli.tables import Rows
 from handrail.core.errors import BadInput
 
 Paths = Annotated[
@@ -51,12 +52,12 @@ def toolchains(
     if not entries:
         say("None was found besides what the system has, which commands may use anyway.")
         return
-    rows = table("answer", "kind", "folder", "programs, the first one first")
+    rows = Rows("answer", "kind", "folder", "programs, the first one first")
     for entry in entries:
         answer = f"[{_COLOURS[entry.answer]}]{entry.answer}[/]"
         where = visible(entry.toolchain.path)
         rows.add_row(answer, entry.toolchain.kind, where, _programs(entry))
-    console.print(rows)
+    rows.print()
 
 
 def _programs(entry: Entry) -> str:

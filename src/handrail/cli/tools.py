@@ -8,7 +8,8 @@ import typer
 from handrail.app.plugins import load_toolbox
 from handrail.cli import options
 from handrail.cli.ask import ask
-from handrail.cli.output import console, print_json, say, table, visible
+from handrail.cli.output import print_json, say, visible
+from handrail.cli.tables import Rows
 
 
 def register(app: typer.Typer) -> None:
@@ -30,12 +31,12 @@ def tools(
         left_out = [asdict(one) for one in here.left_out]
         print_json({**answer, "missing_here": missing, "left_out": left_out})
         return
-    rows = table("tool", "risk", "what it does")
+    rows = Rows("tool", "risk", "what it does")
     for tool in answer["tools"]:
         rows.add_row(
             visible(tool["name"]), visible(tool["risk_level"]), visible(tool["description"])
         )
-    console.print(rows)
+    rows.print()
     for name in missing:
         say(f"[yellow]not on this machine[/]  {visible(name)}: the server has it, this machine not")
     for one in here.left_out:

@@ -12,7 +12,7 @@ from handrail.app.terminal import find_terminal
 from handrail.app.tour import Chapter, Tour, chapters
 from handrail.cli import options
 from handrail.cli.ids import short
-from handrail.cli.output import in_short, print_json, program, say, status, visible
+from handrail.cli.output import ending, in_short, print_json, program, say, status, visible
 from handrail.client.api import HandrailApi, ServerUnreachable, ServerUntrusted
 from handrail.core.access import Role
 from handrail.core.card import Card
@@ -83,7 +83,7 @@ async def _play(
                 _announce(number, chapter)
             answers.append(await guide.play(number, chapter))
             if not quiet:
-                _show(answers[-1])
+                show(answers[-1])
         return answers
 
 
@@ -112,16 +112,19 @@ def _announce(number: int, chapter: Chapter) -> None:
     say(f"   the agent asks   {chapter.tool_name} {visible(words)}")
 
 
-def _show(answer: dict[str, Any]) -> None:
+def show(answer: dict[str, Any]) -> None:
+    """Tell how one call was judged and decided, and what came of it."""
     say(f"   Handrail judges  risk {answer['risk_level']}")
     for reason in answer["reasons"]:
         say(f"                    {visible(reason)}")
     if answer["approval_id"] is not None:
         decision = "approved" if answer["approved_by"] is not None else answer["status"]
         say(f"   the person says  {status(decision)}")
-    outcome = answer["error"] or _first_line(answer["result"]["output"])
-    say(f"   the agent gets   {status(answer['status'])}: {visible(in_short(outcome, 100))}")
-
-
-def _first_line(text: str) -> str:
-    return text.strip().split("\n")[0] or "(nothing)"
+    output = "" if answer["result"] is None else str(answer["result"].get("output", ""))
+    first, *further = output.strip().split("\n")
+    outcome = answer["error"] or first or "(nothing)"
+    say(f"   the agent gets   {ending(answer)}: {visible(in_short(outcome, 100))}")
+    for line in further:
+        # Why an install came to nothing stands at the very end of what it said.
+        if line.startswith("[not reached: "):
+            say(f"                    {visible(in_short(line, 200))}")

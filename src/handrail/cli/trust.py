@@ -8,7 +8,8 @@ import typer
 from handrail.cli import options
 from handrail.cli.ask import ask
 from handrail.cli.ids import short
-from handrail.cli.output import console, print_json, program, say, table, visible
+from handrail.cli.output import print_json, program, say, visible
+from handrail.cli.tables import Rows
 
 _CHANNEL = "command-line"
 
@@ -52,7 +53,7 @@ def _show(workspace: Path, home: Path | None, *, json: bool) -> None:
     if not answer["taints"]:
         say("No session has read anything that looks like orders.")
         return
-    rows = table("session", "since", "because of the result of", "call")
+    rows = Rows("session", "since", "because of the result of", "call")
     for one in answer["taints"]:
         rows.add_row(
             visible(one["session_id"]),
@@ -60,7 +61,7 @@ def _show(workspace: Path, home: Path | None, *, json: bool) -> None:
             visible(one["tainted_by"]),
             visible(short(one["tool_id"])),
         )
-    console.print(rows)
+    rows.print()
     say(
         f"\nLook at the call with [bold]{program()} executions show ID[/]; if its result is "
         f"harmless, [bold]{program()} trust SESSION[/]."

@@ -10,7 +10,8 @@ from handrail.app.home import Home
 from handrail.app.settings import load_settings
 from handrail.app.uninstall import Estate, Item, remove_estate, survey_estate
 from handrail.cli import options
-from handrail.cli.output import console, print_json, say, table, visible
+from handrail.cli.output import print_json, say, visible
+from handrail.cli.tables import Rows
 from handrail.core.errors import SetupError
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
@@ -28,8 +29,9 @@ def uninstall(
 ) -> None:
     """Remove everything that Handrail has made.
 
-    That is its own folder, and what the tour left. Your own files stay, also the policy and the
-    skills that you have written into that folder, and the policy in a workspace's `.handrail`.
+    That is its own folder, what the tour left, and the keys of model providers that it keeps. Your
+    own files stay, also the policy, the settings and the skills that you have written into that
+    folder, and the policy in a workspace's `.handrail`.
     """
     own = Home(load_settings(home=home).home)
     estate = survey_estate(own)
@@ -59,14 +61,14 @@ def _agree(own: Home, *, yes: bool, json: bool) -> bool:
 
 def _show(estate: Estate) -> None:
     say(f"Handrail has made {_readable(estate.size_bytes)}:")
-    rows = table("", "")
-    rows.show_header = False
-    rows.columns[0].justify = "right"
+    rows = Rows(right=(0,))
     for item in (Item(estate.home, 0), *estate.inside, *estate.tours):
         name = item.path if item.path.parent != estate.home else f"  {item.path.name}"
         size = "" if item.path == estate.home else _readable(item.size_bytes)
         rows.add_row(size, visible(name))
-    console.print(rows)
+    rows.print()
+    for provider, place in estate.keys.items():
+        say(f"Your key for {visible(provider)}, in {visible(place)}")
     for path in estate.kept:
         say(f"Yours, and left alone: {visible(path)}")
 
@@ -92,6 +94,7 @@ def _in_json(estate: Estate, *, removed: bool) -> dict[str, Any]:
     return {
         "home": str(estate.home),
         "items": told(estate.inside) + told(estate.tours),
+        "keys": estate.keys,
         "kept": [str(path) for path in estate.kept],
         "removed": removed,
     }

@@ -48,7 +48,22 @@ class Opaque:
     block: JsonObject
 
 
-Part = Text | ToolUse | ToolAnswer | Opaque
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Stands, for the model, in the place of everything up to the message with that number."""
+
+    text: str
+    through: int
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Handrail tells the person something; the model does not hear it."""
+
+    text: str
+
+
+Part = Text | ToolUse | ToolAnswer | Opaque | Summary | Notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +80,7 @@ class Utterance:
     @property
     def tool_uses(self) -> Sequence[ToolUse]:
         return [part for part in self.parts if isinstance(part, ToolUse)]
+
+    @property
+    def answers(self) -> Sequence[ToolAnswer]:
+        return [part for part in self.parts if isinstance(part, ToolAnswer)]

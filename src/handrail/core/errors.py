@@ -10,6 +10,7 @@ HandrailError
 │   ├── ConflictingCall   the same call id with another body
 │   ├── ChangeRefused     a precondition of a change no longer holds
 │   ├── OfferedAnew       the call is yours, under a newer epoch
+│   ├── BudgetExhausted   no tokens are left for today
 │   └── IllegalTransition no road leads from this state to that one
 ├── BrokenRecord          the audit does not prove itself
 ├── SetupError            Handrail cannot start like this
@@ -90,6 +91,10 @@ class ChangeRefused(Conflict):
 
 class OfferedAnew(Conflict):
     """The call was handed to the same client anew; what it says counts under the new epoch."""
+
+
+class BudgetExhausted(Conflict):
+    """What a person's agents may use on one day is used up."""
 
 
 class IllegalTransition(Conflict):

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple, Self
 
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.ids import ClientId, ExecutionId, MessageId, ProjectId
+from handrail.core.ids import ClientId, ExecutionId, MessageId, ProjectId, RunId
 
 
 class EventKind(StrEnum):
@@ -19,14 +19,21 @@ class EventKind(StrEnum):
     APPROVAL_REQUEST = "tool.approval_request"
     APPROVAL_RESOLVED = "approval.resolved"
     CHAT_MESSAGE = "chat.message"
+    CHAT_RUN = "chat.run"
     SESSION_TAINTED = "session.tainted"
     SESSION_CLEARED = "session.cleared"
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether it tells of a conversation, and not of a call."""
+        return self in (EventKind.CHAT_MESSAGE, EventKind.CHAT_RUN)
 
 
 class NewEvent(NamedTuple):
     """An event before the store has numbered it.
 
-    It tells of a call; of a conversation it tells that something was said, and holds that id.
+    It tells of a call; of a conversation it tells that something was said, or what has become of
+    a run, and holds that id.
     `client_id` names the one client it is addressed to; users of the project see such an event
     as a plain change of status. Without it everyone on the project's stream is meant.
     """
@@ -52,6 +59,11 @@ class NewEvent(NamedTuple):
         """Somebody has said something, told to all who may hear it."""
         return cls(EventKind.CHAT_MESSAGE, ExecutionId(message_id), Status.COMPLETED)
 
+    @classmethod
+    def of_run(cls, run_id: RunId) -> Self:
+        """A run has begun or ended, told to all who may hear it."""
+        return cls(EventKind.CHAT_RUN, ExecutionId(run_id), Status.COMPLETED)
+
 
 class Event(NamedTuple):
     """A numbered event: gapless and increasing within its project.
@@ -76,6 +88,8 @@ class Topic:
     CLOSING = "closing"
     # There is something to do for the tools that live on the server.
     INSIDE = "inside"
+    # A person has said something to our own agent, or has stopped it.
+    RUNS = "runs"
 
     @staticmethod
     def project(project_id: ProjectId) -> str:

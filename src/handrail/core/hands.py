@@ -7,8 +7,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, NoReturn, Protocol
 
+from handrail.core.about import About
 from handrail.core.blob import Blob
 from handrail.core.box import Profile, Wall
+from handrail.core.configuration import Configuration
 from handrail.core.errors import FileOperationError, ToolError
 from handrail.core.memory import Memories
 from handrail.core.pattern import NamePattern
@@ -289,6 +291,8 @@ _NO_WEB: Any = Absent("the web")
 _NO_READER: Any = Absent("a reader")
 _NO_MEMORIES: Any = Absent("memories")
 _NO_SKILLS: Any = Absent("skills")
+_NO_CONFIG: Any = Absent("settings")
+_NO_ABOUT: Any = Absent("what Handrail knows of itself")
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +307,8 @@ class Hands:
     reader: Reader = _NO_READER
     memories: Memories = _NO_MEMORIES
     skills: Skills = _NO_SKILLS
+    config: Configuration = _NO_CONFIG
+    about: About = _NO_ABOUT
 
     async def run(
         self, *argv: str, profile: Profile = Profile.READ, timeout_seconds: float = 30

@@ -186,6 +186,10 @@ class Store(Talks, MemoryReads, Protocol):
         """The sessions of a project that are not trusted, and have not been stopped."""
         ...
 
+    async def count_calls(self, project_id: ProjectId, since: datetime) -> int:
+        """How many calls of a project were made at that moment or later."""
+        ...
+
     async def list_open(self, workspace_id: WorkspaceId) -> list[ToolExecution]:
         """The calls of a workspace that are APPROVED or EXECUTING, oldest first."""
         ...

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from handrail.core.access import Principal
-from handrail.core.ids import MessageId, ProjectId, RunId, SessionId, UserId
+from handrail.core.ids import MessageId, ProjectId, RunId, SessionId, UserId, WorkspaceId
 from handrail.core.model import Usage
 from handrail.core.run import Message, Run, Talk
 
@@ -12,9 +12,16 @@ class Runs(Protocol):
     """The agent, as far as others need to know it."""
 
     async def say(
-        self, text: str, principal: Principal, project_id: ProjectId, session_id: SessionId | None
+        self,
+        text: str,
+        principal: Principal,
+        project_id: ProjectId,
+        session_id: SessionId | None,
+        workspace_id: WorkspaceId | None = None,
     ) -> tuple[Message, Run]:
         """Take a person's message down; it begins a run, or is heard by the one that is going.
+
+        A new conversation happens in that workspace, or in the only one there is.
 
         Raises:
             Conflict: There is nobody to answer, or nowhere to work; the message says what to do.
@@ -52,6 +59,10 @@ class Talks(Protocol):
         self, project_id: ProjectId, session_id: SessionId, *, after: int, limit: int
     ) -> list[Message]:
         """What was said in a session after a number, in order."""
+        ...
+
+    async def last_seq(self, project_id: ProjectId, session_id: SessionId) -> int:
+        """The number of what was said last in a session; 0 where nothing was."""
         ...
 
     async def list_talks(self, project_id: ProjectId, *, limit: int) -> list[Talk]:

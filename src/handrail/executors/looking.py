@@ -16,6 +16,7 @@ from handrail.core.sight import FileSort, SeenFile, SeenStep, Sight
 from handrail.core.stage import ScriptFile, Stage
 from handrail.executors.beneath import PASSAGE, open_beneath
 from handrail.executors.expanding import expanded
+from handrail.executors.folders import files_within
 from handrail.executors.interpreters import Interpreter, interpreter_in
 from handrail.executors.patterns import expand
 from handrail.executors.programs import ProgramFinder
@@ -137,15 +138,30 @@ class _Look:
                 return self._kept_program(script.path)
             return replace(self._file(script.path), run_by=tuple(self._interpreters(path, folder)))
         if not script.is_pattern:
-            return self._file(script.path)
+            found = self._file(script.path)
+            return found if found.sort is not FileSort.FOLDER else self._within(found)
         try:
             names = expand(self._root_fd, ".", script.path)
         except CommandExecutionError:
             return SeenFile(script.path, FileSort.UNREAD, "too many")
-        found = [self._file(name.removeprefix("./")) for name in names]
+        return self._several(script.path, [self._file(name.removeprefix("./")) for name in names])
+
+    def _within(self, folder: SeenFile) -> SeenFile:
+        """What a folder holds that is run: which of it comes to be run, only the program knows."""
+        try:
+            names = files_within(self._root_fd, folder.path)
+        except OSError:
+            return folder
+        found = [self._file(name) for name in names or ()]
+        if names is None or any(file.sort is not FileSort.FILE for file in found):
+            return folder
+        several = self._several(folder.path, found)
+        return replace(several, mark=f"{folder.mark} {several.mark}")
+
+    def _several(self, path: str, found: Sequence[SeenFile]) -> SeenFile:
         told = "\n".join(f"{file.path} {file.fact}" for file in found)
         mark = hashlib.sha256(told.encode(errors="surrogateescape")).hexdigest()
-        return SeenFile(script.path, FileSort.SEVERAL, mark, len(found))
+        return SeenFile(path, FileSort.SEVERAL, mark, len(found))
 
     def _kept_program(self, path: str) -> SeenFile:
         """A link of the workspace to a program elsewhere, if it is one that may be run."""

@@ -13,7 +13,8 @@ from handrail.executors.git.credentials import (
     ask_helpers,
     handed_in,
 )
-from handrail.executors.git.guard import GitGuard, runs_git
+from handrail.executors.git.guard import GitGuard, Pairs, runs_git
+from handrail.executors.git.passwords import mask_settings
 from handrail.executors.git.remotes import RemoteFinder, reaches_remote
 from handrail.executors.network.hosts import Networks
 
@@ -44,6 +45,7 @@ class Quartermaster:
         self._networks = networks
         self._remotes = remotes
         self._given: list[Credential] = []
+        self._settings: Pairs = []
 
     async def provisions(self, stage: Stage, stack: AsyncExitStack) -> Provisions:
         """What a stage is given, until the stack ends."""
@@ -51,7 +53,9 @@ class Quartermaster:
         if not runs_git(stage):
             return Provisions(reachable.variables, reachable.local)
         settings, fds = await self._credential(stage, stack)
-        variables = await self._git.environment(stage, settings)
+        found = await self._git.settings_in_use(stage)
+        self._settings += found
+        variables = self._git.environment(stage, found, settings)
         given = (*variables, *reachable.variables)
         return Provisions(given, reachable.local, fds, sees_settings=self._git.lists)
 
@@ -69,7 +73,7 @@ class Quartermaster:
         return stack.enter_context(handed_in(credential, remote))
 
     def mask(self, words: bytes) -> bytes:
-        """What was printed, without what was given."""
+        """What was printed, without what was given, and without the passwords in git's settings."""
         for credential in self._given:
             words = credential.mask(words)
-        return words
+        return mask_settings(words, self._settings)

@@ -72,6 +72,7 @@ class Stopper:
             NotFound: There is no such session in this project.
         """
         session = await self._get_session(session_id, decider)
+        at_first = await self._store.list_unfinished(session)
         line = AuditRecord("session.stopped", decider.principal.subject, session_id)
         stop = (StopSession(session),)
         change = Change(decider.project_id, self._clock.now(), stop, audit=(line,))
@@ -83,10 +84,11 @@ class Stopper:
             name, decider.principal.subject, decider.channel, f"{name} stopped this session"
         )
         # Again and again: what moves while it is to be ended must not slip through.
-        ended = 0
+        ended: set[ExecutionId] = set()
         while left := await self._store.list_unfinished(session):
-            ended += await self._end_all(left, word)
-        return Stopped(await self._get_session(session_id, decider), ended)
+            ended |= await self._end_all(left, word)
+        ended |= await self._ended_by_others(at_first)
+        return Stopped(await self._get_session(session_id, decider), len(ended))
 
     async def end_left_behind(self) -> None:
         """End what a stopped session still has: it moved while being stopped, or we died."""
@@ -98,11 +100,17 @@ class Stopper:
             raise NotFound(f"there is no session {session_id!r}")
         return place.session
 
-    async def _end_all(self, calls: list[ToolExecution], word: _Word) -> int:
-        """Side by side, so that they share commits; how many of them were ended."""
+    async def _end_all(self, calls: list[ToolExecution], word: _Word) -> set[ExecutionId]:
+        """Side by side, so that they share commits; those that were ended."""
         async with asyncio.TaskGroup() as group:
             ending = [group.create_task(self._end(execution, word)) for execution in calls]
-        return sum(task.result() is not None for task in ending)
+        results = (task.result() for task in ending)
+        return {execution.id for execution in results if execution is not None}
+
+    async def _ended_by_others(self, calls: list[ToolExecution]) -> set[ExecutionId]:
+        """Those that ended because of the stop, though it was the sweeper that saw to it."""
+        now = [await self._store.find_execution(execution.id) for execution in calls]
+        return {one.id for one in now if one is not None and one.error_type is ErrorType.CANCELLED}
 
     async def _end(self, execution: ToolExecution, word: _Word) -> ToolExecution | None:
         """The call as it ended; None when it has moved on meanwhile."""

@@ -17,9 +17,12 @@ _MOST_WAITING = 1_000
 
 
 class Whisper(NamedTuple):
+    """A piece of what will be the message with that number."""
+
     project_id: ProjectId
     session_id: SessionId
     run_id: RunId
+    seq: int
     text: str
 
 
@@ -37,7 +40,7 @@ class Ear:
         taken: list[Whisper] = []
         while self._waiting:
             whisper = self._waiting.popleft()
-            if taken and taken[-1].run_id == whisper.run_id:
+            if taken and taken[-1][:-1] == whisper[:-1]:
                 taken[-1] = taken[-1]._replace(text=taken[-1].text + whisper.text)
             else:
                 taken.append(whisper)

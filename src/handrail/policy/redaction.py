@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from handrail.policy.prose import mask_told
+
 MASK = "[masked]"
 KEPT_CHARS = 20_000
 
@@ -75,6 +77,7 @@ _LONG_KEY_LINE = 60
 _SHAPE_IN_LINE = re.compile("|".join(_SHAPES))
 _RUNS = re.compile(r"\$\(|[`;|&<>]")
 _BLANK = re.compile(r"\s")
+_SHELLS = frozenset({"bash", "dash", "ksh", "sh", "zsh"})
 
 
 def mask_shown(text: str) -> str:
@@ -87,12 +90,17 @@ def mask_shown(text: str) -> str:
 
 
 def mask_words(words: Sequence[str]) -> tuple[str, ...]:
-    """The same for each word of a command; a word behind a flag such as `--password` is secret."""
+    """The same for each word of a command; a word behind a flag such as `--password` is secret.
+
+    A word with blanks in it is text that is told to somebody, unless a shell is to read it.
+    """
     masked: list[str] = []
-    after_flag = False
+    after_flag = is_for_shell = False
     for word in words:
         is_secret = after_flag and not word.startswith("-") and not _RUNS.search(word)
-        masked.append(MASK if is_secret and "\n" not in word else mask_shown(word))
+        seen = MASK if is_secret and "\n" not in word else mask_shown(word)
+        masked.append(seen if is_for_shell else mask_told(seen, MASK))
+        is_for_shell = is_for_shell or word.rpartition("/")[2] in _SHELLS
         after_flag = _SECRET_FLAG.fullmatch(word) is not None
     return tuple(masked)
 

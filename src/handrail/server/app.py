@@ -25,10 +25,12 @@ from handrail.server.routes.approvals import AnswerRoutes, approvals_router
 from handrail.server.routes.batch import BatchRoutes
 from handrail.server.routes.blobs import BlobRoutes
 from handrail.server.routes.calls import BASE, CallRoutes
+from handrail.server.routes.chat import ChatRoutes
 from handrail.server.routes.grants import grants_router
 from handrail.server.routes.health import health_router
 from handrail.server.routes.knowledge import knowledge_router
 from handrail.server.routes.metrics import metrics_router
+from handrail.server.routes.own import own_router
 from handrail.server.routes.policy import PolicyRoutes
 from handrail.server.routes.records import records_router
 from handrail.server.routes.stops import StopRoutes
@@ -61,6 +63,7 @@ def create_app(
         *PolicyRoutes(services, gate).routes(),
         *BatchRoutes(services, gate).routes(),
         *BlobRoutes(services, gate).routes(),
+        *ChatRoutes(services, gate).routes(),
     )
     api = _api(services, gate, direct)
     api.include_router(
@@ -80,7 +83,9 @@ def create_app(
 @asynccontextmanager
 async def _at_work(services: Services) -> AsyncGenerator[None]:
     async with asyncio.TaskGroup() as group:
-        works = (services.sweeper.sweep_forever(), services.inside.work_forever())
+        works = [services.sweeper.sweep_forever(), services.inside.work_forever()]
+        if services.runs is not None:
+            works.append(services.runs.work_forever())
         tasks = [group.create_task(work) for work in works]
         yield
         for task in tasks:
@@ -104,6 +109,7 @@ def _api(services: Services, gate: Gate, direct: tuple[DirectRoute, ...]) -> Fas
     api.include_router(grants_router(services, gate), prefix=BASE)
     api.include_router(records_router(services, gate), prefix=BASE)
     api.include_router(knowledge_router(services, gate), prefix=BASE)
+    api.include_router(own_router(services, gate), prefix=BASE)
     describe = api.openapi
 
     @cache

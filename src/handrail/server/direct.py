@@ -78,6 +78,22 @@ class DirectRoute:
         return operation
 
 
+def query_of(model: type[BaseModel]) -> tuple[dict[str, Any], ...]:
+    """The fields of a model as what may stand behind the question mark of an address."""
+    schema = model.model_json_schema()
+    needed = schema.get("required", [])
+    return tuple(
+        {
+            "name": name,
+            "in": "query",
+            "required": name in needed,
+            "description": described.pop("description"),
+            "schema": described,
+        }
+        for name, described in schema["properties"].items()
+    )
+
+
 def open_to(roles: Sequence[Role]) -> dict[str, Any]:
     """Whose tokens are taken, any of them, as OpenAPI; the gate sees to it."""
     return {"security": [{SCHEME: [role.value]} for role in roles]}

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from handrail.core.about import Affairs
 from handrail.core.ports import Bus, Clock, Store
 from handrail.core.talks import Runs
 from handrail.knowledge.memory import MemoryKeeper
@@ -49,4 +50,5 @@ class Services:
     whispers: Whispers
     memories: MemoryKeeper
     skills: SkillShelf
+    affairs: Affairs
     runs: Runs | None = None

@@ -9,7 +9,7 @@ import msgspec
 from handrail.core.access import Role
 from handrail.core.approval import Approval
 from handrail.core.event import Event, EventKind, Topic
-from handrail.core.ids import ClientId, MessageId
+from handrail.core.ids import ClientId, MessageId, RunId, SessionId
 from handrail.core.ports import Bell, StreamItem
 from handrail.plane.seats import Seat
 from handrail.plane.whispers import Whisper
@@ -21,10 +21,8 @@ from handrail.wire.events import (
     ABOUT_APPROVALS,
     STREAM_RESET,
     Payload,
-    render,
-    render_message,
-    stream_reset,
 )
+from handrail.wire.rendering import render, render_message, render_run, stream_reset
 
 _PING_SECONDS = 15.0
 _MOST_PER_FLUSH = 500
@@ -52,6 +50,8 @@ class EventStream:
         if entry.principal.role is Role.CLIENT:
             self._client_id = ClientId(entry.principal.subject)
         self._cursor = last_event_id
+        # The last message of each conversation that this listener was told.
+        self._told: dict[SessionId, int] = {}
 
     async def frames(self) -> AsyncGenerator[bytes]:
         store = self._services.store
@@ -87,7 +87,7 @@ class EventStream:
                     self._services.tally.events_streamed += len(standing)
                     yield b"".join([await self._frame(item, head) for item in standing])
                 elif whispers := ear.take():
-                    yield b"".join(map(_delta, whispers))
+                    yield b"".join(_delta(one) for one in whispers if not self._is_told(one))
                 elif not await self._wait(bell):
                     yield b": ping\n\n"
 
@@ -150,7 +150,7 @@ class EventStream:
     async def _frame(self, item: StreamItem, head: int) -> bytes:
         approval: Approval | None = None
         if item.execution is None:
-            return await self._message(item.event)
+            return await self._of_chat(item.event)
         if item.event.kind in ABOUT_APPROVALS and item.execution.approval_id is not None:
             approval = await self._services.store.find_approval(item.execution.approval_id)
         name, payload = render(
@@ -162,10 +162,20 @@ class EventStream:
         )
         return _event(item.event.seq, name, payload)
 
-    async def _message(self, event: Event) -> bytes:
-        """What was said; nothing, where the conversation has been deleted since."""
+    def _is_told(self, whisper: Whisper) -> bool:
+        """Whether the message that this is a piece of was told already, and whole."""
+        return whisper.seq <= self._told.get(whisper.session_id, 0)
+
+    async def _of_chat(self, event: Event) -> bytes:
+        """What was said or became of a run; nothing, where the conversation is deleted since."""
+        if event.kind is EventKind.CHAT_RUN:
+            run = await self._services.store.find_run(RunId(event.execution_id))
+            return b"" if run is None else _event(event.seq, event.kind, render_run(run))
         message = await self._services.store.find_message(MessageId(event.execution_id))
-        return b"" if message is None else _event(event.seq, event.kind, render_message(message))
+        if message is None:
+            return b""
+        self._told[message.session_id] = message.seq
+        return _event(event.seq, event.kind, render_message(message))
 
 
 def _delta(whisper: Whisper) -> bytes:
@@ -173,6 +183,7 @@ def _delta(whisper: Whisper) -> bytes:
     payload: ChatDelta = {
         "session_id": whisper.session_id,
         "run_id": whisper.run_id,
+        "seq": whisper.seq,
         "text": whisper.text,
     }
     return b"event: %b\ndata: %b\n\n" % (CHAT_DELTA.encode(), _encode(payload))

@@ -38,6 +38,10 @@ class ChatReads(Reading):
         )
         return [read_message(row) for row in found]
 
+    async def last_seq(self, project_id: ProjectId, session_id: SessionId) -> int:
+        found = await self._fetch(statements.LAST_SEQ, project_id=project_id, session_id=session_id)
+        return found[0][0] or 0
+
     async def list_talks(self, project_id: ProjectId, *, limit: int) -> list[Talk]:
         found = await self._fetch(statements.LIST_TALKS, project_id=project_id, limit=limit)
         return [read_talk(row) for row in found]

@@ -4,7 +4,17 @@ import json
 from dataclasses import fields
 from typing import Any
 
-from handrail.core.conversation import Opaque, Part, Speaker, Text, ToolAnswer, ToolUse, Utterance
+from handrail.core.conversation import (
+    Notice,
+    Opaque,
+    Part,
+    Speaker,
+    Summary,
+    Text,
+    ToolAnswer,
+    ToolUse,
+    Utterance,
+)
 from handrail.core.model import Usage
 from handrail.core.run import Message, Run, RunStatus, Talk
 from handrail.store.rows import Row, from_micros, micros_or_none, moment_or_none, to_micros
@@ -14,6 +24,8 @@ _KINDS: dict[str, type[Part]] = {
     "tool_use": ToolUse,
     "tool_answer": ToolAnswer,
     "opaque": Opaque,
+    "summary": Summary,
+    "notice": Notice,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _TITLE_CHARS = 80

@@ -79,6 +79,10 @@ LIST_MESSAGES = (
     .order_by(messages.c.seq)
     .limit(bindparam("limit"))
 )
+LAST_SEQ = select(func.max(messages.c.seq)).where(
+    messages.c.project_id == bindparam("project_id"),
+    messages.c.session_id == bindparam("session_id"),
+)
 FIND_MESSAGE = select(messages).where(messages.c.id == bindparam("message_id"))
 _last_said = (
     select(func.max(messages.c.at))

@@ -106,6 +106,12 @@ class StoreReads(ApprovalReads, BlobReads, ChatReads, MemoryReads):
         found = await self._fetch(taint_statements.LIST_TAINTED, project_id=project_id)
         return [rows.read_session(row) for row in found]
 
+    async def count_calls(self, project_id: ProjectId, since: datetime) -> int:
+        found = await self._fetch(
+            statements.COUNT_CALLS, project_id=project_id, since=rows.to_micros(since)
+        )
+        return found[0][0]
+
     async def list_open(self, workspace_id: WorkspaceId) -> list[ToolExecution]:
         found = await self._fetch(statements.LIST_OPEN, workspace_id=workspace_id)
         return [rows.read_execution(row) for row in found]

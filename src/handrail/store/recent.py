@@ -26,7 +26,7 @@ from handrail.core.change import (
     StopSession,
     TaintSession,
 )
-from handrail.core.event import Event, EventKind
+from handrail.core.event import Event
 from handrail.core.execution import ToolExecution
 from handrail.core.few import Few
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
@@ -84,7 +84,7 @@ class Recent:
             if client_id is not None and event.client_id not in (None, client_id):
                 continue
             execution = self._calls.get(event.execution_id)
-            if event.kind is EventKind.CHAT_MESSAGE:
+            if event.kind.is_chat:
                 items.append(StreamItem(event, None, None))
             elif execution is None:
                 return None

@@ -179,7 +179,7 @@ def read_event(row: Row) -> Event:
 
 def read_stream_item(row: Row) -> StreamItem:
     event = read_event(row[: len(Event._fields)])
-    if event.kind is EventKind.CHAT_MESSAGE:
+    if event.kind.is_chat:
         return StreamItem(event, None, None)
     execution = read_execution(row[len(Event._fields) : -1])
     stands = execution.epoch == event.epoch and not execution.status.is_final

@@ -203,6 +203,14 @@ FIND_CALL = select(tool_executions).where(
     tool_executions.c.session_id == bindparam("session_id"),
     tool_executions.c.call_id == bindparam("call_id"),
 )
+COUNT_CALLS = (
+    select(func.count())
+    .select_from(tool_executions)
+    .where(
+        tool_executions.c.project_id == bindparam("project_id"),
+        tool_executions.c.created_at >= bindparam("since"),
+    )
+)
 LIST_EXECUTIONS = (
     select(tool_executions)
     .where(

@@ -11,6 +11,7 @@ from handrail.core.verdict import Verdict
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.security import Scene
 from handrail.tools.blame import blaming
+from handrail.tools.builtin.config import ChangeConfig
 from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.git import Git
 from handrail.tools.builtin.http_request import HttpRequest
@@ -21,6 +22,7 @@ from handrail.tools.builtin.memory_store import MemoryStore
 from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.builtin.run_bash import RunBash
 from handrail.tools.builtin.search_code import SearchCode
+from handrail.tools.builtin.self_info import SelfInfo
 from handrail.tools.builtin.skill import LoadSkill
 from handrail.tools.builtin.write_file import WriteFile
 from handrail.tools.judgement import judge_call, may_be_remembered
@@ -40,6 +42,8 @@ BUILTIN = (
     MemoryForget,
     LoadSkill,
     HttpRequest,
+    ChangeConfig,
+    SelfInfo,
 )
 
 

@@ -6,7 +6,16 @@ from typing import Annotated, Any, Literal, TypedDict
 from msgspec import Meta
 from pydantic import BaseModel, ConfigDict, Field
 
-from handrail.core.conversation import Part, Text, ToolAnswer, ToolUse
+from handrail.core.conversation import (
+    Notice,
+    Part,
+    Speaker,
+    Summary,
+    Text,
+    ToolAnswer,
+    ToolUse,
+    Utterance,
+)
 from handrail.core.run import Message, Run, Talk, call_id_of
 
 CHAT_DELTA = "chat.delta"
@@ -25,12 +34,34 @@ class MessageRequest(BaseModel):
         max_length=200,
         description="The conversation it belongs to; without one, a new one is begun.",
     )
+    workspace_id: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="Where a new conversation works; needed only where there are several places.",
+    )
+
+
+class MessagesQuery(BaseModel):
+    """Which messages to show."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    session_id: str = Field(min_length=1, max_length=200, description="The conversation.")
+    after: int = Field(default=0, ge=0, lt=2**31, description="Only those behind this number.")
+    limit: int = Field(default=100, ge=1, le=200, description="How many, at most.")
 
 
 class PartView(BaseModel):
-    """A piece of a message: text, the wish for a tool, or what became of one."""
+    """A piece of a message: text, the wish for a tool, or what became of one.
 
-    type: Literal["text", "tool_use", "tool_answer"] = Field(description="Which of them.")
+    A `summary` stands for the model in the place of what was said before it; a `notice` is what
+    Handrail tells the person alone.
+    """
+
+    type: Literal["text", "tool_use", "tool_answer", "summary", "notice"] = Field(
+        description="Which of them."
+    )
     text: str | None = Field(default=None, description="What was said, or what the tool answered.")
     tool_use_id: str | None = Field(default=None, description="The wish that it is or answers.")
     call_id: str | None = Field(default=None, description="The call that came of the wish.")
@@ -54,6 +85,10 @@ class PartView(BaseModel):
                 )
             case ToolAnswer(use_id, output, is_error):
                 return cls(type="tool_answer", tool_use_id=use_id, text=output, is_error=is_error)
+            case Summary(text):
+                return cls(type="summary", text=text)
+            case Notice(text):
+                return cls(type="notice", text=text)
             case _:
                 return None
 
@@ -65,7 +100,7 @@ class MessageView(BaseModel):
     session_id: str = Field(description="The conversation.")
     run_id: str = Field(description="The run it belongs to.")
     seq: int = Field(description="Its place in the conversation, from 1.")
-    role: Literal["user", "assistant", "tool"] = Field(description="Who says it.")
+    role: Literal["user", "assistant", "tool", "handrail"] = Field(description="Who says it.")
     parts: list[PartView] = Field(description="What is said.")
     model: str | None = Field(description="The model that said it.")
     tokens: int | None = Field(description="What it cost, by the provider's own count.")
@@ -74,19 +109,26 @@ class MessageView(BaseModel):
     @classmethod
     def of(cls, message: Message) -> "MessageView":
         utterance = message.utterance
-        answers = any(isinstance(part, ToolAnswer) for part in utterance.parts)
         views = (PartView.of(part, message) for part in utterance.parts)
         return cls(
             message_id=message.id,
             session_id=message.session_id,
             run_id=message.run_id,
             seq=message.seq,
-            role="tool" if answers else utterance.speaker.value,
+            role=_role_of(utterance),
             parts=[view for view in views if view is not None],
             model=message.model,
             tokens=None if message.usage is None else message.usage.total,
             timestamp=message.at,
         )
+
+
+def _role_of(utterance: Utterance) -> Literal["user", "assistant", "tool", "handrail"]:
+    if utterance.answers:
+        return "tool"
+    if any(isinstance(part, Summary | Notice) for part in utterance.parts):
+        return "handrail"
+    return "user" if utterance.speaker is Speaker.USER else "assistant"
 
 
 class RunView(BaseModel):
@@ -123,8 +165,15 @@ class MessagesResponse(BaseModel):
     """What was said in a conversation, in order."""
 
     success: bool = Field(description="Always true.")
-    messages: list[MessageView] = Field(description="At most 200 of them.")
+    messages: list[MessageView] = Field(description="As many as were wanted, at most 200.")
     run: RunView | None = Field(description="The latest run; null where there was none.")
+
+
+class StoppedRunResponse(BaseModel):
+    """The run, as it ended."""
+
+    success: bool = Field(description="Always true.")
+    run: RunView = Field(description="The run.")
 
 
 class TalkView(BaseModel):
@@ -162,4 +211,5 @@ class ChatDelta(TypedDict):
 
     session_id: Annotated[str, Meta(description="The conversation.")]
     run_id: Annotated[str, Meta(description="The run.")]
+    seq: Annotated[int, Meta(description="The number of the message that it will be part of.")]
     text: Annotated[str, Meta(description="The piece.")]

@@ -40,7 +40,11 @@ async def test_the_scripted_one_plays_the_file_that_is_named_as_its_model(tmp_pa
             "openai answers nobody without a key; `handrail init` asks for one and keeps it, "
             "or set OPENAI_API_KEY",
         ),
-        (("openai", None, "k-1"), "openai has many models; say which one to ask"),
+        (
+            ("openai", None, "k-1"),
+            "openai has many models; say which one to ask: `handrail config set agent.model …`, "
+            "or set HANDRAIL_MODEL",
+        ),
         (
             ("anthropic", None, "k 1"),
             "the key for anthropic has characters that no key has; copy it once more: "

@@ -178,7 +178,7 @@ async def git(
     names = ("user.name", "user.email")
     guard = GitGuard(str(folder), [(name, "a@b.c") for name in names])
     argv = ("git", *line.split())
-    given = await guard.environment(Stage(argv, Profile.NET), settings)
+    given = guard.environment(Stage(argv, Profile.NET), [], settings)
     environment = {"PATH": PLAIN["PATH"], "HOME": "/nowhere", **dict(given)}
     return await asyncio.to_thread(
         subprocess.run,
@@ -263,7 +263,7 @@ async def test_nor_does_another_port_or_protocol(clone: Path, remote: HttpRemote
 async def test_it_is_in_no_word_and_no_variable(clone: Path, remote: HttpRemote) -> None:
     place = Remote.of(remote.url("a.git"))
     with handed_in(Credential(USERNAME, PASSWORD), place) as (settings, fds):
-        given = await GitGuard(str(clone)).environment(Stage(("git",), Profile.NET), settings)
+        given = GitGuard(str(clone)).environment(Stage(("git",), Profile.NET), [], settings)
 
         assert PASSWORD not in repr((given, settings))
         assert not os.get_inheritable(fds[0])

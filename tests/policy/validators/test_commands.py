@@ -89,7 +89,14 @@ def test_no_command_is_judged_milder_inside_another(case: dict[str, Any]) -> Non
     ("argv", "expected"),
     [
         (["rm", "-rf", "/"], ["Command not allowed: rm deletes for good"]),
-        (["foo"], ["Command not allowed: foo is not on the list of commands"]),
+        (
+            ["foo"],
+            [
+                "Command not allowed: foo is not on the list of commands; no pack knows it: the"
+                " operator can describe it as [[command]] in policy.toml, in Handrail's own folder,"
+                ' or be asked each time, with unlisted = "ask"'
+            ],
+        ),
         (["curl"], ["Command not allowed: curl reaches the network; use http_request"]),
         (["sort", "-o", "b", "a"], ["sort -o writes a file"]),
         (["ls", "-y"], ["ls -y is not known to be harmless"]),

@@ -3,6 +3,7 @@
 from handrail.core.access import Role
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
+from handrail.tools.builtin.config import ChangeConfig
 from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.git import Git
 from handrail.tools.builtin.http_request import HttpRequest
@@ -13,6 +14,7 @@ from handrail.tools.builtin.memory_store import MemoryStore
 from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.builtin.run_bash import RunBash
 from handrail.tools.builtin.search_code import SearchCode
+from handrail.tools.builtin.self_info import SelfInfo
 from handrail.tools.builtin.skill import LoadSkill
 from handrail.tools.builtin.write_file import WriteFile
 from tests.conftest import Household, settle_in
@@ -50,9 +52,11 @@ async def test_the_tools_are_listed_with_what_a_model_needs(
                 (MemoryForget(), True, "MEDIUM", 300),
                 (LoadSkill(), False, "LOW", 0),
                 (HttpRequest(), True, "HIGH", 600),
+                (ChangeConfig(), True, "MEDIUM", 300),
+                (SelfInfo(), False, "LOW", 0),
             )
         ],
-        "total_count": 12,
+        "total_count": 14,
     }
 
 

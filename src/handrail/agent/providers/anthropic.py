@@ -12,7 +12,16 @@ from handrail.agent.providers.connection import Patience, open_line
 from handrail.agent.providers.party import ANTHROPIC, Party
 from handrail.agent.providers.replies import hear, make_reply
 from handrail.agent.providers.turns import NO_OUTPUT, turns_of
-from handrail.core.conversation import Opaque, Part, Text, ToolAnswer, ToolUse, Utterance
+from handrail.core.conversation import (
+    Notice,
+    Opaque,
+    Part,
+    Summary,
+    Text,
+    ToolAnswer,
+    ToolUse,
+    Utterance,
+)
 from handrail.core.model import Prompt, Reply, StopReason, Usage
 
 if TYPE_CHECKING:
@@ -232,5 +241,7 @@ def _as_block(part: Part) -> Block:
         case ToolAnswer(use_id, output, is_error):
             block = {"type": "tool_result", "tool_use_id": use_id, "content": output or NO_OUTPUT}
             return {**block, "is_error": True} if is_error else block
-        case Opaque():
-            return dict(cast("Block", part.block))
+        case Opaque(_, block):
+            return dict(cast("Block", block))
+        case Summary() | Notice():
+            raise TypeError("what is not for the model has been left out before")

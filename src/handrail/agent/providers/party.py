@@ -14,6 +14,8 @@ KEY_VARIABLES = {ANTHROPIC: "ANTHROPIC_API_KEY", OPENAI: "OPENAI_API_KEY"}
 HOME_ADDRESSES = {ANTHROPIC: "https://api.anthropic.com", OPENAI: "https://api.openai.com/v1"}
 DEFAULT_MODELS = {ANTHROPIC: "claude-sonnet-5-5"}
 
+_MOST_KEY_CHARS = 4_000
+
 
 @dataclass(frozen=True, slots=True)
 class Party:
@@ -37,17 +39,31 @@ def find_party(provider: str, model: str | None, key: str | None, base_url: str 
         SetupError: They stand for none; the message says which is missing, and where it comes from.
     """
     address = _read_address(base_url) if base_url else HOME_ADDRESSES[provider]
-    found = Party(provider, model or DEFAULT_MODELS.get(provider, ""), address, (key or "").strip())
+    key = read_key(provider, key or "")
+    found = Party(provider, model or DEFAULT_MODELS.get(provider, ""), address, key)
     if not found.model:
-        raise SetupError(f"{provider} has many models; say which one to ask")
+        raise SetupError(
+            f"{provider} has many models; say which one to ask: "
+            "`handrail config set agent.model …`, or set HANDRAIL_MODEL"
+        )
     if not found.key and found.is_at_home:
         raise SetupError(f"{provider} answers nobody without a key; {how_to_give_a_key(provider)}")
-    if not (found.key.isascii() and found.key.isprintable() and " " not in found.key):
+    return found
+
+
+def read_key(provider: str, words: str) -> str:
+    """The key in what somebody has pasted; empty where there is none.
+
+    Raises:
+        SetupError: It is no key.
+    """
+    key = words.strip()
+    if not (key.isascii() and key.isprintable() and " " not in key and len(key) <= _MOST_KEY_CHARS):
         raise SetupError(
             f"the key for {provider} has characters that no key has; "
             f"copy it once more: {how_to_give_a_key(provider)}"
         )
-    return found
+    return key
 
 
 def how_to_give_a_key(provider: str) -> str:

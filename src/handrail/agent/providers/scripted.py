@@ -77,3 +77,5 @@ def _words_of(parts: Iterator[Part]) -> Iterator[str]:
                 yield output
             case Opaque(_, block):
                 yield json.dumps(block, default=str)
+            case _:
+                pass

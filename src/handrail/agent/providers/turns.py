@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from handrail.core.conversation import Opaque, Part, Speaker, Text, ToolAnswer, Utterance
+from handrail.core.conversation import (
+    Notice,
+    Opaque,
+    Part,
+    Speaker,
+    Summary,
+    Text,
+    ToolAnswer,
+    Utterance,
+)
 from handrail.core.model import Prompt
 
 NO_OUTPUT = "(no output)"
@@ -35,5 +44,7 @@ def _is_wanted(part: Part, provider: str) -> bool:
             return bool(text.strip())
         case Opaque(origin):
             return origin == provider
+        case Summary() | Notice():
+            return False
         case _:
             return True

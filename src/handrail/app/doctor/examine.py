@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from handrail.app.doctor import home, machine, toolchains
+from handrail.app.doctor import home, machine, model, toolchains
 from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.app.home import Home
 from handrail.app.settings import Settings
@@ -28,6 +28,8 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("paths", machine.check_paths),
     ("writes", machine.check_writes),
     ("box", machine.check_box),
+    ("config", model.check_config),
+    ("model", model.check_model),
     ("toolchains", toolchains.check_toolchains),
     ("search", machine.check_search),
     ("terminal", machine.check_terminal),

@@ -21,7 +21,9 @@ _ANSWER_SECONDS = 3.0
 _QUICK_CHECK_SECONDS = 8.0
 _RECORD_SECONDS = 10.0
 _MOST_FILES = 100_000
-_SECRETS = ("handrail.db*", "audit.key", "credentials/*.json", "audit/*.jsonl")
+_SECRETS = (
+    "handrail.db*", "audit.key", "credentials/*.json", "audit/*.jsonl", "provider-keys.json",
+)  # fmt: skip
 _TOLERANCE = timedelta(minutes=5)
 _NOT_YET = "`handrail init` makes it"
 

@@ -128,25 +128,28 @@ class GitGuard:
         self._look = look
         self._find = find
 
-    async def environment(self, stage: Stage, last: Pairs | None = None) -> Pairs:
+    def environment(self, stage: Stage, found: Pairs, last: Pairs | None = None) -> Pairs:
         """What git is given so that it runs nothing but itself, and stays in the workspace.
 
-        Settings that come `last` hold against all others.
+        `found` are the settings in use; those that come `last` hold against all others.
 
         Raises:
-            CommandExecutionError: The repository lies elsewhere, or nobody can tell what it would
-                have git run.
+            CommandExecutionError: They would have git rewrite or delete what others have.
         """
-        await asyncio.to_thread(check_place, self._root, stage.folder)
-        found = await self._settings_in_use(stage)
         _refuse_forced_pushes(stage, found)
         ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(self._root))
         disarmed = _disarmed(name for name, _ in found)
         settings = _as_variables([*_SETTINGS, *self._own, *disarmed, *(last or [])])
         return [*_VARIABLES, ceiling, *settings, *_without_repository(stage)]
 
-    async def _settings_in_use(self, stage: Stage) -> Pairs:
-        """Every setting that could come to hold; to list them runs nothing."""
+    async def settings_in_use(self, stage: Stage) -> Pairs:
+        """Every setting that could come to hold, as it is; to list them runs nothing.
+
+        Raises:
+            CommandExecutionError: The repository lies elsewhere, or nobody can tell what it would
+                have git run.
+        """
+        await asyncio.to_thread(check_place, self._root, stage.folder)
         if self._look is None:
             return []
         listing = Stage((_GIT, *_LISTING), Profile.READ, folder=stage.folder)
@@ -206,10 +209,19 @@ def may_see_its_own(stage: Stage) -> bool:
 
 
 def may_change_its_own(stage: Stage) -> bool:
-    """Whether it is run only with words that we have seen; others could name a file of its own."""
-    return may_see_its_own(stage) and (
-        stage.argv[0] in _PROGRAMS or _CARRIERS.issuperset(stage.programs)
-    )
+    """Whether it is run only with words that we have seen; others could name a file of its own.
+
+    What shows settings changes none, and gets to see them without the passwords in them.
+    """
+    words_are_seen = stage.argv[0] in _PROGRAMS or _CARRIERS.issuperset(stage.programs)
+    return may_see_its_own(stage) and words_are_seen and _action(stage) != "config"
+
+
+def _action(stage: Stage) -> str:
+    """What git is to do. None of the flags that are let stand in front of that has a value."""
+    names = [os.path.basename(word) for word in stage.argv]
+    behind = stage.argv[names.index(_GIT) + 1 :] if _GIT in names else ()
+    return next((word for word in behind if not word.startswith("-")), "")
 
 
 def _refuse_forced_pushes(stage: Stage, settings: Pairs) -> None:

@@ -204,10 +204,13 @@ class _Covers:
 
 
 def _loose_in(other: View, view: View) -> Iterator[str]:
-    """What is to be covered, and is not held in place in the other's box."""
+    """What is to be covered, and is not held in place in the other's box.
+
+    Within what is frozen there nothing can be moved.
+    """
     holds = {*other.covered, *other.missing}
     for path in view.covered:
-        if path not in holds and not is_among(path, other.gits):
+        if path not in holds and not is_among(path, (*other.gits, *other.frozen)):
             yield path
 
 

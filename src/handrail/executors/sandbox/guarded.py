@@ -159,7 +159,8 @@ class GuardedNames:
         if "." in stores:
             raise CommandExecutionError(
                 "the workspace is itself the inside of a git repository, which no command may"
-                " change; work in a clone of it"
+                " change; work in a clone of it or, if it became one by mistake, remove its HEAD,"
+                " objects and refs yourself"
             )
         return frozenset(stores)
 

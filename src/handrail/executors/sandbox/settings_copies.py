@@ -5,16 +5,13 @@ led to. So who is asked nobody about gets a copy.
 """
 
 import os
-import re
 import stat
 
 from handrail.core.errors import CommandExecutionError
+from handrail.executors.git.passwords import without_password
 from handrail.executors.git.settings import Part, parts_of
-from handrail.policy.redaction import MASK, mask_text
 
 _MOST_BYTES = 1 << 20
-_USER = re.compile(r"(?i)((?:https?|ftps?)://)[^/\s\"]*@")
-_PASSWORD = re.compile(r"(?i)[a-z0-9-]*pass[a-z0-9-]*")
 
 
 def copy_without_passwords(path: str) -> bytes | None:
@@ -42,20 +39,12 @@ def copy_without_passwords(path: str) -> bytes | None:
 def _masked(written: str, part: Part) -> str:
     """One part of the text as it may be seen."""
     if part.content is None:
-        return mask_text(_USER.sub(r"\1", written))
-    content = _without_password(part.content, part.key)
-    return written if content == part.content else part.spelt(content)
-
-
-def _without_password(content: str, key: str) -> str:
-    if key and content and _PASSWORD.fullmatch(key):
-        return MASK
+        return without_password(written, "")
     # Sections may be named after an address; other names are kept, for git goes by them.
-    if not key and "://" not in content:
-        return content
-    front = f"{key} = " if key else ""
-    told = mask_text(front + _USER.sub(r"\1", content))
-    return told.removeprefix(front) if told.startswith(front) else MASK
+    if not part.key and "://" not in part.content:
+        return written
+    content = without_password(part.content, part.key)
+    return written if content == part.content else part.spelt(content)
 
 
 def _read(path: str) -> bytes | None:

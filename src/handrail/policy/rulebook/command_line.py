@@ -8,6 +8,7 @@ from handrail.core.box import Profile
 from handrail.core.risk import Finding, Layer, RiskLevel
 from handrail.policy.rulebook.command import CommandList, CommandRule
 from handrail.policy.rulebook.line import HOW, Line
+from handrail.policy.rulebook.packs import how_to_list
 from handrail.policy.rulebook.reading import Addition, FileWord, Reading, refused, shown, total
 
 _NAME = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_.+@/-]{0,4095}")
@@ -77,10 +78,12 @@ def _read_own_program(command: str, words: Sequence[str]) -> Reading:
 
 def _read_unlisted(name: str, words: Sequence[str], risk: RiskLevel) -> Reading:
     """A command nobody has described: refused, unless the operator wants to be asked."""
-    if risk is RiskLevel.FORBIDDEN:
-        reason = f"Command not allowed: {shown(name)} is not on the list of commands"
-        return refused("command.unlisted", reason)
-    finding = Finding("command.unlisted", f"{shown(name)} is not on the list of commands", risk)
+    is_refused = risk is RiskLevel.FORBIDDEN
+    what_to_do = how_to_list(name, asks=not is_refused)
+    reason = f"{shown(name)} is not on the list of commands; {what_to_do}"
+    if is_refused:
+        return refused("command.unlisted", f"Command not allowed: {reason}")
+    finding = Finding("command.unlisted", reason, risk)
     files = tuple(FileWord(word, written=True) for word in words)
     return Reading((finding.by(Layer.OPERATOR),), files, profile=Profile.WRITE, says_all=False)
 

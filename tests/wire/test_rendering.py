@@ -21,12 +21,14 @@ from handrail.core.ports import StreamItem
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site
-from handrail.wire.events import ABOUT_APPROVALS, EVENTS, STREAM_RESET, render, stream_reset
+from handrail.wire.chat import CHAT_DELTA
+from handrail.wire.events import ABOUT_APPROVALS, EVENTS, STREAM_RESET
+from handrail.wire.rendering import render, stream_reset
 
 HERE, THERE = ClientId("cli_here"), ClientId("cli_there")
 
 # What is said in a conversation is rendered by its own view.
-OF_CALLS = [kind for kind in EventKind if kind is not EventKind.CHAT_MESSAGE]
+OF_CALLS = [kind for kind in EventKind if not kind.is_chat]
 OF_SESSIONS = (EventKind.SESSION_TAINTED, EventKind.SESSION_CLEARED)
 
 
@@ -195,7 +197,7 @@ def test_a_whole_second_is_written_without_a_fraction() -> None:
 
 
 def test_every_event_is_described() -> None:
-    assert set(EVENTS) == {*OF_CALLS, STREAM_RESET}
+    assert set(EVENTS) == {*EventKind, STREAM_RESET, CHAT_DELTA}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in OF_CALLS if kind not in ABOUT_APPROVALS])

@@ -1,0 +1,70 @@
+"""What became of a call, in words that a model can act on."""
+
+from handrail.core.conversation import ToolAnswer
+from handrail.core.errors import ErrorType
+from handrail.core.execution import Status, ToolExecution
+from handrail.policy.injection.checked import needs_injection_check, origin_of
+from handrail.policy.injection.fence import fence
+
+_MOST_CHARS = 60_000
+_REFUSED = "Do not ask for the same again: do it another way, or ask the person."
+_NO_ANSWER = "Nobody has said no. Go on without it if you can, else ask the person what to do."
+_UNKNOWN = "it may or may not have happened; look before you do it again"
+_NOT_BEGUN = "not run: the run it was wanted in had been stopped"
+
+
+def answer_to(tool_use_id: str, ended: ToolExecution) -> ToolAnswer:
+    """The answer to a tool use whose call has come to its end; what others wrote is fenced."""
+    if ended.status is Status.COMPLETED:
+        success = bool((ended.result or {}).get("success", True))
+        return ToolAnswer(tool_use_id, _fenced(ended, _output_of(ended)), is_error=not success)
+    return ToolAnswer(tool_use_id, _why_not(ended), is_error=True)
+
+
+def answer_without_call(tool_use_id: str, why: str = _NOT_BEGUN) -> ToolAnswer:
+    return ToolAnswer(tool_use_id, why, is_error=True)
+
+
+def _fenced(ended: ToolExecution, output: str) -> str:
+    text = _shortened(output)
+    if not text or not needs_injection_check(ended.tool_name):
+        return text
+    found = (ended.suspicion or {}).get("findings", ())
+    return fence(
+        text,
+        origin=origin_of(ended.tool_name, ended.tool_params),
+        suspicious=[f"line {one['line']}: {one['reason']}" for one in found],
+    )
+
+
+def _output_of(ended: ToolExecution) -> str:
+    result = ended.result or {}
+    output = result.get("output")
+    return output if isinstance(output, str) else str(result.get("error") or "")
+
+
+def _why_not(ended: ToolExecution) -> str:
+    error = ended.error or "no reason was given"
+    match ended.status, ended.error_type:
+        case Status.REJECTED, _:
+            return f"{error}\n{_REFUSED}"
+        case Status.TIMEOUT, _:
+            return f"not run: {error}\n{_NO_ANSWER}"
+        case _, ErrorType.DENIED:
+            return f"not allowed here: {error}"
+        case _, ErrorType.OUTCOME_UNKNOWN:
+            return f"outcome unknown: {error}; {_UNKNOWN}"
+        case _, ErrorType.CANCELLED:
+            return f"cancelled: {error}"
+        case _:
+            told = _output_of(ended)
+            more = f"\n{_fenced(ended, told)}" if told and told != error else ""
+            return f"failed: {_shortened(error)}{more}"
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _MOST_CHARS:
+        return text
+    half = _MOST_CHARS // 2
+    left_out = len(text) - 2 * half
+    return f"{text[:half]}\n[… {left_out:,} characters left out …]\n{text[-half:]}"

@@ -1,0 +1,49 @@
+"""Asking a model until it answers, or there is no more point in it."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from handrail.core.model import Prompt, Provider, ProviderError, Reply
+
+_MOST_ATTEMPTS = 6
+_LONGEST_WAIT_SECONDS = 120.0
+
+log = structlog.get_logger(__name__)
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+async def ask(
+    provider: Provider,
+    prompt: Prompt,
+    on_text: Callable[[str], None] | None = None,
+    sleep: Sleep = asyncio.sleep,
+) -> Reply:
+    """The reply; what passes by itself is waited for, longer each time.
+
+    Raises:
+        ProviderError: There is none, however often it is asked.
+    """
+    for attempt in range(_MOST_ATTEMPTS):
+        try:
+            return await provider.reply(prompt, on_text)
+        except ProviderError as error:
+            wait = _wait_after(error, attempt)
+            if wait is None:
+                raise
+            log.warning("model.asked_again", provider=provider.name, why=error.message, wait=wait)
+            await sleep(wait)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _wait_after(error: ProviderError, attempt: int) -> float | None:
+    """How long to wait; None where there is no point in it."""
+    asked = error.retry_after_seconds
+    if asked is None or asked > _LONGEST_WAIT_SECONDS or attempt == _MOST_ATTEMPTS - 1:
+        return None
+    # Not all at the same moment, where many were turned away at the same moment.
+    spread = 1 + random.random() / 4  # noqa: S311  nobody gains by guessing it
+    return max(asked, 2.0**attempt) * spread

@@ -1,0 +1,32 @@
+"""How far a run may go by itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from handrail.agent.history import calls_of_run, turns_of_run
+from handrail.core.run import Message, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`seconds` are those in one go: a run that is resumed has them anew."""
+
+    turns: int = 50
+    calls: int = 200
+    seconds: int = 3_600
+    compact_at_tokens: int = 120_000
+    reply_tokens: int = 8_192
+
+    def why_over(self, run: Run, messages: Sequence[Message], driven: timedelta) -> str | None:
+        """Why a run may not go on, in words for the person; None while it may."""
+        if turns_of_run(messages, run.id) >= self.turns:
+            return f"the agent has taken {self.turns} turns without coming to an end; {_GO_ON}"
+        if calls_of_run(messages, run.id) >= self.calls:
+            return f"the agent has asked for {self.calls} calls in this run; {_GO_ON}"
+        if driven.total_seconds() >= self.seconds:
+            return f"the agent has been at it for {self.seconds:,} seconds; {_GO_ON}"
+        return None
+
+
+_GO_ON = "say how to go on, and it will"

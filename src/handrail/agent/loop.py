@@ -1,0 +1,269 @@
+"""The loop: ask the model, see to the tools it wants, tell it what came of them, and again.
+
+It holds nothing of its own. Every message is stored before it is acted on, and each turn begins
+by reading what the conversation asks for next. So it may be killed anywhere and begun again.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from handrail.agent.answers import answer_to, answer_without_call
+from handrail.agent.asking import ask
+from handrail.agent.compaction import cut_at, in_its_place, is_due, summary_prompt
+from handrail.agent.history import (
+    OURS,
+    AnswerTools,
+    AskModel,
+    Rest,
+    heard_by_model,
+    next_step,
+    task_of_run,
+    with_own_ids,
+)
+from handrail.agent.limits import Limits
+from handrail.agent.prompt import system_prompt
+from handrail.agent.providers.arguments import why_unreadable
+from handrail.agent.refusals import STOP_AND_ASK, are_too_many, is_told_to_ask
+from handrail.agent.thread import End, LetGo, Said, Thread
+from handrail.core.access import Principal, Role
+from handrail.core.change import Change, CountTokens
+from handrail.core.conversation import (
+    Notice,
+    Speaker,
+    Summary,
+    Text,
+    ToolAnswer,
+    ToolUse,
+    Utterance,
+)
+from handrail.core.errors import HandrailError, NotFound
+from handrail.core.execution import ToolExecution
+from handrail.core.model import Prompt, Provider, Reply, StopReason
+from handrail.core.ports import Clock, Store
+from handrail.core.project import Place
+from handrail.core.run import Message, Run, RunStatus, call_id_of
+from handrail.core.skill import Skills
+from handrail.core.tool import ToolCall
+from handrail.core.visible import cut
+from handrail.knowledge.skills import fitting
+from handrail.plane.budget import Budget
+from handrail.plane.executor import ToolExecutor
+from handrail.plane.whispers import Whisper, Whispers
+
+# Whose calls they are, on cards and in the record; no token speaks under this name.
+OWN_AGENT = "handrail"
+
+_MOST_SKILLS_LOADED = 2
+_MOST_REASONING_CHARS = 2_000
+_GO_ON = f"{OURS} Your answer was cut off at its longest; go on exactly where you stopped."
+_BROKE = "something broke in the server; its log says what"
+_ASK_FIRST = "not run: the person has refused three calls in a row; ask them what they want first"
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What an agent works with."""
+
+    store: Store
+    clock: Clock
+    executor: ToolExecutor
+    whispers: Whispers
+    skills: Skills
+    budget: Budget
+    find_provider: Callable[[], Provider]
+    limits: Callable[[], Limits] = Limits
+    instructions: Callable[[], str] = str
+
+
+class Loop:
+    """Takes one run to its end, from wherever it stands."""
+
+    def __init__(self, run: Run, means: Means):
+        self._means = means
+        self._thread = Thread(run, means.store, means.clock)
+        self._agent = Principal(Role.AGENT, OWN_AGENT, run.user_id, run.project_id)
+
+    @property
+    def run(self) -> Run:
+        return self._thread.run
+
+    async def drive(self) -> None:
+        try:
+            await self._drive()
+        except LetGo:
+            log.info("run.let_go", run=self.run.id)
+        except HandrailError as error:
+            await self._end(End(RunStatus.FAILED, error.message))
+        except Exception:
+            log.exception("run.broke", run=self.run.id)
+            await self._end(End(RunStatus.FAILED, _BROKE))
+
+    async def _drive(self) -> None:
+        provider = await asyncio.to_thread(self._means.find_provider)
+        limits = self._means.limits()
+        began = self._means.clock.now()
+        messages = await self._thread.catch_up()
+        system = await self._system(messages)
+        while True:
+            place = await self._place()
+            if place.session.stopped_at is not None:
+                return await self._end(End(RunStatus.STOPPED, "this session has been stopped"))
+            match next_step(await self._thread.catch_up()):
+                case AnswerTools(message, uses):
+                    await self._see_to_tools(message, uses)
+                case AskModel():
+                    driven = self._means.clock.now() - began
+                    over = limits.why_over(self.run, self._thread.messages, driven)
+                    if over is not None:
+                        return await self._end(End(RunStatus.FAILED, over))
+                    if await self._take_turn(provider, system, limits):
+                        return None
+                case Rest():
+                    if await self._thread.reply(end=End(RunStatus.DONE)):
+                        return None
+
+    async def _end(self, end: End) -> None:
+        try:
+            await self._thread.say(end=end)
+        except LetGo:
+            log.info("run.let_go", run=self.run.id)
+
+    async def _place(self) -> Place:
+        place = await self._means.store.find_place(self.run.project_id, self.run.session_id)
+        if place is None:
+            raise NotFound(f"there is no session {self.run.session_id!r}")
+        return place
+
+    async def _system(self, messages: Sequence[Message]) -> str:
+        skills = await asyncio.to_thread(self._means.skills.list_all)
+        loaded = fitting(skills, task_of_run(messages, self.run.id), _MOST_SKILLS_LOADED)
+        return system_prompt(await self._place(), skills, loaded, self._means.instructions())
+
+    # The model's turn.
+
+    async def _take_turn(self, provider: Provider, system: str, limits: Limits) -> bool:
+        """Ask the model and store what it says; whether the run is over with it."""
+        budget, whose = self._means.budget, self.run.user_id
+        await budget.check(whose)
+        if is_due(self._thread.messages, limits.compact_at_tokens):
+            await self._compact(provider, limits)
+        prompt = Prompt(
+            system,
+            heard_by_model(self._thread.messages),
+            tuple(tool.spec for tool in self._means.executor.tools),
+            limits.reply_tokens,
+        )
+        reply = await ask(provider, prompt, self._whisper)
+        counted, warnings = await budget.spend(whose, reply.usage)
+        end, said = _end_after(reply), [*self._said(reply), *map(_as_notice, warnings)]
+        if await self._thread.reply(*said, steps=[counted], end=end):
+            return end is not None
+        # The person has said something meanwhile, and is heard before anything is done.
+        await self._count(counted)
+        return False
+
+    def _said(self, reply: Reply) -> list[Said]:
+        said = [
+            Said(with_own_ids(reply.utterance, self._thread.messages), reply.model, reply.usage)
+        ]
+        if reply.stop_reason is StopReason.MAX_TOKENS and not reply.utterance.tool_uses:
+            said.append(Said(Utterance(Speaker.USER, (Text(_GO_ON),))))
+        return said
+
+    async def _compact(self, provider: Provider, limits: Limits) -> None:
+        messages = self._thread.messages
+        through = cut_at(messages, limits.compact_at_tokens)
+        if through is None:
+            return
+        reply = await ask(provider, summary_prompt(messages, through))
+        counted = self._means.budget.count(self.run.user_id, reply.usage)
+        text = in_its_place(reply.utterance.text, messages, through)
+        summary = Utterance(Speaker.USER, (Summary(text, through),))
+        await self._thread.say(Said(summary, reply.model, reply.usage), steps=[counted])
+
+    async def _count(self, counted: CountTokens) -> None:
+        at = self._means.clock.now()
+        await self._means.store.submit(Change(self.run.project_id, at, (counted,)))
+
+    def _whisper(self, text: str) -> None:
+        run, seq = self.run, self._thread.last_seq + 1
+        self._means.whispers.tell(Whisper(run.project_id, run.session_id, run.id, seq, text))
+
+    # The tools' turn.
+
+    async def _see_to_tools(self, message: Message, uses: Sequence[ToolUse]) -> None:
+        if message.run_id == self.run.id and is_told_to_ask(self._thread.messages, message):
+            answers = [answer_without_call(use.id, _ASK_FIRST) for use in uses]
+            stopped = End(RunStatus.STOPPED, "three calls in a row were refused; say how to go on")
+            await self._thread.say(_as_said(answers), end=stopped)
+            raise LetGo
+        begun = [await self._begin(message, use) for use in uses]
+        ended = await asyncio.gather(*(self._await_end(one) for one in begun))
+        answers = [
+            one if isinstance(one, ToolAnswer) else answer_to(use.id, one)
+            for use, one in zip(uses, ended, strict=True)
+        ]
+        note: tuple[Text, ...] = ()
+        if await are_too_many(self._means.store, self._thread.messages, message, ended):
+            note = (Text(STOP_AND_ASK),)
+        await self._thread.say(_as_said(answers, *note))
+
+    async def _begin(self, message: Message, use: ToolUse) -> ToolExecution | ToolAnswer:
+        """The call, or what to answer where there is none; the same again after a restart."""
+        call_id = call_id_of(message.run_id, use.id)
+        if message.run_id != self.run.id:
+            # What an earlier run wanted is not done any more; what it did is told.
+            where = (self.run.project_id, self.run.session_id)
+            found = await self._means.store.find_call(*where, call_id)
+            return found or answer_without_call(use.id)
+        if (why := why_unreadable(use)) is not None:
+            return answer_without_call(use.id, why)
+        said = message.utterance.text.strip()
+        call = ToolCall(
+            self.run.project_id,
+            self.run.session_id,
+            call_id,
+            use.name,
+            use.input,
+            reasoning=cut(said, _MOST_REASONING_CHARS) if said else None,
+        )
+        try:
+            return await self._means.executor.propose(call, self._agent)
+        except HandrailError as error:
+            return answer_without_call(use.id, f"not run: {error.message}")
+
+    async def _await_end(self, begun: ToolExecution | ToolAnswer) -> ToolExecution | ToolAnswer:
+        if isinstance(begun, ToolAnswer):
+            return begun
+        ended = await self._means.executor.settle(begun.id)
+        if not ended.status.is_final:
+            raise LetGo
+        return ended
+
+
+def _as_notice(words: str) -> Said:
+    return Said(Utterance(Speaker.USER, (Notice(words),)))
+
+
+def _as_said(answers: Sequence[ToolAnswer], *notes: Text) -> Said:
+    return Said(Utterance(Speaker.USER, (*answers, *notes)))
+
+
+def _end_after(reply: Reply) -> End | None:
+    """How the run ends with this reply; None where it goes on."""
+    if reply.utterance.tool_uses:
+        return None
+    match reply.stop_reason:
+        case StopReason.MAX_TOKENS:
+            return None
+        case StopReason.REFUSAL:
+            return End(RunStatus.FAILED, "the model declines to answer this")
+        case _ if not reply.utterance.text.strip():
+            return End(RunStatus.FAILED, "the model has given an empty answer; say it again")
+        case _:
+            return End(RunStatus.DONE)

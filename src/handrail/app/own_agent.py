@@ -1,0 +1,42 @@
+"""Handrail's own agent, over the services of a server."""
+
+from handrail.agent.limits import Limits
+from handrail.agent.loop import Means
+from handrail.agent.runs import AgentRuns
+from handrail.app.affairs import Affairs
+from handrail.app.config import Config
+from handrail.core.configuration import (
+    COMPACT_AT_TOKENS,
+    INSTRUCTIONS,
+    MAX_CALLS,
+    MAX_SECONDS,
+    MAX_TURNS,
+)
+from handrail.server.services import Services
+
+
+def hire_agent(services: Services, affairs: Affairs) -> AgentRuns:
+    """The agent that these settings describe; they are looked at anew for every run."""
+    config = affairs.config
+    means = Means(
+        store=services.store,
+        clock=services.clock,
+        executor=services.executor,
+        whispers=services.whispers,
+        skills=services.skills,
+        budget=affairs.budget,
+        find_provider=affairs.models.find,
+        limits=lambda: _limits_in(config),
+        instructions=lambda: config.text(INSTRUCTIONS) or "",
+    )
+    return AgentRuns(means, services.bus, services.stopper)
+
+
+def _limits_in(config: Config) -> Limits:
+    usual = Limits()
+    return Limits(
+        turns=config.number(MAX_TURNS) or usual.turns,
+        calls=config.number(MAX_CALLS) or usual.calls,
+        seconds=config.number(MAX_SECONDS) or usual.seconds,
+        compact_at_tokens=config.number(COMPACT_AT_TOKENS) or usual.compact_at_tokens,
+    )

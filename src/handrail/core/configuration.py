@@ -1,0 +1,224 @@
+"""Settings that can be changed while Handrail runs: which there are, and what each may be."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+Value = str | int
+
+CONFIG_FILE = "config.toml"
+MOST_KEY_CHARS = 100
+MOST_TEXT_CHARS = 8_000
+_MOST_LINE_CHARS = 2_000
+
+
+class Kind(StrEnum):
+    """What a value looks like. A line is a text without a second line."""
+
+    LINE = "line"
+    TEXT = "text"
+    NUMBER = "number"
+    CHOICE = "choice"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting. Numbers lie between `least` and `most`; without a default, none is set."""
+
+    name: str
+    kind: Kind
+    meaning: str
+    default: Value | None = None
+    agent_may_set: bool = False
+    choices: tuple[str, ...] = ()
+    least: int = 1
+    most: int = 1_000_000_000_000
+
+    @property
+    def bounds(self) -> str:
+        """What it may be, in words that stand behind "it must be"."""
+        match self.kind:
+            case Kind.LINE:
+                return f"one line of text, up to {_MOST_LINE_CHARS:,} characters"
+            case Kind.TEXT:
+                return f"a text of up to {MOST_TEXT_CHARS:,} characters"
+            case Kind.NUMBER:
+                return f"a whole number from {self.least:,} to {self.most:,}"
+            case Kind.CHOICE:
+                return f"one of {', '.join(self.choices)}"
+
+    def fits(self, value: object) -> bool:
+        match self.kind:
+            case Kind.LINE:
+                return _is_text(value, _MOST_LINE_CHARS) and value != "" and "\n" not in str(value)
+            case Kind.TEXT:
+                return _is_text(value, MOST_TEXT_CHARS)
+            case Kind.NUMBER:
+                if isinstance(value, bool) or not isinstance(value, int):
+                    return False
+                return self.least <= value <= self.most
+            case Kind.CHOICE:
+                return value in self.choices
+
+    def read(self, words: str) -> Value:
+        """What somebody has typed, as a value that may still not fit."""
+        digits = words.replace("_", "")
+        is_number = self.kind is Kind.NUMBER and digits.isascii() and digits.isdecimal()
+        return int(digits) if is_number and len(digits) <= 20 else words
+
+
+def _is_text(value: object, most: int) -> bool:
+    if not isinstance(value, str) or len(value) > most:
+        return False
+    return all(char.isprintable() or char in "\n\t" for char in value)
+
+
+PROVIDER = Setting(
+    "agent.provider",
+    Kind.CHOICE,
+    "Whose model Handrail's own agent asks; without it, the one whose key is there.",
+    choices=("anthropic", "openai", "scripted"),
+)
+MODEL = Setting(
+    "agent.model",
+    Kind.LINE,
+    "Which model it is, as the provider calls it; for `scripted`, the file of the script.",
+)
+BASE_URL = Setting(
+    "agent.base_url",
+    Kind.LINE,
+    "Where the model's server is, such as http://127.0.0.1:11434/v1; without it, the provider's "
+    "own address.",
+)
+INSTRUCTIONS = Setting(
+    "agent.instructions",
+    Kind.TEXT,
+    "What the agent is told in every conversation, besides what Handrail tells it.",
+    default="",
+    agent_may_set=True,
+)
+MAX_TURNS = Setting(
+    "agent.max_turns", Kind.NUMBER, "How often a run may ask the model.", 50, most=10_000
+)
+MAX_CALLS = Setting(
+    "agent.max_calls", Kind.NUMBER, "How many tool calls a run may make.", 200, most=100_000
+)
+MAX_SECONDS = Setting(
+    "agent.max_seconds",
+    Kind.NUMBER,
+    "How many seconds a run may take.",
+    3_600,
+    most=7 * 24 * 3_600,
+)
+COMPACT_AT_TOKENS = Setting(
+    "agent.compact_at_tokens",
+    Kind.NUMBER,
+    "How many tokens a conversation may have before its beginning is summed up.",
+    120_000,
+    least=10_000,
+    most=10_000_000,
+)
+DAILY_TOKENS = Setting(
+    "budget.daily_tokens",
+    Kind.NUMBER,
+    "How many tokens the agents of each person may use on one day (UTC); without it, any number.",
+)
+
+# The one list to extend when Handrail gets a new setting.
+CATALOGUE = (
+    PROVIDER, MODEL, BASE_URL, INSTRUCTIONS, MAX_TURNS, MAX_CALLS, MAX_SECONDS, COMPACT_AT_TOKENS,
+    DAILY_TOKENS,
+)  # fmt: skip
+SETTINGS: Mapping[str, Setting] = {setting.name: setting for setting in CATALOGUE}
+
+# Areas that no agent changes, whatever settings there will be in them.
+_FOR_PEOPLE = {
+    "security": "what agents may do is",
+    "policy": "what agents may do is",
+    "http": "which hosts may be reached is",
+    "hosts": "which hosts may be reached is",
+    "allowed_hosts": "which hosts may be reached is",
+    "mcp": "which MCP servers are asked is",
+    "mcp_servers": "which MCP servers are asked is",
+    "provider": "whose model is asked, and where, is",
+    "providers": "whose model is asked, and where, is",
+    "owner": "who owns this is",
+    "owners": "who owns this is",
+    "budget": "how much agents may use is",
+}
+
+
+def no_such_setting(key: str) -> str:
+    return f"there is no setting {key!r}; there are {', '.join(SETTINGS)}"
+
+
+def why_not_by_agent(key: str) -> str | None:
+    """Why no agent may change what has this name; None where it may."""
+    setting = SETTINGS.get(key)
+    if setting is not None and setting.agent_may_set:
+        return None
+    area = key.strip().partition(".")[0].lower()
+    if area in _FOR_PEOPLE:
+        return f"{_FOR_PEOPLE[area]} for a person to say, never for an agent"
+    if setting is None:
+        return no_such_setting(key)
+    return f"only a person changes {key}: `handrail config set {key} …`"
+
+
+class Source(StrEnum):
+    """Where a value comes from; the first that has one counts."""
+
+    ENVIRONMENT = "environment"
+    FILE = "file"
+    DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A setting with what it is now."""
+
+    setting: Setting
+    value: Value | None
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """All settings; `trouble` says why the file is not gone by, `unknown` are names in it."""
+
+    entries: tuple[Entry, ...]
+    trouble: str | None = None
+    unknown: tuple[str, ...] = ()
+
+
+class Configuration(Protocol):
+    """The settings, for one person and their agents."""
+
+    async def show(self) -> Shown:
+        """All settings there are, with what looks like a secret covered.
+
+        Raises:
+            Forbidden: They are not this person's.
+        """
+        ...
+
+    async def set_for_agent(self, key: str, words: str) -> Entry:
+        """Change one; the words are read as its kind wants them.
+
+        Raises:
+            Forbidden: They are not this person's, or it is not for agents to change.
+            BadInput: The value does not fit.
+            SetupError: The file is broken, or cannot be written.
+        """
+        ...
+
+    async def append_for_agent(self, key: str, words: str) -> Entry:
+        """Add a line to a text.
+
+        Raises:
+            Forbidden: Likewise.
+            BadInput: It is no text, or becomes too long.
+            SetupError: Likewise.
+        """
+        ...

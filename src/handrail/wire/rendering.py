@@ -1,0 +1,184 @@
+"""Events in words: rows hold ids, and what is said of them depends on who listens."""
+
+from datetime import datetime
+
+import msgspec
+
+from handrail.core.approval import Approval
+from handrail.core.event import Event, EventKind
+from handrail.core.execution import ToolExecution
+from handrail.core.ids import ClientId
+from handrail.core.ports import StreamItem
+from handrail.core.run import Message, Run
+from handrail.wire.approvals import ApprovalView
+from handrail.wire.chat import MessageView, RunView
+from handrail.wire.events import (
+    Cancel,
+    ExecutionSignal,
+    Payload,
+    ResultAck,
+    SessionCleared,
+    SessionTainted,
+    StatusChange,
+    StreamReset,
+    SurveyRequest,
+)
+
+
+def render(
+    item: StreamItem,
+    *,
+    listener: ClientId | None,
+    salt: str,
+    replayed: bool,
+    approval: Approval | None = None,
+) -> tuple[str, Payload]:
+    """An event in words for one listener: the addressed client, or anyone else.
+
+    `approval` is the question that an event of `ABOUT_APPROVALS` tells of.
+    """
+    event, execution, raw_params = item
+    if execution is None:
+        raise TypeError(f"{event.kind} tells of no call")
+    if approval is not None:
+        return event.kind, _about_approval(event, approval)
+    if event.kind in (EventKind.SESSION_TAINTED, EventKind.SESSION_CLEARED):
+        return event.kind, _about_session(event, execution)
+    if listener is None or event.client_id != listener:
+        return EventKind.STATUS, _status_change(event, execution)
+    params = None if replayed else raw_params
+    match event.kind:
+        case EventKind.EXECUTION_SIGNAL:
+            return event.kind, _execution_signal(event, execution, params, salt)
+        case EventKind.SURVEY_REQUEST:
+            return event.kind, _survey_request(event, execution, params)
+        case EventKind.RESULT_ACK:
+            return event.kind, _result_ack(event)
+        case EventKind.CANCEL:
+            return event.kind, _cancel(event, execution)
+        case _:
+            return EventKind.STATUS, _status_change(event, execution)
+
+
+def _about_approval(event: Event, approval: Approval) -> Payload:
+    view = ApprovalView.of(approval).model_dump(mode="json")
+    if event.kind is EventKind.APPROVAL_REQUEST:
+        return {**view, "timestamp": _timestamp(event)}
+    return {
+        "approval_id": approval.id,
+        "tool_id": approval.execution_id,
+        "status": approval.status,
+        "decided_by": view["decided_by"],
+        "channel": view["channel"],
+        "decided_at": view["decided_at"],
+        "scope": view["scope"],
+        "reason": view["reason"],
+        "timestamp": _timestamp(event),
+    }
+
+
+def _about_session(event: Event, execution: ToolExecution) -> SessionTainted | SessionCleared:
+    if event.kind is EventKind.SESSION_CLEARED:
+        return {
+            "session_id": execution.session_id,
+            "tool_id": execution.id,
+            "timestamp": _timestamp(event),
+        }
+    found = execution.suspicion or {"source": execution.tool_name, "findings": []}
+    return {
+        "session_id": execution.session_id,
+        "tool_id": execution.id,
+        "source": found["source"],
+        "reasons": [f"line {one['line']}: {one['reason']}" for one in found["findings"]],
+        "timestamp": _timestamp(event),
+    }
+
+
+def render_message(message: Message) -> Payload:
+    return MessageView.of(message).model_dump(mode="json")
+
+
+def render_run(run: Run) -> Payload:
+    return RunView.of(run).model_dump(mode="json")
+
+
+def _execution_signal(
+    event: Event, execution: ToolExecution, params: str | None, salt: str
+) -> ExecutionSignal:
+    return {
+        "tool_id": event.execution_id,
+        "tool_name": execution.tool_name,
+        "tool_params": _raw(params),
+        "digest": execution.digest,
+        "salt": salt,
+        "epoch": event.epoch,
+        "status": event.status,
+        "risk_level": execution.risk_level.name,
+        "surveyed": execution.surveyed,
+        "replayed": params is None,
+        "execution_context": {
+            "approved": True,
+            "approved_by": execution.approved_by or "policy",
+            "scope": execution.scope or "once",
+            "autonomy": execution.autonomy,
+        },
+        "timestamp": _timestamp(event),
+    }
+
+
+def _survey_request(event: Event, execution: ToolExecution, params: str | None) -> SurveyRequest:
+    return {
+        "approval_id": execution.approval_id or "",
+        "tool_id": event.execution_id,
+        "tool_name": execution.tool_name,
+        "tool_params": _raw(params),
+        "replayed": params is None,
+        "timestamp": _timestamp(event),
+    }
+
+
+def _raw(params: str | None) -> msgspec.Raw | None:
+    """Raw parameters go out only with a signal that stands: live, and not superseded."""
+    return None if params is None else msgspec.Raw(params.encode())
+
+
+def _result_ack(event: Event) -> ResultAck:
+    return {
+        "tool_id": event.execution_id,
+        "status": "received",
+        "receipt_status": "processed",
+        "message": "Tool result processed",
+        "timestamp": _timestamp(event),
+    }
+
+
+def _cancel(event: Event, execution: ToolExecution) -> Cancel:
+    return {
+        "tool_id": event.execution_id,
+        "message": execution.error or "cancelled",
+        "timestamp": _timestamp(event),
+    }
+
+
+def stream_reset(at: datetime) -> StreamReset:
+    return {
+        "message": "events since the last one you heard are gone; look at what there is instead",
+        "timestamp": _in_words(at),
+    }
+
+
+def _status_change(event: Event, execution: ToolExecution) -> StatusChange:
+    return {
+        "tool_id": event.execution_id,
+        "tool_name": execution.tool_name,
+        "status": event.status,
+        "timestamp": _timestamp(event),
+    }
+
+
+def _timestamp(event: Event) -> str:
+    return _in_words(event.at)
+
+
+def _in_words(at: datetime) -> str:
+    return at.isoformat().replace("+00:00", "Z")

@@ -1,0 +1,50 @@
+"""What doctor says of the person's settings, and of the model that would be asked."""
+
+from pathlib import Path
+
+import pytest
+
+from handrail.app.config import Config
+from handrail.app.doctor.finding import Health, Patient
+from handrail.app.doctor.model import check_config, check_model
+from handrail.app.home import Home
+from handrail.app.settings import Settings
+
+
+@pytest.fixture
+def patient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Patient:
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    home = Home(tmp_path / "home")
+    home.create()
+    return Patient(Settings(home.path), home, tmp_path, None)
+
+
+def test_settings_are_fine_broken_or_mistyped(patient: Patient) -> None:
+    assert check_config(patient).health is Health.FINE
+    patient.home.config.write_text("[agent]\nmodle = 'x'\n")
+    assert check_config(patient).health is Health.NOTE
+    assert "agent.modle" in check_config(patient).words
+    patient.home.config.write_text("[agent]\nmodel =\n")
+    broken = check_config(patient)
+    assert (broken.health, "at line 2" in broken.words) == (Health.BROKEN, True)
+    assert check_model(patient).health is Health.NOTE
+
+
+def test_a_model_is_there_or_what_is_missing_is_said(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "no model is set up" in check_model(patient).words
+    config = Config(patient.home)
+    config.set("agent.provider", "openai")
+    assert "agent.model" in (check_model(patient).remedy or "")
+    config.set("agent.model", "m")
+    assert "config set-key openai" in (check_model(patient).remedy or "")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-long-secret")
+
+    found = check_model(patient)
+
+    assert found.health is Health.FINE
+    assert found.words == (
+        "openai, m at https://api.openai.com/v1; its key comes from OPENAI_API_KEY"
+    )

@@ -1,0 +1,106 @@
+"""A password in a repository's settings is printed by no git command, whatever it is asked."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from handrail.core.hands import CommandOutcome
+from handrail.executors.command import CommandExecutor
+from handrail.executors.git.passwords import mask_settings
+from handrail.policy.validators.scripts import ScriptValidator
+
+URL = "https://ada:correct-horse@example.com/a.git"
+LINES = (
+    "git config --get remote.origin.url",
+    "git config remote.origin.url",
+    "git config --get-all remote.origin.url",
+    "git config --get-regexp url",
+    "git config --list",
+    "git --no-pager config -l -z --show-origin",
+    "git config --list --name-only",
+    "git config --get http.extraheader",
+    "git config --get sendemail.smtppass",
+    "git remote -v",
+    "git remote get-url --all origin",
+    "git remote get-url origin",
+    "git for-each-ref --format=%(push:remotename) refs/heads",
+    "env git config --get remote.origin.url",
+    "timeout 9 git config --list",
+    "git stash list",
+    "git branch --set-upstream-to=nowhere",
+    "git fetch origin",
+)
+
+
+@pytest.fixture
+def repository(root: Path) -> Path:
+    script = f"""
+        git init -q -b main .
+        git -c user.name=a -c user.email=a@b.c commit -q --allow-empty -m first
+        git config remote.origin.url {URL}
+        git config branch.main.remote {URL}
+        git config http.extraheader "Authorization: Bearer correct-horse"
+        git config sendemail.smtppass correct-horse
+        git config url.https://eve:correct-horse-2@mirror.example.com/.insteadOf up:
+        git config remote.up.url up:b.git
+    """
+    subprocess.run(["sh", "-ec", script], cwd=root, check=True, capture_output=True)
+    return root
+
+
+async def run(executor: CommandExecutor, line: str) -> CommandOutcome:
+    stages = ScriptValidator(executor.root).stages_of(line)
+    return await executor.run(stages, timeout_seconds=30)
+
+
+@pytest.mark.parametrize("line", LINES)
+async def test_in_a_box(executor: CommandExecutor, repository: Path, line: str) -> None:
+    outcome = await run(executor, line)
+    assert b"correct-horse" not in outcome.stdout + outcome.stderr
+
+
+@pytest.mark.parametrize("line", LINES)
+async def test_where_there_is_no_box(repository: Path, line: str) -> None:
+    outcome = await run(CommandExecutor(repository, grace_seconds=0.5), line)
+    assert b"correct-horse" not in outcome.stdout + outcome.stderr
+
+
+@pytest.mark.parametrize("is_boxed", [True, False])
+async def test_the_rest_of_the_address_is_told(
+    executor: CommandExecutor, repository: Path, is_boxed: bool
+) -> None:
+    used = executor if is_boxed else CommandExecutor(repository, grace_seconds=0.5)
+    outcome = await run(used, "git config --get remote.origin.url")
+    assert outcome.stdout == b"https://example.com/a.git\n"
+
+
+async def test_no_pipe_and_no_file_gets_it_either(
+    executor: CommandExecutor, repository: Path
+) -> None:
+    outcome = await run(executor, "git config --get remote.origin.url | rev")
+    assert outcome.exit_code == 0, outcome.stderr
+    assert b"esroh-tcerroc" not in outcome.stdout
+    await run(executor, "git config --list > told.txt")
+    assert "correct-horse" not in (repository / "told.txt").read_text()
+
+
+async def test_git_still_changes_its_settings_where_it_may(
+    executor: CommandExecutor, repository: Path
+) -> None:
+    outcome = await run(executor, "git checkout -q -b other")
+    assert outcome.exit_code == 0, outcome.stderr
+    assert (repository / ".git" / "HEAD").read_text() == "ref: refs/heads/other\n"
+    outcome = await run(executor, "git commit -q --allow-empty -m config")
+    assert outcome.exit_code == 0, outcome.stderr
+    assert URL in (repository / ".git" / "config").read_text()
+
+
+def test_words_that_happen_to_be_values_stay_as_they_are() -> None:
+    settings = [("filter.x.passthrough", "true"), ("remote.o.url", "https://example.com/a")]
+    assert mask_settings(b"true https://example.com/a", settings) == b"true https://example.com/a"
+
+
+def test_with_more_passwords_than_can_be_looked_for_nothing_is_shown() -> None:
+    settings = [(f"remote.r{number}.url", f"https://u:p{number}@h/") for number in range(600)]
+    assert mask_settings(b"https://u:p1@h/", settings).startswith(b"[not shown")
