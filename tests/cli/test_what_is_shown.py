@@ -17,7 +17,7 @@ from rich.text import Text
 from handrail.app import terminal
 from handrail.app.logs import configure_logs
 from handrail.channels.terminal_card import CardText
-from handrail.cli import approvals, audit, executions, grants, output, tools
+from handrail.cli import approvals, audit, executions, grants, output, tools, trust
 from handrail.cli.main import build_command, main
 from handrail.core.audit import AuditEntry
 from handrail.core.card import Card, Offer
@@ -74,7 +74,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Callable[[], str]:
     stream = io.StringIO()
     # So wide that the columns of a table are not folded into each other.
     console = Console(file=stream, width=20_000, highlight=False, emoji=False)
-    for module in (output, approvals, executions, grants, audit, tools):
+    for module in (output, approvals, executions, grants, audit, tools, trust):
         monkeypatch.setattr(module, "console", console, raising=False)
     monkeypatch.setattr(terminal, "Console", lambda **_options: console)
     return stream.getvalue
@@ -188,6 +188,7 @@ def a_call(nasty: str) -> dict[str, Any]:
         "error": nasty,
         "error_type": "execution",
         "late_result": {"status": nasty, "error": nasty},
+        "suspicion": {"findings": [{"line": 1, "reason": nasty, "excerpt": nasty}]},
         "result": {"output": nasty},
     }
 
@@ -216,6 +217,28 @@ def test_what_could_not_be_read_is_not_called_forbidden(
     run("executions", "show", "exe_1")
     assert "not judged" in screen()
     assert "FORBIDDEN" not in screen()
+
+
+def test_the_list_of_tainted_sessions(
+    nasty: str, screen: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = {
+        "session_id": nasty,
+        "tainted_by": nasty,
+        "tainted_at": "2026-01-01T00:00:00Z",
+        "tool_id": "exe_1",
+    }
+    answering(monkeypatch, trust, {"taints": [one]})
+    run("trust")
+    assert_shown(screen(), nasty)
+
+
+def test_a_session_that_is_trusted_again(
+    nasty: str, screen: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answering(monkeypatch, trust, {"session_id": nasty, "was_tainted_by": nasty})
+    run("trust", "nightly")
+    assert_shown(screen(), nasty)
 
 
 def test_the_list_of_grants(

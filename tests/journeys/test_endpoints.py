@@ -29,7 +29,7 @@ EXECUTION = {
     "tool_id", "tool_name", "status", "result", "error", "error_type", "approval_id",
     "tool_params", "risk_level", "reasons", "requires_approval", "approved_by", "scope",
     "session_id", "call_id", "agent_id", "reasoning", "execution_time_ms", "late_result",
-    "origins", "created_at", "approved_at", "started_at", "completed_at",
+    "origins", "suspicion", "created_at", "approved_at", "started_at", "completed_at",
 }  # fmt: skip
 
 

@@ -60,6 +60,7 @@ async def test_a_call_is_answered_at_once_with_its_state(
         "reasoning": "to know",
         "execution_time_ms": None,
         "late_result": None,
+        "suspicion": None,
         "origins": None,
         "created_at": "2026-01-01T00:00:00Z",
         "approved_at": "2026-01-01T00:00:00Z",
