@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from handrail.app.affairs import Affairs
 from handrail.app.build_server import build_services
 from handrail.bus.local import LocalBus
 from handrail.core.access import Principal, Role, Token, hash_secret, new_secret
@@ -154,4 +155,4 @@ async def household(store: SqliteStore, clock: FakeClock, tmp_path: Path) -> Hou
 
 @pytest.fixture
 def services(store: SqliteStore, bus: LocalBus, clock: FakeClock) -> Services:
-    return build_services(store, bus, clock)
+    return build_services(store, bus, clock, affairs=Affairs(store, clock, owner="ada"))

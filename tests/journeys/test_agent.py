@@ -122,6 +122,7 @@ async def test_a_question_that_nobody_answers_is_told_as_that(workshop: Rig) -> 
     assert (workshop.workspace / "calc.py").read_text() == BUG
 
 
+@pytest.mark.behaviour("provider.choice")
 async def test_without_a_key_the_person_is_told_what_to_do(rig: Rig) -> None:
     rig.start_server()
     with pytest.raises(Exception, match=r"there is no model to answer: .*handrail init"):
