@@ -82,6 +82,7 @@ class ChatRoutes:
             entry.project.id,
             None if body.session_id is None else SessionId(body.session_id),
             None if body.workspace_id is None else WorkspaceId(body.workspace_id),
+            body.autonomy,
         )
         answer = MessageResponse(success=True, message=MessageView.of(message), run=RunView.of(run))
         return json_response(answer.model_dump(mode="json"))
