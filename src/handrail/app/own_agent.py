@@ -10,6 +10,7 @@ from handrail.core.configuration import (
     INSTRUCTIONS,
     MAX_CALLS,
     MAX_SECONDS,
+    MAX_TOKENS,
     MAX_TURNS,
 )
 from handrail.server.services import Services
@@ -39,4 +40,5 @@ def _limits_in(config: Config) -> Limits:
         calls=config.number(MAX_CALLS) or usual.calls,
         seconds=config.number(MAX_SECONDS) or usual.seconds,
         compact_at_tokens=config.number(COMPACT_AT_TOKENS) or usual.compact_at_tokens,
+        tokens=config.number(MAX_TOKENS),
     )
