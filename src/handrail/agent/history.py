@@ -104,6 +104,11 @@ def calls_of_run(messages: Sequence[Message], run_id: RunId) -> int:
     return sum(len(one.utterance.tool_uses) for one in messages if one.run_id == run_id)
 
 
+def tokens_of_run(messages: Sequence[Message], run_id: RunId) -> int:
+    """What a run has cost, by the provider's own count."""
+    return sum(one.usage.total for one in messages if one.run_id == run_id and one.usage)
+
+
 def task_of_run(messages: Sequence[Message], run_id: RunId) -> str:
     """What the person has said in a run, first of all."""
     return next((one.utterance.text for one in messages if one.run_id == run_id), "")

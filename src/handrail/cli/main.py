@@ -1,14 +1,13 @@
 """The entry point. Only the command that was asked for is loaded, so that help comes at once."""
 
 import sys
-from collections.abc import Iterator
 from importlib import import_module
 from typing import Annotated
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from handrail.core.errors import HandrailError, SetupError
+from handrail.core.errors import HandrailError, SetupError, leaves
 from handrail.core.visible import visible
 from handrail.version import __version__
 
@@ -16,6 +15,10 @@ from handrail.version import __version__
 COMMANDS = {
     "init": ("handrail.cli.init", "Make a folder known, and decide about a first call."),
     "up": ("handrail.cli.up", "Start the server and this machine's client, in one."),
+    "run": (
+        "handrail.cli.run",
+        "Give Handrail's own agent a task, and decide about its calls here.",
+    ),
     "serve": ("handrail.cli.serve", "Start the server alone."),
     "connect": ("handrail.cli.connect", "Start this machine's client alone."),
     "tour": ("handrail.cli.tour", "Watch an agent's calls travel, and decide about them."),
@@ -78,7 +81,7 @@ def main() -> None:
         _check_system(wanted)
         build_command(wanted)()
     except* HandrailError as group:
-        troubles = list(_leaves(group))
+        troubles = list(leaves(group))
     for trouble in troubles:
         typer.echo(f"handrail: {visible(str(trouble), keep=chr(10))}", err=True)
     if troubles:
@@ -148,14 +151,6 @@ def _show_no_type_of_flags(command: TyperCommand | TyperGroup) -> None:
 
 def _first_word(arguments: list[str]) -> str | None:
     return next((word for word in arguments if not word.startswith("-")), None)
-
-
-def _leaves(group: BaseExceptionGroup[HandrailError]) -> Iterator[HandrailError]:
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            yield from _leaves(error)
-        else:
-            yield error
 
 
 def _not_loaded() -> None:

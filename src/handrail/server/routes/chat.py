@@ -82,6 +82,7 @@ class ChatRoutes:
             entry.project.id,
             None if body.session_id is None else SessionId(body.session_id),
             None if body.workspace_id is None else WorkspaceId(body.workspace_id),
+            body.autonomy,
             None if body.message_id is None else MessageId(body.message_id),
         )
         answer = MessageResponse(success=True, message=MessageView.of(message), run=RunView.of(run))
