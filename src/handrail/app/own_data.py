@@ -95,8 +95,8 @@ async def _sessions_of(
 ) -> list[Session]:
     """Those with our own agent, those with others, or both."""
     wanted: list[Session] = []
-    with open_own_data(home.database, user_id) as rows:
-        found = [values for kind, values in rows if kind == "session"]
+    with open_own_data(home.database, user_id, "session") as rows:
+        found = [values for _, values in rows]
     for values in found:
         share = Share.CONVERSATIONS if values["opened_by"] == OWN_AGENT else Share.RESULTS
         place = await store.find_place(values["project_id"], values["id"])

@@ -67,19 +67,21 @@ class Told(NamedTuple):
 
 
 @contextmanager
-def open_own_data(path: Path, user_id: str) -> Generator[Iterator[Told]]:
-    """Everything of a person as it is at this moment, also while a server goes on writing."""
+def open_own_data(path: Path, user_id: str, only: str | None = None) -> Generator[Iterator[Told]]:
+    """What there is of a person at this moment, all or of one kind; a server may go on writing."""
     database = SqliteFile(path, read_only=True)
     try:
         database.run("BEGIN")
-        yield _walk(database, user_id)
+        yield _walk(database, user_id, only)
     finally:
         database.close()
 
 
-def _walk(database: SqliteFile, user_id: str) -> Iterator[Told]:
+def _walk(database: SqliteFile, user_id: str, only: str | None) -> Iterator[Told]:
     book = StatementBook(sqlite.dialect(paramstyle="qmark"))
     for table, kind in KINDS.items():
+        if only not in (None, kind):
+            continue
         shown = [column for column in table.columns if column.name not in _UNTOLD]
         prepared = book.prepare(_rows_of(table, shown))
         for row in database.walk(prepared.sql, prepared.bind({"user_id": user_id})):
