@@ -59,6 +59,10 @@ COMMANDS = {
         "List the toolchains of this machine, and say which of them commands may use.",
     ),
     "audit": ("handrail.cli.audit", "Show the record, or prove that nobody has touched it."),
+    "data": (
+        "handrail.cli.data",
+        "Take along what Handrail keeps of you, or have it deleted.",
+    ),
     "token": ("handrail.cli.token", "List, make, exchange and take back the keys to Handrail."),
     "doctor": ("handrail.cli.doctor", "Look at everything Handrail stands on."),
     "uninstall": ("handrail.cli.uninstall", "Remove everything that Handrail has made."),
