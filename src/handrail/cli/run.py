@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 from enum import IntEnum
-from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -179,10 +178,6 @@ def _carry_out(
 
 
 def _screen(*, json: bool, can_ask: bool) -> Screen:
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            # A letter that is not to be had there must not end the program.
-            stream.reconfigure(errors="backslashreplace")
     if json:
         return EventLines(sys.stdout, sys.stderr)
     if sys.stdout.isatty():

@@ -177,7 +177,8 @@ class Lines:
 
 
 def _write(file: TextIO, text: str) -> None:
-    file.write(text)
+    # A letter that is not to be had there must not end the program.
+    file.write(text.encode(file.encoding, "backslashreplace").decode(file.encoding))
     file.flush()
 
 
