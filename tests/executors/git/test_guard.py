@@ -181,10 +181,12 @@ async def test_settings_that_could_change_on_the_way_are_not_trusted(
 async def test_settings_force_no_push(
     executor: CommandExecutor, repository: Path, pushed: str
 ) -> None:
-    git(repository, "config", "remote.origin.push", pushed)
+    for name in ("origin", ""):
+        git(repository, "config", f"remote.{name}.push", pushed)
 
-    with pytest.raises(CommandExecutionError, match=r"remote\.origin\.push .* rewrite or delete"):
-        await run(executor, "push")
+        with pytest.raises(CommandExecutionError, match=rf"remote\.{name}\.push .* rewrite or"):
+            await run(executor, "push")
+        git(repository, "config", "--unset", f"remote.{name}.push")
 
 
 async def test_broken_settings_of_a_repository_within_are_nobodys_concern_but_its_own(

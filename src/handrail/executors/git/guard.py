@@ -79,28 +79,28 @@ _VARIABLES: Pairs = [
     ("GIT_ALLOW_PROTOCOL", "https:http"),
     ("GIT_PROTOCOL_FROM_USER", "0"),
 ]
-# Settings whose names somebody has chosen freely, and what they are set to.
+# Settings whose names somebody has chosen freely, and what they are set to. A name may be empty.
 _FREE: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"alias\..+"), ""),
-    (re.compile(r"filter\..+\.(?:clean|smudge|process)"), ""),
-    (re.compile(r"filter\..+\.required"), "false"),
-    (re.compile(r"diff\..+\.textconv"), "cat"),
-    (re.compile(r"diff\..+\.cachetextconv"), "false"),
-    (re.compile(r"diff\..+\.command"), _FALSE),
-    (re.compile(r"merge\..+\.driver"), _FALSE),
-    (re.compile(r"hook\..+\.command"), _TRUE),
-    (re.compile(r"(?:tar|trailer)\..+\.(?:command|cmd)"), _FALSE),
-    (re.compile(r"(?:browser|difftool|man|mergetool)\..+\.(?:cmd|path)"), _FALSE),
-    (re.compile(r"credential\..+\.helper"), ""),
-    (re.compile(r"http\..+\.sslverify"), "true"),
-    (re.compile(r"remote\..+\.(?:uploadpack|receivepack|vcs)"), _FALSE),
-    (re.compile(r"remote\..+\.mirror"), "false"),
-    (re.compile(r"submodule\..+\.update"), "checkout"),
+    (re.compile(r"filter\..*\.(?:clean|smudge|process)"), ""),
+    (re.compile(r"filter\..*\.required"), "false"),
+    (re.compile(r"diff\..*\.textconv"), "cat"),
+    (re.compile(r"diff\..*\.cachetextconv"), "false"),
+    (re.compile(r"diff\..*\.command"), _FALSE),
+    (re.compile(r"merge\..*\.driver"), _FALSE),
+    (re.compile(r"hook\..*\.command"), _TRUE),
+    (re.compile(r"(?:tar|trailer)\..*\.(?:command|cmd)"), _FALSE),
+    (re.compile(r"(?:browser|difftool|man|mergetool)\..*\.(?:cmd|path)"), _FALSE),
+    (re.compile(r"credential\..*\.helper"), ""),
+    (re.compile(r"http\..*\.sslverify"), "true"),
+    (re.compile(r"remote\..*\.(?:uploadpack|receivepack|vcs)"), _FALSE),
+    (re.compile(r"remote\..*\.mirror"), "false"),
+    (re.compile(r"submodule\..*\.update"), "checkout"),
 ]
 # With these, other settings hold as soon as git itself has changed the branch.
 _LATER = re.compile(r"includeif\.onbranch:.*")
 # What is pushed where nobody says what; such settings add up, so that none can be taken back.
-_PUSHED = re.compile(r"remote\..+\.push")
+_PUSHED = re.compile(r"remote\..*\.push")
 _ANY_FILES = "--no-index"
 _LISTING = ("config", "--list", "--includes", "-z")
 
