@@ -16,6 +16,7 @@ from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
+from handrail.core.visible import visible
 from handrail.executors.git.repositories import check_place
 from handrail.executors.programs import SEARCH_PATH
 
@@ -97,8 +98,9 @@ _FREE: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"remote\..*\.mirror"), "false"),
     (re.compile(r"submodule\..*\.update"), "checkout"),
 ]
-# With these, other settings hold as soon as git itself has changed the branch.
-_LATER = re.compile(r"includeif\.onbranch:.*")
+# With these, other settings hold in another folder, or once git itself has changed the branch. What
+# they are cannot be listed beforehand; that there are such ones is told whether they hold or not.
+_LATER = re.compile(r"includeif\..*", re.DOTALL)
 # What is pushed where nobody says what; such settings add up, so that none can be taken back.
 _PUSHED = re.compile(r"remote\..*\.push")
 _ANY_FILES = "--no-index"
@@ -162,10 +164,11 @@ class GitGuard:
             )
         rows = outcome.stdout.decode(errors="surrogateescape").split("\0")
         found = [(name, value) for name, _, value in (row.partition("\n") for row in rows)]
-        if any(_LATER.fullmatch(name) for name, _ in found):
+        if later := next((name for name, _ in found if _LATER.fullmatch(name)), None):
             raise CommandExecutionError(
-                "this repository has other settings on another branch (includeIf.onbranch), so"
-                " nobody can tell what git would run; take that setting out"
+                f"this repository has settings that hold at some times only ({visible(later)}), so"
+                " nobody can tell what git would run; take that setting out, or have it include"
+                " the file at all times (include.path)"
             )
         return found
 
