@@ -92,7 +92,7 @@ class BoxStarter:
                 # A task of its own: calling us off must not call off the start half-way.
                 bwrap, *told = launch.argv
                 words = [bwrap, *self._mark, *told]
-                fds = (*launch.fds, *given.fds)
+                fds = (*launch.fds, *given.hand_in.fds)
                 starting = asyncio.gather(_spawn(words, streams, "/", {}, fds))
                 try:
                     [process] = await asyncio.shield(starting)
@@ -117,6 +117,7 @@ async def _let_begin(
     if first is not None and tree.process.returncode is None:
         way = way_out(first, stage.hosts, given.local_hosts)
         tree.proxy = await stack.enter_async_context(way)
+        stack.enter_context(given.hand_in.answering(first))
     launch.gate.open()
 
 
