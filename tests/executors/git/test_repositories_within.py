@@ -286,7 +286,7 @@ def test_what_is_not_gits_own_stays_covered(root: Path, guarded: GuardedNames) -
 
     outer, inner = guarded.view(git_in="."), guarded.view(git_in="inner")
 
-    assert outer.frozen == (str(root / "inner/.git"),)
+    assert (outer.frozen[0], outer.gits) == (str(root / "inner/.git"), (str(root / ".git"),))
     assert outer.hidden_files == (str(root / "inner/.git/config"),)
-    assert inner.frozen == (str(root / ".git"),)
+    assert (inner.frozen[0], inner.gits) == (str(root / ".git"), (str(root / "inner/.git"),))
     assert inner.hidden_files == (str(root / ".git/config"),)

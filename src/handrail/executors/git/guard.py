@@ -17,6 +17,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.core.visible import visible
+from handrail.executors.git.leave import Leave
 from handrail.executors.git.repositories import check_place
 from handrail.executors.programs import SEARCH_PATH
 
@@ -65,6 +66,7 @@ _SETTINGS: Pairs = [
     ("safe.bareRepository", "explicit"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
+    ("repack.updateServerInfo", "false"),
 ]
 _VARIABLES: Pairs = [
     ("GIT_CONFIG_NOSYSTEM", "1"),
@@ -103,6 +105,13 @@ _FREE: list[tuple[re.Pattern[str], str]] = [
 _LATER = re.compile(r"includeif\..*", re.DOTALL)
 # What is pushed where nobody says what; such settings add up, so that none can be taken back.
 _PUSHED = re.compile(r"remote\..*\.push")
+# What sets up branches, remotes and parts writes them into the settings; so does what moves a part.
+_SETTING = {"branch", "checkout", "init", "mv", "remote", "submodule", "switch", "worktree"}
+_SETTING_WHEN_TOLD = {"fetch", "pull", "push"}
+_TOLD_TO_SET = re.compile(r"--s|--fi|-[A-Za-z0-9]*u")
+# What removes or moves folders that belong to the repository by a file of theirs.
+_POINTING = {"mv", "rm", "worktree"}
+_ENTERING = re.compile(r"--rec")
 _ANY_FILES = "--no-index"
 _LISTING = ("config", "--list", "--includes", "-z")
 
@@ -225,6 +234,24 @@ def _action(stage: Stage) -> str:
     names = [os.path.basename(word) for word in stage.argv]
     behind = stage.argv[names.index(_GIT) + 1 :] if _GIT in names else ()
     return next((word for word in behind if not word.startswith("-")), "")
+
+
+def leave_for(stage: Stage) -> Leave:
+    """What of its own git must be able to change, by its words."""
+    if not may_change_its_own(stage):
+        return Leave(repository=False)
+    action = _action(stage)
+    enters = action == "submodule" or any(_ENTERING.match(word) for word in stage.argv)
+    sets = action in _SETTING or (
+        action in _SETTING_WHEN_TOLD and any(_TOLD_TO_SET.match(word) for word in stage.argv)
+    )
+    moves = action == "mv"
+    return Leave(
+        settings=sets or enters,
+        pointers=enters or action in _POINTING,
+        modules=enters or moves,
+        trees=action == "worktree",
+    )
 
 
 def _refuse_forced_pushes(stage: Stage, settings: Pairs) -> None:
