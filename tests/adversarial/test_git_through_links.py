@@ -3,6 +3,7 @@
 Each is first shown to work with plain git, in the open: what a person's git does next runs it.
 """
 
+import asyncio
 import os
 import subprocess
 from collections.abc import Generator
@@ -12,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from handrail.core.box import Isolation
+from handrail.core.box import Isolation, Profile
 from handrail.core.errors import CommandExecutionError, PathValidationError
 from handrail.core.hands import Hands
+from handrail.core.stage import Join, Stage
 from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.sandbox.box import Programs
@@ -154,3 +156,28 @@ async def test_what_one_command_of_a_line_brings_the_next_does_not_write_through
 
     assert (root / ".git" / "config").read_bytes().startswith(b"[core]")
     assert (root / "x.tar").is_symlink()
+
+
+async def test_what_is_left_to_a_running_git_is_not_taken_for_held(
+    executor: CommandExecutor, root: Path
+) -> None:
+    """Its box could still exchange such a name for a link, while another is made."""
+    patient = "while [ ! -e go ]; do sleep 0.02; done"
+    stages = [
+        Stage(("sh", "-c", f"touch began; {patient}"), Profile.WRITE),
+        Stage(("git", "hash-object", "-w", "--stdin"), Profile.WRITE, Join.PIPE),
+    ]
+    async with asyncio.TaskGroup() as group:
+        first = group.create_task(executor.run(stages, timeout_seconds=60))
+        while not (root / "began").exists():
+            assert not first.done()
+            await asyncio.sleep(0.02)
+        try:
+            assert (await run(executor, "true", profile=Profile.READ)).exit_code == 0
+            (root / ".git" / "worktrees" / "new").mkdir(parents=True)
+            (root / ".git" / "worktrees" / "new" / "config.worktree").touch()
+            with pytest.raises(CommandExecutionError, match=r"config.worktree .* try again"):
+                await run(executor, "true", profile=Profile.READ)
+        finally:
+            (root / "go").touch()
+    assert (await run(executor, "true", profile=Profile.READ)).exit_code == 0

@@ -157,8 +157,8 @@ class _Movers:
         for other in self._views:
             for path in _loose_in(other, view):
                 raise CommandExecutionError(
-                    f"{path} has appeared while another command is running, which could still"
-                    " move it; try again when that has ended"
+                    f"{path} has appeared while another command is running, or is left to it, so"
+                    " that it could still be moved; try again when that has ended"
                 )
         if joins:
             self._views.append(view)
@@ -213,11 +213,14 @@ class _Covers:
 def _loose_in(other: View, view: View) -> Iterator[str]:
     """What is to be covered, and is not held in place in the other's box.
 
-    Within what is frozen there nothing can be moved.
+    Within what is frozen there nothing can be moved. Of what is left to git, it puts another file
+    in the place of its settings; all else there it could move.
     """
-    holds = {*other.covered, *other.missing}
+    pinned = {other.root, *other.pinned}
+    holds = {*other.covered, *other.missing, *pinned}
+    holds |= {path for path in other.settings if other.gits and os.path.dirname(path) in pinned}
     for path in view.covered:
-        if path not in holds and not is_among(path, (*other.gits, *other.frozen)):
+        if path not in holds and not is_among(path, other.frozen):
             yield path
 
 
