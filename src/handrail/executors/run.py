@@ -64,8 +64,9 @@ class Run:
             if not pipeline[0].join.goes_on_after(code):
                 continue
             # Those that run into each other are all looked at before one of them is started.
-            for number in range(first, place) if check is not None else ():
-                await check(number)
+            if check is not None:
+                for number in range(first, place):
+                    await check(number)
             trees = await self._run(pipeline, deadline - loop.time(), is_last=pipeline is last)
             if trees is None:
                 return Ending.TIMED_OUT, None

@@ -39,7 +39,11 @@ class HandIn(NamedTuple):
     answering: Callable[[int], AbstractContextManager[None]]
 
 
-NO_CREDENTIAL = HandIn([], (), lambda _: nullcontext())
+def _nothing(_: int) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+NO_CREDENTIAL = HandIn([], (), _nothing)
 
 
 @contextmanager
