@@ -1,7 +1,7 @@
 """All that a tool may touch. What a tool was not handed, it cannot do."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -181,6 +181,9 @@ class CommandOutcome:
     kept_from_it: tuple[str, ...] = ()
 
 
+Check = Callable[[int], Awaitable[None]]
+
+
 class Commands(Protocol):
     """Programs, started with the workspace as their folder and an environment from nothing."""
 
@@ -199,11 +202,13 @@ class Commands(Protocol):
         *,
         timeout_seconds: float,
         expected: JsonObject | None = None,
+        check: Check | None = None,
     ) -> CommandOutcome:
         """Run programs in boxes of their profiles, or in the open where there is none.
 
         `expected` are the facts of an earlier look. They are held against the machine right before
-        the first program is started.
+        the first program is started. Before each is, `check` is asked with the place of its stage;
+        it objects by raising.
 
         Raises:
             CommandExecutionError: It could not be started.

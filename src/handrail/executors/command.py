@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from handrail.core.errors import CommandExecutionError, StaleCommandError
-from handrail.core.hands import CommandOutcome
+from handrail.core.hands import Check, CommandOutcome
 from handrail.core.sight import Sight, differing, tell_differing
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject
@@ -91,13 +91,14 @@ class CommandExecutor:
         *,
         timeout_seconds: float,
         expected: JsonObject | None = None,
+        check: Check | None = None,
     ) -> CommandOutcome:
         """Run to the end, or to the limit; nothing that was started is left running."""
         _refuse_zero_bytes(stages)
         if expected is not None:
             stages = _as_seen(stages, await self._look_again(stages, expected))
         ready = [self._named_by_path(stage) for stage in stages]
-        return await self._run(ready, self._git, timeout_seconds)
+        return await self._run(ready, self._git, timeout_seconds, check)
 
     async def _look_again(self, stages: Sequence[Stage], expected: JsonObject) -> Sight:
         sight = await self.look(stages)
@@ -130,12 +131,14 @@ class CommandExecutor:
         view = await self._box.look(git_in=folder)
         return await asyncio.to_thread(settings_files, view)
 
-    async def _run(self, stages: Sequence[Stage], git: GitGuard, seconds: float) -> CommandOutcome:
+    async def _run(
+        self, stages: Sequence[Stage], git: GitGuard, seconds: float, check: Check | None = None
+    ) -> CommandOutcome:
         with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:
             quartermaster = Quartermaster(git, self._networks, self._remotes)
             run = Run(self._starter, quartermaster, self.root, out, err, self._grace_seconds)
             began = time.perf_counter()
-            ending, code = await run.follow(stages, seconds)
+            ending, code = await run.follow(stages, seconds, check)
             took = time.perf_counter() - began
             await run.hear_the_rest()
             return CommandOutcome(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack, suppress
 
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import Ending
+from handrail.core.hands import Check, Ending
 from handrail.core.stage import Join, Stage
 from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.executors.expanding import expanded
@@ -50,15 +50,23 @@ class Run:
         """What of the workspace one of them could not see."""
         return tuple(dict.fromkeys(name for tree in self._begun for name in tree.kept_from_it))
 
-    async def follow(self, stages: Sequence[Stage], seconds: float) -> tuple[Ending, int | None]:
-        """How the last one ended that was run."""
+    async def follow(
+        self, stages: Sequence[Stage], seconds: float, check: Check | None = None
+    ) -> tuple[Ending, int | None]:
+        """How the last one ended that was run; `check` is asked before each is started."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
         code = 0
         *others, last = pipelines(stages)
+        place = 0
         for pipeline in (*others, last):
+            first, place = place, place + len(pipeline)
             if not pipeline[0].join.goes_on_after(code):
                 continue
+            # Those that run into each other are all looked at before one of them is started.
+            if check is not None:
+                for number in range(first, place):
+                    await check(number)
             trees = await self._run(pipeline, deadline - loop.time(), is_last=pipeline is last)
             if trees is None:
                 return Ending.TIMED_OUT, None

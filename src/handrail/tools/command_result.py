@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from handrail.core.box import Profile, widest
 from handrail.core.errors import ErrorType
-from handrail.core.hands import CommandOutcome, Ending, Hands
+from handrail.core.hands import Check, CommandOutcome, Ending, Hands
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.traffic import Traffic
@@ -23,14 +23,19 @@ async def run_stages(
     title: str,
     timeout_seconds: int,
     facts: JsonObject | None = None,
+    check: Check | None = None,
 ) -> ToolResult:
     """Run them, and say what came of it; `title` is what a person calls them.
+
+    Before each is started, `check` may object.
 
     Raises:
         CommandExecutionError: They could not be started.
         StaleCommandError: The machine does not fit the facts any more.
     """
-    outcome = await hands.commands.run(stages, timeout_seconds=timeout_seconds, expected=facts)
+    outcome = await hands.commands.run(
+        stages, timeout_seconds=timeout_seconds, expected=facts, check=check
+    )
     fields: JsonObject = {
         "stdout": _text(outcome.stdout),
         "stderr": _text(outcome.stderr),

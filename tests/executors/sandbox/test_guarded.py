@@ -10,6 +10,7 @@ import pytest
 
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.git.leave import Leave
 from handrail.executors.sandbox import bubblewrap
 from handrail.executors.sandbox import guarded as module
 from handrail.executors.sandbox.guarded import GuardedNames
@@ -59,8 +60,33 @@ def test_git_itself_sees_and_changes_what_is_its_own(root: Path, guarded: Guarde
     secret = put(root / ".env")
 
     view = guarded.view(git_in=".")
-    assert (view.frozen, view.hidden_files) == ((), (str(secret),))
-    assert str(root / ".git") not in view.missing
+    assert (view.gits, view.hidden_files) == ((str(root / ".git"),), (str(secret),))
+    assert str(root / ".git") not in (*view.missing, *view.frozen)
+
+
+def test_of_its_own_git_is_kept_from_what_names_programs(root: Path, guarded: GuardedNames) -> None:
+    git = root / ".git"
+    (git / "hooks").mkdir(parents=True)
+    names = ["config", "modules/part/config", "worktrees/tree/commondir"]
+    for name in names:
+        put(git / name)
+    pointer = put(root / "part" / ".git", "gitdir: ../.git/modules/part\n")
+
+    view = guarded.view(git_in=".")
+    held = ["hooks", "config", "modules", "worktrees/tree/commondir"]
+    assert {*view.frozen} == {*(str(git / name) for name in held), str(pointer)}
+    assert str(git / "info") in view.missing
+    assert str(git) in view.pinned
+
+    left = Leave(settings=True, pointers=True, modules=True, trees=True)
+    view = guarded.view(git_in=".", leave=left)
+    assert view.frozen == (str(git / "hooks"),)
+    held = ["info", "modules/part/hooks", "modules/part/info"]
+    assert {*(str(git / name) for name in held)} <= {*view.missing}
+
+    view = guarded.view(git_in="part")
+    assert str(git / "modules") not in view.frozen
+    assert str(git / "modules/part/config") in view.frozen
 
 
 def test_repositories_further_down_are_frozen_too(root: Path, guarded: GuardedNames) -> None:
@@ -335,7 +361,7 @@ def test_a_repository_kept_under_another_name_is_covered_like_any(
     assert set(view.hidden_files) == {str(config), str(part)}
 
     own = guarded.view(git_in=".")
-    assert (own.frozen, own.hidden_files) == ((), ())
+    assert (set(own.gits), own.hidden_files) == ({str(pointer), str(root / "pub")}, ())
     assert set(own.settings) == {str(config), str(part)}
 
 

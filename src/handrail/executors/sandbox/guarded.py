@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from handrail.core.errors import CommandExecutionError
+from handrail.executors.git.leave import ORDINARY, Held, Leave, held_from_git
 from handrail.executors.git.repositories import GIT, MARKS, is_among, own_of_git, stores_of
 from handrail.executors.sandbox.bubblewrap import View, is_of_the_system
 from handrail.executors.second_names import Identity, SecondNames
@@ -93,11 +94,11 @@ class GuardedNames:
         self._linked_secrets: set[Identity] = set()
         self._stores: frozenset[str] = frozenset()
 
-    def view(self, *, git_in: str | None, may_change: bool = True) -> View:
+    def view(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View:
         """The workspace as a box should show it now.
 
-        git, which runs in the folder `git_in`, sees what is its own there, and changes it if it
-        `may_change` it.
+        git, which runs in the folder `git_in`, sees what is its own there, and changes of it what
+        it is left to change.
 
         Raises:
             CommandExecutionError: There is more to cover than a box can.
@@ -106,8 +107,11 @@ class GuardedNames:
         frozen = [path for _, folder in folders for path in folder.frozen]
         frozen += [path for path in sorted(self._stores) if not is_among(path, frozen)]
         gits = () if git_in is None else own_of_git(self._root, git_in, frozen)
-        changed = gits if may_change else ()
-        frozen = [path for path in frozen if not is_among(path, changed)]
+        changed = gits if leave.repository else ()
+        held = Held((), ())
+        if git_in is not None and leave.repository:
+            held = held_from_git(self._root, git_in, gits, leave)
+        frozen = [*(path for path in frozen if not is_among(path, changed)), *held.frozen]
         guarded = [one for _, folder in folders for one in folder.hidden]
         shown = {path for path, _ in guarded if is_among(path, gits) and self._is_of_git(path)}
         settings = [path for path, is_folder in guarded if path in shown and not is_folder]
@@ -127,7 +131,10 @@ class GuardedNames:
             hidden_files=tuple(self._absolute(p for p, is_folder in hidden if not is_folder)),
             hidden_folders=tuple(self._absolute(p for p, is_folder in hidden if is_folder)),
             frozen=tuple(self._absolute(frozen)),
-            missing=tuple(path for path in own if not os.path.lexists(path)),
+            missing=(
+                *(path for path in own if not os.path.lexists(path)),
+                *self._absolute(held.missing),
+            ),
             loose=tuple(path for path in own if os.path.islink(path)),
             gits=tuple(self._absolute(changed)),
             settings=tuple(self._absolute(settings)),
