@@ -157,3 +157,13 @@ async def test_a_file_that_a_line_of_bash_runs_is_not_called_bound(tmp_path: Pat
     survey_ = await seen_in(tmp_path, line)
 
     assert "at first mod.py as it is: sha256 " in survey_.evidence
+
+
+async def test_what_is_too_much_to_be_shown_raises_the_call() -> None:
+    survey_ = await shown("sed", "-i", *["s/a/b/"] * 20_000)
+    looking = await shown("grep", *["s/a/b/"] * 20_000, profile=Profile.READ)
+
+    [finding] = survey_.findings
+    assert (finding.rule, finding.risk) == ("command.shown-in-part", RiskLevel.HIGH)
+    assert "more characters]" in survey_.evidence
+    assert looking.findings == ()

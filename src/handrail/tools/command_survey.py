@@ -30,8 +30,14 @@ async def survey_stages(hands: Hands, stages: Sequence[Stage]) -> Survey:
     sight = await hands.commands.look(stages)
     loose = list(_loose(stages))
     seen = [_Shown.of(*pair) for pair in zip(sight.steps, loose, strict=True)]
-    evidence = cut("\n".join(_told(seen)), _MOST_CHARS)
-    concerns = (*_reach(stages, sight), *_masked(stages, seen), *_changeable(seen))
+    told = "\n".join(_told(seen))
+    evidence = cut(told, _MOST_CHARS)
+    concerns = (
+        *_reach(stages, sight),
+        *_masked(stages, seen),
+        *_changeable(seen),
+        *_cut_off(stages, len(told) - _MOST_CHARS),
+    )
     return Survey(sight.facts, concerns, evidence)
 
 
@@ -80,6 +86,13 @@ def _changeable(seen: Sequence["_Shown"]) -> Iterator[Finding]:
     if names:
         reason = f"{names[0]} may be changed by the rest of the line before it is run"
         yield Finding("command.changed-beside", reason, RiskLevel.HIGH)
+
+
+def _cut_off(stages: Sequence[Stage], chars: int) -> Iterator[Finding]:
+    """What nobody sees of that which can do more than look."""
+    if chars > 0 and any(stage.profile is not Profile.READ for stage in stages):
+        reason = f"{chars:,} characters of what would run are more than can be shown"
+        yield Finding("command.shown-in-part", reason, RiskLevel.HIGH)
 
 
 @dataclass(frozen=True, slots=True)
