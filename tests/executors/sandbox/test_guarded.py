@@ -320,6 +320,41 @@ def test_a_file_that_becomes_a_secret_by_a_new_name_is_hidden_under_its_old_one(
         assert set(guarded.view(git_in=None).hidden_files) == {str(new), str(old)}
 
 
+def dig(root: Path, name: str, levels: int) -> None:
+    """Folders in folders, deeper than any path is long, with a secret in each."""
+    home = os.getcwd()
+    os.chdir(root)
+    try:
+        for _ in range(levels):
+            os.mkdir(name)
+            os.chdir(name)
+            Path("x.pem").write_text("hush")
+    finally:
+        os.chdir(home)
+
+
+def test_what_lies_too_deep_to_be_named_is_hidden_with_its_folder(
+    root: Path, guarded: GuardedNames
+) -> None:
+    dig(root, "d" * 200, 25)
+
+    view = guarded.view(git_in=None)
+    assert max(map(len, view.covered)) < 4_000
+    [folder] = view.hidden_folders
+    assert len(folder) > 3_500
+    assert os.path.isdir(folder)
+
+
+def test_what_lies_below_too_many_folders_is_hidden_with_them(
+    root: Path, guarded: GuardedNames
+) -> None:
+    dig(root, "d", 300)
+
+    view = guarded.view(git_in=None)
+    assert view.hidden_folders == (str(root) + "/d" * 101,)
+    assert len(view.hidden_files) == 100
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look into every folder")
 def test_a_folder_that_cannot_be_looked_into_is_hidden_whole(
     root: Path, guarded: GuardedNames

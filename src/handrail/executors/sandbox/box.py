@@ -176,7 +176,7 @@ class _Covers:
 
     def count_in(self, view: View) -> View:
         """A cover that others need, or needed a moment ago, looks like a folder, and is none."""
-        left = [path for path in (*view.hidden_folders, *view.frozen) if not os.path.lexists(path)]
+        left = [path for path in (*view.hidden_folders, *view.frozen) if _is_gone(path)]
         shared = tuple(path for path in {*self._users, *left} if path not in view.missing)
         return replace(
             view,
@@ -201,6 +201,17 @@ class _Covers:
             del self._users[folder]
             with suppress(OSError):
                 os.rmdir(folder)
+
+
+def _is_gone(path: str) -> bool:
+    """Whether nothing has that name; what cannot be looked at is there for all we know."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _loose_in(other: View, view: View) -> Iterator[str]:

@@ -26,6 +26,10 @@ from handrail.policy.rulebook.rules import Rules
 MOST_COVERED = 256
 _MOST_FOLDERS = 200_000
 _MOST_ROUNDS = 40
+# The system takes 4,095 bytes, of which bubblewrap and the name of a file need some.
+_LONGEST_PATH = 3_500
+# Each folder on the way to what is covered is a mount too.
+_MOST_LEVELS = 100
 _OWN = (GIT, ".handrail")
 
 
@@ -213,6 +217,9 @@ class GuardedNames:
 
     def _look(self, path: str, is_hidden: bool, store: str | None) -> _Folder | None:
         where = os.path.join(self._root, path)
+        if len(os.fsencode(where)) > _LONGEST_PATH or path.count("/") >= _MOST_LEVELS:
+            # What lies further down may have no name by which it could be covered.
+            return _Folder(NEVER, is_settled=False, hidden=[] if is_hidden else [(path, True)])
         try:
             found = os.stat(where, follow_symlinks=False)
             stamp = Stamp(found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
