@@ -8,7 +8,9 @@ from handrail.policy.redaction import MASK, mask_text
 _USER = re.compile(r"(?i)((?:https?|ftps?)://)[^/\s\"]*@")
 _PASSWORD = re.compile(r"(?i)[a-z0-9-]*pass[a-z0-9-]*")
 # `git:password@host:path`, as ssh has it.
-_SPELT_FOR_SSH = re.compile(r"([^\s/:@\"]{1,200}):[^\s/@\"]{1,4000}@(?=[^\s/:@\"]{1,255}:)")
+_SPELT_FOR_SSH = re.compile(
+    r"(?<![^\s\"])([^\s/:@\"]{1,200}):[^\s/@\"]{1,4000}@(?=[^\s/:@\"]{1,255}:)"
+)
 _HEADER = re.compile(r"([A-Za-z0-9-]{1,100}):.*", re.DOTALL)
 # A program that comes with git or lies somewhere, and what those with git are told; no command.
 _PLAIN_HELPER = re.compile(r"[\w./~-]+(?: --(?:timeout|file|socket)[ =][\w./~-]+)*")
