@@ -74,6 +74,8 @@ def _failure(
         case Ending.TIMED_OUT:
             reason = f"{title} was ended: it took more than {timeout_seconds} s"
             return reason, ErrorType.EXECUTION_TIMEOUT
+        case Ending.STOPPED:
+            return outcome.why_stopped, ErrorType.EXECUTION
         case Ending.KILLED:
             return f"{title} was killed{_by_what(outcome)}", ErrorType.EXECUTION
 

@@ -11,7 +11,7 @@ import pytest
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.git.leave import Leave
-from handrail.executors.sandbox import bubblewrap
+from handrail.executors.sandbox import bubblewrap, stamp
 from handrail.executors.sandbox import guarded as module
 from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.policy.rulebook.paths import Access, PathRule
@@ -139,6 +139,81 @@ def test_a_link_with_a_guarded_name_has_its_target_covered(
     assert guarded.view(git_in=None).hidden_files == (str(target),)
 
 
+def test_a_link_with_a_guarded_name_is_followed_anew_each_time(
+    root: Path, guarded: GuardedNames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder that it lies in need not have changed."""
+    old = put(root / "releases" / "one" / "x.txt")
+    (root / "releases" / "now").symlink_to("one")
+    (root / "app" / "config").mkdir(parents=True)
+    (root / "app" / ".env").symlink_to("config/local.txt")
+    (root / "app" / "secrets.json").symlink_to("../releases/now/x.txt")
+    monkeypatch.setattr(stamp, "_STILL_NS", -(10**18))
+    assert guarded.view(git_in=None).hidden_files == (str(old),)
+
+    come = put(root / "app" / "config" / "local.txt")
+    moved = put(root / "releases" / "two" / "x.txt")
+    (root / "releases" / "now").unlink()
+    (root / "releases" / "now").symlink_to("two")
+    assert set(guarded.view(git_in=None).hidden_files) == {str(come), str(moved)}
+
+
+def test_what_a_link_in_a_hidden_folder_leads_to_is_hidden(
+    root: Path, guarded: GuardedNames
+) -> None:
+    key = put(root / "keys" / "work.txt")
+    second = root / "second.txt"
+    second.hardlink_to(key)
+    put(root / ".ssh" / "config")
+    (root / ".ssh" / "id").symlink_to("../keys/work.txt")
+    (root / ".ssh" / "own").symlink_to("config")
+
+    view = guarded.view(git_in=None)
+    assert set(view.hidden_files) == {str(key), str(second)}
+    assert view.hidden_folders == (str(root / ".ssh"),)
+
+
+def test_a_folder_to_which_a_guarded_link_leads_is_hidden_with_all_its_names(
+    root: Path, guarded: GuardedNames
+) -> None:
+    key = put(root / "keys" / "deep" / "work.txt")
+    second = root / "second.txt"
+    second.hardlink_to(key)
+    far = put(root / "far.txt")
+    (root / "keys" / "far").symlink_to("../far.txt")
+    (root / ".ssh").symlink_to("keys")
+
+    view = guarded.view(git_in=None)
+    assert set(view.hidden_files) == {str(second), str(far)}
+    assert view.hidden_folders == (str(root / "keys"),)
+
+
+def test_a_folder_is_seen_again_when_no_guarded_link_leads_there_any_more(
+    root: Path, guarded: GuardedNames
+) -> None:
+    put(root / "keys" / "x.txt")
+    (root / "keys" / "itself").symlink_to("../keys")
+    (root / ".ssh").symlink_to("keys")
+    assert guarded.view(git_in=None).hidden_folders == (str(root / "keys"),)
+
+    (root / ".ssh").unlink()
+    assert guarded.view(git_in=None).hidden_folders == ()
+
+
+def test_links_that_lead_on_and_on_are_said(
+    root: Path, guarded: GuardedNames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST_ROUNDS", 2)
+    for number in range(3):
+        (root / f"f{number}").mkdir()
+        (root / f"f{number}" / "on").symlink_to(f"../f{number + 1}")
+    (root / "f3").mkdir()
+    (root / ".ssh").symlink_to("f0")
+
+    with pytest.raises(CommandExecutionError, match="too often to be followed"):
+        guarded.view(git_in=None)
+
+
 def test_a_secret_that_appears_later_is_found(root: Path, guarded: GuardedNames) -> None:
     put(root / "app" / "main.py")
     age(root / "app")
@@ -166,7 +241,7 @@ def test_a_folder_that_has_been_still_is_not_read_again(
     root: Path, guarded: GuardedNames, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = put(root / ".env")
-    monkeypatch.setattr(module, "_STILL_NS", -(10**18))
+    monkeypatch.setattr(stamp, "_STILL_NS", -(10**18))
     guarded.view(git_in=None)
 
     def refuse(path: object) -> None:
@@ -269,6 +344,41 @@ def test_a_file_that_becomes_a_secret_by_a_new_name_is_hidden_under_its_old_one(
         new = root / "app" / ".env"
         new.hardlink_to(old)
         assert set(guarded.view(git_in=None).hidden_files) == {str(new), str(old)}
+
+
+def dig(root: Path, name: str, levels: int) -> None:
+    """Folders in folders, deeper than any path is long, with a secret in each."""
+    home = os.getcwd()
+    os.chdir(root)
+    try:
+        for _ in range(levels):
+            os.mkdir(name)
+            os.chdir(name)
+            Path("x.pem").write_text("hush")
+    finally:
+        os.chdir(home)
+
+
+def test_what_lies_too_deep_to_be_named_is_hidden_with_its_folder(
+    root: Path, guarded: GuardedNames
+) -> None:
+    dig(root, "d" * 200, 25)
+
+    view = guarded.view(git_in=None)
+    assert max(map(len, view.covered)) < 4_000
+    [folder] = view.hidden_folders
+    assert len(folder) > 3_500
+    assert os.path.isdir(folder)
+
+
+def test_what_lies_below_too_many_folders_is_hidden_with_them(
+    root: Path, guarded: GuardedNames
+) -> None:
+    dig(root, "d", 300)
+
+    view = guarded.view(git_in=None)
+    assert view.hidden_folders == (str(root) + "/d" * 101,)
+    assert len(view.hidden_files) == 100
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look into every folder")

@@ -177,7 +177,7 @@ class _Covers:
 
     def count_in(self, view: View) -> View:
         """A cover that others need, or needed a moment ago, looks like a folder, and is none."""
-        left = [path for path in (*view.hidden_folders, *view.frozen) if not os.path.lexists(path)]
+        left = [path for path in (*view.hidden_folders, *view.frozen) if _is_gone(path)]
         # In what is frozen, nothing can be made; nor need it be covered there.
         firm = [path for path in view.frozen if path not in left and path not in self._users]
         shared = tuple(
@@ -208,6 +208,17 @@ class _Covers:
             del self._users[folder]
             with suppress(OSError):
                 os.rmdir(folder)
+
+
+def _is_gone(path: str) -> bool:
+    """Whether nothing has that name; what cannot be looked at is there for all we know."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _loose_in(other: View, view: View) -> Iterator[str]:
