@@ -27,7 +27,7 @@ PHONE = {"width": 360, "height": 740}
 
 expect.set_options(timeout=20_000)
 
-# Whatever a page says in its own console that it should not have to.
+# What a browser complains of while a server is being started anew.
 _EXPECTED_TROUBLE = (
     "ERR_CONNECTION_REFUSED",
     "ERR_INCOMPLETE_CHUNKED_ENCODING",
@@ -67,7 +67,8 @@ class Console:
 
     async def new_page(self, **options: Any) -> Page:
         """A browser that nobody has used, whose complaints are kept."""
-        context = await self._browser.new_context(**{"viewport": WIDE, **options})
+        wanted: dict[str, Any] = {"viewport": WIDE, **options}
+        context = await self._browser.new_context(**wanted)
         page = await context.new_page()
         self.watch(page)
         return page
