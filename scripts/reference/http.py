@@ -34,6 +34,7 @@ _GROUPS = {
     "config": "Settings",
     "budget": "The budget",
     "self": "Handrail itself",
+    "console": "Signing in with a browser",
 }
 _ELSEWHERE = "The server itself"
 _JSON = "application/json"
@@ -56,7 +57,7 @@ class Route(NamedTuple):
 
 
 def http_page() -> str:
-    document = _openapi()
+    document = openapi_document()
     schemas = document["components"]["schemas"]
     routes = [
         Route(method.upper(), path, operation)
@@ -76,7 +77,7 @@ def http_page() -> str:
     )
 
 
-def _openapi() -> Document:
+def openapi_document() -> Document:
     """The description as a server gives it; nothing is opened or started for it."""
     bus = LocalBus()
     services = build_services(SqliteStore(Path("never-opened"), bus), bus, SystemClock())

@@ -22,6 +22,7 @@ COMMANDS = {
     "serve": ("handrail.cli.serve", "Start the server alone."),
     "connect": ("handrail.cli.connect", "Start this machine's client alone."),
     "tour": ("handrail.cli.tour", "Watch an agent's calls travel, and decide about them."),
+    "console": ("handrail.cli.console", "Open the console in a browser, signed in."),
     "approvals": ("handrail.cli.approvals", "See what waits for your answer, and give it."),
     "grants": (
         "handrail.cli.grants",

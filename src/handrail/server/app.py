@@ -12,6 +12,8 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 
 from handrail.server.auth import Gate
+from handrail.server.console.files import ConsoleFiles
+from handrail.server.console.sign_in import SignIns
 from handrail.server.direct import (
     SCHEME,
     USUAL_PROBLEMS,
@@ -26,6 +28,7 @@ from handrail.server.routes.batch import BatchRoutes
 from handrail.server.routes.blobs import BlobRoutes
 from handrail.server.routes.calls import BASE, CallRoutes
 from handrail.server.routes.chat import ChatRoutes
+from handrail.server.routes.console import ConsoleRoutes
 from handrail.server.routes.grants import grants_router
 from handrail.server.routes.health import health_router
 from handrail.server.routes.knowledge import knowledge_router
@@ -46,6 +49,8 @@ _METRICS_PROBLEMS = (401, 403)
 def create_app(
     services: Services,
     *,
+    sign_ins: SignIns | None = None,
+    console: ConsoleFiles | None = None,
     hosts: frozenset[str] = frozenset(),
     origin: str | None = None,
     metrics_token: str | None = None,
@@ -64,13 +69,20 @@ def create_app(
         *BatchRoutes(services, gate).routes(),
         *BlobRoutes(services, gate).routes(),
         *ChatRoutes(services, gate).routes(),
+        *ConsoleRoutes(
+            services,
+            gate,
+            sign_ins or SignIns(services.store, services.clock),
+            behind_proxy=origin is not None,
+        ).routes(),
     )
+    console = console or ConsoleFiles()
     api = _api(services, gate, direct)
     api.include_router(
         metrics_router(services, token=metrics_token, behind_proxy=origin is not None)
     )
     return Starlette(
-        routes=[*routes_of(direct), Mount("/", api)],
+        routes=[*routes_of(direct), *console.routes(), Mount("/", api)],
         middleware=[
             Middleware(HostGuard, hosts=hosts, origin=origin),
             Middleware(Switchboard, routes=direct),
