@@ -164,12 +164,12 @@ async def test_what_is_left_to_a_running_git_is_not_taken_for_held(
     """Its box could still exchange such a name for a link, while another is made."""
     patient = "while [ ! -e go ]; do sleep 0.02; done"
     stages = [
-        Stage(("sh", "-c", f"touch began; {patient}"), Profile.WRITE),
-        Stage(("git", "hash-object", "-w", "--stdin"), Profile.WRITE, Join.PIPE),
+        Stage(("sh", "-c", patient), Profile.WRITE),
+        Stage(("git", "update-index", "--index-info"), Profile.WRITE, Join.PIPE),
     ]
     async with asyncio.TaskGroup() as group:
         first = group.create_task(executor.run(stages, timeout_seconds=60))
-        while not (root / "began").exists():
+        while not (root / ".git" / "index.lock").exists():
             assert not first.done()
             await asyncio.sleep(0.02)
         try:
