@@ -1,0 +1,22 @@
+import { GraduationCap, Inbox, type LucideIcon } from "lucide-react";
+import { lazy, type ComponentType } from "react";
+
+import { ApprovalsPage } from "./approvals/page";
+
+export interface Page {
+  /** What it is called in the address. */
+  name: string;
+  title: string;
+  Icon: LucideIcon;
+  Show: ComponentType;
+}
+
+/** All pages there are, in the order of the navigation. The first is there at once, the others when they are asked for. */
+export const PAGES: Page[] = [
+  { name: "approvals", title: "Approvals", Icon: Inbox, Show: ApprovalsPage },
+  { name: "skills", title: "Skills", Icon: GraduationCap, Show: lazy(() => import("./skills/page")) },
+];
+
+export function pageOf(name: string): Page {
+  return PAGES.find((one) => one.name === name) ?? PAGES[0]!;
+}
