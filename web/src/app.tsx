@@ -6,6 +6,7 @@ import { stream } from "./api/stream";
 import { useApprovalEvents } from "./approvals/pending";
 import { pageOf } from "./pages";
 import { usePlace } from "./router";
+import { useNotifications } from "./shell/notify";
 import { PageGuard } from "./shell/page-guard";
 import { Shell } from "./shell/shell";
 import { SignIn } from "./shell/sign-in";
@@ -40,6 +41,7 @@ function SignedIn({ session }: { session: Session }) {
 
 function Page() {
   useApprovalEvents();
+  useNotifications();
   const { name, Show } = pageOf(usePlace().page);
   return (
     <PageGuard key={name}>

@@ -16,6 +16,7 @@ from handrail.wire.knowledge import (
     ForgetResponse,
     MemoriesResponse,
     MemoryView,
+    SkillResponse,
     SkillsResponse,
     SkillView,
 )
@@ -73,5 +74,14 @@ def knowledge_router(services: Services, gate: Gate) -> APIRouter:
         found = await asyncio.to_thread(services.skills.collect)
         views = [SkillView.of(one) for one in found.skills]
         return SkillsResponse(skills=views, total_count=len(views), warnings=list(found.warnings))
+
+    @router.get("/skills/{name}", openapi_extra=open_to(PEOPLE))
+    async def skill(project_id: str, name: str, request: Request) -> SkillResponse:
+        """One skill, with what an agent that loads it is told."""
+        await gate.admit(request, *PEOPLE)
+        found = await asyncio.to_thread(services.skills.find, name)
+        if found is None:
+            raise NotFound("there is no skill with this name")
+        return SkillResponse.of(found)
 
     return router
