@@ -9,7 +9,7 @@ import { visible } from "../words/visible";
 import { Part } from "./part";
 
 export function SignOutPart() {
-  const { userId, version } = useSession();
+  const { name, version } = useSession();
   const queries = useQueryClient();
   const [trouble, setTrouble] = useState<string | null>(null);
   const leave = async () => {
@@ -27,7 +27,7 @@ export function SignOutPart() {
       title="Signed in"
       about={
         <>
-          As <Code>{userId}</Code>, with Handrail {visible(version)}. Another browser needs a link from <Code>handrail console</Code>.
+          As {visible(name)}, with Handrail {visible(version)}. Another browser needs a link from <Code>handrail console</Code>.
         </>
       }
     >

@@ -24,7 +24,7 @@ from handrail.wire.knowledge import (
 _MOST_FOUND = 50
 
 
-def knowledge_router(services: Services, gate: Gate) -> APIRouter:
+def memory_router(services: Services, gate: Gate) -> APIRouter:
     router = APIRouter(tags=["knowledge"])
 
     def theirs(entry: Entry) -> PersonalMemories:
@@ -66,6 +66,12 @@ def knowledge_router(services: Services, gate: Gate) -> APIRouter:
         if not await mine.forget_for_person(key):
             raise NotFound("there is no memory with this key")
         return ForgetResponse(key=key)
+
+    return router
+
+
+def skills_router(services: Services, gate: Gate) -> APIRouter:
+    router = APIRouter(tags=["knowledge"])
 
     @router.get("/skills", openapi_extra=open_to(PEOPLE))
     async def skills(project_id: str, request: Request) -> SkillsResponse:
