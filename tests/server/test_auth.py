@@ -55,6 +55,7 @@ ROUTES: dict[str, tuple[int, int, int]] = {
     "GET /memory": (200, 200, 403),
     "DELETE /memory/{key}": (404, 404, 403),
     "GET /skills": (200, 200, 403),
+    "GET /skills/{name}": (404, 404, 403),
     "GET /grants": (200, 200, 403),
     "DELETE /grants/{grant_id}": (404, 404, 403),
     "GET /clients": (200, 200, 403),

@@ -64,6 +64,7 @@ NOT_FOR_AGENTS = {
     "GET /memory",
     "DELETE /memory/{key}",
     "GET /skills",
+    "GET /skills/{name}",
     "GET /config",
     "GET /self",
     "GET /budget",

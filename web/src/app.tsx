@@ -1,11 +1,13 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
 
 import { SessionProvider, useSignedIn, type Session } from "./api/session";
 import { stream } from "./api/stream";
-import { ApprovalsPage } from "./approvals/page";
 import { useApprovalEvents } from "./approvals/pending";
+import { pageOf } from "./pages";
 import { usePlace } from "./router";
+import { useNotifications } from "./shell/notify";
+import { PageGuard } from "./shell/page-guard";
 import { Shell } from "./shell/shell";
 import { SignIn } from "./shell/sign-in";
 
@@ -39,9 +41,13 @@ function SignedIn({ session }: { session: Session }) {
 
 function Page() {
   useApprovalEvents();
-  const { page } = usePlace();
-  switch (page) {
-    default:
-      return <ApprovalsPage />;
-  }
+  useNotifications();
+  const { name, Show } = pageOf(usePlace().page);
+  return (
+    <PageGuard key={name}>
+      <Suspense>
+        <Show />
+      </Suspense>
+    </PageGuard>
+  );
 }

@@ -31,7 +31,7 @@ from handrail.server.routes.chat import ChatRoutes
 from handrail.server.routes.console import ConsoleRoutes
 from handrail.server.routes.grants import grants_router
 from handrail.server.routes.health import health_router
-from handrail.server.routes.knowledge import knowledge_router
+from handrail.server.routes.knowledge import memory_router, skills_router
 from handrail.server.routes.metrics import metrics_router
 from handrail.server.routes.own import own_router
 from handrail.server.routes.policy import PolicyRoutes
@@ -120,7 +120,8 @@ def _api(services: Services, gate: Gate, direct: tuple[DirectRoute, ...]) -> Fas
     api.include_router(approvals_router(services, gate), prefix=BASE)
     api.include_router(grants_router(services, gate), prefix=BASE)
     api.include_router(records_router(services, gate), prefix=BASE)
-    api.include_router(knowledge_router(services, gate), prefix=BASE)
+    api.include_router(memory_router(services, gate), prefix=BASE)
+    api.include_router(skills_router(services, gate), prefix=BASE)
     api.include_router(own_router(services, gate), prefix=BASE)
     describe = api.openapi
 

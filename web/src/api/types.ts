@@ -380,8 +380,20 @@ export interface ClientView {
   name: string;
   /** The folder it executes in. */
   workspace_id: string;
+  /** The machine where that folder lies. */
+  machine: string;
+  /** Its path there. */
+  root: string;
+  /** What is proven to keep commands in there. */
+  walls: Wall[];
+  /** Whether that is enough to let a command run unasked. */
+  boxed: boolean;
+  /** When it was registered. */
+  registered_at: string;
   /** Whether it listens at this moment. */
   connected: boolean;
+  /** When it left; null while it is here, and where it has not been since the server started. */
+  left_at: string | null;
 }
 
 export interface ClientsResponse {
@@ -567,6 +579,12 @@ export interface ExplainRequest {
 export interface ExplainResponse {
   /** What goes wrong is told as a problem instead. */
   success: boolean;
+  /** The tool, by its own name. */
+  tool_name: string;
+  /** What would happen, in one sentence. */
+  description: string;
+  /** What an approval of its class would cover, where it could have one. */
+  class_words: string | null;
   /** Passes by itself, asks a person, or is refused. */
   ruling: "allow" | "ask" | "deny";
   /** How risky it is. */
@@ -643,6 +661,8 @@ export interface GrantView {
   expires_at: string | null;
   /** The question it came of. */
   approval_id: string;
+  /** Who gave it. */
+  granted_by: string;
   /** When it was given. */
   created_at: string;
   /** When it was taken back. */
@@ -1081,6 +1101,19 @@ export interface SignedInResponse {
 export interface SignedOutResponse {
   /** What goes wrong is told as a problem instead. */
   success: boolean;
+}
+
+export interface SkillResponse {
+  /** What goes wrong is told as a problem instead. */
+  success: boolean;
+  /** The name it is loaded by. */
+  name: string;
+  /** What it is for. */
+  description: string;
+  /** Whether it comes with Handrail. */
+  builtin: boolean;
+  /** What an agent that loads it is told. */
+  body: string;
 }
 
 export interface SkillView {

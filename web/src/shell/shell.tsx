@@ -1,18 +1,22 @@
-import { Inbox } from "lucide-react";
-import type { ReactNode } from "react";
+import { useEffect, type ReactNode } from "react";
 
 import { useSession } from "../api/session";
 import { useLine } from "../api/stream";
 import { usePending } from "../approvals/pending";
+import { pageOf, PAGES } from "../pages";
 import { Link, usePlace } from "../router";
 import mark from "../ui/mark.svg";
-
-const PAGES = [{ page: "approvals", title: "Approvals", Icon: Inbox }];
+import { visible } from "../words/visible";
+import { PagesMenu } from "./pages-menu";
+import { Waiting } from "./waiting";
 
 export function Shell({ children }: { children: ReactNode }) {
-  const { page } = usePlace();
+  const here = pageOf(usePlace().page);
   const { project } = useSession();
   const waiting = usePending().length;
+  useEffect(() => {
+    document.title = `${waiting ? `(${waiting}) ` : ""}${here.title} · Handrail`;
+  }, [here.title, waiting]);
   return (
     <div className="grid h-full grid-rows-[auto_minmax(0,1fr)] md:grid-cols-[13rem_minmax(0,1fr)] md:grid-rows-1">
       <a
@@ -25,36 +29,35 @@ export function Shell({ children }: { children: ReactNode }) {
       >
         Skip to the page
       </a>
-      <nav aria-label="Pages" className="flex items-center gap-0.5 overflow-x-auto border-line p-2 max-md:border-b md:flex-col md:items-stretch md:border-r md:p-3">
+      <nav aria-label="Pages" className="flex items-center gap-0.5 border-line p-2 max-md:border-b md:flex-col md:items-stretch md:overflow-y-auto md:border-r md:p-3">
         <div className="flex items-center gap-2 px-2 font-semibold tracking-tight md:mb-4 md:pt-1">
           <img src={mark} alt="" className="size-6" />
           <span className="max-md:sr-only">Handrail</span>
         </div>
-        {PAGES.map(({ page: name, title, Icon }) => (
-          <Link
-            key={name}
-            href={`/${name}`}
-            aria-current={name === page ? "page" : undefined}
-            className={`flex items-center gap-2.5 rounded-md px-2 py-1.5 ${name === page ? "bg-raised font-medium" : "text-soft hover:bg-raised/60"}`}
-          >
-            <Icon size={15} aria-hidden />
-            {title}
-            {name === "approvals" && waiting > 0 && (
-              <span className="ml-auto rounded-full bg-accent px-1.5 text-[11px] font-medium text-on-accent">
-                {waiting}
-                <span className="sr-only"> waiting</span>
-              </span>
-            )}
-          </Link>
-        ))}
+        <PagesMenu here={here} waiting={waiting} className="md:hidden" />
+        <ul className="space-y-0.5 max-md:hidden">
+          {PAGES.map(({ name, title, Icon }) => (
+            <li key={name}>
+              <Link
+                href={`/${name}`}
+                aria-current={name === here.name ? "page" : undefined}
+                className={`flex items-center gap-2.5 rounded-md px-2 py-1.5 ${name === here.name ? "bg-raised font-medium" : "text-soft hover:bg-raised/60"}`}
+              >
+                <Icon size={15} aria-hidden />
+                {title}
+                {name === "approvals" && <Waiting count={waiting} />}
+              </Link>
+            </li>
+          ))}
+        </ul>
         <div className="ml-auto flex flex-col gap-1 px-2 py-1.5 text-xs text-soft md:mt-auto md:ml-0">
-          <span className="truncate max-md:hidden" title={project.name}>
-            {project.name}
+          <span className="truncate max-md:hidden" title={visible(project.name)}>
+            {visible(project.name)}
           </span>
           <LineState />
         </div>
       </nav>
-      <div id="main" tabIndex={-1} className="min-h-0 outline-none">
+      <div id="main" tabIndex={-1} className="min-h-0 min-w-0 outline-none">
         {children}
       </div>
     </div>
