@@ -1,13 +1,18 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 
 import { SessionProvider, useSignedIn, type Session } from "./api/session";
 import { stream } from "./api/stream";
 import { ApprovalsPage } from "./approvals/page";
 import { useApprovalEvents } from "./approvals/pending";
+import { useChatEvents } from "./chat/talk";
 import { usePlace } from "./router";
 import { Shell } from "./shell/shell";
 import { SignIn } from "./shell/sign-in";
+
+// Most people come for the approvals: the other pages are fetched when they are opened.
+const ChatPage = lazy(() => import("./chat/page"));
+const ActivityPage = lazy(() => import("./activity/page"));
 
 export function App() {
   const [link] = useState(() => location.hash.slice(1));
@@ -39,8 +44,21 @@ function SignedIn({ session }: { session: Session }) {
 
 function Page() {
   useApprovalEvents();
+  useChatEvents();
+  return (
+    <Suspense>
+      <Shown />
+    </Suspense>
+  );
+}
+
+function Shown() {
   const { page } = usePlace();
   switch (page) {
+    case "chat":
+      return <ChatPage />;
+    case "activity":
+      return <ActivityPage />;
     default:
       return <ApprovalsPage />;
   }
