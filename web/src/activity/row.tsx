@@ -60,8 +60,9 @@ export const Row = memo(function Row({ call, number, isShown, address }: Props) 
       <span role="cell" className="truncate text-xs text-soft tabular-nums @max-xl:hidden">
         {shortMoment(call.created_at)}
       </span>
-      <span role="cell" className="flex items-center @max-xl:order-2">
+      <span role="cell" className="flex items-center @max-xl:order-2 @max-xl:flex-col @max-xl:items-end">
         <CallState status={call.status} className="text-xs" />
+        <span className="text-[11px] leading-4 text-soft tabular-nums @xl:hidden">{shortMoment(call.created_at)}</span>
       </span>
       <span role="cell" className="flex min-w-0 items-baseline gap-2">
         {/* The whole row leads to its call, and is one stop on the way through the page. */}
