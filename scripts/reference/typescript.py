@@ -1,6 +1,6 @@
 """web/src/api/types.ts: what server and console say to each other, so that it is written once."""
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from pydantic import BaseModel
@@ -10,7 +10,6 @@ from scripts.reference.http import openapi_document
 
 _HEAD = "// Made by `make reference` from the code of the server; change that, not this file.\n"
 _PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean"}
-_WIDTH = 96
 
 Schema = dict[str, Any]
 
@@ -84,4 +83,4 @@ def _type(schema: Schema) -> str:
 
 def _values(schema: Schema) -> Schema:
     values = schema.get("additionalProperties")
-    return values if isinstance(values, dict) else {}
+    return cast(Schema, values) if isinstance(values, dict) else {}

@@ -59,6 +59,7 @@ NOT_FOR_AGENTS = {
     "GET /chat/sessions",
     "POST /chat/runs/{run_id}/stop",
     "GET /clients",
+    "POST /console/links",
     "GET /audit",
     "GET /policy",
     "PUT /policy",

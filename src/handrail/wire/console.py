@@ -31,6 +31,7 @@ class SignedInResponse(BaseModel):
 
     success: Success = True
     user_id: str = Field(description="The person.")
+    name: str = Field(description="What they are called.")
     projects: list[ProjectView] = Field(description="Their projects, oldest first.")
     version: str = Field(description="The version of the server.")
     now: datetime = Field(description="What time it is for the server.")

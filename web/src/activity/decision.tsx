@@ -23,7 +23,7 @@ export function useQuestion(call: RecordView): ApprovalView | undefined {
 
 /** Who has let it pass or not, where and when. */
 export function Decision({ call }: { call: RecordView }) {
-  const { userId } = useSession();
+  const { name } = useSession();
   const question = useQuestion(call);
   if (question?.status === "pending") {
     return (
@@ -39,7 +39,7 @@ export function Decision({ call }: { call: RecordView }) {
     const reach = call.scope === "class" ? " It reaches to the whole class." : call.scope === "session" ? " It reaches to the whole session." : "";
     return (
       <p className="[overflow-wrap:anywhere]">
-        {sentence(question, userId)}
+        {sentence(question, name)}
         {reach}
       </p>
     );
@@ -55,6 +55,6 @@ export function Decision({ call }: { call: RecordView }) {
     );
   }
   if (call.error_type === "denied") return <p className="[overflow-wrap:anywhere]">It was refused without asking: {visible(call.error ?? "")}</p>;
-  if (question) return <p>{sentence(question, userId)}</p>;
+  if (question) return <p>{sentence(question, name)}</p>;
   return <p className="text-soft">There was nothing to decide.</p>;
 }

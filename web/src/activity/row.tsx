@@ -1,5 +1,6 @@
 import { memo } from "react";
 
+import { useSession } from "../api/session";
 import type { GlimpseView } from "../api/types";
 import { Link } from "../router";
 import { CallState } from "../ui/call-state";
@@ -49,6 +50,7 @@ interface Props {
 }
 
 export const Row = memo(function Row({ call, number, isShown, address }: Props) {
+  const { name } = useSession();
   if (!call) return <Unread number={number} />;
   return (
     <div
@@ -75,7 +77,7 @@ export const Row = memo(function Row({ call, number, isShown, address }: Props) 
         <Risk level={call.risk_level} />
       </span>
       <span role="cell" className="truncate text-xs text-soft @max-5xl:hidden">
-        {decided(call)}
+        {decided(call, name)}
       </span>
       <span role="cell" className="text-right text-xs text-soft tabular-nums @max-5xl:hidden">
         {call.execution_time_ms === null ? "" : duration(call.execution_time_ms)}
@@ -95,15 +97,15 @@ function Unread({ number }: { number: number }) {
 }
 
 /** Who has decided, and how long that took; short, for a row. */
-function decided(call: GlimpseView): string {
+function decided(call: GlimpseView, me: string): string {
   const { approved_by: by } = call;
   if (call.status === "awaiting_approval") return "nobody yet";
   if (call.status === "rejected") return "refused by a person";
   if (call.error_type === "denied") return "refused by the rules";
   if (call.status === "timeout" && !call.approved_at) return "nobody in time";
   if (!by) return "";
-  const who = by === "policy" ? "the rules" : by.startsWith("grt_") ? "a grant" : "a person";
-  if (who !== "a person" || !call.approved_at) return who;
+  const who = by === "policy" ? "the rules" : by.startsWith("grt_") ? "a grant" : by === me ? "you" : visible(by);
+  if (by === "policy" || by.startsWith("grt_") || !call.approved_at) return who;
   const seconds = (new Date(call.approved_at).getTime() - new Date(call.created_at).getTime()) / 1000;
   return `${who}, after ${clock(seconds)}`;
 }

@@ -6,7 +6,8 @@ import type { ProjectView, SignedInResponse } from "./types";
 
 /** Who is signed in, which project is shown, and how far this clock is from the server's. */
 export interface Session {
-  userId: string;
+  /** As answers name who has given them. */
+  name: string;
   version: string;
   project: ProjectView;
   projects: ProjectView[];
@@ -62,7 +63,7 @@ function welcome(told: SignedInResponse): Session {
   const project = told.projects.find((one) => one.project_id === chosen) ?? told.projects.at(-1);
   if (!project) throw new Error("There is no project yet; `handrail init` makes one.");
   return {
-    userId: told.user_id,
+    name: told.name,
     version: told.version,
     project,
     projects: told.projects,

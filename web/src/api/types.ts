@@ -1188,6 +1188,8 @@ export interface SignedInResponse {
   success: boolean;
   /** The person. */
   user_id: string;
+  /** What they are called. */
+  name: string;
   /** Their projects, oldest first. */
   projects: ProjectView[];
   /** The version of the server. */

@@ -8,13 +8,13 @@ import { visible } from "../words/visible";
 
 /** In place of the decision: how it ended, who has decided, where and when. */
 export function Answered({ card, onNext }: { card: ApprovalView; onNext: () => void }) {
-  const { userId } = useSession();
+  const { name } = useSession();
   const yes = card.status === "approved";
   const Icon = yes ? Check : card.status === "expired" ? Clock : X;
   return (
     <footer className="flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line bg-panel px-4 py-3 md:px-6" role="status">
       <Icon size={16} className={yes ? "text-low" : "text-critical"} aria-hidden />
-      <span className="[overflow-wrap:anywhere]">{sentence(card, userId)}</span>
+      <span className="[overflow-wrap:anywhere]">{sentence(card, name)}</span>
       <Button look="quiet" className="ml-auto" onClick={onNext}>
         Next
       </Button>
@@ -22,10 +22,10 @@ export function Answered({ card, onNext }: { card: ApprovalView; onNext: () => v
   );
 }
 
-export function sentence(card: ApprovalView, userId: string): string {
+export function sentence(card: ApprovalView, me: string): string {
   if (card.status === "expired") return "Nobody has decided in time; it was refused.";
   if (card.status === "withdrawn") return "It was taken back before anybody decided.";
-  const who = card.decided_by === userId ? "You" : visible(card.decided_by ?? "Somebody");
+  const who = card.decided_by === me ? "You" : visible(card.decided_by ?? "Somebody");
   const verb = card.status === "approved" ? "approved" : "refused";
   const where = card.channel ? `, from ${visible(card.channel)}` : "";
   const when = card.decided_at ? ` at ${moment(card.decided_at)}` : "";

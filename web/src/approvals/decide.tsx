@@ -4,7 +4,7 @@ import { DropdownMenu } from "radix-ui";
 import { useMemo, useState } from "react";
 
 import { ask, Problem } from "../api/client";
-import { usePath } from "../api/session";
+import { usePath, useSession } from "../api/session";
 import type { ApprovalView, OfferView } from "../api/types";
 import { Button } from "../ui/button";
 import { useKeys } from "../ui/keys";
@@ -13,6 +13,8 @@ import { ClassDialog, SessionDialog, type Limits } from "./grant-dialogs";
 import { RejectDialog } from "./reject-dialog";
 import { useIsSeen } from "./seen";
 import { StopDialog } from "./stop-dialog";
+
+const CHANNEL = "console";
 
 type Asking = "second-step" | "class" | "session" | "reject" | "stop" | null;
 
@@ -143,14 +145,21 @@ function MoreMenu({ offers, disabled, onChoose }: { offers: OfferView[]; disable
 
 function useDecision(card: ApprovalView, onNext: () => void) {
   const path = usePath();
+  const { name } = useSession();
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);
-  const send = async (address: string, body: unknown) => {
+  /** Decided here: nobody waits for the stream to say so. */
+  const keep = (answer: Partial<ApprovalView>) =>
+    queries.setQueriesData<ApprovalView[]>({ queryKey: ["approvals"] }, (all) =>
+      all?.map((one) => (one.approval_id === card.approval_id ? { ...one, ...answer } : one)),
+    );
+  const send = async (address: string, body: unknown, answer: Partial<ApprovalView>) => {
     setBusy(true);
     setTrouble(null);
     try {
       await ask("POST", path(address), body);
+      keep({ decided_by: name, channel: CHANNEL, decided_at: new Date().toISOString(), ...answer });
       onNext();
     } catch (error) {
       setTrouble(error instanceof Error ? error.message : String(error));
@@ -165,8 +174,10 @@ function useDecision(card: ApprovalView, onNext: () => void) {
     busy,
     trouble,
     approve: (scope: string, limits: Limits = {}) =>
-      send(`${question}/approve`, { decision: "approved", scope, digest: card.digest, channel: "console", ...limits }),
-    reject: (reason: string) => send(`${question}/reject`, { reason: reason || null, channel: "console" }),
-    stop: () => send(`/chat/sessions/${encodeURIComponent(card.session_id)}/stop`, { channel: "console" }),
+      send(`${question}/approve`, { decision: "approved", scope, digest: card.digest, channel: CHANNEL, ...limits }, { status: "approved", scope }),
+    reject: (reason: string) =>
+      send(`${question}/reject`, { reason: reason || null, channel: CHANNEL }, { status: "rejected", reason: reason || null }),
+    stop: () =>
+      send(`/chat/sessions/${encodeURIComponent(card.session_id)}/stop`, { channel: CHANNEL }, { status: "withdrawn" }),
   };
 }

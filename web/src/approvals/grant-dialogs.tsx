@@ -1,5 +1,5 @@
 import { TriangleAlert } from "lucide-react";
-import { useState } from "react";
+import { useId, useState } from "react";
 
 import type { OfferView } from "../api/types";
 import { Button } from "../ui/button";
@@ -94,16 +94,19 @@ function LimitFields({ limits, onChange }: { limits: Limits; onChange: (limits: 
 }
 
 function Select({ label, value, options, onChange }: { label: string; value: string; options: readonly (readonly [string, string])[]; onChange: (value: string) => void }) {
+  const id = useId();
   return (
-    <label>
-      <span className="text-soft">{label}</span>
-      <select value={value} onChange={(event) => onChange(event.target.value)} className="mt-1 block w-full rounded-md border border-line bg-bg p-1.5">
+    <div>
+      <label htmlFor={id} className="text-soft">
+        {label}
+      </label>
+      <select id={id} value={value} onChange={(event) => onChange(event.target.value)} className="mt-1 block w-full rounded-md border border-line bg-bg p-1.5">
         {options.map(([option, words]) => (
           <option key={option} value={option}>
             {words}
           </option>
         ))}
       </select>
-    </label>
+    </div>
   );
 }

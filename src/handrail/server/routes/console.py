@@ -7,7 +7,7 @@ from handrail.core.access import Role, Token
 from handrail.core.errors import Forbidden
 from handrail.server.auth import Gate
 from handrail.server.console.cookie import delete_cookie, set_cookie
-from handrail.server.console.sign_in import SignIns
+from handrail.server.console.sign_in import TOKEN_NAME, SignIns
 from handrail.server.direct import USUAL_PROBLEMS, DirectRoute, json_response, read_body
 from handrail.server.routes.calls import BASE
 from handrail.server.services import Services
@@ -73,7 +73,10 @@ class ConsoleRoutes:
         return await self._welcome(await self._person(request))
 
     async def sign_out(self, request: Request) -> Response:
-        await self._sign_ins.sign_out(await self._person(request))
+        token = await self._person(request)
+        if token.name != TOKEN_NAME:
+            raise Forbidden("this is no browser's token; `handrail token revoke` takes it back")
+        await self._sign_ins.sign_out(token)
         response = json_response(SignedOutResponse().model_dump())
         delete_cookie(response, secure=self._is_private(request))
         return response
@@ -89,6 +92,7 @@ class ConsoleRoutes:
         views = [ProjectView(project_id=one.id, name=one.name) for one in projects]
         answer = SignedInResponse(
             user_id=token.user_id,
+            name=(await self._services.store.get_user(token.user_id)).name,
             projects=views,
             version=__version__,
             now=self._services.clock.now(),
