@@ -224,7 +224,7 @@ def _cell(value: object) -> str:
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
-def _brief(value: object) -> object:
+def _brief(value: Any) -> Any:
     if isinstance(value, str):
         return _cut(value)
     if isinstance(value, dict | list):

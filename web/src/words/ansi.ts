@@ -15,7 +15,7 @@ export interface Piece extends Look {
 }
 
 const PLAIN: Look = { colour: null, bold: false, dim: false, italic: false, underline: false };
-const STYLE = /\x1b\[([0-9;:]*)m/g;
+const STYLE = /\x1b\[([0-9;:]{0,64})m/g;
 // Black and white are the page's own, so that nothing can hide in the colour of its ground.
 const BASIC: (Colour | null)[] = [null, "red", "green", "yellow", "blue", "magenta", "cyan", null];
 const LONGEST_LINE = 2_000;
