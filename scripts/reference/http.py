@@ -22,6 +22,7 @@ Document = Mapping[str, Any]
 # The first word behind the project, and what to call those routes. Others stand at the end.
 _GROUPS = {
     "tools": "Tools and calls",
+    "activity": "Looking back over calls",
     "chat": "Sessions and the stream",
     "approvals": "Questions",
     "grants": "Grants",

@@ -128,7 +128,7 @@ class Caller:
         ):
             media_type = response.headers.get("content-type", "").partition(";")[0]
             body = None if media_type == "text/event-stream" else await response.read()
-            if body is not None and "json" in media_type:
+            if body is not None and media_type.endswith("json"):
                 body = json.loads(body)
             self._hold_to_description(method, path, response.status)
             return Answer(response.status, body, media_type, response.headers)

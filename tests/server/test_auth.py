@@ -28,6 +28,9 @@ from tests.server.conftest import (
 ROUTES: dict[str, tuple[int, int, int]] = {
     "GET /tools/available": (200, 200, 200),
     "GET /tools/executions": (200, 200, 200),
+    "GET /activity": (200, 200, 403),
+    "GET /activity/export": (200, 200, 403),
+    "GET /activity/{tool_id}": (200, 200, 403),
     "GET /tools/{tool_id}": (200, 200, 200),
     "POST /tools/execute": (200, 403, 200),
     "POST /tools/{tool_id}/claim": (403, 200, 403),

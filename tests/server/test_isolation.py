@@ -36,6 +36,9 @@ from tests.server.conftest import (
 BASE = "/my/projects/{project_id}"
 # What only people decide, and only machines do: an agent is turned away whatever it names.
 NOT_FOR_AGENTS = {
+    "GET /activity",
+    "GET /activity/export",
+    "GET /activity/{tool_id}",
     "GET /approvals",
     "GET /approvals/{approval_id}",
     "POST /approvals/{approval_id}/approve",

@@ -4,6 +4,7 @@ import { Suspense, useEffect, useState } from "react";
 import { SessionProvider, useSignedIn, type Session } from "./api/session";
 import { stream } from "./api/stream";
 import { useApprovalEvents } from "./approvals/pending";
+import { useChatEvents } from "./chat/talk";
 import { pageOf } from "./pages";
 import { usePlace } from "./router";
 import { useNotifications } from "./shell/notify";
@@ -41,6 +42,7 @@ function SignedIn({ session }: { session: Session }) {
 
 function Page() {
   useApprovalEvents();
+  useChatEvents();
   useNotifications();
   const { name, Show } = pageOf(usePlace().page);
   return (

@@ -1,4 +1,15 @@
-import { Brain, GraduationCap, Inbox, KeyRound, MonitorSmartphone, Scale, Settings, type LucideIcon } from "lucide-react";
+import {
+  Brain,
+  GraduationCap,
+  Inbox,
+  KeyRound,
+  ListChecks,
+  MessagesSquare,
+  MonitorSmartphone,
+  Scale,
+  Settings,
+  type LucideIcon,
+} from "lucide-react";
 import { lazy, type ComponentType } from "react";
 
 import { ApprovalsPage } from "./approvals/page";
@@ -14,6 +25,8 @@ export interface Page {
 /** All pages there are, in the order of the navigation. The first is there at once, the others when they are asked for. */
 export const PAGES: Page[] = [
   { name: "approvals", title: "Approvals", Icon: Inbox, Show: ApprovalsPage },
+  { name: "chat", title: "Chat", Icon: MessagesSquare, Show: lazy(() => import("./chat/page")) },
+  { name: "activity", title: "Activity", Icon: ListChecks, Show: lazy(() => import("./activity/page")) },
   { name: "policy", title: "Policy", Icon: Scale, Show: lazy(() => import("./policy/page")) },
   { name: "grants", title: "Grants", Icon: KeyRound, Show: lazy(() => import("./grants/page")) },
   { name: "machines", title: "Machines", Icon: MonitorSmartphone, Show: lazy(() => import("./machines/page")) },

@@ -23,6 +23,7 @@ from handrail.server.direct import (
 )
 from handrail.server.errors import HANDLERS
 from handrail.server.guard import HostGuard
+from handrail.server.routes.activity import activity_router
 from handrail.server.routes.approvals import AnswerRoutes, approvals_router
 from handrail.server.routes.batch import BatchRoutes
 from handrail.server.routes.blobs import BlobRoutes
@@ -117,6 +118,7 @@ def _api(services: Services, gate: Gate, direct: tuple[DirectRoute, ...]) -> Fas
     )
     api.include_router(health_router(services))
     api.include_router(tools_router(services, gate), prefix=BASE)
+    api.include_router(activity_router(services, gate), prefix=BASE)
     api.include_router(approvals_router(services, gate), prefix=BASE)
     api.include_router(grants_router(services, gate), prefix=BASE)
     api.include_router(records_router(services, gate), prefix=BASE)

@@ -13,3 +13,7 @@ class Reading(ABC):
     @abstractmethod
     async def _fetch(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
         """Run one query and return all its rows."""
+
+    @abstractmethod
+    async def _fetch_apart(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
+        """The same for a query that may take long; nobody else waits for it."""

@@ -19,6 +19,7 @@ from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
 from handrail.core.ports import Bus, StreamItem
 from handrail.core.project import Place, Project
 from handrail.store import statements
+from handrail.store.apart import ApartReader
 from handrail.store.blobs import BlobFolder
 from handrail.store.migrate import migrate_sqlite
 from handrail.store.page import Head, Page
@@ -93,6 +94,7 @@ class SqliteStore(StoreReads):
         self._loop = asyncio.get_running_loop()
         await self._loop.run_in_executor(self._disk, migrate_sqlite, self._path)
         self._reader = SqliteFile(self._path, read_only=True)
+        self._apart = ApartReader(SqliteFile(self._path, read_only=True))
         # Whoever waits for the file waits on the loop, where others can go on.
         self._writer = SqliteFile(self._path, waits_ms=0)
 
@@ -102,6 +104,7 @@ class SqliteStore(StoreReads):
         while not self._idle.is_set():
             await self._idle.wait()
         self._disk.shutdown()
+        self._apart.close()
         self._reader.close()
         self._writer.close()
 
@@ -163,6 +166,10 @@ class SqliteStore(StoreReads):
     async def _fetch(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
         prepared = self._book.prepare(statement)
         return self._reader.run(prepared.sql, prepared.bind(values))
+
+    async def _fetch_apart(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
+        prepared = self._book.prepare(statement)
+        return await self._apart.run(prepared.sql, prepared.bind(values))
 
     def _write(self) -> None:
         """Take a batch and write it, all but the commit."""

@@ -1,5 +1,15 @@
 // Made by `make reference` from the code of the server; change that, not this file.
 
+/** Calls, the newest first. */
+export interface ActivityResponse {
+  /** What goes wrong is told as a problem instead. */
+  success: boolean;
+  /** As many as were wanted. */
+  calls: GlimpseView[];
+  /** How many there are in all, where that was asked; 100,000 stands for more, too. */
+  matching_count: number | null;
+}
+
 /** To everyone: a question waits for an answer, from any screen. */
 export interface ApprovalRequest {
   /** The id of the question, `apr_…`. */
@@ -644,6 +654,52 @@ export interface ForgetResponse {
   key: string;
 }
 
+/** A call without what can be large; the whole of it is at `/tools/{tool_id}`. */
+export interface GlimpseView {
+  /** Its place among all calls, for `before` and `after`. */
+  mark: string;
+  /** The id of the call, `exe_…`. */
+  tool_id: string;
+  /** The tool. */
+  tool_name: string;
+  /** What a person was asked, where one was. */
+  description: string | null;
+  /** The parameters, with secrets masked and long values cut short. */
+  tool_params: Record<string, unknown>;
+  /** The state of the call. */
+  status: string;
+  /** How risky it was judged to be. */
+  risk_level: string;
+  /** Whether a person had to be asked. */
+  requires_approval: boolean;
+  /** The question that was put to people. */
+  approval_id: string | null;
+  /** Who said yes: a person, a grant, or the policy. */
+  approved_by: string | null;
+  /** How far that yes reached. */
+  scope: string | null;
+  /** The session it belongs to. */
+  session_id: string;
+  /** The id the asker gave it. */
+  call_id: string;
+  /** Who asked. */
+  agent_id: string;
+  /** Why it did not succeed, cut short. */
+  error: string | null;
+  /** What kind of failure it was. */
+  error_type: string | null;
+  /** How long the machine took. */
+  execution_time_ms: number | null;
+  /** When it was asked for. */
+  created_at: string;
+  /** When it was let pass. */
+  approved_at: string | null;
+  /** When a machine began. */
+  started_at: string | null;
+  /** When it ended. */
+  completed_at: string | null;
+}
+
 export interface GrantView {
   /** The id of the grant, `grt_…`. */
   grant_id: string;
@@ -920,6 +976,70 @@ export interface ProjectView {
   project_id: string;
   /** What it is called. */
   name: string;
+}
+
+/** One call with all that people may know of it; agents are told less. */
+export interface RecordView {
+  /** The id of the call, `exe_…`. */
+  tool_id: string;
+  /** The tool. */
+  tool_name: string;
+  /** `pending`, `awaiting_approval`, `approved`, `executing`, or an end: `completed`, `failed`, `rejected`, `timeout`. */
+  status: string;
+  /** What the tool gave back; `output` is the text for a model. */
+  result: Record<string, unknown> | null;
+  /** Why it did not succeed, in words. */
+  error: string | null;
+  /** What kind of failure it was. */
+  error_type: string | null;
+  /** The question that was put to people, if there was one. */
+  approval_id: string | null;
+  /** The parameters, with secrets masked. */
+  tool_params: Record<string, unknown>;
+  /** How risky it was judged to be. */
+  risk_level: string;
+  /** Why, in words. */
+  reasons: string[];
+  /** Whether a person had to be asked. */
+  requires_approval: boolean;
+  /** Who said yes: a person, a grant, or the policy. */
+  approved_by: string | null;
+  /** How far that yes reached: `once`, `class` or `session`. */
+  scope: string | null;
+  /** The session it belongs to. */
+  session_id: string;
+  /** The id the asker gave it. */
+  call_id: string;
+  /** Who asked. */
+  agent_id: string;
+  /** The agent's own claim, not a fact. */
+  reasoning: string | null;
+  /** How long the machine took. */
+  execution_time_ms: number | null;
+  /** What the machine reported after the call had ended. */
+  late_result: Record<string, unknown> | null;
+  /** Parameters that came out of an earlier call's result, and of which. */
+  origins: Record<string, string> | null;
+  /** What in the result reads like orders to the agent: `source`, `score` and `findings`; null where nothing does. */
+  suspicion: Record<string, unknown> | null;
+  /** When it was asked for. */
+  created_at: string;
+  /** When it was let pass. */
+  approved_at: string | null;
+  /** When a machine began. */
+  started_at: string | null;
+  /** When it ended. */
+  completed_at: string | null;
+  /** What was judged, and what a yes was bound to: words, plan and facts. */
+  digest: string;
+  /** Whether the digest covers what the machine was seen to hold. */
+  surveyed: boolean;
+  /** The freedom the agent had. */
+  autonomy: string;
+  /** The folder it was asked for. */
+  workspace_id: string;
+  /** The machine that has or had it. */
+  client_id: string | null;
 }
 
 export interface RefusalView {

@@ -22,7 +22,7 @@ export function Answered({ card, onNext }: { card: ApprovalView; onNext: () => v
   );
 }
 
-function sentence(card: ApprovalView, me: string): string {
+export function sentence(card: ApprovalView, me: string): string {
   if (card.status === "expired") return "Nobody has decided in time; it was refused.";
   if (card.status === "withdrawn") return "It was taken back before anybody decided.";
   const who = card.decided_by === me ? "You" : visible(card.decided_by ?? "Somebody");

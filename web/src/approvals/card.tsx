@@ -36,7 +36,8 @@ export function Card({ card, onNext }: { card: ApprovalView; onNext: () => void 
   );
 }
 
-function Why({ card }: { card: ApprovalView }) {
+/** Why it is asked: what was found, what to know besides, and what the agent claims. */
+export function Why({ card }: { card: ApprovalView }) {
   return (
     <>
       <ul className="mt-2 space-y-0.5 text-soft">

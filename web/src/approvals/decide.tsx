@@ -18,8 +18,15 @@ const CHANNEL = "console";
 
 type Asking = "second-step" | "class" | "session" | "reject" | "stop" | null;
 
+interface Props {
+  card: ApprovalView;
+  onNext: () => void;
+  /** Without them where several cards are on one screen: a key must mean one of them. */
+  withKeys?: boolean;
+}
+
 /** Always in the same place. Nothing decides that was pressed before the card could be read. */
-export function DecisionBar({ card, onNext }: { card: ApprovalView; onNext: () => void }) {
+export function DecisionBar({ card, onNext, withKeys = true }: Props) {
   const [asking, setAsking] = useState<Asking>(null);
   const { busy, trouble, approve, reject, stop } = useDecision(card, onNext);
   const seen = useIsSeen(card.approval_id);
@@ -27,10 +34,11 @@ export function DecisionBar({ card, onNext }: { card: ApprovalView; onNext: () =
   const offer = (scope: string) => card.offers.find((one) => one.scope === scope);
   const approveOnce = () => (card.needs_second_step ? setAsking("second-step") : void approve("once"));
   const confirming = asking === "second-step";
+  const key = (name: string) => (withKeys ? name : undefined);
 
   const keys = useMemo(
     () =>
-      !ready
+      !ready || !withKeys
         ? {}
         : confirming
           ? { y: () => void approve("once"), Escape: () => setAsking(null) }
@@ -39,7 +47,7 @@ export function DecisionBar({ card, onNext }: { card: ApprovalView; onNext: () =
               c: offer("class") ? () => setAsking("class") : undefined,
               r: () => setAsking("reject"),
             },
-    [ready, confirming, card.approval_id],
+    [ready, withKeys, confirming, card.approval_id],
   );
   useKeys(keys);
 
@@ -53,17 +61,17 @@ export function DecisionBar({ card, onNext }: { card: ApprovalView; onNext: () =
       )}
       <div className="flex flex-wrap items-center gap-2">
         {confirming ? (
-          <SecondStep card={card} ready={ready} onYes={() => void approve("once")} onNo={close} />
+          <SecondStep card={card} ready={ready} withKeys={withKeys} onYes={() => void approve("once")} onNo={close} />
         ) : (
           <>
-            <Button look="primary" hotkey="a" icon={<Check size={15} aria-hidden />} disabled={!ready} onClick={approveOnce}>
+            <Button look="primary" hotkey={key("a")} icon={<Check size={15} aria-hidden />} disabled={!ready} onClick={approveOnce}>
               Approve once
             </Button>
             <MoreMenu offers={card.offers} disabled={!ready} onChoose={setAsking} />
             <Button look="quiet" icon={<CircleStop size={15} aria-hidden />} disabled={!ready} onClick={() => setAsking("stop")}>
               Stop the run…
             </Button>
-            <Button look="danger" hotkey="r" className="ml-auto" icon={<X size={15} aria-hidden />} disabled={!ready} onClick={() => setAsking("reject")}>
+            <Button look="danger" hotkey={key("r")} className="ml-auto" icon={<X size={15} aria-hidden />} disabled={!ready} onClick={() => setAsking("reject")}>
               Refuse…
             </Button>
           </>
@@ -85,7 +93,7 @@ export function DecisionBar({ card, onNext }: { card: ApprovalView; onNext: () =
   );
 }
 
-function SecondStep({ card, ready, onYes, onNo }: { card: ApprovalView; ready: boolean; onYes: () => void; onNo: () => void }) {
+function SecondStep({ card, ready, withKeys, onYes, onNo }: { card: ApprovalView; ready: boolean; withKeys: boolean; onYes: () => void; onNo: () => void }) {
   return (
     <>
       <span role="alert" className="mr-2 font-medium">
@@ -93,10 +101,10 @@ function SecondStep({ card, ready, onYes, onNo }: { card: ApprovalView; ready: b
           ? `This is ${card.risk_level.toLowerCase()}. Approve it for real?`
           : "No machine has looked at this. Approve the words alone?"}
       </span>
-      <Button look="danger-solid" hotkey="y" disabled={!ready} onClick={onYes}>
+      <Button look="danger-solid" hotkey={withKeys ? "y" : undefined} disabled={!ready} onClick={onYes}>
         Yes, approve
       </Button>
-      <Button look="plain" hotkey="Esc" onClick={onNo}>
+      <Button look="plain" hotkey={withKeys ? "Esc" : undefined} onClick={onNo}>
         Back
       </Button>
     </>

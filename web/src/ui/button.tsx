@@ -11,7 +11,7 @@ const LOOKS = {
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   look?: keyof typeof LOOKS;
   /** The key that does the same. */
-  hotkey?: string;
+  hotkey?: string | undefined;
   icon?: ReactNode;
 }
 
