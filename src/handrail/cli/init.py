@@ -15,6 +15,7 @@ from handrail.app.first_steps import HELLO, FirstCall, Settled, remove_hello, se
 from handrail.app.home import Home
 from handrail.app.logs import configure_logs
 from handrail.app.provider_keys import WITH_KEYS
+from handrail.app.provider_setup import find_chosen, switch_provider
 from handrail.app.settings import Settings, load_settings
 from handrail.app.terminal import find_terminal
 from handrail.cli import options
@@ -22,9 +23,9 @@ from handrail.cli.doctor import show as show_findings
 from handrail.cli.output import print_json, program, say, status, visible
 from handrail.cli.provider_key import (
     check_names_provider,
-    find_chosen,
     keep_from_stdin,
     offer_a_model,
+    tell_changes,
 )
 from handrail.core.errors import SetupError
 from handrail.core.ports import Channel
@@ -69,13 +70,17 @@ def init(
         typer.confirm("Is that the right folder?", default=True, abort=True)
 
     settled = asyncio.run(settle(settings, workspace))
+    changes: list[str] = []
     if key_stdin:
-        keep_from_stdin(settings, provider)
+        changes = keep_from_stdin(settings, provider).changes
+    elif channel is None and provider is not None:
+        changes = switch_provider(settings, provider)
     findings = examine(settings, workspace)
     if json:
-        print_json(_in_json(settings, settled, findings))
+        print_json({**_in_json(settings, settled, findings), "changes": changes})
         return
     _show(settings, settled, findings)
+    tell_changes(changes)
     if channel is not None and not key_stdin:
         offer_a_model(settings, provider)
     if channel is not None:
