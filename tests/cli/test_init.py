@@ -195,6 +195,27 @@ def test_without_a_terminal_it_says_what_it_made_and_twice_is_harmless(shell: Sh
     assert f"up {shell.workspace}" in told
 
 
+def test_what_to_type_next_names_the_home_and_the_port_that_were_named(
+    shell: Shell, tmp_path: Path
+) -> None:
+    other = tmp_path / "other home"
+    told = ended_well(shell.run("init", "--yes", "--home", str(other), "--port", "8123"))
+
+    assert f"doctor --home '{other}'` lists all" in told
+    assert told.splitlines()[-1].endswith(f"up {shell.workspace} --home '{other}' --port 8123")
+
+
+def test_where_a_server_runs_already_the_folder_is_connected_first(
+    shell: Shell, tmp_path: Path
+) -> None:
+    shell.start_up()
+    folder = tmp_path / "another"
+    folder.mkdir()
+    told = ended_well(shell.run("init", "--yes", str(folder)))
+
+    assert told.index(f"connect {folder}") < told.index(f"tour --workspace {folder}")
+
+
 def test_nobody_is_asked_who_is_not_there(shell: Shell, tmp_path: Path) -> None:
     assert "say --yes" in refused(shell.run("init"))
     assert "is not a folder" in refused(shell.run("init", "--yes", str(tmp_path / "no")))

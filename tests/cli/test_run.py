@@ -143,7 +143,7 @@ def test_a_program_gets_every_event_as_a_line_and_the_end_last(desk: Desk) -> No
         (LOOK, ("--max-tokens", "1000"), 1, "failed: the agent has used the 1,000 tokens"),
         ("steps = 1", (), 2, "handrail: script.toml: steps: "),
         (LOOK, ("--provider", "bogus"), 2, "handrail: --provider is 'bogus'; it must be one of"),
-        (LOOK, ("--model", "none.toml"), 2, "handrail: cannot read the script none.toml"),
+        (LOOK, ("--model", "none.toml"), 2, "the script none.toml: No such file or directory"),
         (LOOK, ("--max-tokens", "0"), 2, "--max-tokens"),
         (LOOK, ("--autonomy", "boundless"), 2, "'boundless' is not one of 'read_only'"),
         (LOOK, ("--workspace", "nowhere"), 2, "handrail: nowhere does not exist"),

@@ -7,7 +7,7 @@ import pytest
 
 from handrail.app.config import Config
 from handrail.app.doctor.finding import Health, Patient
-from handrail.app.doctor.model import check_config, check_model
+from handrail.app.doctor.model import check_config, check_model, check_policy
 from handrail.app.home import Home
 from handrail.app.provider_keys import ProviderKeys
 from handrail.app.settings import Settings
@@ -31,6 +31,23 @@ def test_settings_are_fine_broken_or_mistyped(patient: Patient) -> None:
     broken = check_config(patient)
     assert (broken.health, "at line 2" in broken.words) == (Health.BROKEN, True)
     assert check_model(patient).health is Health.NOTE
+
+
+@pytest.mark.parametrize("whose", ["home/policy.toml", ".handrail/policy.toml"])
+def test_a_broken_policy_file_is_told_with_what_is_wrong(
+    patient: Patient, tmp_path: Path, whose: str
+) -> None:
+    assert check_policy(patient).health is Health.FINE
+    file = tmp_path / whose
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("[policy]\nautonomy = 'read_only'\n")
+    assert str(file) in check_policy(patient).words
+    file.write_text("[[tool]]\nname = 'write_file'\n")
+
+    broken = check_policy(patient)
+
+    assert broken.health is Health.BROKEN
+    assert "'risk' is missing" in broken.words
 
 
 def test_a_model_is_there_or_what_is_missing_is_said(

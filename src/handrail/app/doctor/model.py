@@ -1,13 +1,14 @@
-"""The person's settings, and the model that Handrail's own agent would ask."""
+"""The person's settings and rules, and the model that Handrail's own agent would ask."""
 
 import socket
 from urllib.parse import urlsplit
 
 from handrail.app.config import Config
 from handrail.app.doctor.finding import Finding, Health, Patient
+from handrail.app.policy_files import WorkspacePolicy
 from handrail.app.provider import Chosen, open_models
 from handrail.core.configuration import Source
-from handrail.core.errors import SetupError
+from handrail.core.errors import RuleError, SetupError
 
 _LISTEN_SECONDS = 2.0
 _PORTS = {"http": 80, "https": 443}
@@ -25,6 +26,19 @@ def check_config(patient: Patient) -> Finding:
         return Finding("config", Health.NOTE, words, "`handrail config` lists the names there are")
     changed = sum(one.source is not Source.DEFAULT for one in config.entries())
     return Finding("config", Health.FINE, f"{changed} of the settings are not as they come")
+
+
+def check_policy(patient: Patient) -> Finding:
+    """The operator's file, and the one of this folder."""
+    try:
+        policy = WorkspacePolicy(patient.home, patient.workspace.resolve())
+    except RuleError as error:
+        remedy = "mend it: `handrail policy check` says whether it is good; a server does not start"
+        return Finding("policy", Health.BROKEN, error.message, remedy)
+    there = [str(path) for path in policy.paths if path.exists()]
+    if not there:
+        return Finding("policy", Health.FINE, "no policy file holds here, only what comes along")
+    return Finding("policy", Health.FINE, f"{' and '.join(there)} can be read")
 
 
 def check_model(patient: Patient) -> Finding:
