@@ -1,6 +1,7 @@
 """Asking a model until it answers, or there is no more point in it."""
 
 import asyncio
+import math
 import random
 from collections.abc import Awaitable, Callable
 
@@ -14,15 +15,19 @@ _LONGEST_WAIT_SECONDS = 120.0
 log = structlog.get_logger(__name__)
 
 Sleep = Callable[[float], Awaitable[None]]
+Tell = Callable[[str], Awaitable[None]]
 
 
 async def ask(
     provider: Provider,
     prompt: Prompt,
     on_text: Callable[[str], None] | None = None,
+    tell: Tell | None = None,
     sleep: Sleep = asyncio.sleep,
 ) -> Reply:
     """The reply; what passes by itself is waited for, longer each time.
+
+    Somebody may be told of it, once: that it cannot be had yet, and how often it is asked for.
 
     Raises:
         ProviderError: There is none, however often it is asked.
@@ -35,6 +40,9 @@ async def ask(
             if wait is None:
                 raise
             log.warning("model.asked_again", provider=provider.name, why=error.message, wait=wait)
+            if tell is not None and attempt == 0:
+                again = f"asking again in {math.ceil(wait)} s, up to {_MOST_ATTEMPTS - 1} times"
+                await tell(f"{error.message}; {again}")
             await sleep(wait)
     raise AssertionError("the last attempt returns or raises")
 

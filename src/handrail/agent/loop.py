@@ -60,6 +60,7 @@ _MOST_SKILLS_LOADED = 2
 _MOST_REASONING_CHARS = 2_000
 _GO_ON = f"{OURS} Your answer was cut off at its longest; go on exactly where you stopped."
 _BROKE = "something broke in the server; its log says what"
+_REFUSED = End(RunStatus.STOPPED, "three calls in a row were refused; say how to go on")
 _ASK_FIRST = "not run: the person has refused three calls in a row; ask them what they want first"
 
 log = structlog.get_logger(__name__)
@@ -158,9 +159,13 @@ class Loop:
             tuple(tool.spec for tool in self._means.executor.tools),
             limits.reply_tokens,
         )
-        reply = await ask(provider, prompt, self._whisper)
+        is_asking_back = is_told_to_ask(self._thread.messages)
+        reply = await ask(provider, prompt, self._whisper, self._tell)
         counted, warnings = await budget.spend(whose, reply.usage)
-        end, said = _end_after(reply), [*self._said(reply), *map(_as_notice, warnings)]
+        end = _end_after(reply)
+        if is_asking_back and end is not None and end.status is RunStatus.DONE:
+            end = _REFUSED
+        said = [*self._said(reply), *map(_as_notice, warnings)]
         if await self._thread.reply(*said, steps=[counted], end=end):
             return end is not None
         # The person has said something meanwhile, and is heard before anything is done.
@@ -180,7 +185,7 @@ class Loop:
         through = cut_at(messages, limits.compact_at_tokens)
         if through is None:
             return
-        reply = await ask(provider, summary_prompt(messages, through))
+        reply = await ask(provider, summary_prompt(messages, through), tell=self._tell)
         counted = self._means.budget.count(self.run.user_id, reply.usage)
         text = in_its_place(reply.utterance.text, messages, through)
         summary = Utterance(Speaker.USER, (Summary(text, through),))
@@ -194,13 +199,17 @@ class Loop:
         run, seq = self.run, self._thread.last_seq + 1
         self._means.whispers.tell(Whisper(run.project_id, run.session_id, run.id, seq, text))
 
+    async def _tell(self, words: str) -> None:
+        """Tell the person, and not the model."""
+        # Only where nobody has said anything: the model must not seem to have heard that.
+        await self._thread.reply(_as_notice(words))
+
     # The tools' turn.
 
     async def _see_to_tools(self, message: Message, uses: Sequence[ToolUse]) -> None:
-        if message.run_id == self.run.id and is_told_to_ask(self._thread.messages, message):
+        if message.run_id == self.run.id and is_told_to_ask(self._before(message)):
             answers = [answer_without_call(use.id, _ASK_FIRST) for use in uses]
-            stopped = End(RunStatus.STOPPED, "three calls in a row were refused; say how to go on")
-            await self._thread.say(_as_said(answers), end=stopped)
+            await self._thread.say(_as_said(answers), end=_REFUSED)
             raise LetGo
         begun = [await self._begin(message, use) for use in uses]
         ended = await asyncio.gather(*(self._await_end(one) for one in begun))
@@ -212,6 +221,9 @@ class Loop:
         if await are_too_many(self._means.store, self._thread.messages, message, ended):
             note = (Text(STOP_AND_ASK),)
         await self._thread.say(_as_said(answers, *note))
+
+    def _before(self, message: Message) -> list[Message]:
+        return [one for one in self._thread.messages if one.seq < message.seq]
 
     async def _begin(self, message: Message, use: ToolUse) -> ToolExecution | ToolAnswer:
         """The call, or what to answer where there is none; the same again after a restart."""

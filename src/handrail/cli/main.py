@@ -19,6 +19,10 @@ COMMANDS = {
         "handrail.cli.run",
         "Give Handrail's own agent a task, and decide about its calls here.",
     ),
+    "chat": (
+        "handrail.cli.chat",
+        "List the conversations with Handrail's own agent, or read one.",
+    ),
     "serve": ("handrail.cli.serve", "Start the server alone."),
     "connect": ("handrail.cli.connect", "Start this machine's client alone."),
     "tour": ("handrail.cli.tour", "Watch an agent's calls travel, and decide about them."),

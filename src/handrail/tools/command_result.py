@@ -126,7 +126,8 @@ def _tell_kept(paths: list[str]) -> str:
     told = ", ".join(map(in_full, paths[:_MOST_KEPT_TOLD]))
     rest = len(paths) - _MOST_KEPT_TOLD
     more = f" and {rest:,} more" if rest > 0 else ""
-    why = "no command sees what these hold, and git takes them for changed"
+    why = "no command sees what these hold, and git takes them for changed; untracked ones that it"
+    why += " shall pass over belong in .gitignore"
     return f"[kept from it: {told}{more}; {why}]"
 
 

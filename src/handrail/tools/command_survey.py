@@ -1,6 +1,6 @@
 """What a tool that runs programs finds out before anybody is asked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -43,17 +43,20 @@ async def survey_stages(hands: Hands, stages: Sequence[Stage]) -> Survey:
 
 def _reach(stages: Sequence[Stage], sight: Sight) -> Iterator[Finding]:
     """What of the network they would reach, and that they reach nothing else."""
-    if sight.hosts is None:
-        return
-    if sight.hosts:
-        reason = f"it may reach {', '.join(sight.hosts)}, and nothing else"
+    if sight.hosts is not None:
+        yield reach(dict.fromkeys(name for stage in stages for name in stage.networks), sight.hosts)
+
+
+def reach(names: Iterable[str], hosts: Sequence[str]) -> Finding:
+    """Which hosts commands with these names may reach."""
+    if hosts:
+        reason = f"it may reach {', '.join(hosts)}, and nothing else"
     else:
-        names = " and ".join(dict.fromkeys(name for stage in stages for name in stage.networks))
         reason = (
-            f"it may reach nothing: nobody has said which hosts {names} may reach; name them as"
-            " [[network]] in policy.toml, in Handrail's own folder on that machine"
+            f"it may reach nothing: nobody has said which hosts {' and '.join(names)} may reach; "
+            "name them as [[network]] in policy.toml, in Handrail's own folder on that machine"
         )
-    yield Finding("command.network", reason, RiskLevel.MEDIUM)
+    return Finding("command.network", reason, RiskLevel.MEDIUM)
 
 
 def _masked(stages: Sequence[Stage], seen: Sequence["_Shown"]) -> Iterator[Finding]:

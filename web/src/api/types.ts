@@ -806,7 +806,7 @@ export interface MemoryView {
 export interface MessageRequest {
   /** What to do. */
   text: string;
-  /** The conversation it belongs to; without one, a new one is begun. */
+  /** The conversation it belongs to. Without one, a new one is begun; with a name of your own that is not known yet, one under that name. */
   session_id?: string | null;
   /** Your own name for it, by which saying it again after a break is harmless. */
   message_id?: string | null;
