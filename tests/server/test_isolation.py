@@ -66,6 +66,7 @@ NOT_FOR_AGENTS = {
     "GET /skills",
     "GET /config",
     "GET /self",
+    "GET /analytics",
     "GET /budget",
 }
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from handrail.core.access import Token
+from handrail.core.analytics import AnalyticsReads
 from handrail.core.approval import Approval, ApprovalStatus
 from handrail.core.audit import AuditEntry, AuditHead
 from handrail.core.blob import Blob, BlobHold
@@ -133,7 +134,7 @@ class Shelf(Protocol):
         ...
 
 
-class Store(Talks, MemoryReads, Protocol):
+class Store(AnalyticsReads, Talks, MemoryReads, Protocol):
     """The truth. Changes go in whole; what comes out are values."""
 
     @property
