@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 
 import { SessionProvider, useSignedIn, type Session } from "./api/session";
 import { stream } from "./api/stream";
@@ -8,6 +8,8 @@ import { useApprovalEvents } from "./approvals/pending";
 import { usePlace } from "./router";
 import { Shell } from "./shell/shell";
 import { SignIn } from "./shell/sign-in";
+
+const AnalyticsPage = lazy(() => import("./analytics/page"));
 
 export function App() {
   const [link] = useState(() => location.hash.slice(1));
@@ -31,7 +33,9 @@ function SignedIn({ session }: { session: Session }) {
   return (
     <SessionProvider session={session}>
       <Shell>
-        <Page />
+        <Suspense>
+          <Page />
+        </Suspense>
       </Shell>
     </SessionProvider>
   );
@@ -41,6 +45,8 @@ function Page() {
   useApprovalEvents();
   const { page } = usePlace();
   switch (page) {
+    case "analytics":
+      return <AnalyticsPage />;
     default:
       return <ApprovalsPage />;
   }

@@ -1,4 +1,4 @@
-import { Inbox } from "lucide-react";
+import { ChartColumn, Inbox } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { useSession } from "../api/session";
@@ -7,7 +7,10 @@ import { usePending } from "../approvals/pending";
 import { Link, usePlace } from "../router";
 import mark from "../ui/mark.svg";
 
-const PAGES = [{ page: "approvals", title: "Approvals", Icon: Inbox }];
+const PAGES = [
+  { page: "approvals", title: "Approvals", Icon: Inbox },
+  { page: "analytics", title: "Analytics", Icon: ChartColumn },
+];
 
 export function Shell({ children }: { children: ReactNode }) {
   const { page } = usePlace();
