@@ -30,6 +30,7 @@ _GROUPS = {
     "blobs": "Blobs",
     "clients": "Machines",
     "audit": "The record",
+    "analytics": "Numbers",
     "memory": "Memories",
     "skills": "Skills",
     "config": "Settings",

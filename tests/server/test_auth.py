@@ -40,6 +40,7 @@ ROUTES: dict[str, tuple[int, int, int]] = {
     "POST /tools/{tool_id}/cancel": (409, 409, 403),
     "POST /chat/sessions/{session_id}/stop": (404, 404, 403),
     "POST /console/links": (200, 403, 403),
+    "GET /analytics": (200, 200, 403),
     "GET /budget": (200, 200, 403),
     "GET /config": (200, 200, 403),
     "GET /self": (200, 200, 403),

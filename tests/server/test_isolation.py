@@ -70,6 +70,7 @@ NOT_FOR_AGENTS = {
     "GET /skills/{name}",
     "GET /config",
     "GET /self",
+    "GET /analytics",
     "GET /budget",
 }
 

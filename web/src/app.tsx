@@ -34,7 +34,9 @@ function SignedIn({ session }: { session: Session }) {
   return (
     <SessionProvider session={session}>
       <Shell>
-        <Page />
+        <Suspense>
+          <Page />
+        </Suspense>
       </Shell>
     </SessionProvider>
   );

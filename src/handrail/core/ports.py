@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 
 from handrail.core.access import Token
 from handrail.core.activity import ActivityReads
+from handrail.core.analytics import AnalyticsReads
 from handrail.core.approval import Approval, ApprovalStatus
 from handrail.core.audit import AuditEntry, AuditHead
 from handrail.core.blob import Blob, BlobHold
@@ -134,7 +135,7 @@ class Shelf(Protocol):
         ...
 
 
-class Store(Talks, MemoryReads, ActivityReads, Protocol):
+class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, Protocol):
     """The truth. Changes go in whole; what comes out are values."""
 
     @property

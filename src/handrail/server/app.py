@@ -24,6 +24,7 @@ from handrail.server.direct import (
 from handrail.server.errors import HANDLERS
 from handrail.server.guard import HostGuard
 from handrail.server.routes.activity import activity_router
+from handrail.server.routes.analytics import analytics_router
 from handrail.server.routes.approvals import AnswerRoutes, approvals_router
 from handrail.server.routes.batch import BatchRoutes
 from handrail.server.routes.blobs import BlobRoutes
@@ -125,6 +126,7 @@ def _api(services: Services, gate: Gate, direct: tuple[DirectRoute, ...]) -> Fas
     api.include_router(memory_router(services, gate), prefix=BASE)
     api.include_router(skills_router(services, gate), prefix=BASE)
     api.include_router(own_router(services, gate), prefix=BASE)
+    api.include_router(analytics_router(services, gate), prefix=BASE)
     describe = api.openapi
 
     @cache

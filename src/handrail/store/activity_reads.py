@@ -24,13 +24,13 @@ class ActivityReads(Reading):
         by_text = wanted.text is not None
         statement = statements.LIST_ACTIVITY_BY_TEXT if by_text else statements.LIST_ACTIVITY
         values = _values(project_id, wanted)
-        found = await self._fetch_apart(statement, limit=limit, offset=offset, **values)
+        found = await self._fetch_aside(statement, limit=limit, offset=offset, **values)
         return [_read_glimpse(row) for row in found]
 
     async def count_activity(self, project_id: ProjectId, wanted: Wanted, *, most: int) -> int:
         by_text = wanted.text is not None
         statement = statements.COUNT_ACTIVITY_BY_TEXT if by_text else statements.COUNT_ACTIVITY
-        found = await self._fetch_apart(statement, most=most, **_values(project_id, wanted))
+        found = await self._fetch_aside(statement, most=most, **_values(project_id, wanted))
         return found[0][0]
 
     async def list_records(
@@ -39,14 +39,14 @@ class ActivityReads(Reading):
         by_text = wanted.text is not None
         statement = statements.LIST_RECORDS_BY_TEXT if by_text else statements.LIST_RECORDS
         values = _values(project_id, wanted)
-        found = await self._fetch_apart(statement, limit=limit, offset=0, **values)
+        found = await self._fetch_aside(statement, limit=limit, offset=0, **values)
         return [read_execution(row) for row in found]
 
     async def find_mark(
         self, project_id: ProjectId, *, before: Mark | None, distance: int
     ) -> Mark | None:
         at, call = _place(before, _EVER)
-        found = await self._fetch_apart(
+        found = await self._fetch_aside(
             statements.FIND_MARK,
             project_id=project_id,
             before_at=at,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Column, ColumnElement, Select, Table, Text, bindparam, select
 from sqlalchemy.dialects import sqlite
 
+from handrail.store.analytics_schema import hourly_counts
 from handrail.store.chat_schema import messages, runs, token_usage
 from handrail.store.memory_schema import agent_memory
 from handrail.store.rows import from_micros
@@ -49,8 +50,8 @@ KINDS: dict[Table, str] = {
     audit: "audit",
 }
 # Parameters as they were sent can hold secrets, and are gone with the end of their call; news
-# tells of nothing that is not in another table.
-LEFT_OUT = {raw_params, events}
+# tells of nothing that is not in another table, and neither do counts.
+LEFT_OUT = {raw_params, events, hourly_counts}
 # Secrets, and what can be made anew from the rest.
 _UNTOLD = {"secret_hash", "digest_salt", "claim_key", "embedding", "embedded_by"}
 _JSON = {

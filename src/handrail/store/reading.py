@@ -1,4 +1,4 @@
-"""The one method in which databases differ when they are read."""
+"""The methods in which databases differ when they are read."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,5 +15,5 @@ class Reading(ABC):
         """Run one query and return all its rows."""
 
     @abstractmethod
-    async def _fetch_apart(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
-        """The same for a query that may take long; nobody else waits for it."""
+    async def _fetch_aside(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
+        """The same of what has to look at many rows; meanwhile others go on."""

@@ -20,13 +20,14 @@ from handrail.core.project import Client, Place, Project, Session, User, Workspa
 from handrail.core.tool import Site
 from handrail.store import rows, statements, taint_statements, token_statements
 from handrail.store.activity_reads import ActivityReads
+from handrail.store.analytics_reads import AnalyticsReads
 from handrail.store.approval_reads import ApprovalReads
 from handrail.store.blob_reads import BlobReads
 from handrail.store.chat_reads import ChatReads
 from handrail.store.memory_reads import MemoryReads
 
 
-class StoreReads(ActivityReads, ApprovalReads, BlobReads, ChatReads, MemoryReads):
+class StoreReads(ActivityReads, AnalyticsReads, ApprovalReads, BlobReads, ChatReads, MemoryReads):
     async def get_user(self, user_id: UserId) -> User:
         found = await self._fetch(statements.GET_USER, user_id=user_id)
         if not found:

@@ -19,7 +19,8 @@ from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
 from handrail.core.ports import Bus, StreamItem
 from handrail.core.project import Place, Project
 from handrail.store import statements
-from handrail.store.apart import ApartReader
+from handrail.store.analytics_statements import ADD_COUNT
+from handrail.store.aside import Aside
 from handrail.store.blobs import BlobFolder
 from handrail.store.migrate import migrate_sqlite
 from handrail.store.page import Head, Page
@@ -80,6 +81,7 @@ class SqliteStore(StoreReads):
         self._book = StatementBook(sqlite.dialect(paramstyle="qmark"))
         self._waiting: list[Order] = []
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="handrail-disk")
+        self._aside = Aside(path)
         self._idle = asyncio.Event()
         self._idle.set()
         self._recent = Recent()
@@ -94,7 +96,6 @@ class SqliteStore(StoreReads):
         self._loop = asyncio.get_running_loop()
         await self._loop.run_in_executor(self._disk, migrate_sqlite, self._path)
         self._reader = SqliteFile(self._path, read_only=True)
-        self._apart = ApartReader(SqliteFile(self._path, read_only=True))
         # Whoever waits for the file waits on the loop, where others can go on.
         self._writer = SqliteFile(self._path, waits_ms=0)
 
@@ -104,7 +105,7 @@ class SqliteStore(StoreReads):
         while not self._idle.is_set():
             await self._idle.wait()
         self._disk.shutdown()
-        self._apart.close()
+        self._aside.close()
         self._reader.close()
         self._writer.close()
 
@@ -167,9 +168,9 @@ class SqliteStore(StoreReads):
         prepared = self._book.prepare(statement)
         return self._reader.run(prepared.sql, prepared.bind(values))
 
-    async def _fetch_apart(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
+    async def _fetch_aside(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
         prepared = self._book.prepare(statement)
-        return await self._apart.run(prepared.sql, prepared.bind(values))
+        return await self._aside.run(prepared.sql, prepared.bind(values))
 
     def _write(self) -> None:
         """Take a batch and write it, all but the commit."""
@@ -258,6 +259,7 @@ class SqliteStore(StoreReads):
     def _write_page(self, page: Page) -> None:
         self._writer.run_many(self._book.prepare(statements.ADD_EVENT).sql, page.events)
         self._writer.run_many(self._book.prepare(statements.ADD_AUDIT).sql, page.lines)
+        self._writer.run_many(self._book.prepare(ADD_COUNT).sql, page.counts)
         for move in page.moves():
             self._do(move)
 

@@ -10,6 +10,34 @@ export interface ActivityResponse {
   matching_count: number | null;
 }
 
+/** Whole hours or days, in UTC, and all that happened in them in this project. */
+export interface AnalyticsResponse {
+  /** What goes wrong is told as a problem instead. */
+  success: boolean;
+  /** When the first bucket begins. */
+  starts_at: string;
+  /** When the last bucket ends. */
+  ends_at: string;
+  /** How long each is. */
+  bucket: Bucket;
+  /** All decisions taken together. */
+  totals: OutcomesView;
+  /** The same, bucket by bucket. */
+  decisions: DecisionPoint[];
+  /** How long people took to answer. */
+  waits: WaitsView;
+  /** The same, bucket by bucket. */
+  wait_points: WaitPoint[];
+  /** By what calls passed unasked, the most frequent first; at most 20. */
+  passes: PassView[];
+  /** What people were asked about most, at most 12 classes. */
+  asked: AskedView[];
+  /** What went wrong, the most frequent first; at most 30. */
+  errors: ErrorView[];
+  /** What was used of the daily budget. */
+  tokens: TokensView;
+}
+
 /** To everyone: a question waits for an answer, from any screen. */
 export interface ApprovalRequest {
   /** The id of the question, `apr_…`. */
@@ -169,6 +197,26 @@ export interface ApproveRequest {
   channel?: string;
 }
 
+/** A class of calls; those without a class are taken together, tool by tool. */
+export interface AskedView {
+  /** The class in words, if they have one. */
+  class_words: string | null;
+  /** The tool. */
+  tool_name: string;
+  /** How risky the latest one was. */
+  risk_level: string | null;
+  /** How many questions have ended. */
+  asked: number;
+  /** Questions that a person said yes to. */
+  approved: number;
+  /** Questions that a person said no to. */
+  refused: number;
+  /** Questions that nobody answered in time. */
+  expired: number;
+  /** The rule that refuses these without asking; null where none can say so. */
+  refusal: RuleTextView | null;
+}
+
 export interface AuditResponse {
   /** What goes wrong is told as a problem instead. */
   success: boolean;
@@ -251,6 +299,8 @@ export interface BlobResponse {
   /** Its bytes. */
   size: number;
 }
+
+export type Bucket = "hour" | "day";
 
 export interface BudgetResponse {
   /** The day in UTC, such as `2026-11-17`. */
@@ -428,6 +478,21 @@ export interface ConfigResponse {
   unknown: string[];
 }
 
+export interface DecisionPoint {
+  /** Calls that passed without a question. */
+  auto_approved: number;
+  /** Questions that a person said yes to. */
+  approved: number;
+  /** Questions that a person said no to. */
+  refused: number;
+  /** Questions that nobody answered in time. */
+  expired: number;
+  /** Calls that the rules turned away. */
+  denied: number;
+  /** When the bucket begins. */
+  at: string;
+}
+
 export interface DecisionResponse {
   /** What goes wrong is told as a problem instead. */
   success: boolean;
@@ -451,6 +516,21 @@ export interface EffectiveView {
 
 /** Why an execution FAILED. */
 export type ErrorType = "validation" | "denied" | "stale" | "cancelled" | "no_client" | "execution" | "execution_timeout" | "outcome_unknown" | "internal";
+
+export interface ErrorView {
+  /** Who was to do it; null where it did not come that far. */
+  executor: "client" | "server" | null;
+  /** Which machine, if it was one. */
+  client_id: string | null;
+  /** What that machine is called. */
+  client_name: string | null;
+  /** The tool. */
+  tool_name: string;
+  /** What kind of failure it was. */
+  error_type: string;
+  /** How many calls. */
+  calls: number;
+}
 
 /** One tool call. */
 export interface ExecuteRequest {
@@ -903,6 +983,19 @@ export interface OfferView {
   past_calls: number | null;
 }
 
+export interface OutcomesView {
+  /** Calls that passed without a question. */
+  auto_approved: number;
+  /** Questions that a person said yes to. */
+  approved: number;
+  /** Questions that a person said no to. */
+  refused: number;
+  /** Questions that nobody answered in time. */
+  expired: number;
+  /** Calls that the rules turned away. */
+  denied: number;
+}
+
 /** A piece of a message: text, the wish for a tool, or what became of one. A `summary` stands for the model in the place of what was said before it; a `notice` is what Handrail tells the person alone. */
 export interface PartView {
   /** Which of them. */
@@ -919,6 +1012,17 @@ export interface PartView {
   input: Record<string, unknown> | null;
   /** Whether it could not be done. */
   is_error: boolean | null;
+}
+
+export interface PassView {
+  /** Why nobody was asked: it could only look, its session has full autonomy, or a person had granted it. */
+  by: "low_risk" | "full_autonomy" | "grant";
+  /** What was granted, where it was a grant. */
+  words: string | null;
+  /** The tool. */
+  tool_name: string;
+  /** How many calls. */
+  calls: number;
 }
 
 export interface PlanView {
@@ -1107,6 +1211,15 @@ export interface ResultsRequest {
 export interface ResultsResponse {
   /** One answer for each result, in the same order. */
   results: ResultResponse[];
+}
+
+export interface RuleTextView {
+  /** The file it belongs into, as it lies in the workspace. */
+  file: string;
+  /** The row to add, as TOML. */
+  text: string;
+  /** What it catches, which may be more than what was asked. */
+  covers: string;
 }
 
 /** One row; `note` says where it comes to nothing. */
@@ -1365,6 +1478,26 @@ export interface TalksResponse {
   sessions: TalkView[];
 }
 
+export interface TokenDay {
+  /** The day in UTC, such as `2026-11-17`. */
+  day: string;
+  /** What the person's agents have used, in and out. */
+  used_tokens: number;
+  /** What the models were told, cached tokens included. */
+  input_tokens: number;
+  /** What the models said. */
+  output_tokens: number;
+  /** What the providers had kept of what they were told. */
+  cached_tokens: number;
+}
+
+export interface TokensView {
+  /** What may be used in a day, as it is set now; null where nothing is said. */
+  limit_tokens: number | null;
+  /** Every day, in all projects of the person. */
+  days: TokenDay[];
+}
+
 export interface ToolView {
   /** The tool's name. */
   name: string;
@@ -1402,6 +1535,30 @@ export interface TrustResponse {
   session_id: string;
   /** Where the text came from that reads like orders; null if it was trusted. */
   was_tainted_by: string | null;
+}
+
+export interface WaitPoint {
+  /** Questions that a person answered. */
+  answered: number;
+  /** Half of them were answered within so many milliseconds, to two digits. */
+  median_ms: number | null;
+  /** Nine of ten were answered within these. */
+  p90_ms: number | null;
+  /** How long they could have waited, on average. */
+  timeout_ms: number | null;
+  /** When the bucket begins. */
+  at: string;
+}
+
+export interface WaitsView {
+  /** Questions that a person answered. */
+  answered: number;
+  /** Half of them were answered within so many milliseconds, to two digits. */
+  median_ms: number | null;
+  /** Nine of ten were answered within these. */
+  p90_ms: number | null;
+  /** How long they could have waited, on average. */
+  timeout_ms: number | null;
 }
 
 /** One thing that keeps a command in. Each is proven by trying to get past it. */

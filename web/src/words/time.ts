@@ -13,6 +13,11 @@ export function moment(iso: string, now: Date = new Date()): string {
   return at.toLocaleString(undefined, today ? { timeStyle: "medium" } : { dateStyle: "medium", timeStyle: "short" });
 }
 
+/** The same to two digits, where there are no more to it: `340 ms`, `2.4 s`, `14 s`, `3:10 min`. */
+export function roughly(ms: number): string {
+  return ms >= 9_950 && ms < 60_000 ? `${Math.round(ms / 1000)} s` : duration(ms);
+}
+
 /** Milliseconds as `340 ms`, `2.4 s` or `3:10 min`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
