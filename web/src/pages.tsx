@@ -1,5 +1,6 @@
 import {
   Brain,
+  ChartColumn,
   GraduationCap,
   Inbox,
   KeyRound,
@@ -27,6 +28,7 @@ export const PAGES: Page[] = [
   { name: "approvals", title: "Approvals", Icon: Inbox, Show: ApprovalsPage },
   { name: "chat", title: "Chat", Icon: MessagesSquare, Show: lazy(() => import("./chat/page")) },
   { name: "activity", title: "Activity", Icon: ListChecks, Show: lazy(() => import("./activity/page")) },
+  { name: "analytics", title: "Analytics", Icon: ChartColumn, Show: lazy(() => import("./analytics/page")) },
   { name: "policy", title: "Policy", Icon: Scale, Show: lazy(() => import("./policy/page")) },
   { name: "grants", title: "Grants", Icon: KeyRound, Show: lazy(() => import("./grants/page")) },
   { name: "machines", title: "Machines", Icon: MonitorSmartphone, Show: lazy(() => import("./machines/page")) },
