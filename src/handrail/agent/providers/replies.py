@@ -5,13 +5,14 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from handrail.agent.providers.arguments import mark_unreadable
+from handrail.agent.providers.arguments import is_sound, mark_unreadable, sound, with_sound_name
 from handrail.agent.providers.turns import replies_in
-from handrail.core.conversation import Part, Speaker, ToolUse, Utterance
+from handrail.core.conversation import Opaque, Part, Speaker, ToolUse, Utterance
 from handrail.core.model import Prompt, Reply, StopReason, Usage
 
 # What every provider takes back.
 _SOUND_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_MOST_MODEL_CHARS = 200
 _CUT_SHORT = "the reply was at its longest before these arguments were whole"
 
 
@@ -40,11 +41,14 @@ def make_reply(
     utterance = Utterance(Speaker.ASSISTANT, tuple(settled))
     if stop is not StopReason.MAX_TOKENS and stop is not StopReason.REFUSAL:
         stop = StopReason.TOOL_USE if utterance.tool_uses else StopReason.END
-    return Reply(utterance, stop, usage, model)
+    return Reply(utterance, stop, usage, sound(model[:_MOST_MODEL_CHARS]))
 
 
 def _with_own_ids(parts: Iterable[Part], prompt: Prompt) -> Iterable[Part]:
-    """Some servers give no ids, or the same ones in each reply; those are given new ones."""
+    """Some servers give no ids, or the same ones in each reply; those are given new ones.
+
+    Names are held to what a tool can be called, and a block that cannot be kept is left out.
+    """
     taken = {use.id for utterance in prompt.utterances for use in utterance.tool_uses}
     turn = replies_in(prompt.utterances) + 1
     for number, part in enumerate(parts, 1):
@@ -55,6 +59,6 @@ def _with_own_ids(parts: Iterable[Part], prompt: Prompt) -> Iterable[Part]:
             while name in taken:
                 name += "_"
             taken.add(name)
-            yield replace(part, id=name)
-        else:
+            yield with_sound_name(replace(part, id=name))
+        elif not isinstance(part, Opaque) or is_sound(part):
             yield part
