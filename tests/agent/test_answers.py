@@ -30,7 +30,7 @@ def test_what_reads_like_orders_is_named_in_the_fence() -> None:
 
 
 def test_what_the_person_keeps_here_is_not_fenced() -> None:
-    answer = answer_to("u1", ended(tool_name="memory_recall", result=OUTPUT))
+    answer = answer_to("u1", ended(tool_name="self_info", result=OUTPUT))
     assert answer.output == "hello"
 
 

@@ -41,6 +41,7 @@ from handrail.core.conversation import (
 )
 from handrail.core.errors import HandrailError, NotFound
 from handrail.core.execution import ToolExecution
+from handrail.core.ids import OWN_AGENT
 from handrail.core.model import Prompt, Provider, Reply, StopReason
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Place
@@ -52,9 +53,6 @@ from handrail.knowledge.skills import fitting
 from handrail.plane.budget import Budget
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.whispers import Whisper, Whispers
-
-# Whose calls they are, on cards and in the record; no token speaks under this name.
-OWN_AGENT = "handrail"
 
 _MOST_SKILLS_LOADED = 2
 _MOST_REASONING_CHARS = 2_000

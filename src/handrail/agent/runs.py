@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import structlog
 
-from handrail.agent.loop import OWN_AGENT, Loop, Means
+from handrail.agent.loop import Loop, Means
 from handrail.core.access import Principal
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Change, MoveRun, OpenRun, OpenSession, Say, Step
 from handrail.core.conversation import Speaker, Text, Utterance
 from handrail.core.errors import ChangeRefused, Conflict, Forbidden, NotFound, SetupError
 from handrail.core.event import NewEvent, Topic
-from handrail.core.ids import MessageId, ProjectId, RunId, SessionId, WorkspaceId, mint
+from handrail.core.ids import OWN_AGENT, MessageId, ProjectId, RunId, SessionId, WorkspaceId, mint
 from handrail.core.ports import Bus
 from handrail.core.project import Autonomy, Session, Workspace
 from handrail.core.run import Message, Run, RunStatus

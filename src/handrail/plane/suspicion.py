@@ -11,7 +11,7 @@ import structlog
 from handrail.core.execution import ToolExecution
 from handrail.core.few import Few
 from handrail.core.tool import JsonObject
-from handrail.policy.injection.checked import needs_injection_check, origin_of
+from handrail.policy.injection.checked import UNTRUSTED, needs_injection_check, origin_of
 from handrail.policy.injection.report import InjectionReport
 from handrail.policy.injection.scan import scan
 from handrail.policy.redaction import mask_text
@@ -61,6 +61,9 @@ class Suspicion:
         """What in a result reads like orders to an agent; None where nothing does."""
         if not needs_injection_check(execution.tool_name):
             return None
+        if isinstance(known := (result or {}).get(UNTRUSTED), str):
+            source = origin_of(execution.tool_name, execution.tool_params)
+            return {"source": source, "score": 1.0, "findings": [_as_known(known)]}
         text = scanned_text(result, error)
         if not text or self._harmless.get(text):
             return None
@@ -132,6 +135,11 @@ def _texts(value: object, depth: int) -> Iterator[str]:
     elif depth < _MOST_DEPTH and isinstance(value, list):
         for item in cast(list[object], value):
             yield from _texts(item, depth + 1)
+
+
+def _as_known(why: str) -> JsonObject:
+    reason = mask_text(f"it was kept after this had been read: {why}")
+    return {"rule": "kept-untrusted", "reason": reason, "line": 1, "excerpt": ""}
 
 
 def _as_json(report: InjectionReport, source: str) -> JsonObject:

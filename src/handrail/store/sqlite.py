@@ -256,6 +256,11 @@ class SqliteStore(StoreReads):
 
     def _do(self, write: Write) -> None:
         prepared = self._book.prepare(write.statement)
+        if write.each is not None:
+            name, each = write.each
+            rows = [prepared.bind({**write.values, name: value}) for value in each]
+            self._writer.run_many(prepared.sql, rows)
+            return
         self._writer.run(prepared.sql, prepared.bind(write.values))
         if not write.may_miss and self._writer.changes != 1:
             raise ChangeRefused("what this change builds on is no longer so")
