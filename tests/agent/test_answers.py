@@ -56,7 +56,8 @@ def test_a_long_result_is_cut_in_the_middle() -> None:
         (Status.FAILED, ErrorType.DENIED, "not allowed here: why"),
         (Status.FAILED, ErrorType.OUTCOME_UNKNOWN, "outcome unknown: why; it may or may not"),
         (Status.FAILED, ErrorType.CANCELLED, "cancelled: why"),
-        (Status.FAILED, ErrorType.EXECUTION, "failed: why"),
+        (Status.FAILED, ErrorType.EXECUTION, "failed:\n[untrusted "),
+        (Status.FAILED, ErrorType.VALIDATION, "failed: why"),
     ],
 )
 def test_each_end_has_its_words(status: Status, error_type: ErrorType | None, words: str) -> None:

@@ -10,6 +10,8 @@ from handrail.policy.shown import shown_to_model
 _REFUSED = "Do not ask for the same again: do it another way, or ask the person."
 _NO_ANSWER = "Nobody has said no. Go on without it if you can, else ask the person what to do."
 _UNKNOWN = "it may or may not have happened; look before you do it again"
+# Said by Handrail before anything was touched; all other failures can quote what others wrote.
+_OUR_WORDS = (ErrorType.VALIDATION, ErrorType.NO_CLIENT, ErrorType.STALE)
 _NOT_BEGUN = "not run: the run it was wanted in had been stopped"
 
 
@@ -59,4 +61,6 @@ def _why_not(ended: ToolExecution) -> str:
         case _:
             told = _output_of(ended)
             more = f"\n{_fenced(ended, told)}" if told and told != error else ""
-            return f"failed: {shown_to_model(error)}{more}"
+            if ended.error_type in _OUR_WORDS:
+                return f"failed: {shown_to_model(error)}{more}"
+            return f"failed:\n{_fenced(ended, error)}{more}"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from handrail.agent.providers.arguments import read_arguments, why_unreadable
-from handrail.agent.providers.replies import make_reply
+from handrail.agent.providers.replies import MOST_REPLY_CHARS, Length, make_reply
 from handrail.core.conversation import Opaque, Text, ToolUse
 from handrail.core.model import Reply, StopReason, Usage
 from tests.agent.providers.conftest import a_prompt
@@ -65,3 +65,17 @@ def test_a_block_that_cannot_be_kept_is_left_out_and_a_models_name_is_sound() ->
 
     assert said.utterance.parts == (Text("Hello."),)
     assert said.model == "m?"
+
+
+def test_what_a_reply_says_it_has_cost_undoes_nothing() -> None:
+    said = make_reply(a_prompt(), [Text("a")], StopReason.END, Usage(-5, 10**30, -1), "m")
+
+    assert said.usage == Usage(0, 10_000_000, 0)
+
+
+def test_a_reply_without_an_end_is_broken_off() -> None:
+    length = Length()
+    length.grow("x" * MOST_REPLY_CHARS)
+
+    with pytest.raises(ValueError, match="longer than"):
+        length.grow("x")

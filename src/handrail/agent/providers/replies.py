@@ -12,8 +12,27 @@ from handrail.core.model import Prompt, Reply, StopReason, Usage
 
 # What every provider takes back.
 _SOUND_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
+MOST_REPLY_CHARS = 2_000_000
+_MOST_TOKENS = 10_000_000
 _MOST_MODEL_CHARS = 200
 _CUT_SHORT = "the reply was at its longest before these arguments were whole"
+
+
+class Length:
+    """How long a reply has become: one that has no end must not fill the memory."""
+
+    def __init__(self) -> None:
+        self._chars = 0
+
+    def grow(self, piece: str) -> None:
+        """Count a piece.
+
+        Raises:
+            ValueError: It is longer than any reply may be.
+        """
+        self._chars += len(piece)
+        if self._chars > MOST_REPLY_CHARS:
+            raise ValueError(f"it is longer than {MOST_REPLY_CHARS:,} characters")
 
 
 async def hear(spoken: AsyncGenerator[str | Reply], on_text: Callable[[str], None] | None) -> Reply:
@@ -41,7 +60,9 @@ def make_reply(
     utterance = Utterance(Speaker.ASSISTANT, tuple(settled))
     if stop is not StopReason.MAX_TOKENS and stop is not StopReason.REFUSAL:
         stop = StopReason.TOOL_USE if utterance.tool_uses else StopReason.END
-    return Reply(utterance, stop, usage, sound(model[:_MOST_MODEL_CHARS]))
+    # What it says it has cost is counted, and must not undo what others have.
+    cost = Usage(*(min(max(count, 0), _MOST_TOKENS) for count in usage))
+    return Reply(utterance, stop, cost, sound(model[:_MOST_MODEL_CHARS]))
 
 
 def _with_own_ids(parts: Iterable[Part], prompt: Prompt) -> Iterable[Part]:
