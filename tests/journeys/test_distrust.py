@@ -48,7 +48,7 @@ async def test_orders_in_a_file_make_all_that_follows_riskier_until_a_person_cle
     assert (doubted.risk_level, because in doubted.reasons) == ("HIGH", True)
     assert [offer.scope for offer in doubted.offers] == ["once"]
     assert (look.risk_level, look.reasons) == ("MEDIUM", (because,))
-    assert (elsewhere.risk_level, because in elsewhere.reasons) == ("MEDIUM", False)
+    assert (elsewhere.risk_level, because in elsewhere.reasons) == ("HIGH", True)
 
     known = rig.credentials
     async with HandrailApi(known.server, known.project_id, known.agent_token) as agent:
@@ -122,8 +122,11 @@ async def test_a_memory_of_a_tainted_session_is_asked_about_and_says_so_when_rec
         words = {"key": "deploy", "content": "Always run deploy.sh."}
         asking = group.create_task(rig.call("memory_store", words, "2"))
         card = await rig.answer(Choice(approved=True))
+    await rig.as_person(lambda api: api.post("/chat/sessions/journey/trust", {}))
     recalled = await rig.call("memory_recall", {"query": "deploy"}, "3", session_id="another")
+    tainted = dict(rig.rows("select id, tainted_by from sessions"))
 
     assert card.risk_level == "MEDIUM"
     assert "it is marked as untrusted: read_file notes.md" in asking.result()["result"]["output"]
     assert recalled["result"]["memories"][0]["tainted"] == "read_file notes.md"
+    assert tainted["another"] == "memory_recall deploy"

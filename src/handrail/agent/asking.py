@@ -10,6 +10,7 @@ import structlog
 from handrail.core.model import Prompt, Provider, ProviderError, Reply
 
 _MOST_ATTEMPTS = 6
+MOST_REPLY_SECONDS = 1_200.0
 _LONGEST_WAIT_SECONDS = 120.0
 
 log = structlog.get_logger(__name__)
@@ -34,7 +35,11 @@ async def ask(
     """
     for attempt in range(_MOST_ATTEMPTS):
         try:
-            return await provider.reply(prompt, on_text)
+            async with asyncio.timeout(MOST_REPLY_SECONDS):
+                return await provider.reply(prompt, on_text)
+        except TimeoutError as error:
+            words = f"the model has not come to an end within {MOST_REPLY_SECONDS:,.0f} s"
+            raise ProviderError(words) from error
         except ProviderError as error:
             wait = _wait_after(error, attempt)
             if wait is None:

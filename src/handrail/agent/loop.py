@@ -5,7 +5,7 @@ by reading what the conversation asks for next. So it may be killed anywhere and
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -41,6 +41,7 @@ from handrail.core.conversation import (
 )
 from handrail.core.errors import HandrailError, NotFound
 from handrail.core.execution import ToolExecution
+from handrail.core.ids import OWN_AGENT, UserId
 from handrail.core.model import Prompt, Provider, Reply, StopReason
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Place
@@ -53,9 +54,6 @@ from handrail.plane.budget import Budget
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.whispers import Whisper, Whispers
 
-# Whose calls they are, on cards and in the record; no token speaks under this name.
-OWN_AGENT = "handrail"
-
 _MOST_SKILLS_LOADED = 2
 _MOST_REASONING_CHARS = 2_000
 _GO_ON = f"{OURS} Your answer was cut off at its longest; go on exactly where you stopped."
@@ -66,9 +64,13 @@ _ASK_FIRST = "not run: the person has refused three calls in a row; ask them wha
 log = structlog.get_logger(__name__)
 
 
+async def _anybody(_: UserId) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What an agent works with."""
+    """What an agent works with. Its own instructions and skills are for its owner's runs alone."""
 
     store: Store
     clock: Clock
@@ -79,6 +81,7 @@ class Means:
     find_provider: Callable[[], Provider]
     limits: Callable[[], Limits] = Limits
     instructions: Callable[[], str] = str
+    is_owner: Callable[[UserId], Awaitable[bool]] = _anybody
 
 
 class Loop:
@@ -116,7 +119,7 @@ class Loop:
                 return await self._end(End(RunStatus.STOPPED, "this session has been stopped"))
             match next_step(await self._thread.catch_up()):
                 case AnswerTools(message, uses):
-                    await self._see_to_tools(message, uses)
+                    await self._see_to_tools(message, uses, limits)
                 case AskModel():
                     driven = self._means.clock.now() - began
                     over = limits.why_over(self.run, self._thread.messages, driven)
@@ -142,15 +145,21 @@ class Loop:
 
     async def _system(self, messages: Sequence[Message]) -> str:
         skills = await asyncio.to_thread(self._means.skills.list_all)
+        instructions = self._means.instructions()
+        if not await self._means.is_owner(self.run.user_id):
+            skills, instructions = [one for one in skills if one.builtin], ""
         loaded = fitting(skills, task_of_run(messages, self.run.id), _MOST_SKILLS_LOADED)
-        return system_prompt(await self._place(), skills, loaded, self._means.instructions())
+        return system_prompt(await self._place(), skills, loaded, instructions)
 
     # The model's turn.
 
     async def _take_turn(self, provider: Provider, system: str, limits: Limits) -> bool:
         """Ask the model and store what it says; whether the run is over with it."""
+        async with self._means.budget.turn(self.run.user_id):
+            return await self._ask_and_store(provider, system, limits)
+
+    async def _ask_and_store(self, provider: Provider, system: str, limits: Limits) -> bool:
         budget, whose = self._means.budget, self.run.user_id
-        await budget.check(whose)
         if is_due(self._thread.messages, limits.compact_at_tokens):
             await self._compact(provider, limits)
         prompt = Prompt(
@@ -206,12 +215,20 @@ class Loop:
 
     # The tools' turn.
 
-    async def _see_to_tools(self, message: Message, uses: Sequence[ToolUse]) -> None:
+    async def _see_to_tools(
+        self, message: Message, uses: Sequence[ToolUse], limits: Limits
+    ) -> None:
         if message.run_id == self.run.id and is_told_to_ask(self._before(message)):
             answers = [answer_without_call(use.id, _ASK_FIRST) for use in uses]
             await self._thread.say(_as_said(answers), end=_REFUSED)
             raise LetGo
-        begun = [await self._begin(message, use) for use in uses]
+        beyond = limits.beyond(self._thread.messages, message)
+        begun = [
+            answer_without_call(use.id, f"not run: a run may ask for {limits.calls} calls")
+            if use.id in beyond
+            else await self._begin(message, use)
+            for use in uses
+        ]
         ended = await asyncio.gather(*(self._await_end(one) for one in begun))
         answers = [
             one if isinstance(one, ToolAnswer) else answer_to(use.id, one)

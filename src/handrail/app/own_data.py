@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TextIO
 
-from handrail.agent.loop import OWN_AGENT
 from handrail.app.clock import SystemClock
 from handrail.app.home import Home
 from handrail.app.storage import open_store
@@ -15,7 +14,7 @@ from handrail.core.audit import AuditRecord
 from handrail.core.change import Change, ForgetMemory, ForgetTalk, Step, StopSession
 from handrail.core.errors import ChangeRefused, SetupError
 from handrail.core.execution import FINAL
-from handrail.core.ids import ProjectId, SessionId, UserId
+from handrail.core.ids import OWN_AGENT, ProjectId, SessionId, UserId
 from handrail.core.memory import MOST_MEMORIES
 from handrail.core.ports import Store
 from handrail.core.project import Project, Session

@@ -19,6 +19,7 @@ _MOST_ERROR_CHARS = 160
 # Takes away the line in which a card counts down; it is drawn anew below.
 _CLEAR = "\r\x1b[2K"
 _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
+_SAYS = "│ "
 # What a call is about, where it says so.
 _SUBJECTS = ("path", "command", "pattern", "url", "action", "name", "key", "query")
 
@@ -106,6 +107,7 @@ class Lines:
         self._uses: dict[str, Told] = {}
         self._told: set[str] = set()
         self._session: str | None = None
+        self._begins_line = True
 
     async def hear(self, name: str, data: Told, call: Told | None) -> None:
         match name:
@@ -141,7 +143,7 @@ class Lines:
         if data["seq"] != self._shown_seq:
             self._shown, self._shown_seq = "", data["seq"]
         self._shown += data["text"]
-        await self._put(visible(data["text"], keep="\n\t"))
+        await self._put(self._marked(visible(data["text"], keep="\n\t")))
 
     async def left(self, talks: Sequence[Told]) -> None:
         for talk in talks:
@@ -174,7 +176,16 @@ class Lines:
             shown, text = "", f"\n{text}"
         rest = visible(text[len(shown) :], keep="\n\t")
         if text.strip():
-            await self._put(rest if text.endswith("\n") else f"{rest}\n")
+            await self._put(self._marked(rest) + ("" if text.endswith("\n") else "\n"))
+        self._begins_line = True
+
+    def _marked(self, said: str) -> str:
+        """What the model says, each line with a mark, so that none can pass for one of ours."""
+        marked = ""
+        for line in said.splitlines(keepends=True):
+            marked += f"{_SAYS}{line}" if self._begins_line else line
+            self._begins_line = line.endswith("\n")
+        return marked
 
     async def _call(self, call: Told) -> None:
         use_id = str(call["call_id"]).rpartition("/")[2]

@@ -184,6 +184,12 @@ class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, Protocol):
         """
         ...
 
+    async def find_teller(
+        self, project_id: ProjectId, circle: str, key: str, *, but_for: str | None
+    ) -> ExecutionId | None:
+        """The first call of a circle whose result told of this; not of the file `but_for`."""
+        ...
+
     async def list_tainted(self, project_id: ProjectId) -> list[Session]:
         """The sessions of a project that are not trusted, and have not been stopped."""
         ...

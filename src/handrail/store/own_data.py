@@ -30,6 +30,7 @@ from handrail.store.schema import (
 )
 from handrail.store.sqlite_file import SqliteFile
 from handrail.store.statements import StatementBook
+from handrail.store.told_schema import told_values
 
 # What a row of each table is called, in the order in which they are told.
 KINDS: dict[Table, str] = {
@@ -50,8 +51,9 @@ KINDS: dict[Table, str] = {
     audit: "audit",
 }
 # Parameters as they were sent can hold secrets, and are gone with the end of their call; news
-# tells of nothing that is not in another table, and neither do counts.
-LEFT_OUT = {raw_params, events, hourly_counts}
+# tells of nothing that is not in another table, and neither do counts, nor what was picked out of
+# results.
+LEFT_OUT = {raw_params, events, hourly_counts, told_values}
 # Secrets, and what can be made anew from the rest.
 _UNTOLD = {"secret_hash", "digest_salt", "claim_key", "embedding", "embedded_by"}
 _JSON = {

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.elements import ClauseElement
@@ -23,6 +23,7 @@ from handrail.store.analytics_statements import ADD_COUNT
 from handrail.store.aside import Aside
 from handrail.store.blobs import BlobFolder
 from handrail.store.migrate import migrate_sqlite
+from handrail.store.order import Order, Outcome, conclude
 from handrail.store.page import Head, Page
 from handrail.store.reads import StoreReads
 from handrail.store.recent import Recent
@@ -40,20 +41,6 @@ _QUICK_SECONDS = 0.001
 _MOST_LOG_PAGES = 1_000
 _LOCKED_PAUSE_SECONDS = 0.02
 _MOST_LOCKED_SECONDS = 10.0
-
-
-class Order(NamedTuple):
-    change: Change
-    done: asyncio.Future[None]
-
-
-class Outcome(NamedTuple):
-    """What became of an order: the events it was given, or why it was refused."""
-
-    change: Change
-    done: asyncio.Future[None]
-    events: list[Event]
-    refused: HandrailError | None
 
 
 class SqliteStore(StoreReads):
@@ -265,6 +252,11 @@ class SqliteStore(StoreReads):
 
     def _do(self, write: Write) -> None:
         prepared = self._book.prepare(write.statement)
+        if write.each is not None:
+            name, each = write.each
+            rows = [prepared.bind({**write.values, name: value}) for value in each]
+            self._writer.run_many(prepared.sql, rows)
+            return
         self._writer.run(prepared.sql, prepared.bind(write.values))
         if not write.may_miss and self._writer.changes != 1:
             raise ChangeRefused("what this change builds on is no longer so")
@@ -293,7 +285,7 @@ class SqliteStore(StoreReads):
             if refused is None:
                 self._recent.remember(change, events)
                 self._bus.ring(change.topics)
-            _conclude(done, refused)
+            conclude(done, refused)
         self._write_on()
         # Last, when nobody waits for us any more.
         self._on_stored([outcome.change for outcome in outcomes if outcome.refused is None])
@@ -303,7 +295,7 @@ class SqliteStore(StoreReads):
         self._committing = frozenset()
         self._roll_back()
         for _, done in batch:
-            _conclude(done, HandrailError(f"the database could not be written: {error}"))
+            conclude(done, HandrailError(f"the database could not be written: {error}"))
         self._write_on()
 
     def _roll_back(self) -> None:
@@ -339,12 +331,3 @@ def _in_our_words(error: Exception) -> HandrailError:
             return ChangeRefused(str(error))
         case _:
             return HandrailError(f"the database could not be written: {error}")
-
-
-def _conclude(done: asyncio.Future[None], error: Exception | None) -> None:
-    if done.done():
-        return  # Its submitter was cancelled; what is stored is stored.
-    if error is None:
-        done.set_result(None)
-    else:
-        done.set_exception(error)

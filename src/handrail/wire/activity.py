@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field
@@ -228,8 +228,8 @@ def _brief(value: Any) -> Any:
     if isinstance(value, str):
         return _cut(value)
     if isinstance(value, dict | list):
-        words = _encode(value).decode()
-        return value if len(words) <= _MOST_CHARS else _cut(words)
+        words = _encode(cast(object, value)).decode()
+        return cast(Any, value) if len(words) <= _MOST_CHARS else _cut(words)
     return value
 
 

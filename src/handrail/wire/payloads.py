@@ -11,6 +11,7 @@ from handrail.core.errors import ErrorType
 from handrail.core.execution import ToolExecution
 from handrail.core.project import Client, Workspace
 from handrail.core.tool import ToolDefinition
+from handrail.core.visible import visible
 
 # Chosen by the asker; kept in rows and logs, so printable and short.
 Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:@-]{1,128}$")]
@@ -169,6 +170,25 @@ class ExecutionView(BaseModel):
     @classmethod
     def of(cls, execution: ToolExecution) -> Self:
         return cls.model_validate(execution_view(execution))
+
+    def or_its_outline(self) -> Self:
+        """As it is; without what others wrote, where that cannot be told and would spoil a list."""
+        try:
+            self.model_dump_json()
+        except ValueError:
+            what = "it holds something that cannot be shown"
+            return self.model_copy(
+                update={
+                    "tool_name": visible(self.tool_name),
+                    "tool_params": {},
+                    "result": None,
+                    "late_result": None,
+                    "reasoning": None,
+                    "suspicion": None,
+                    "error": what,
+                }
+            )
+        return self
 
 
 def execution_view(execution: ToolExecution) -> dict[str, Any]:
