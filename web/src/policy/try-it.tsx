@@ -26,7 +26,7 @@ export function TryIt({ places }: { places: EffectiveView[] }) {
         Try it
       </h2>
       <div className="mt-2 rounded-lg border border-line bg-panel">
-        <label className="flex gap-2 px-4 py-3 focus-within:outline-2 focus-within:-outline-offset-1 focus-within:outline-accent rounded-t-lg">
+        <label className="flex gap-2 rounded-t-lg px-4 py-3 focus-within:outline-2 focus-within:-outline-offset-1 focus-within:outline-accent">
           <span className="sr-only">A command or a call to try</span>
           <span className="font-mono text-soft select-none" aria-hidden>
             $
@@ -36,11 +36,11 @@ export function TryIt({ places }: { places: EffectiveView[] }) {
             onChange={(event) => setText(event.target.value)}
             rows={Math.min(8, text.split("\n").length)}
             maxLength={20_000}
-            placeholder="a command, or a call such as read_file path=.env"
+            placeholder="a command or a call"
             spellCheck={false}
             autoCapitalize="off"
             autoComplete="off"
-            className="w-full resize-none bg-transparent font-mono text-[13px] leading-5 outline-none placeholder:text-soft"
+            className="field-sizing-content max-h-48 w-full resize-none bg-transparent font-mono text-[13px] leading-5 outline-none placeholder:text-soft"
           />
         </label>
         <div className="flex flex-wrap items-center gap-x-4 gap-y-2 border-t border-line px-4 py-2 text-xs text-soft">
