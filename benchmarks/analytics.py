@@ -43,7 +43,9 @@ MANY = 1_000_000
 ROUNDS = 5
 _SEED = 10_000
 _PER_CHANGE = 100
-_BEFORE_COUNTS = "0011"
+_BEFORE_COUNTS = "0012"
+# What that step and those behind it make.
+_MADE_SINCE = ("hourly_counts", "told_values")
 _KEYS = {"id", "call_id", "approval_id", "request_id", "execution_id"}
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _MONTH = timedelta(days=30)
@@ -135,7 +137,8 @@ def multiply(path: Path, times: int) -> None:
             (times, times, _PROJECT.id),
         )
         database.run("COMMIT")
-    database.run("DROP TABLE hourly_counts")
+    for table in _MADE_SINCE:
+        database.run(f"DROP TABLE {table}")
     database.run_script(steps_as_sql("sqlite", _BEFORE_COUNTS))
     database.close()
 
