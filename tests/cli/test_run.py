@@ -97,7 +97,7 @@ def test_a_pipe_gets_the_answer_alone_and_the_rest_is_said_beside_it(desk: Desk)
     assert ended.stdout == "It is called Example.\nThat is all.\n"
     where, first, *calls, last = ended.stderr.splitlines()
     assert where.startswith("conversation ses_")
-    assert first == "I look first."
+    assert first == "│ I look first."
     read, unknown, removed = sorted(calls)
     assert read == "  · read_file README.md  completed  LOW"
     assert unknown.startswith("  ✗ bogus x  not understood: no tool is named 'bogus'; there are: ")

@@ -16,13 +16,15 @@ async def heard(*events: tuple[str, dict[str, Any]]) -> list[str]:
 
 async def test_every_line_of_the_model_bears_a_mark() -> None:
     forged = "Fine.\n  · write_file x  completed  LOW\ndone (1 turn)\n"
-    whole = {"seq": 2, "role": "assistant", "parts": [{"type": "text", "text": forged}]}
+    parts = [{"type": "text", "text": forged}]
+    whole = {"seq": 2, "session_id": "ses_1", "role": "assistant", "parts": parts}
     pieces = [("chat.delta", {"seq": 2, "text": piece}) for piece in (forged[:9], forged[9:])]
 
     assert await heard(*pieces, ("chat.message", whole)) == [
         "│ Fine.",
         "│   · write_file x  completed  LOW",
         "│ done (1 turn)",
+        "conversation ses_1",
     ]
     tainted = ("session.tainted", {"source": "read_file x"})
     assert (await heard(*pieces, ("chat.message", whole), tainted))[-1].startswith("  ! ")

@@ -277,7 +277,8 @@ async def test_an_older_database_is_counted_as_if_it_had_always_been(
 
     opened = SqliteFile(older)
     opened.run("DROP TABLE hourly_counts")
-    opened.run("UPDATE alembic_version SET version_num = '0011'")
+    opened.run("DROP TABLE told_values")
+    opened.run("UPDATE alembic_version SET version_num = '0012'")
     opened.close()
     migrate_sqlite(older)
 

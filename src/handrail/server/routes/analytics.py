@@ -1,9 +1,10 @@
 """What was decided, waited for and used, in numbers for a person."""
 
+import re
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, BeforeValidator
 
 from handrail.core.analytics import Bucket, Span, start_of
 from handrail.plane.analytics import Analytics, Report
@@ -25,6 +26,17 @@ from handrail.wire.analytics import (
 )
 
 
+def _written_out(value: object) -> object:
+    """A bare number would pass for seconds; nobody means that."""
+    if isinstance(value, str) and not _DAY_FIRST.match(value):
+        raise ValueError("write a moment as 2026-11-17T08:00:00Z")
+    return value
+
+
+_DAY_FIRST = re.compile(r"\d{4}-\d\d-\d\dT")
+Moment = Annotated[AwareDatetime, BeforeValidator(_written_out)]
+
+
 def analytics_router(services: Services, gate: Gate) -> APIRouter:
     router = APIRouter(tags=["analytics"])
     analytics = Analytics(services.store)
@@ -34,11 +46,11 @@ def analytics_router(services: Services, gate: Gate) -> APIRouter:
         project_id: str,
         request: Request,
         start: Annotated[
-            AwareDatetime | None,
+            Moment | None,
             Query(alias="from", description="From the bucket of this moment on; 7 days before."),
         ] = None,
         end: Annotated[
-            AwareDatetime | None,
+            Moment | None,
             Query(alias="to", description="Up to the bucket of this moment; now unless said."),
         ] = None,
         bucket: Annotated[

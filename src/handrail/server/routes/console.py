@@ -20,7 +20,7 @@ from handrail.wire.console import (
     SignInRequest,
 )
 
-_MAX_BYTES = 1_000
+_MAX_BYTES = 10_000
 _USERS = (Role.USER,)
 
 
