@@ -46,9 +46,3 @@ async def test_what_was_written_meanwhile_is_seen_by_the_next_look_and_nothing_i
     written.close()
 
     assert (before, after) == ([(0,)], [(1,)])
-
-
-async def test_one_that_was_never_used_can_be_closed(tmp_path: Path) -> None:
-    Aside(tmp_path / "none.db").close()
-
-    assert not (tmp_path / "none.db").exists()

@@ -68,7 +68,6 @@ class SqliteStore(StoreReads):
         self._book = StatementBook(sqlite.dialect(paramstyle="qmark"))
         self._waiting: list[Order] = []
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="handrail-disk")
-        self._aside = Aside(path)
         self._idle = asyncio.Event()
         self._idle.set()
         self._recent = Recent()
@@ -83,6 +82,7 @@ class SqliteStore(StoreReads):
         self._loop = asyncio.get_running_loop()
         await self._loop.run_in_executor(self._disk, migrate_sqlite, self._path)
         self._reader = SqliteFile(self._path, read_only=True)
+        self._aside = Aside(self._path)
         # Whoever waits for the file waits on the loop, where others can go on.
         self._writer = SqliteFile(self._path, waits_ms=0)
 
