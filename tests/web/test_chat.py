@@ -174,7 +174,7 @@ async def test_nothing_that_is_written_acts_or_hides(rig: Rig, browser: Browser)
 async def test_without_a_model_the_page_says_what_to_do(console: Console) -> None:
     page = await console.signed_in(viewport=PHONE)
 
-    await page.get_by_role("link", name="Chat").click()
+    await page.goto(f"{console.address}/chat")
     await page.get_by_role("link", name="New").click()
 
     await expect(page.get_by_text("No model can answer yet")).to_be_visible()
