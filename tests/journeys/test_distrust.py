@@ -64,8 +64,10 @@ async def test_orders_in_a_file_make_all_that_follows_riskier_until_a_person_cle
     again = await asyncio.to_thread(rig.run, "trust", "journey", "--json", *here)
     none = await asyncio.to_thread(rig.run, "trust", *here)
 
-    (taint,) = json.loads(listed.stdout)["taints"]
-    assert (taint["session_id"], taint["tool_id"]) == ("journey", read["tool_id"])
+    # The agent is the same in both; who clears one of them clears what came of the same result.
+    taints = json.loads(listed.stdout)["taints"]
+    assert {one["session_id"] for one in taints} == {"journey", "another"}
+    assert {one["tool_id"] for one in taints} == {read["tool_id"]}
     assert "read_file notes.md" in shown.stdout
     assert "suspicious" in one.stdout
     assert "Session journey is trusted again" in said.stdout
