@@ -8,6 +8,7 @@ from starlette.responses import StreamingResponse
 
 from handrail.core.activity import Mark
 from handrail.core.ids import ExecutionId, ProjectId
+from handrail.core.ports import Store
 from handrail.plane.calls import get_call
 from handrail.server.auth import Entry, Gate
 from handrail.server.direct import open_to
@@ -34,12 +35,6 @@ _KINDS = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
 def activity_router(services: Services, gate: Gate) -> APIRouter:
     router = APIRouter(tags=["activity"])
 
-    async def reach(project_id: ProjectId, text: str | None, before: Mark | None) -> Mark | None:
-        """How far back is looked: every row is read for a text, and that takes its time."""
-        if text is None:
-            return None
-        return await services.store.find_mark(project_id, before=before, distance=MOST_CALLS)
-
     @router.get("/activity", openapi_extra=open_to(PEOPLE))
     async def activity(
         project_id: str, request: Request, query: Annotated[ActivityQuery, Query()]
@@ -48,7 +43,7 @@ def activity_router(services: Services, gate: Gate) -> APIRouter:
         entry = await gate.admit(request, *PEOPLE)
         project, store = entry.project.id, services.store
         before, after = read_mark(query.before), read_mark(query.after)
-        wanted = query.wanted(before, after or await reach(project, query.text, before))
+        wanted = query.wanted(before, after or await _reach(store, project, query.text, before))
         found = await store.list_activity(project, wanted, limit=query.limit, offset=query.offset)
         count = None
         if query.count:
@@ -73,7 +68,9 @@ def activity_router(services: Services, gate: Gate) -> APIRouter:
             "cache-control": "no-store",
             "x-content-type-options": "nosniff",
         }
-        return StreamingResponse(_file(entry, query), 200, headers, _KINDS[query.format])
+        return StreamingResponse(
+            _file(services, gate, entry, query), 200, headers, _KINDS[query.format]
+        )
 
     @router.get("/activity/{tool_id}", openapi_extra=open_to(PEOPLE))
     async def record(project_id: str, tool_id: str, request: Request) -> RecordView:
@@ -82,18 +79,29 @@ def activity_router(services: Services, gate: Gate) -> APIRouter:
         found = await get_call(services.store, ExecutionId(tool_id), entry.project.id)
         return RecordView.model_validate(record_view(found))
 
-    async def _file(entry: Entry, query: ExportQuery) -> AsyncIterator[bytes]:
-        project, before = entry.project.id, None
-        after = await reach(project, query.text, before)
-        written = lines_of_csv if query.format == "csv" else lines_of_json
-        yield csv_head() if query.format == "csv" else b""
-        while await gate.is_still_good(entry):
-            found = await services.store.list_records(
-                project, query.wanted(before, after), limit=_AT_A_TIME
-            )
-            yield written(found)
-            if len(found) < _AT_A_TIME:
-                return
-            before = Mark(found[-1].created_at, found[-1].id)
-
     return router
+
+
+async def _file(
+    services: Services, gate: Gate, entry: Entry, query: ExportQuery
+) -> AsyncIterator[bytes]:
+    """The file in parts, for as long as the one who asked may read it."""
+    store, project, before = services.store, entry.project.id, None
+    after = await _reach(store, project, query.text, before)
+    written = lines_of_csv if query.format == "csv" else lines_of_json
+    yield csv_head() if query.format == "csv" else b""
+    while await gate.is_still_good(entry):
+        found = await store.list_records(project, query.wanted(before, after), limit=_AT_A_TIME)
+        yield written(found)
+        if len(found) < _AT_A_TIME:
+            return
+        before = Mark(found[-1].created_at, found[-1].id)
+
+
+async def _reach(
+    store: Store, project_id: ProjectId, text: str | None, before: Mark | None
+) -> Mark | None:
+    """How far back is looked: every row is read for a text, and that takes its time."""
+    if text is None:
+        return None
+    return await store.find_mark(project_id, before=before, distance=MOST_CALLS)
