@@ -26,13 +26,22 @@ class Guarded(NamedTuple):
 def guarded(folder: Path) -> Generator[Guarded]:
     home, workspace = folder / "home", folder / "workspace"
     prepare(workspace)
-    with worker("server", home, workspace) as server:
-        command = [sys.executable, "-m", "handrail", "connect", str(workspace), "--home", str(home)]
-        client = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        try:
-            # The first call waits for the client to come.
-            server.ask(do="row", count=1)
-            yield Guarded(home, workspace, server, client)
-        finally:
-            client.terminate()
-            client.wait()
+    with (
+        worker("server", home, workspace) as server,
+        connected(home, workspace, server) as client,
+    ):
+        yield Guarded(home, workspace, server, client)
+
+
+@contextmanager
+def connected(home: Path, workspace: Path, server: Worker) -> Generator[subprocess.Popen[bytes]]:
+    """A client that has come."""
+    command = [sys.executable, "-m", "handrail", "connect", str(workspace), "--home", str(home)]
+    client = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        # The first call waits for the client.
+        server.ask(do="row", count=1)
+        yield client
+    finally:
+        client.terminate()
+        client.wait()

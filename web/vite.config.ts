@@ -15,6 +15,17 @@ export default defineConfig({
     // Nothing is put into the page itself: the policy of the server would not let it run.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // What is small comes together: apart it would be larger, and each piece would be asked for.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: "ground", test: /node_modules\/(?!uplot)|src\/(api|ui|words)\//, priority: 2 },
+            { name: "small-pages", test: /src\/(grants|machines|memory|skills|settings|policy)\//, priority: 1 },
+          ],
+        },
+      },
+    },
   },
   server: { proxy: { "/my": server, "/console": server, "/health": server } },
 });

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { Download, Search, X } from "lucide-react";
-import { DropdownMenu } from "radix-ui";
 import { useEffect, useState } from "react";
 
 import { ask } from "../api/client";
@@ -9,6 +8,7 @@ import type { ToolsResponse } from "../api/types";
 import { go } from "../router";
 import { Button } from "../ui/button";
 import { STATES } from "../ui/call-state";
+import { ITEM, Menu } from "../ui/menu";
 import { Select } from "../ui/select";
 import { visible } from "../words/visible";
 import { addressOf, isFiltered, questionOf, type Filters } from "./filters";
@@ -79,29 +79,23 @@ export function Export({ filters }: { filters: Filters }) {
     query.set("format", format);
     return path(`/activity/export?${query}`);
   };
-  const item = "block cursor-pointer rounded-md px-3 py-1.5 outline-none data-highlighted:bg-raised";
   return (
-    <DropdownMenu.Root>
-      <DropdownMenu.Trigger asChild>
-        <Button className="h-8" icon={<Download size={14} aria-hidden />}>
+    <Menu
+      align="end"
+      className="w-max"
+      trigger={(button) => (
+        <Button {...button} className="h-8" icon={<Download size={14} aria-hidden />}>
           Export
         </Button>
-      </DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content align="end" sideOffset={6} className="z-20 rounded-lg border border-line bg-panel p-1 shadow-xl">
-          <DropdownMenu.Item asChild>
-            <a href={address("jsonl")} download className={item}>
-              JSON lines, with all results
-            </a>
-          </DropdownMenu.Item>
-          <DropdownMenu.Item asChild>
-            <a href={address("csv")} download className={item}>
-              CSV, one row per call
-            </a>
-          </DropdownMenu.Item>
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
+      )}
+    >
+      <a role="menuitem" href={address("jsonl")} download className={`block ${ITEM}`}>
+        JSON lines, with all results
+      </a>
+      <a role="menuitem" href={address("csv")} download className={`block ${ITEM}`}>
+        CSV, one row per call
+      </a>
+    </Menu>
   );
 }
 

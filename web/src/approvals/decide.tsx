@@ -1,10 +1,10 @@
 import { Check, ChevronDown, CircleStop, X } from "lucide-react";
-import { DropdownMenu } from "radix-ui";
 import { useMemo, useState } from "react";
 
 import type { ApprovalView, OfferView } from "../api/types";
 import { Button } from "../ui/button";
 import { useKeys } from "../ui/keys";
+import { ITEM, Menu } from "../ui/menu";
 import { visible } from "../words/visible";
 import { useAnswer, wordsOf } from "./answer";
 import { ClassDialog, SessionDialog, type Limits } from "./grant-dialogs";
@@ -111,31 +111,26 @@ function MoreMenu({ offers, disabled, onChoose }: { offers: OfferView[]; disable
   const wider = offers.filter((one) => one.scope !== "once");
   if (wider.length === 0) return null;
   return (
-    <DropdownMenu.Root>
-      <DropdownMenu.Trigger asChild disabled={disabled}>
-        <Button disabled={disabled}>
+    <Menu
+      side="above"
+      className="w-96"
+      trigger={(button) => (
+        <Button {...button} disabled={disabled}>
           Approve more
           <ChevronDown size={14} aria-hidden />
         </Button>
-      </DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content align="start" side="top" sideOffset={6} className="z-20 w-96 max-w-[calc(100vw-2rem)] rounded-lg border border-line bg-panel p-1 shadow-xl">
-          {wider.map((one) => (
-            <DropdownMenu.Item
-              key={one.scope}
-              onSelect={() => onChoose(one.scope as Asking)}
-              className="cursor-pointer rounded-md px-3 py-2 outline-none data-highlighted:bg-raised"
-            >
-              <div className={`font-medium ${one.scope === "session" ? "text-critical" : ""}`}>
-                {one.scope === "session" ? "Everything in this session…" : "This class…"}
-              </div>
-              <div className="text-xs text-soft [overflow-wrap:anywhere]">{visible(one.words)}</div>
-              {one.past && <div className="text-xs text-soft">{visible(one.past)}</div>}
-            </DropdownMenu.Item>
-          ))}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
+      )}
+    >
+      {wider.map((one) => (
+        <button key={one.scope} type="button" role="menuitem" onClick={() => onChoose(one.scope as Asking)} className={`block ${ITEM}`}>
+          <span className={`block font-medium ${one.scope === "session" ? "text-critical" : ""}`}>
+            {one.scope === "session" ? "Everything in this session…" : "This class…"}
+          </span>
+          <span className="block text-xs text-soft [overflow-wrap:anywhere]">{visible(one.words)}</span>
+          {one.past && <span className="block text-xs text-soft">{visible(one.past)}</span>}
+        </button>
+      ))}
+    </Menu>
   );
 }
 

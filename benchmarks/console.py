@@ -1,0 +1,269 @@
+"""The console as a person meets it: in a real browser, with much that waits and much that was."""
+
+import asyncio
+import gzip
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import AsyncGenerator, Collection, Generator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from importlib.resources import files
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import aiohttp
+from playwright.async_api import Browser, Page, async_playwright, expect
+
+from benchmarks.guarded import connected
+from benchmarks.outcome import Outcome
+from benchmarks.task import FILE_NAME, prepare
+from benchmarks.worker import worker
+from handrail.app.home import Home
+from handrail.client.api import HandrailApi
+from handrail.client.listening import Listener
+from handrail.client.sse import ServerEvent
+from handrail.core.access import Role
+from handrail.store.schema import tool_executions
+from handrail.store.sqlite_file import SqliteFile
+
+NAMES = ("console-size", "console-ready", "console-cards", "console-rows", "decision")
+
+CARDS = 1_000
+ROWS = 100_000
+ROUNDS = 5
+DECISIONS = 100
+MOST_BYTES = 200_000
+READY_MS = 1_500
+FRAME_MS, TASK_MS = 50, 200
+TIMES_HEALTH = 5
+_FEW = 250
+_AT_ONCE = 16
+_BUILT = "server/console/built/assets"
+_KEYS = {"id", "call_id", "approval_id"}
+
+# Scrolls an element to its end and back; tells the times between frames, and of the longest task.
+_SCROLL = """async (element) => {
+  const tasks = [0], frames = [];
+  const keep = (all) => all.getEntries().forEach((one) => tasks.push(one.duration));
+  const watcher = new PerformanceObserver(keep);
+  watcher.observe({ type: "longtask" });
+  const frame = () => new Promise(requestAnimationFrame);
+  let before = await frame();
+  const step = (element.scrollHeight - element.clientHeight) / 150;
+  for (let at = 0; at < 300; at++) {
+    element.scrollTop += at < 150 ? step : -step;
+    const now = await frame();
+    frames.push(now - before);
+    before = now;
+  }
+  watcher.disconnect();
+  return { frames: frames.sort((a, b) => a - b), longest: Math.max(...tasks) };
+}"""
+
+
+def measure(folder: Path, wanted: Collection[str]) -> Iterator[Outcome]:
+    if "console-size" in wanted:
+        yield _size()
+    home, workspace = folder / "home", folder / "workspace"
+    prepare(workspace)
+    with _running(home, workspace):
+        asyncio.run(_read(home, workspace, _FEW))
+        if "decision" in wanted:
+            yield asyncio.run(_decide(home, workspace))
+    if {"console-ready", "console-cards", "console-rows"} & set(wanted):
+        _multiply(home, ROWS // _FEW)
+        with _running(home, workspace):
+            yield from asyncio.run(_look(home, workspace, wanted))
+
+
+@contextmanager
+def _running(home: Path, workspace: Path) -> Generator[None]:
+    with worker("server", home, workspace) as server, connected(home, workspace, server):
+        yield
+
+
+def _api(home: Path, workspace: Path, role: Role) -> HandrailApi:
+    known = Home(home).find_credentials(workspace)
+    assert known is not None
+    return HandrailApi(known.server, known.project_id, known.token_for(role))
+
+
+def _size() -> Outcome:
+    sent = [
+        one
+        for one in files("handrail").joinpath(_BUILT).iterdir()
+        if one.name.endswith((".js", ".css"))
+    ]
+    size = sum(len(gzip.compress(one.read_bytes())) for one in sent)
+    detail = f"{size / 1000:.0f} kB of script and style, compressed, for all pages; at most 200"
+    return Outcome.at_most("console-size", size / MOST_BYTES, 1, detail)
+
+
+async def _read(home: Path, workspace: Path, count: int) -> None:
+    async with _api(home, workspace, Role.AGENT) as agent:
+        for number in range(count):
+            await _ask(agent, number, "read_file", {"path": FILE_NAME}, wait=10)
+
+
+async def _ask(agent: HandrailApi, number: int, tool: str, params: Any, wait: float) -> None:
+    call = f"{tool}-{number}-{time.monotonic_ns()}"
+    await agent.execute(tool, params, session_id=f"s-{number % 20}", call_id=call, wait=wait)
+
+
+async def _decide(home: Path, workspace: Path) -> Outcome:
+    """From a yes to the event of it on a stream, against the same way to /health and back."""
+    told: list[float] = []
+    bare: list[float] = []
+    async with (
+        _api(home, workspace, Role.AGENT) as agent,
+        _api(home, workspace, Role.USER) as person,
+        aiohttp.ClientSession(person.server) as anybody,
+        _events(person) as events,
+    ):
+        for number in range(DECISIONS):
+            write = {"path": f"d{number}.txt", "content": "x\n"}
+            await _ask(agent, number, "write_file", write, wait=0)
+            question = await _next(events, "tool.approval_request")
+            began = time.perf_counter()
+            async with anybody.get("/health") as answer:
+                await answer.read()
+            bare.append(time.perf_counter() - began)
+            began = time.perf_counter()
+            yes = {"decision": "approved", "scope": "once", "digest": question["digest"]}
+            path = f"/approvals/{question['approval_id']}/approve"
+            async with asyncio.TaskGroup() as group:
+                group.create_task(person.post(path, yes))
+                await _next(events, "approval.resolved")
+                told.append(time.perf_counter() - began)
+    ours, theirs = median(told) * 1000, median(bare) * 1000
+    detail = f"{ours:.2f} ms from a yes to the event of it against {theirs:.2f} ms to ask /health"
+    return Outcome.at_most("decision", ours / theirs, TIMES_HEALTH, detail)
+
+
+Events = asyncio.Queue[ServerEvent]
+
+
+@asynccontextmanager
+async def _events(api: HandrailApi) -> AsyncGenerator[Events]:
+    events: Events = asyncio.Queue()
+    async with asyncio.TaskGroup() as group:
+        up = asyncio.Event()
+        listening = group.create_task(
+            Listener(api, events.put_nowait, lambda connected: up.set()).run()
+        )
+        await up.wait()
+        yield events
+        listening.cancel()
+
+
+async def _next(events: Events, name: str) -> Any:
+    while (event := await events.get()).name != name:
+        pass
+    return json.loads(event.data)
+
+
+def _multiply(home: Path, times: int) -> None:
+    """Have all calls happen again and again, a second apart."""
+    database = SqliteFile(Home(home).database)
+    names = [column.name for column in tool_executions.columns]
+    copied = ", ".join(map(_copied, names))
+    database.run(
+        f"INSERT INTO {tool_executions.name} ({', '.join(names)}) SELECT {copied}"
+        f" FROM {tool_executions.name}, (WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL"
+        " SELECT k + 1 FROM n WHERE k + 1 < ?) SELECT k FROM n WHERE k < ?)",
+        (times, times),
+    )
+    database.close()
+
+
+def _copied(name: str) -> str:
+    if name.endswith("_at"):
+        return f"{name} - k * 1000000"
+    return f"{name} || '-' || k" if name in _KEYS else name
+
+
+async def _look(home: Path, workspace: Path, wanted: Collection[str]) -> list[Outcome]:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        sys.exit("there is no Chromium here; as root, `make test` installs one")
+    outcomes: list[Outcome] = []
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=chromium, chromium_sandbox=False, args=["--disable-gpu"]
+        )
+        page = await browser.new_page()
+        await page.goto(_link(home, workspace))
+        await expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
+        if "console-rows" in wanted:
+            await page.goto(page.url.replace("/approvals", "/activity"))
+            await expect(page.get_by_role("row").nth(5)).to_be_visible()
+            outcomes.append(await _scroll(page, "console-rows", f"{ROWS:,} rows"))
+        await _make_cards(home, workspace)
+        if "console-ready" in wanted:
+            outcomes.append(await _ready(browser, page))
+        if "console-cards" in wanted:
+            await page.goto(page.url.replace("/activity", "/approvals"))
+            await expect(page.get_by_role("button", name="Refuse…")).to_be_enabled()
+            outcomes.append(await _scroll(page, "console-cards", f"{CARDS:,} cards"))
+        await browser.close()
+    return outcomes
+
+
+def _link(home: Path, workspace: Path) -> str:
+    command = [sys.executable, "-m", "handrail", "console", "--json"]
+    where = ["--workspace", str(workspace), "--home", str(home)]
+    said = subprocess.run([*command, *where], capture_output=True, text=True, check=True)
+    return json.loads(said.stdout)["address"]
+
+
+async def _make_cards(home: Path, workspace: Path) -> None:
+    async with _api(home, workspace, Role.AGENT) as agent, _api(home, workspace, Role.USER) as user:
+        for first in range(0, CARDS, _AT_ONCE):
+            numbers = range(first, min(first + _AT_ONCE, CARDS))
+            write = [{"path": f"n{number}.txt", "content": "a\nb\n"} for number in numbers]
+            await asyncio.gather(
+                *(
+                    _ask(agent, number, "write_file", one, 0)
+                    for number, one in zip(numbers, write, strict=True)
+                )
+            )
+        await _until(user, CARDS)
+
+
+async def _until(user: HandrailApi, count: int) -> None:
+    """Until so many wait; a machine looks at each of them first."""
+    waiting = 0
+    while waiting < count:
+        await asyncio.sleep(0.2)
+        waiting = len((await user.get("/approvals", status="pending", limit=count))["approvals"])
+
+
+async def _ready(browser: Browser, signed_in: Page) -> Outcome:
+    """A browser that has fetched nothing before, until a card can be decided on."""
+    took: list[float] = []
+    state = await signed_in.context.storage_state()
+    address = signed_in.url.partition("/activity")[0].partition("/approvals")[0]
+    for _ in range(ROUNDS):
+        context = await browser.new_context(storage_state=state)
+        page = await context.new_page()
+        began = time.perf_counter()
+        await page.goto(f"{address}/approvals", wait_until="commit")
+        await page.get_by_role("button", name="Refuse…").wait_for()
+        took.append((time.perf_counter() - began) * 1000)
+        await context.close()
+    detail = f"{median(took):.0f} ms until the first of {CARDS:,} cards stands there; at most 1,500"
+    return Outcome.at_most("console-ready", median(took) / READY_MS, 1, detail)
+
+
+async def _scroll(page: Page, name: str, what: str) -> Outcome:
+    scroller = page.locator(".overflow-auto").filter(has=page.locator("li, [role=row]")).first
+    told = await scroller.evaluate(_SCROLL)
+    frames: list[float] = told["frames"]
+    p95, longest = frames[int(len(frames) * 0.95)], told["longest"]
+    detail = (
+        f"{what}: 95 % of frames within {p95:.0f} ms (at most 50), longest task {longest:.0f} ms"
+    )
+    return Outcome.at_most(name, max(p95 / FRAME_MS, longest / TASK_MS), 1, f"{detail} (200)")
