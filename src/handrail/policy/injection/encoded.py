@@ -8,7 +8,7 @@ import base64
 import binascii
 import codecs
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from itertools import groupby
 from typing import NamedTuple
@@ -34,11 +34,13 @@ _ANY_LETTER_CODE = {
 _LEET = str.maketrans("013457@$!", "oieastasi")
 _TELLING = (
     *("ignor", "disregard", "forget", "overrid", "previous", "instruct", "system", "prompt"),
-    *("guideline", "secret", "reveal"),
+    *("guideline", "secret", "reveal", "assistant", "password", "upload", "delet", "execut"),
 )
 _ROTATED = tuple(codecs.encode(word, "rot13") for word in _TELLING)
 _MIRRORED = tuple(word[::-1] for word in _TELLING)
-_SPELLED = ("ignore", "disregard", "forget", "system")
+_ROTATED_BEGINNINGS = frozenset(word[:4] for word in _ROTATED)
+_MIRRORED_ENDS = frozenset(word[-4:] for word in _MIRRORED)
+_SPELLED = ("ignore", "disregard", "forget", "system", "agent")
 # Each of the above has one of these.
 _SPELLED_SIGNS = ("g", "y")
 _SPELLED_OUT = re.compile(r"(?<![a-z0-9])[a-z0-9](?:[ ._*-]{1,3}[a-z0-9](?![a-z0-9])){3,400}")
@@ -86,6 +88,25 @@ def disguise_of(word: str) -> Disguise | None:
     return Disguise.MIRRORED if word.endswith(_MIRRORED) else None
 
 
+def _is_usual(word: str) -> bool:
+    return (
+        1 < len(word) < _LONG_WORD
+        and word.isalpha()
+        and word[:4] not in _ROTATED_BEGINNINGS
+        and word[-4:] not in _MIRRORED_ENDS
+    )
+
+
+def _signs(
+    folded: Folded, words: Sequence[str], known: Mapping[str, Disguise]
+) -> Iterator[Sign]:
+    """Where words that are signs stand, in their order."""
+    padded, at = f" {folded.words} ", -1
+    for word in filter(known.__contains__, words):
+        at = padded.find(f" {word} ", at + 1)
+        yield Sign(known[word], word, at)
+
+
 _UNDO: dict[Disguise, Callable[[str], str]] = {
     Disguise.LEET: lambda line: line.translate(_LEET),
     Disguise.ROTATED: lambda line: codecs.encode(line, "rot13"),
@@ -93,13 +114,17 @@ _UNDO: dict[Disguise, Callable[[str], str]] = {
 }
 
 
-def decoded_pieces(
-    text: str, folded: Folded, words: Sequence[str], signs: Iterable[Sign]
-) -> Iterator[Piece]:
+def decoded_pieces(text: str, folded: Folded, different: Iterable[str]) -> Iterator[Piece]:
     """Every piece of a text that says something once its disguise is taken off.
 
-    `words` are those of the text, `signs` those among them that are one, both in their order.
+    `different` are the words of the folded text, each once.
     """
+    odd = [word for word in different if not _is_usual(word)]
+    known = {word: disguise for word in odd if (disguise := disguise_of(word))}
+    if not known:
+        return
+    words = folded.words.split()
+    signs = _signs(folded, words, known)
     by_disguise: dict[Disguise, list[Sign]] = {}
     for sign in signs:
         by_disguise.setdefault(sign.disguise, []).append(sign)

@@ -1,0 +1,164 @@
+"""What words are about: concepts as data, in many languages."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple, cast
+
+from handrail.core.errors import RuleError
+from handrail.policy.injection.normalise import fold_characters
+
+# From here on scripts write words in ways that blanks do not part.
+FIRST_WIDE = 0x0900
+SECOND = 2
+_BEGINNING = 4
+_MOST_REMEMBERED = 50_000
+_LONGEST_REMEMBERED = 40
+_KNOWN = {"says", "words"}
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """What a sentence may be about. `says` completes "this sentence …"."""
+
+    name: str
+    says: str
+
+
+class Phrase(NamedTuple):
+    """Words that follow a first one, and what they stand for together."""
+
+    rest: tuple[str, ...]
+    concept: int
+
+    def goes_on(self, following: Sequence[str]) -> bool:
+        """Whether these words are its own; a `*` stands for the rest of a word."""
+        return len(following) >= len(self.rest) and all(
+            word.startswith(wanted[:-1]) if wanted.endswith("*") else word == wanted
+            for wanted, word in zip(self.rest, following, strict=False)
+        )
+
+
+class Entry(NamedTuple):
+    """What is known of a word: the concepts it stands for, and what it may begin.
+
+    `phrases` are known by the first letters of their second word.
+    """
+
+    concepts: tuple[int, ...]
+    phrases: Mapping[str, Sequence[Phrase]] | None = None
+
+
+class Lexicon:
+    """Concepts by their words."""
+
+    def __init__(self, rows: Mapping[str, Mapping[str, Any]]):
+        self.concepts = [
+            Concept(name, row["says"]) for name, row in rows.items()
+        ]
+        self._whole: dict[str, list[int]] = {}
+        self._stems: dict[str, list[int]] = {}
+        self._phrases: dict[str, list[Phrase]] = {}
+        self._wide: dict[str, list[int]] = {}
+        for number, row in enumerate(rows.values()):
+            for written in _split(row["words"]):
+                self._add(written, number)
+        self._beginnings = frozenset(stem[:_BEGINNING] for stem in self._stems)
+        self.entries = _Entries(self)
+        self.wide_pattern = _any_of(self._wide)
+
+    def _add(self, written: str, number: int) -> None:
+        if ord(written[0]) >= FIRST_WIDE:
+            _put(self._wide, written.removesuffix("*"), number)
+            return
+        first, *rest = re.findall(r"[\w*]+", written)
+        if rest:
+            self._phrases.setdefault(first, []).append(Phrase(tuple(rest), number))
+        elif len(first) > _BEGINNING and first.endswith("*"):
+            _put(self._stems, first[:-1], number)
+        else:
+            _put(self._whole, first.removesuffix("*"), number)
+
+    def entry_of(self, word: str) -> Entry | None:
+        """What is known of a word; None for most."""
+        if ord(word[0]) >= FIRST_WIDE:
+            known = self._wide.get(word)
+            return Entry(tuple(known)) if known else None
+        return self._look_up(word)
+
+    def _look_up(self, word: str) -> Entry | None:
+        concepts = dict.fromkeys(self._whole.get(word, ()))
+        phrases = list(self._phrases.get(word, ()))
+        if word[:_BEGINNING] in self._beginnings:
+            for end in range(_BEGINNING, len(word) + 1):
+                concepts |= dict.fromkeys(self._stems.get(word[:end], ()))
+        for end in range(2, len(word) + 1):
+            phrases += self._phrases.get(f"{word[:end]}*", ())
+        if not concepts and not phrases:
+            return None
+        by_second: dict[str, list[Phrase]] = {}
+        for phrase in phrases:
+            by_second.setdefault(phrase.rest[0].rstrip("*")[:SECOND], []).append(phrase)
+        return Entry(tuple(concepts), by_second or None)
+
+
+class _Entries(dict[str, "Entry | None"]):
+    """Words looked up before. Texts say the same words again and again."""
+
+    def __init__(self, lexicon: Lexicon):
+        super().__init__()
+        self._lexicon = lexicon
+
+    def __missing__(self, word: str) -> Entry | None:
+        entry = self._lexicon.entry_of(word)
+        if len(word) <= _LONGEST_REMEMBERED:
+            if len(self) >= _MOST_REMEMBERED:
+                self.clear()
+            self[word] = entry
+        return entry
+
+
+def _put(shelf: dict[str, list[int]], word: str, number: int) -> None:
+    numbers = shelf.setdefault(word, [])
+    if number not in numbers:
+        numbers.append(number)
+
+
+def _split(words: str) -> Iterator[str]:
+    for line in words.splitlines():
+        for written in line.split(", "):
+            if told := " ".join(fold_characters(written).split()):
+                yield told
+
+
+def _any_of(texts: Iterable[str]) -> re.Pattern[str]:
+    ordered = sorted(texts, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, ordered)) or "(?!)")
+
+
+def parse_concepts(text: str, source: str) -> Lexicon:
+    """Read a file of concepts.
+
+    Raises:
+        RuleError: It cannot be read, or says what nobody knows.
+    """
+    try:
+        rows = cast(dict[str, dict[str, Any]], tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise RuleError(f"{source} cannot be read: {error}") from error
+    for name, row in rows.items():
+        if unknown := sorted(row.keys() - _KNOWN):
+            raise RuleError(f"{source}: {name} says {unknown[0]!r}, which no concept knows")
+        if missing := sorted({"says", "words"} - row.keys()):
+            raise RuleError(f"{source}: {name} needs {missing[0]!r}")
+    return Lexicon(rows)
+
+
+@cache
+def shipped_concepts() -> Lexicon:
+    """The concepts that Handrail ships."""
+    file = files("handrail.policy.injection") / "defaults" / "concepts.toml"
+    return parse_concepts(file.read_text(encoding="utf-8"), "concepts.toml")

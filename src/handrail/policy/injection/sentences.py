@@ -1,0 +1,112 @@
+"""Sentences, and which of their words stand for something."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from handrail.policy.injection.concepts import FIRST_WIDE, SECOND, Entry, Lexicon
+
+_LONGEST_SENTENCE = 40
+_SHORT_LINE = 48
+_PHRASE_REACH = 8
+
+_PIECE = re.compile(r"[^\W_\u0900-\U0010ffff]+|[.!?;:\n<>\"`(){}\[\]|]")
+_SIGNS = frozenset('.!?;:\n<>"`(){}[]|')
+_ALWAYS_ENDS = frozenset('<>|"')
+_MAY_END = frozenset('.!?\n<>|"')
+
+
+class Token(NamedTuple):
+    """A word that stands for concepts, the how-manieth word it is, and how it stands there."""
+
+    number: int
+    concepts: tuple[int, ...]
+    begins: bool
+    colon: bool
+
+
+class Sentence(NamedTuple):
+    """Where it stands in the folded text, all its words, and those that stand for something."""
+
+    start: int
+    end: int
+    words: list[str]
+    tokens: list[Token]
+
+
+_Piece = tuple[int, str | None, Entry | None]
+
+
+def sentences_of(text: str, start: int, end: int, lexicon: Lexicon) -> list[Sentence]:
+    """The sentences of a stretch of folded text."""
+    sentences: list[Sentence] = []
+    words: list[str] = []
+    tokens: list[Token] = []
+    pieces = _pieces(text, start, end, lexicon)
+    first, begins = start, True
+    line = text.rfind("\n", max(start - _SHORT_LINE, 0), start) + 1 or start - _SHORT_LINE
+    for index, (at, word, entry) in enumerate(pieces):
+        if word is None:
+            begins = True
+            if len(words) >= _LONGEST_SENTENCE or _is_end(text, at, line):
+                if words:
+                    sentences.append(Sentence(first, at, words, tokens))
+                words, tokens, first = [], [], at + 1
+            if text[at] == "\n":
+                line = at + 1
+            continue
+        if entry is not None and (concepts := _concepts(entry, pieces, index)):
+            colon = _leads_to_colon(text, at + len(word))
+            tokens.append(Token(len(words), concepts, begins, colon))
+        words.append(word)
+        begins = False
+    if words:
+        sentences.append(Sentence(first, min(end, len(text)), words, tokens))
+    return sentences
+
+
+def _is_end(text: str, at: int, line: int) -> bool:
+    """Whether a sign ends a sentence. Lines that are broken for their length do not."""
+    sign = text[at]
+    if sign not in _MAY_END or sign in _ALWAYS_ENDS:
+        return sign in _ALWAYS_ENDS
+    after = text[at + 1 : at + 2]
+    return at - line < _SHORT_LINE or after == "\n" if sign == "\n" else not after.isalnum()
+
+
+def _leads_to_colon(text: str, at: int) -> bool:
+    """Whether a colon follows within a few words, as after whom somebody speaks to."""
+    colon = text.find(":", at, at + 30)
+    return colon >= 0 and text.count(" ", at, colon) < 4
+
+
+def _concepts(entry: Entry, pieces: Sequence[_Piece], index: int) -> tuple[int, ...]:
+    """What a word stands for, alone and as the first of several."""
+    if entry.phrases is None or index + 1 == len(pieces):
+        return entry.concepts
+    second = pieces[index + 1][1]
+    phrases = entry.phrases.get(second[:SECOND]) if second else None
+    if phrases is None:
+        return entry.concepts
+    following = [word for _, word, _ in pieces[index + 1 : index + _PHRASE_REACH] if word]
+    begun = {phrase.concept for phrase in phrases if phrase.goes_on(following)}
+    return entry.concepts + tuple(sorted(begun.difference(entry.concepts)))
+
+
+def _pieces(text: str, start: int, end: int, lexicon: Lexicon) -> list[_Piece]:
+    """Words with what is known of them, and None for each sign between them that matters."""
+    while start > 0 and text[start - 1].isalnum() and ord(text[start]) < FIRST_WIDE:
+        start -= 1
+    entries = lexicon.entries
+    found: list[_Piece] = []
+    for match in _PIECE.finditer(text, start, end):
+        word = match.group()
+        if word in _SIGNS:
+            found.append((match.start(), None, None))
+        else:
+            found.append((match.start(), word, entries[word]))
+    if not text.isascii():
+        for match in lexicon.wide_pattern.finditer(text, start, end):
+            found.append((match.start(), match.group(), entries[match.group()]))
+        found.sort(key=lambda piece: piece[0])
+    return found

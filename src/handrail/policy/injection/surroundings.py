@@ -1,0 +1,120 @@
+"""Where a passage stands: hidden, quoted, in a comment, after a forged heading, in talk of attacks."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import cached_property
+
+SIGNS = (
+    *("bias", "encoded", "smuggled", "comment", "hiding", "quoted", "fenced", "listed"),
+    *("talk-1", "talk-2", "talk-4", "example-1", "example-2"),
+    *("url", "address", "path", "remark", "mark", "heading"),
+)
+
+_FAR = 4_000
+_BLOCK = 3_000
+
+# Words of the trade: who uses two of them talks about attacks, or tests what stops them.
+_TALK = (
+    *("injection", "jailbreak", "adversarial", "red team", "red-team", "owasp", "payload"),
+    *("malicious", "untrusted", "guardrail", "detector", "classifier", "sanitiz", "sanitis"),
+    *("mitigat", "threat", "exfiltrat", "blocked", "flagged", "benign", "corpus", "dataset"),
+    *("vulnerab", "cve-", "filtered", "rejected", "def test_", "assert", "expect(", "describe("),
+    *("attack", "research", "phishing", "scam", "exploit", "test case", "expected:", "refused"),
+    *("einschleusung", "angreifer", "angriff", "attaqu", "atacante", "ataque", "attacc", "aanval"),
+    *("атак", "злоумышленник", "внедрени", "инъекци", "攻击", "攻擊", "注入", "攻撃"),
+    *("インジェクション", "공격", "인젝션", "주입"),
+)
+_HIDING = re.compile(
+    r"display\s{0,2}:\s{0,2}none|font-size\s{0,2}:\s{0,2}[01](?:px|pt|em|%|;|\")|visibility\s{0,2}:"
+    r"\s{0,2}hidden|opacity\s{0,2}:\s{0,2}0(?![.\d])|(?<!-)color\s{0,2}:\s{0,2}(?:white|#fff)"
+    r"|aria-hidden|\shidden[\s>]|left\s{0,2}:\s{0,2}-\d{3}|\b(?:alt|title|content|aria-label)="
+)
+_URL = re.compile(r"https?://|\bwww\.|\w\.(?:example|com|net|org|io|test)\b")
+_ADDRESS = re.compile(r"[\w.+-]{1,60}@[\w-]{1,60}\.")
+_PATH = re.compile(r"~/|/etc/|\.env\b|\.ssh|\brm -|\bcurl |\bwget |`")
+_MARK = re.compile(
+    r"<\|[a-z_]{3,20}\|>|\[/?inst\]|<</?sys>>|</?(?:system|tool_result|assistant|user|instructions?"
+    r"|document|context|important|function_results?|admin)\b[^<>\n]{0,60}>"
+)
+_HEADING = re.compile(
+    r"(?:^|[\n>\]\"'*#\-(\[]|\d\]?)[ \t]{0,3}[\"*#\[(<]{0,4}"
+    r"(?:system|assistant|developer|admin|operator|root|human)"
+    r"[ _a-z]{0,18}[\])*>]{0,3}\s{0,2}(?:\(to \w{1,20}\))?[:\]>]"
+)
+_REMARK = re.compile(r"[ \t]{0,20}(?:#|//|/?\*|--|;|<!--|%|\"\"\")")
+_FENCE = re.compile(r"^[ \t]{0,6}(?:```|~~~)", re.MULTILINE)
+_QUOTE = re.compile(r"(?:^|[\s(\[=,:])'[^']*$")
+
+
+class Surroundings:
+    """The text around passages, in its one form."""
+
+    def __init__(self, text: str, *, encoded: bool = False, smuggled: bool = False):
+        self._text = text
+        self._always = [
+            *(["encoded"] if encoded else []),
+            *(["smuggled"] if smuggled else []),
+        ]
+        self._talk: dict[int, int] = {}
+
+    def signs(self, start: int, end: int) -> list[str]:
+        """The names of what is to be said of where a passage stands."""
+        return [*self._always, *self._hidden(start, end), *self._example(start), *self._holds(start, end)]
+
+    def _hidden(self, start: int, end: int) -> Iterator[str]:
+        """In a comment of HTML, in an attribute, or in an element that is not shown."""
+        opened = self._text.rfind("<!--", max(end - _FAR, 0), end)
+        if opened >= 0 and self._text.find("-->", opened, start) < 0:
+            yield "comment"
+        near = self._text[max(start - 300, 0) : end]
+        if "<" in near and _HIDING.search(near[near.find("<") :]):
+            yield "hiding"
+
+    def _example(self, start: int) -> Iterator[str]:
+        """Quoted, fenced or listed, and whether the text talks about attacks."""
+        far = self._text[max(start - _FAR, 0) : start]
+        line, paragraph = far.rpartition("\n")[2], far.rpartition("\n\n")[2]
+        rest = self._text[start : start + 400].partition("\n\n")[0]
+        shown = [
+            *(["quoted"] if _is_quoted(line, paragraph, rest) else []),
+            *(["fenced"] if bisect_left(self._fences, start) % 2 else []),
+            *(["listed"] if line.lstrip().startswith((">", "|")) else []),
+        ]
+        yield from shown
+        talk = self._words_of_the_trade(start)
+        for least in (1, 2, 4):
+            if talk >= least:
+                yield f"talk-{least}"
+                if shown and least < 4:
+                    yield f"example-{least}"
+        if _REMARK.match(line + self._text[start : start + 30]):
+            yield "remark"
+
+    def _holds(self, start: int, end: int) -> Iterator[str]:
+        inside = self._text[start : end + 40]
+        for name, pattern in (("url", _URL), ("address", _ADDRESS), ("path", _PATH)):
+            if pattern.search(inside):
+                yield name
+        around = self._text[max(start - 60, 0) : end + 30]
+        for name, pattern in (("mark", _MARK), ("heading", _HEADING)):
+            if pattern.search(around):
+                yield name
+
+    @cached_property
+    def _fences(self) -> list[int]:
+        return [match.start() for match in _FENCE.finditer(self._text)]
+
+    def _words_of_the_trade(self, start: int) -> int:
+        """How many different ones are used not far away."""
+        block = start // _BLOCK
+        if block not in self._talk:
+            near = self._text[max(block - 1, 0) * _BLOCK : (block + 2) * _BLOCK]
+            self._talk[block] = sum(word in near for word in _TALK)
+        return self._talk[block]
+
+
+def _is_quoted(line: str, paragraph: str, rest: str) -> bool:
+    if any(paragraph.count(mark) % 2 and mark in rest for mark in ('"', "`")):
+        return True
+    return "'" in rest and _QUOTE.search(line) is not None
