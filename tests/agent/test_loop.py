@@ -198,13 +198,15 @@ async def test_ids_that_a_model_uses_again_are_other_calls(lab: Lab) -> None:
         (Limits(turns=2), "has taken 2 turns"),
         (Limits(calls=2), "has asked for 2 calls"),
         (Limits(seconds=0), "has been at it for 0 seconds"),
+        (Limits(tokens=1_150), "has used the 1,150 tokens"),
     ],
 )
 async def test_a_run_ends_at_its_limits_and_can_be_sent_on(
     lab: Lab, limits: Limits, words: str
 ) -> None:
     lab.limits = limits
-    runs = lab.runs(Watched(saying(Step(tools=(use("a"),)), repeat=True)))
+    note = Step(tools=(use("a"),), usage=Counts(input=500, output=100))
+    runs = lab.runs(Watched(saying(note, repeat=True)))
     async with driving(lab, runs):
         run = await lab.end_of(await lab.say(runs, "Note it."))
 

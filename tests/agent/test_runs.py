@@ -1,6 +1,7 @@
 """Runs are taken down, taken up again after anything, and stopped when a person says so."""
 
 import asyncio
+import json
 from dataclasses import replace
 
 import pytest
@@ -12,8 +13,8 @@ from handrail.core.errors import Conflict, ErrorType, Forbidden, NotFound, Setup
 from handrail.core.execution import Status
 from handrail.core.ids import MessageId, RunId, WorkspaceId
 from handrail.core.model import Provider
-from handrail.core.project import Session
-from handrail.core.run import RunStatus
+from handrail.core.project import Autonomy, Session
+from handrail.core.run import RunStatus, call_id_of
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.agent.conftest import SESSION, Lab, Watched, driving, saying, use
@@ -240,3 +241,46 @@ async def test_a_message_that_is_sent_again_is_said_once(
     assert len(await lab.talk()) == 1
     with pytest.raises(Conflict, match="another message"):
         await runs.say("Hi", stranger.user, stranger.project.id, None, message_id=name)
+
+
+@pytest.mark.behaviour("chat.autonomy")
+async def test_a_conversation_has_the_freedom_it_was_begun_with(lab: Lab) -> None:
+    model = Watched(saying(ASKED, "Done."))
+    runs, home = lab.runs(model), lab.home
+    async with driving(lab, runs):
+        _, run = await runs.say(
+            "Note it.", home.user, home.project.id, SESSION, autonomy=Autonomy.FULL
+        )
+        run = await lab.end_of(run)
+
+    assert run.status is RunStatus.DONE
+    assert lab.desk.done == ["a"]
+    assert "Only what is dangerous is put to the person first." in model.prompts[0].system
+    call_id = call_id_of(run.id, "call_1_1")
+    call = await lab.services.store.find_call(home.project.id, SESSION, call_id)
+    assert call is not None
+    assert call.autonomy is Autonomy.FULL
+    (line,) = await lines_of(lab.services.store, home, "run.begun")
+    assert json.loads(line.details)["autonomy"] == "full"
+
+
+async def test_a_conversation_that_may_only_read_has_its_changes_refused(lab: Lab) -> None:
+    runs, home = lab.runs(Watched(saying(ASKED, "I may not."))), lab.home
+    async with driving(lab, runs):
+        _, run = await runs.say(
+            "Note it.", home.user, home.project.id, SESSION, autonomy=Autonomy.READ_ONLY
+        )
+        await lab.end_of(run)
+
+    assert lab.desk.done == []
+    (answer,) = await lab.answers()
+    assert answer.startswith("not allowed here")
+
+
+async def test_a_conversation_that_has_begun_keeps_its_freedom(lab: Lab) -> None:
+    runs, home = lab.runs(Watched(saying("Hello."))), lab.home
+    await lab.say(runs, "Hello?")
+
+    await runs.say("And?", home.user, home.project.id, SESSION, autonomy=Autonomy.SUPERVISED)
+    with pytest.raises(Conflict, match="has begun with autonomy supervised; for full, begin"):
+        await runs.say("And?", home.user, home.project.id, SESSION, autonomy=Autonomy.FULL)

@@ -40,6 +40,7 @@ def a_call(output: str = "", **fields: Any) -> dict[str, Any]:
         "error": None,
         "error_type": None,
         "late_result": None,
+        "suspicion": None,
         "result": {"output": output, "exit_code": 1},
     }
     return call | fields

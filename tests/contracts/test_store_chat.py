@@ -10,7 +10,7 @@ from handrail.core.conversation import Opaque, Speaker, Text, ToolAnswer, ToolUs
 from handrail.core.errors import ChangeRefused
 from handrail.core.ids import MessageId, RunId, SessionId, mint
 from handrail.core.model import Usage
-from handrail.core.project import Session
+from handrail.core.project import Autonomy, Session
 from handrail.core.run import Message, Run, RunStatus
 from handrail.store.sqlite import SqliteStore
 from tests.conftest import Household
@@ -50,6 +50,21 @@ async def begun(store: SqliteStore, home: Household) -> Run:
 
 async def heard(store: SqliteStore, run: Run) -> list[Message]:
     return await store.list_messages(run.project_id, run.session_id, after=0, limit=100)
+
+
+async def test_the_freedom_of_a_conversation_is_kept_with_it(
+    store: SqliteStore, household: Household
+) -> None:
+    free = replace(a_session(household), autonomy=Autonomy.FULL)
+    usual = a_session(household, SessionId("talk-2"))
+    await do(store, household, OpenSession(free), OpenSession(usual))
+
+    places = [await store.find_place(household.project.id, one.id) for one in (free, usual)]
+    assert [place and place.session for place in places] == [free, usual]
+    assert [place and place.autonomy for place in places] == [
+        Autonomy.FULL,
+        household.project.autonomy,
+    ]
 
 
 async def test_what_is_said_comes_back_as_it_was(store: SqliteStore, household: Household) -> None:

@@ -44,7 +44,7 @@ ROUTES: dict[str, tuple[int, int, int]] = {
     "POST /chat/messages": (409, 409, 403),
     "GET /chat/messages": (400, 400, 403),
     "GET /chat/sessions": (200, 200, 403),
-    "POST /chat/runs/{run_id}/stop": (409, 409, 403),
+    "POST /chat/runs/{run_id}/stop": (404, 404, 403),
     "GET /approvals": (200, 200, 403),
     # There is no such thing, or nothing left to end, which only those are told who may ask.
     "GET /approvals/{approval_id}": (404, 404, 403),

@@ -55,7 +55,9 @@ def operations(caller: Caller, body: str | None = None) -> Iterator[tuple[str, s
 def at(home: Household, path: str) -> str:
     """The address in this household, of things that do not exist."""
     names = {"project_id": home.project.id, "sha256": "0" * 64}
-    names |= dict.fromkeys(("tool_id", "approval_id", "grant_id", "session_id", "key"), "none")
+    names |= dict.fromkeys(
+        ("tool_id", "approval_id", "grant_id", "session_id", "run_id", "key"), "none"
+    )
     return path.format_map(names)
 
 

@@ -33,6 +33,7 @@ from tests.server.conftest import Caller, a_body, a_result, ask_to_read, base, r
         (errors.ToolError, 500),
         (errors.PathValidationError, 500),
         (errors.OfferedAnew, 409),
+        (errors.BudgetExhausted, 409),
         (errors.FileOperationError, 500),
         (errors.StaleFileError, 500),
         (errors.CommandExecutionError, 500),

@@ -91,6 +91,7 @@ def test_a_session_becomes_a_row_of_its_table(household: Household) -> None:
         "tainted_at": None,
         "tainted_by": None,
         "tainted_call": None,
+        "autonomy": None,
     }
 
 

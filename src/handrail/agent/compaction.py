@@ -6,7 +6,7 @@ What is open stays as it is: the cut never comes between a tool use and its answ
 import json
 from collections.abc import Sequence
 
-from handrail.agent.history import OURS, heard_by_model, is_word, last_summary, size_of
+from handrail.agent.history import OURS, heard_by_model, is_reply, is_word, last_summary, size_of
 from handrail.core.conversation import Speaker, Text, ToolAnswer, ToolUse, Utterance
 from handrail.core.model import Prompt
 from handrail.core.run import Message
@@ -37,14 +37,15 @@ def cut_at(messages: Sequence[Message], limit_tokens: int) -> int | None:
     """
     summary = last_summary(messages)
     since = 0 if summary is None else summary.through
-    room, place = limit_tokens // _KEPT_SHARE, len(messages) - 1
-    while place > 0 and (room := room - size_of([messages[place].utterance])) > 0:
+    replies = [place for place, one in enumerate(messages) if place and is_reply(one)]
+    if not replies:
+        return None
+    room, place = limit_tokens // _KEPT_SHARE, len(messages)
+    while place and (room := room - size_of([messages[place - 1].utterance])) > 0:
         place -= 1
-    for first_kept in (*range(place, len(messages)), *range(place - 1, 0, -1)):
-        if messages[first_kept].utterance.speaker is Speaker.ASSISTANT:
-            through = messages[first_kept - 1].seq
-            return through if first_kept and through > since else None
-    return None
+    first_kept = next((reply for reply in replies if reply >= place), replies[-1])
+    through = messages[first_kept - 1].seq
+    return through if through > since else None
 
 
 def summary_prompt(messages: Sequence[Message], through: int) -> Prompt:

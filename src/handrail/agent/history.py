@@ -39,7 +39,7 @@ class Rest(NamedTuple):
 
 def next_step(messages: Sequence[Message]) -> AnswerTools | AskModel | Rest:
     """A reply is stored only right behind all that it has heard, so that the order says it all."""
-    spoken = [place for place, one in enumerate(messages) if _is_reply(one)]
+    spoken = [place for place, one in enumerate(messages) if is_reply(one)]
     last = spoken[-1] if spoken else -1
     since = messages[last + 1 :]
     if spoken:
@@ -97,11 +97,16 @@ def is_word(message: Message) -> bool:
 
 def turns_of_run(messages: Sequence[Message], run_id: RunId) -> int:
     """How often the model has spoken in a run."""
-    return sum(_is_reply(one) for one in messages if one.run_id == run_id)
+    return sum(is_reply(one) for one in messages if one.run_id == run_id)
 
 
 def calls_of_run(messages: Sequence[Message], run_id: RunId) -> int:
     return sum(len(one.utterance.tool_uses) for one in messages if one.run_id == run_id)
+
+
+def tokens_of_run(messages: Sequence[Message], run_id: RunId) -> int:
+    """What a run has cost, by the provider's own count."""
+    return sum(one.usage.total for one in messages if one.run_id == run_id and one.usage)
 
 
 def task_of_run(messages: Sequence[Message], run_id: RunId) -> str:
@@ -129,7 +134,7 @@ def _chars_in(utterance: Utterance) -> int:
     return total
 
 
-def _is_reply(message: Message) -> bool:
+def is_reply(message: Message) -> bool:
     return message.utterance.speaker is Speaker.ASSISTANT
 
 

@@ -4,19 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from handrail.agent.history import calls_of_run, turns_of_run
+from handrail.agent.history import calls_of_run, tokens_of_run, turns_of_run
 from handrail.core.run import Message, Run
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`seconds` are those in one go: a run that is resumed has them anew."""
+    """`seconds` are those in one go: a run that is resumed has them anew.
+
+    `tokens` are looked at before the model is asked, so that its last reply may go beyond them.
+    """
 
     turns: int = 50
     calls: int = 200
     seconds: int = 3_600
     compact_at_tokens: int = 120_000
     reply_tokens: int = 8_192
+    tokens: int | None = None
 
     def why_over(self, run: Run, messages: Sequence[Message], driven: timedelta) -> str | None:
         """Why a run may not go on, in words for the person; None while it may."""
@@ -26,6 +30,8 @@ class Limits:
             return f"the agent has asked for {self.calls} calls in this run; {_GO_ON}"
         if driven.total_seconds() >= self.seconds:
             return f"the agent has been at it for {self.seconds:,} seconds; {_GO_ON}"
+        if self.tokens is not None and tokens_of_run(messages, run.id) >= self.tokens:
+            return f"the agent has used the {self.tokens:,} tokens that a run may use; {_GO_ON}"
         return None
 
 

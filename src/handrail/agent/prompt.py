@@ -48,5 +48,5 @@ def system_prompt(
 def _surroundings(place: Place) -> str:
     return (
         f"The workspace is {place.workspace.root} on {place.workspace.machine}; paths begin at "
-        f"it. {_FREEDOM[place.project.autonomy]}"
+        f"it. {_FREEDOM[place.autonomy]}"
     )

@@ -15,7 +15,7 @@ from handrail.core.errors import ChangeRefused, Conflict, Forbidden, NotFound, S
 from handrail.core.event import NewEvent, Topic
 from handrail.core.ids import MessageId, ProjectId, RunId, SessionId, WorkspaceId, mint
 from handrail.core.ports import Bus
-from handrail.core.project import Session, Workspace
+from handrail.core.project import Autonomy, Session, Workspace
 from handrail.core.run import Message, Run, RunStatus
 from handrail.plane.decider import Decider
 from handrail.plane.stopping import Stopper
@@ -32,6 +32,14 @@ class _Driven(NamedTuple):
 
     epoch: int
     task: asyncio.Task[None]
+
+
+class _Wish(NamedTuple):
+    """What a person has said about the conversation that a message belongs to."""
+
+    session_id: SessionId | None
+    workspace_id: WorkspaceId | None
+    autonomy: Autonomy | None
 
 
 class AgentRuns:
@@ -53,12 +61,14 @@ class AgentRuns:
         project_id: ProjectId,
         session_id: SessionId | None,
         workspace_id: WorkspaceId | None = None,
+        autonomy: Autonomy | None = None,
         message_id: MessageId | None = None,
     ) -> tuple[Message, Run]:
+        wish = _Wish(session_id, workspace_id, autonomy)
         while True:
             if message_id is not None and (said := await self._said_before(message_id, project_id)):
                 return said
-            session, opening = await self._enter(principal, project_id, session_id, workspace_id)
+            session, opening = await self._enter(principal, project_id, wish)
             run = await self._store.find_last_run(project_id, session.id)
             steps: tuple[Step, ...] = opening
             begins = run is None or run.status is not RunStatus.RUNNING
@@ -67,7 +77,10 @@ class AgentRuns:
                 run = self._new_run(session, principal)
                 steps = (*opening, OpenRun(run))
             message = await self._message(run, text, message_id)
-            change = self._change(run, (*steps, Say(message)), message, principal, begins=begins)
+            steps = (*steps, Say(message))
+            details = {"session": session.id, "autonomy": session.autonomy}
+            line = AuditRecord("run.begun", principal.subject, run.id, details)
+            change = self._change(run, steps, message, line if begins else None)
             try:
                 await self._store.submit(change)
             except ChangeRefused:
@@ -114,21 +127,27 @@ class AgentRuns:
         self,
         principal: Principal,
         project_id: ProjectId,
-        session_id: SessionId | None,
-        workspace_id: WorkspaceId | None,
+        wish: _Wish,
     ) -> tuple[Session, tuple[OpenSession, ...]]:
         """The session a message belongs to, and the step that opens it where it is new."""
         at = self._clock.now()
-        session_id = session_id or SessionId(mint("ses", at))
+        session_id = wish.session_id or SessionId(mint("ses", at))
         place = await self._store.find_place(project_id, session_id)
         if place is None:
-            workspace = await self._choose(project_id, workspace_id or principal.workspace_id)
-            session = Session(session_id, project_id, workspace.id, OWN_AGENT, at)
+            workspace = await self._choose(project_id, wish.workspace_id or principal.workspace_id)
+            session = Session(
+                session_id, project_id, workspace.id, OWN_AGENT, at, autonomy=wish.autonomy
+            )
             return session, (OpenSession(session),)
         if place.session.opened_by != OWN_AGENT:
             raise Forbidden(f"session {session_id!r} is another agent's; begin one of your own")
         if place.session.stopped_at is not None:
             raise Conflict(f"session {session_id!r} has been stopped; begin a new one")
+        if wish.autonomy not in (None, place.autonomy):
+            raise Conflict(
+                f"session {session_id!r} has begun with autonomy {place.autonomy}; "
+                f"for {wish.autonomy}, begin a new one"
+            )
         return place.session, ()
 
     async def _choose(self, project_id: ProjectId, wanted: WorkspaceId | None) -> Workspace:
@@ -186,20 +205,13 @@ class AgentRuns:
         )
 
     def _change(
-        self,
-        run: Run,
-        steps: tuple[Step, ...],
-        message: Message,
-        principal: Principal,
-        *,
-        begins: bool,
+        self, run: Run, steps: tuple[Step, ...], message: Message, begun: AuditRecord | None
     ) -> Change:
         told = NewEvent.said(message.id)
-        if not begins:
+        if begun is None:
             return Change(run.project_id, message.at, steps, (told,))
-        line = AuditRecord("run.begun", principal.subject, run.id, {"session": run.session_id})
         events = (NewEvent.of_run(run.id), told)
-        return Change(run.project_id, message.at, steps, events, (line,))
+        return Change(run.project_id, message.at, steps, events, (begun,))
 
     async def _end_calls(self, run: Run, principal: Principal) -> None:
         """End what a run has asked for and not got yet."""

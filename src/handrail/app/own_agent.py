@@ -5,7 +5,7 @@ from handrail.agent.loop import Means
 from handrail.agent.runs import AgentRuns
 from handrail.app.affairs import Affairs
 from handrail.app.config import Config
-from handrail.core.configuration import INSTRUCTIONS
+from handrail.core.configuration import INSTRUCTIONS, MAX_TOKENS
 from handrail.server.services import Services
 
 
@@ -28,4 +28,10 @@ def hire_agent(services: Services, affairs: Affairs) -> AgentRuns:
 
 def _limits_in(config: Config) -> Limits:
     found = config.run_limits()
-    return Limits(found.max_turns, found.max_calls, found.max_seconds, found.compact_at_tokens)
+    return Limits(
+        turns=found.max_turns,
+        calls=found.max_calls,
+        seconds=found.max_seconds,
+        compact_at_tokens=found.compact_at_tokens,
+        tokens=config.number(MAX_TOKENS),
+    )

@@ -42,7 +42,7 @@ def export(
     own = Home(load_settings(home=home).home)
     project_id = own.get_credentials(workspace).project_id
     moment = None if since is None else since.replace(tzinfo=UTC)
-    with _opened(output) as stream, progress() as on_page:
+    with opened(output) as stream, progress() as on_page:
         exporter = Exporter(own, project_id, stream)
         lines = asyncio.run(exporter.export(after=after, since=moment, on_page=on_page))
     if output is not None:
@@ -71,7 +71,7 @@ def progress() -> Generator[OnPage]:
 
 
 @contextmanager
-def _opened(output: Path | None) -> Generator[TextIO]:
+def opened(output: Path | None) -> Generator[TextIO]:
     """Standard output, or a file that has its name only when it is whole."""
     if output is None:
         yield sys.stdout

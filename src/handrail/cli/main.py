@@ -1,14 +1,13 @@
 """The entry point. Only the command that was asked for is loaded, so that help comes at once."""
 
 import sys
-from collections.abc import Iterator
 from importlib import import_module
 from typing import Annotated
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from handrail.core.errors import HandrailError, SetupError
+from handrail.core.errors import HandrailError, SetupError, leaves
 from handrail.core.visible import visible
 from handrail.version import __version__
 
@@ -16,6 +15,10 @@ from handrail.version import __version__
 COMMANDS = {
     "init": ("handrail.cli.init", "Make a folder known, and decide about a first call."),
     "up": ("handrail.cli.up", "Start the server and this machine's client, in one."),
+    "run": (
+        "handrail.cli.run",
+        "Give Handrail's own agent a task, and decide about its calls here.",
+    ),
     "serve": ("handrail.cli.serve", "Start the server alone."),
     "connect": ("handrail.cli.connect", "Start this machine's client alone."),
     "tour": ("handrail.cli.tour", "Watch an agent's calls travel, and decide about them."),
@@ -56,6 +59,10 @@ COMMANDS = {
         "List the toolchains of this machine, and say which of them commands may use.",
     ),
     "audit": ("handrail.cli.audit", "Show the record, or prove that nobody has touched it."),
+    "data": (
+        "handrail.cli.data",
+        "Take along what Handrail keeps of you, or have it deleted.",
+    ),
     "token": ("handrail.cli.token", "List, make, exchange and take back the keys to Handrail."),
     "doctor": ("handrail.cli.doctor", "Look at everything Handrail stands on."),
     "uninstall": ("handrail.cli.uninstall", "Remove everything that Handrail has made."),
@@ -78,7 +85,7 @@ def main() -> None:
         _check_system(wanted)
         build_command(wanted)()
     except* HandrailError as group:
-        troubles = list(_leaves(group))
+        troubles = list(leaves(group))
     for trouble in troubles:
         typer.echo(f"handrail: {visible(str(trouble), keep=chr(10))}", err=True)
     if troubles:
@@ -148,14 +155,6 @@ def _show_no_type_of_flags(command: TyperCommand | TyperGroup) -> None:
 
 def _first_word(arguments: list[str]) -> str | None:
     return next((word for word in arguments if not word.startswith("-")), None)
-
-
-def _leaves(group: BaseExceptionGroup[HandrailError]) -> Iterator[HandrailError]:
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            yield from _leaves(error)
-        else:
-            yield error
 
 
 def _not_loaded() -> None:

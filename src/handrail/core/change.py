@@ -242,6 +242,16 @@ class CountTokens:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgetTalk:
+    """What was said in a session and what its calls brought back are gone; what was asked stays.
+
+    Refused unless the session has been stopped and all its calls have ended.
+    """
+
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
 class KeepMemory:
     """A memory of a person, instead of what was kept under its key before."""
 
@@ -276,7 +286,7 @@ AboutBlobs = KeepBlob | UseBlob | LetBlobGo
 AboutMemories = KeepMemory | ForgetMemory | SetVector
 Step = (
     Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | AboutPeople | AboutBlobs
-    | AboutMemories | KeepLate | ForgetEvents | SetPolicy | AboutRuns
+    | AboutMemories | KeepLate | ForgetEvents | SetPolicy | AboutRuns | ForgetTalk
 )  # fmt: skip
 
 

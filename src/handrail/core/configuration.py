@@ -111,6 +111,11 @@ MAX_SECONDS = Setting(
     3_600,
     most=7 * 24 * 3_600,
 )
+MAX_TOKENS = Setting(
+    "agent.max_tokens",
+    Kind.NUMBER,
+    "How many tokens a run may use; without it, any number. It is looked at before each turn.",
+)
 COMPACT_AT_TOKENS = Setting(
     "agent.compact_at_tokens",
     Kind.NUMBER,
@@ -127,8 +132,8 @@ DAILY_TOKENS = Setting(
 
 # The one list to extend when Handrail gets a new setting.
 CATALOGUE = (
-    PROVIDER, MODEL, BASE_URL, INSTRUCTIONS, MAX_TURNS, MAX_CALLS, MAX_SECONDS, COMPACT_AT_TOKENS,
-    DAILY_TOKENS,
+    PROVIDER, MODEL, BASE_URL, INSTRUCTIONS, MAX_TURNS, MAX_CALLS, MAX_SECONDS, MAX_TOKENS,
+    COMPACT_AT_TOKENS, DAILY_TOKENS,
 )  # fmt: skip
 SETTINGS: Mapping[str, Setting] = {setting.name: setting for setting in CATALOGUE}
 

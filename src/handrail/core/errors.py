@@ -30,6 +30,7 @@ Refusals by policy and failures of tools are results that are stored and returne
 are for broken promises and for what the caller must mend.
 """
 
+from collections.abc import Iterator
 from enum import StrEnum
 
 
@@ -163,3 +164,12 @@ class ApprovalDeniedError(ToolError):
     """A person, or this machine's own policy, refused."""
 
     error_type = ErrorType.DENIED
+
+
+def leaves(group: BaseExceptionGroup[HandrailError]) -> Iterator[HandrailError]:
+    """The errors in a group, however deep they lie."""
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from leaves(error)
+        else:
+            yield error

@@ -72,7 +72,8 @@ class Session:
     """One conversation or one foreign agent's run, bound to one workspace and to who opened it.
 
     While it is tainted, `tainted_by` says in words where the text came from that reads like orders
-    to the agent, and `tainted_call` which call brought it.
+    to the agent, and `tainted_call` which call brought it. `autonomy` is what a person has said
+    for this conversation alone.
     """
 
     id: SessionId
@@ -84,6 +85,7 @@ class Session:
     tainted_at: datetime | None = None
     tainted_by: str | None = None
     tainted_call: ExecutionId | None = None
+    autonomy: Autonomy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +95,8 @@ class Place:
     project: Project
     workspace: Workspace
     session: Session
+
+    @property
+    def autonomy(self) -> Autonomy:
+        """What was said for this conversation, else for the project."""
+        return self.session.autonomy or self.project.autonomy

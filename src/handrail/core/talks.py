@@ -5,6 +5,7 @@ from typing import Protocol
 from handrail.core.access import Principal
 from handrail.core.ids import MessageId, ProjectId, RunId, SessionId, UserId, WorkspaceId
 from handrail.core.model import Usage
+from handrail.core.project import Autonomy
 from handrail.core.run import Message, Run, Talk
 
 
@@ -18,15 +19,18 @@ class Runs(Protocol):
         project_id: ProjectId,
         session_id: SessionId | None,
         workspace_id: WorkspaceId | None = None,
+        autonomy: Autonomy | None = None,
         message_id: MessageId | None = None,
     ) -> tuple[Message, Run]:
         """Take a person's message down; it begins a run, or is heard by the one that is going.
 
-        A new conversation happens in that workspace, or in the only one there is. Under a
-        `message_id` that was used before, nothing is said again.
+        A new conversation happens in that workspace, or in the only one there is; with that
+        autonomy, or with the project's. Under a `message_id` that was used before, nothing is said
+        again.
 
         Raises:
-            Conflict: There is nobody to answer, or nowhere to work; the message says what to do.
+            Conflict: There is nobody to answer, or nowhere to work, or the conversation has begun
+                with another autonomy; the message says what to do.
             Forbidden: The conversation is another agent's.
         """
         ...

@@ -126,7 +126,7 @@ class Assessor:
         doubts: Sequence[Doubt],
     ) -> Assessment:
         tool, params = self._registry.parse(asked.tool_name, asked.tool_params)
-        scene = _scene(place.workspace, place.project.autonomy, rules)
+        scene = _scene(place.workspace, place.autonomy, rules)
         seen = () if survey is None else survey.findings
         if place.session.tainted_by is not None:
             doubts = (*doubts, tainted(place.session.tainted_by))
@@ -147,7 +147,7 @@ class Assessor:
     def scene_of(self, place: Place) -> Scene:
         """What a call in this place is judged by, and done by."""
         rules = self._rulebook.rules_for(place.workspace.policy)
-        return _scene(place.workspace, place.project.autonomy, rules)
+        return _scene(place.workspace, place.autonomy, rules)
 
     def explain(
         self, tool_name: str, tool_params: JsonObject, workspace: Workspace, autonomy: Autonomy

@@ -231,7 +231,7 @@ class ToolExecutor:
             digest=request_digest,
             site=Site.CLIENT,
             effect=Effect.CHANGE,
-            autonomy=place.project.autonomy,
+            autonomy=place.autonomy,
             risk_level=RiskLevel.FORBIDDEN,
             reasons=(),
             requires_approval=False,

@@ -85,7 +85,7 @@ class Policies:
             await asyncio.to_thread(project_rules, policy)
         except RuleError as error:
             raise BadInput(error.message) from error
-        workspace = await self._find_workspace(project_id, Where(), client)
+        workspace = await self._find_workspace(project_id, None, client)
         changed = replace(workspace, policy=policy, walls=tuple(walls))
         if changed == workspace:
             return workspace
@@ -112,8 +112,8 @@ class Policies:
             NotFound: There is no such session or workspace in this project.
         """
         check_size(tool_params, canonical(tool_params), "content")
-        workspace = await self._find_workspace(project.id, where, asker)
-        freedom = where.autonomy or project.autonomy
+        workspace, usual = await self._find_scene(project, where, asker)
+        freedom = where.autonomy or usual
         try:
             verdict = self._assessor.explain(tool_name, tool_params, workspace, freedom)
         except (ToolError, BrokenTool) as error:
@@ -121,16 +121,23 @@ class Policies:
         allowed = self._rulebook.rules_for(workspace.policy).lower(freedom)
         return Explanation(verdict, workspace, allowed)
 
+    async def _find_scene(
+        self, project: Project, where: Where, asker: Principal
+    ) -> tuple[Workspace, Autonomy]:
+        """Where it would happen, and what an agent may usually do there unasked."""
+        if where.session_id is None:
+            workspace = await self._find_workspace(project.id, where.workspace_id, asker)
+            return workspace, project.autonomy
+        place = await self._store.find_place(project.id, where.session_id)
+        if place is None:
+            raise NotFound(f"there is no session {where.session_id!r}")
+        return place.workspace, place.autonomy
+
     async def _find_workspace(
-        self, project_id: ProjectId, where: Where, asker: Principal
+        self, project_id: ProjectId, wanted: WorkspaceId | None, asker: Principal
     ) -> Workspace:
-        if where.session_id is not None:
-            place = await self._store.find_place(project_id, where.session_id)
-            if place is None:
-                raise NotFound(f"there is no session {where.session_id!r}")
-            return place.workspace
         found = await self._store.list_workspaces(project_id)
-        wanted = where.workspace_id or asker.workspace_id
+        wanted = wanted or asker.workspace_id
         if wanted is not None:
             found = [workspace for workspace in found if workspace.id == wanted]
         if not found:

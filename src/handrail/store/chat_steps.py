@@ -1,9 +1,12 @@
 """What is said, as the writes that store it."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from handrail.core.change import AboutRuns, CountTokens, MoveRun, OpenRun, Say
+from handrail.core.project import Session
 from handrail.store import chat_statements as statements
+from handrail.store import forget_statements
 from handrail.store.chat_rows import message_row, moving_run_row, run_row
 from handrail.store.write import Write
 
@@ -23,6 +26,13 @@ def write_about_run(step: AboutRuns) -> Write:
             return Write(
                 statements.COUNT_TOKENS, {"user_id": user_id, "day": day, **usage._asdict()}
             )
+
+
+def writes_that_forget(session: Session) -> Iterator[Write]:
+    this = {"expected_project": session.project_id, "expected_session": session.id}
+    yield Write(forget_statements.IS_OVER, this)
+    for statement in forget_statements.FORGET:
+        yield Write(statement, this, may_miss=True)
 
 
 def _as_seen(run_id: str, epoch: int | None) -> dict[str, Any]:

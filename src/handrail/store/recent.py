@@ -14,6 +14,7 @@ from handrail.core.change import (
     Change,
     ClearTaint,
     ForgetEvents,
+    ForgetTalk,
     KeepLate,
     OpenCall,
     OpenSession,
@@ -31,7 +32,7 @@ from handrail.core.execution import ToolExecution
 from handrail.core.few import Few
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
 from handrail.core.ports import StreamItem
-from handrail.core.project import Place, Project
+from handrail.core.project import Place, Project, Session
 
 _MOST_CALLS = 1_000
 _MOST_EVENTS = 2_000
@@ -107,12 +108,20 @@ class Recent:
             case KeepLate(execution):
                 # Seldom read again, and perhaps large.
                 self._calls.pop(execution.id, None)
+            case ForgetTalk(session):
+                self._drop_calls_of(session)
             case Add() | OpenSession() | StopSession() | StopAgent() | SetPolicy() | RevokeToken():
                 self._forget_people()
             case TaintSession() | ClearTaint():
                 self.places.clear()
             case _:
                 pass
+
+    def _drop_calls_of(self, session: Session) -> None:
+        where = (session.project_id, session.id)
+        for call in list(self._calls.values()):
+            if (call.project_id, call.session_id) == where:
+                del self._calls[call.id]
 
     def _forget_people(self) -> None:
         self.places.clear()

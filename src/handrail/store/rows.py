@@ -139,7 +139,10 @@ def read_place(row: Row) -> Place:
 
 
 def read_session(row: Row) -> Session:
-    return Session(**_named(Session, row))
+    values = _named(Session, row)
+    if values["autonomy"] is not None:
+        values["autonomy"] = Autonomy(values["autonomy"])
+    return Session(**values)
 
 
 def read_token(row: Row) -> Token:

@@ -99,6 +99,7 @@ sessions = Table(
     moment("tainted_at", nullable=True),
     words("tainted_by", nullable=True),
     words("tainted_call", nullable=True),
+    words("autonomy", nullable=True),
     PrimaryKeyConstraint("project_id", "id"),
 )
 

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
@@ -65,6 +65,10 @@ class SqliteFile:
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         return self._connection.execute(sql, values).fetchall()
+
+    def walk(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
+        """Row by row, as they are asked for."""
+        return iter(self._connection.execute(sql, values))
 
     def run_many(self, sql: str, rows: Sequence[Row]) -> None:
         """Run a statement that gives nothing back, once for each row of values."""

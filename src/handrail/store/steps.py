@@ -17,6 +17,7 @@ from handrail.core.change import (
     CountTokens,
     ForgetEvents,
     ForgetMemory,
+    ForgetTalk,
     KeepBlob,
     KeepLate,
     KeepMemory,
@@ -52,7 +53,7 @@ from handrail.store import (
     token_statements,
 )
 from handrail.store.approval_rows import answer_row, approval_row, grant_row
-from handrail.store.chat_steps import write_about_run
+from handrail.store.chat_steps import write_about_run, writes_that_forget
 from handrail.store.memory_rows import memory_row, vector_row
 from handrail.store.rows import (
     execution_row,
@@ -81,6 +82,8 @@ def writes_for(change: Change) -> Iterator[Write]:
                 yield write_about_run(step)
             case KeepMemory() | ForgetMemory() | SetVector():
                 yield _write_about_memory(step)
+            case ForgetTalk(session):
+                yield from writes_that_forget(session)
             case ForgetEvents(through):
                 values = {"project_of_events": change.project_id, "through": through}
                 yield Write(statements.FORGET_EVENTS, values, may_miss=True)

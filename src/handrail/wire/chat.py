@@ -16,6 +16,7 @@ from handrail.core.conversation import (
     ToolUse,
     Utterance,
 )
+from handrail.core.project import Autonomy
 from handrail.core.run import Message, Run, Talk, call_id_of
 
 CHAT_DELTA = "chat.delta"
@@ -44,6 +45,11 @@ class MessageRequest(BaseModel):
         min_length=1,
         max_length=200,
         description="Where a new conversation works; needed only where there are several places.",
+    )
+    autonomy: Autonomy | None = Field(
+        default=None,
+        description="What the agent may do unasked in a new conversation; without it, what the "
+        "project says. Policy files can only lower it.",
     )
 
 

@@ -200,3 +200,32 @@ async def test_a_server_without_an_agent_says_so(
     assert answer.status == 409
     assert "no agent of its own" in answer.body["detail"]
     assert isinstance(services.runs, AgentRuns)
+
+
+async def test_a_person_says_what_the_agent_may_do_unasked_and_explanations_know_it(
+    caller: Caller, household: Household
+) -> None:
+    where = {"session_id": "talk-1"}
+    begun = await say(caller, household, "Note it.", autonomy="full", **where)
+    odd = await say(caller, household, "Note it.", autonomy="boundless")
+    explained = await caller.ask(
+        "POST",
+        f"{base(household)}/policy/explain",
+        household.secrets[Role.USER],
+        json={"tool_name": "note_asked", "tool_params": {"text": "a"}, **where},
+    )
+
+    assert begun.status == 200
+    assert odd.problem == BAD_INPUT
+    assert (explained.body["autonomy"], explained.body["ruling"]) == ("full", "allow")
+
+
+async def test_an_agent_gives_itself_no_freedom(caller: Caller, household: Household) -> None:
+    answer = await caller.ask(
+        "POST",
+        f"{base(household)}/chat/messages",
+        household.secrets[Role.AGENT],
+        json={"text": "Note it.", "autonomy": "full"},
+    )
+
+    assert answer.status == 403

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from handrail.core.errors import Conflict
+from handrail.core.errors import Conflict, NotFound
 from handrail.core.ids import MessageId, RunId, SessionId, WorkspaceId
 from handrail.core.talks import Runs
 from handrail.server.auth import Gate
@@ -82,6 +82,7 @@ class ChatRoutes:
             entry.project.id,
             None if body.session_id is None else SessionId(body.session_id),
             None if body.workspace_id is None else WorkspaceId(body.workspace_id),
+            body.autonomy,
             None if body.message_id is None else MessageId(body.message_id),
         )
         answer = MessageResponse(success=True, message=MessageView.of(message), run=RunView.of(run))
@@ -112,7 +113,9 @@ class ChatRoutes:
             request, StopRequest, _MAX_BYTES, *PEOPLE, empty=StopRequest()
         )
         run_id = RunId(request.path_params["run_id"])
-        run = await self._runs.stop(run_id, entry.principal, entry.project.id)
+        if self._services.runs is None:
+            raise NotFound(f"there is no run {run_id!r}")
+        run = await self._services.runs.stop(run_id, entry.principal, entry.project.id)
         answer = StoppedRunResponse(success=True, run=RunView.of(run))
         return json_response(answer.model_dump(mode="json"))
 

@@ -1,0 +1,138 @@
+"""One task for Handrail's own agent: by the server that runs already, or by one of its own."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from handrail.agent.providers.party import DEFAULT_MODELS, HOME_ADDRESSES
+from handrail.app.config import Config
+from handrail.app.home import Credentials, Home
+from handrail.app.provider import find_provider
+from handrail.app.run_both import while_up
+from handrail.app.settings import DEFAULT_PORT, Settings
+from handrail.client.api import HandrailApi
+from handrail.core.access import Role
+from handrail.core.configuration import BASE_URL, MAX_TOKENS, MODEL, PROVIDER, Setting, Value
+from handrail.core.errors import BadInput, SetupError
+from handrail.core.project import Autonomy
+
+# Gets the person's line to the server, and the message to send.
+Errand = Callable[[HandrailApi, dict[str, Any]], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What shall be done, in which conversation, and how much unasked."""
+
+    text: str
+    session_id: str | None = None
+    autonomy: Autonomy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnModel:
+    """What was said on the spot about the model of this one run."""
+
+    provider: str | None = None
+    model: str | None = None
+    max_tokens: int | None = None
+
+    def override(self, settings: Settings) -> Settings:
+        """The settings with this said before them.
+
+        Raises:
+            BadInput: It cannot be that.
+        """
+        said: dict[Setting, Value | None] = {
+            PROVIDER: self.provider,
+            MODEL: self.model,
+            MAX_TOKENS: self.max_tokens,
+        }
+        for setting, value in said.items():
+            if value is not None and not setting.fits(value):
+                option = setting.name.removeprefix("agent.").replace("_", "-")
+                raise BadInput(f"--{option} is {value!r}; it must be {setting.bounds}")
+        usual = Config(Home(settings.home), settings.overrides).text(PROVIDER)
+        if self.provider is not None and usual not in (None, self.provider):
+            # What is set up for the usual provider says nothing about another one.
+            said[MODEL] = self.model or DEFAULT_MODELS.get(self.provider)
+            said[BASE_URL] = HOME_ADDRESSES.get(self.provider)
+        ours = {setting.name: value for setting, value in said.items() if value is not None}
+        return replace(settings, overrides={**settings.overrides, **ours})
+
+
+def find_server(settings: Settings, workspace: Path) -> Credentials | None:
+    """What to reach the server with that has this folder already; None where there is none.
+
+    Raises:
+        SetupError: A server runs here, and does not know this folder.
+    """
+    home = Home(settings.home)
+    if home.is_served():
+        return home.get_credentials(workspace)
+    known = home.find_credentials(workspace.resolve())
+    # A machine that was let in by its client's token has its server elsewhere.
+    return known if known is not None and not known.user_token else None
+
+
+async def run_there(known: Credentials, task: Task, errand: Errand) -> None:
+    """Run a task by a server that runs already.
+
+    Raises:
+        SetupError: This machine's client is not connected to it.
+    """
+    async with _person(known) as api:
+        found = await api.get("/clients")
+        here = {one["workspace_id"] for one in found["clients"] if one["connected"]}
+        places = await _find_places(api, known)
+        if not here.intersection(places):
+            raise SetupError(
+                "no client is connected for this folder, so nothing could be done in it; in "
+                f"another terminal: `handrail connect {known.workspace}`"
+            )
+        await errand(api, _message(task, [place for place in places if place in here]))
+
+
+async def run_here(settings: Settings, workspace: Path, task: Task, errand: Errand) -> None:
+    """Run a task by a server and a client in this process, for as long as it takes.
+
+    Raises:
+        SetupError: There is no model to ask, or the folder cannot be worked in.
+    """
+    find_provider(settings)
+    home, root = Home(settings.home), await asyncio.to_thread(workspace.resolve)
+    before = home.find_credentials(root)
+    usual = f"http://{settings.host}:{settings.port or DEFAULT_PORT}"
+
+    async def visit(known: Credentials) -> None:
+        async with _person(known) as api:
+            await errand(api, _message(task, await _find_places(api, known)))
+
+    try:
+        await while_up(replace(settings, port=0), workspace, visit)
+    finally:
+        # Nobody is to look for a server where this one was for a while.
+        if (after := home.find_credentials(root)) is not None:
+            server = usual if before is None else before.server
+            home.save_credentials(replace(after, server=server))
+
+
+def _person(known: Credentials) -> HandrailApi:
+    return HandrailApi(known.server, known.project_id, known.token_for(Role.USER))
+
+
+async def _find_places(api: HandrailApi, known: Credentials) -> list[str]:
+    """The workspaces of the project that are this folder, by their ids."""
+    policy = await api.get("/policy")
+    return [one["workspace_id"] for one in policy["effective"] if one["root"] == known.workspace]
+
+
+def _message(task: Task, places: list[str]) -> dict[str, Any]:
+    return {
+        "text": task.text,
+        "session_id": task.session_id,
+        "workspace_id": places[0] if places else None,
+        "autonomy": task.autonomy,
+    }

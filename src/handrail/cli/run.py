@@ -1,0 +1,201 @@
+"""handrail run."""
+
+import asyncio
+import os
+import signal
+import sys
+from enum import IntEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import uvloop
+
+from handrail.app.home import Home
+from handrail.app.logs import configure_logs
+from handrail.app.settings import Settings, load_settings
+from handrail.app.task import OwnModel, Task, find_server, run_here, run_there
+from handrail.app.terminal import find_terminal
+from handrail.cli import options
+from handrail.cli.output import complain
+from handrail.cli.run_output import EventLines, Lines, Screen
+from handrail.client.api import HandrailApi
+from handrail.client.following import Follower, Outcome
+from handrail.core.errors import BadInput, HandrailError, leaves
+from handrail.core.ports import Channel
+from handrail.core.project import Autonomy
+from handrail.wire.chat import MAX_MESSAGE_CHARS
+
+
+class Code(IntEnum):
+    """How the command ends, for scripts."""
+
+    DONE = 0
+    FAILED = 1
+    NOT_BEGUN = 2
+    STOPPED = 3
+    INTERRUPTED = 130
+
+
+_CODES = {"done": Code.DONE, "failed": Code.FAILED, "stopped": Code.STOPPED}
+
+
+def register(app: typer.Typer) -> None:
+    app.command("run")(run)
+
+
+def run(
+    task: Annotated[
+        str, typer.Argument(metavar="TASK", help="What to do; - reads it from standard input.")
+    ],
+    workspace: options.Workspace = Path(),
+    autonomy: Annotated[
+        Autonomy | None,
+        typer.Option(help="What the agent may do unasked; policy files can only lower it."),
+    ] = None,
+    provider: Annotated[
+        str | None, typer.Option(help="Whose model to ask: anthropic, openai or scripted.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Which model; for scripted, the file of the script.")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, help="How many tokens the run may use.")
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="Go on with this conversation.")
+    ] = None,
+    home: options.Home = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print every event as a line of JSON, the end last.")
+    ] = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Give Handrail's own agent a task, and decide about its calls here.
+
+    For example: `handrail run "find the failing test and fix it"`, or, in a script:
+    `git diff | handrail run - --autonomy read_only > review.md`
+
+    What needs a person is asked in this terminal. Without one, it is left to your other screens,
+    and refused when nobody answers. If a server runs already, it does the work; else one runs
+    here, for as long as it takes. Ctrl+C stops the run.
+
+    It ends with 0 when the agent is done, 1 when the run failed, 2 when nothing could be begun,
+    3 when the run was stopped by a person or after three refusals, and 130 on Ctrl+C.
+    """
+    code = Code.NOT_BEGUN
+    try:
+        settings = load_settings(home)
+        own = Home(settings.home)
+        own.create()
+        # What is said here shall not be run across by anything else.
+        configure_logs(verbose=verbose, file=None if verbose else own.log)
+        terminal = None if json else find_terminal()
+        errand = _Errand(_screen(json=json, can_ask=terminal is not None), terminal)
+        wanted = Task(_read(task), session, autonomy)
+        code = _carry_out(
+            settings, workspace, wanted, OwnModel(provider, model, max_tokens), errand
+        )
+    except HandrailError as error:
+        complain(error)
+    raise typer.Exit(code)
+
+
+class _Errand:
+    """Follows the run on a screen, and stops it when it is told to."""
+
+    def __init__(self, screen: Screen, channel: Channel | None):
+        self._screen = screen
+        self._channel = channel
+        self._follower: Follower | None = None
+        self._reads_nobody = False
+
+    async def __call__(self, api: HandrailApi, message: dict[str, Any]) -> None:
+        self._follower = follower = Follower(api, self._hear, self._channel)
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+        def interrupt() -> None:
+            if follower.interrupted and task is not None:
+                # Whoever says it twice does not want to wait.
+                task.cancel()
+            follower.interrupt()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, interrupt)
+        outcome = await follower.follow(message)
+        if outcome is not None and not self._reads_nobody:
+            await self._screen.end(outcome)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        return None if self._follower is None else self._follower.outcome
+
+    @property
+    def code(self) -> Code:
+        """Nothing at all was heard where it was interrupted before it had begun."""
+        if self.outcome is None or self._follower is None or self._follower.interrupted:
+            return Code.INTERRUPTED
+        return _CODES.get(self.outcome.status, Code.INTERRUPTED)
+
+    async def _hear(self, name: str, data: dict[str, Any], call: dict[str, Any] | None) -> None:
+        if self._reads_nobody:
+            return
+        try:
+            await self._screen.hear(name, data, call)
+        except OSError:
+            # Nobody reads what comes of it, so nobody wants it.
+            self._reads_nobody = True
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if self._follower is not None:
+                self._follower.interrupt()
+
+
+def _carry_out(
+    settings: Settings, workspace: Path, task: Task, model: OwnModel, errand: _Errand
+) -> Code:
+    troubles: list[HandrailError] = []
+    known = find_server(settings, workspace)
+    if known is None:
+        work = run_here(model.override(settings), workspace, task, errand)
+    elif model != OwnModel():
+        raise BadInput(
+            "a server runs on this folder already, and its settings say which model is asked and "
+            "how much it may use: `handrail config`, instead of --provider, --model, --max-tokens"
+        )
+    else:
+        work = run_there(known, task, errand)
+    try:
+        uvloop.run(work)
+    except* HandrailError as group:
+        troubles = list(leaves(group))
+    except* (KeyboardInterrupt, asyncio.CancelledError):
+        pass  # What is not done then is interrupted.
+    for trouble in troubles:
+        complain(trouble)
+    if troubles:
+        return Code.NOT_BEGUN if errand.outcome is None else Code.FAILED
+    return errand.code
+
+
+def _screen(*, json: bool, can_ask: bool) -> Screen:
+    if json:
+        return EventLines(sys.stdout, sys.stderr)
+    if sys.stdout.isatty():
+        return Lines(sys.stdout, can_ask=can_ask)
+    return Lines(sys.stderr, sys.stdout, can_ask=can_ask)
+
+
+def _read(task: str) -> str:
+    if task == "-":
+        try:
+            # A character takes up to four bytes.
+            task = sys.stdin.buffer.read(4 * MAX_MESSAGE_CHARS + 1).decode()
+        except UnicodeDecodeError as error:
+            raise BadInput("what came from standard input is no text in UTF-8") from error
+    if not task.strip():
+        raise BadInput("there is no task; say what to do, as one argument in quotes")
+    if len(task) > MAX_MESSAGE_CHARS:
+        raise BadInput(
+            f"the task is longer than {MAX_MESSAGE_CHARS:,} characters; put it in a file"
+        )
+    return task

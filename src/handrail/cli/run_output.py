@@ -1,0 +1,200 @@
+"""What `handrail run` shows: lines for a person, or events for a program."""
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, Protocol, TextIO
+
+from handrail.cli.output import in_short
+from handrail.client.following import Outcome
+from handrail.core.execution import FINAL
+from handrail.core.visible import visible
+
+Told = dict[str, Any]
+
+_ENDED = {str(status) for status in FINAL}
+_MOST_ERROR_CHARS = 160
+# Takes away the line in which a card counts down; it is drawn anew below.
+_CLEAR = "\r\x1b[2K"
+_DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
+# What a call is about, where it says so.
+_SUBJECTS = ("path", "command", "pattern", "url", "action", "name", "key", "query")
+
+
+class Screen(Protocol):
+    """Hears what happens in a run, and how it has come out."""
+
+    async def hear(self, name: str, data: Told, call: Told | None) -> None: ...
+
+    async def end(self, outcome: Outcome) -> None: ...
+
+
+class EventLines:
+    """Every event as a line of JSON, and the end as the last one.
+
+    That nobody can be asked is said `beside` them, once.
+    """
+
+    def __init__(self, out: TextIO, beside: TextIO):
+        self._out = out
+        self._beside = beside
+        self._has_said_so = False
+
+    async def hear(self, name: str, data: Told, call: Told | None) -> None:
+        await self._put({"event": name, **data})
+        if name == "tool.approval_request" and not self._has_said_so:
+            self._has_said_so = True
+            await asyncio.to_thread(_write, self._beside, f"{visible(_unasked(data))}\n")
+
+    async def end(self, outcome: Outcome) -> None:
+        await self._put(
+            {
+                "event": "end",
+                "status": outcome.status,
+                "answer": outcome.answer,
+                "error": outcome.error,
+                "tokens": outcome.tokens,
+                "run_id": outcome.run_id,
+                "session_id": outcome.session_id,
+            }
+        )
+
+    async def _put(self, line: Told) -> None:
+        await asyncio.to_thread(_write, self._out, json.dumps(line) + "\n")
+
+
+class Lines:
+    """What a person reads: what the agent says, as it says it, and a line for each call.
+
+    With an `out` of its own for the answer, all the rest is said beside it.
+    """
+
+    def __init__(self, beside: TextIO, out: TextIO | None = None, *, can_ask: bool):
+        self._beside = beside
+        self._out = out
+        self._at_terminal = beside.isatty() and os.environ.get("TERM") != "dumb"
+        self._can_ask = can_ask
+        self._shown = ""
+        self._shown_seq = 0
+        self._uses: dict[str, Told] = {}
+        self._told: set[str] = set()
+
+    async def hear(self, name: str, data: Told, call: Told | None) -> None:
+        match name:
+            case "chat.delta":
+                await self._piece(data)
+            case "chat.message":
+                await self._message(data)
+            case "tool.approval_request" if not self._can_ask:
+                await self._cannot_ask(data)
+            case "tool.status" if call is not None and call["status"] in _ENDED:
+                await self._call(call)
+            case "session.tainted":
+                await self._line(
+                    f"  ! the result of {data['source']} reads like orders to the agent; this "
+                    "session is not trusted from now on"
+                )
+            case _:
+                pass
+
+    async def end(self, outcome: Outcome) -> None:
+        if self._out is not None and outcome.answer:
+            answer = visible(outcome.answer.rstrip("\n"), keep="\n\t")
+            await asyncio.to_thread(_write, self._out, f"{answer}\n")
+        took = f"{_many(outcome.turns, 'turn')}, {_many(outcome.calls, 'call')}"
+        why = f": {outcome.error}" if outcome.error else ""
+        await self._line(f"{outcome.status}{why} ({took}, {_many(outcome.tokens, 'token')})")
+        if outcome.status != "done":
+            await self._line(f"go on with: handrail run --session {outcome.session_id} …")
+
+    async def _piece(self, data: Told) -> None:
+        if self._out is not None:
+            return
+        if data["seq"] != self._shown_seq:
+            self._shown, self._shown_seq = "", data["seq"]
+        self._shown += data["text"]
+        await self._put(visible(data["text"], keep="\n\t"))
+
+    async def _message(self, message: Told) -> None:
+        for part in message["parts"]:
+            if part["type"] == "tool_use":
+                self._uses[part["tool_use_id"]] = part
+            elif part["type"] == "tool_answer":
+                await self._answered(part)
+            elif part["type"] == "notice":
+                await self._line(f"  ! {part['text']}")
+        if message["role"] == "assistant":
+            await self._whole(message)
+
+    async def _whole(self, message: Told) -> None:
+        """What has not been seen piece by piece."""
+        parts: list[Told] = message["parts"]
+        text = "".join(part["text"] for part in parts if part["type"] == "text")
+        if self._out is not None and not any(part["type"] == "tool_use" for part in parts):
+            return  # It may be the answer.
+        shown = self._shown if self._shown_seq == message["seq"] else ""
+        self._shown, self._shown_seq = "", 0
+        if not text.startswith(shown):
+            shown, text = "", f"\n{text}"
+        rest = visible(text[len(shown) :], keep="\n\t")
+        if text.strip():
+            await self._put(rest if text.endswith("\n") else f"{rest}\n")
+
+    async def _call(self, call: Told) -> None:
+        use_id = str(call["call_id"]).rpartition("/")[2]
+        if use_id in self._told:
+            return
+        self._told.add(use_id)
+        result: Told = call["result"] or {}
+        code = result.get("exit_code")
+        ending = call["status"] + (f" (exit {code})" if code else "")
+        why = f": {in_short(call['error'], _MOST_ERROR_CHARS)}" if call["error"] else ""
+        what = f"{call['tool_name']} {_subject(call['tool_params'])}".rstrip()
+        await self._line(f"  · {what}  {ending}{why}  {call['risk_level']}")
+
+    async def _answered(self, part: Told) -> None:
+        """Only of what was never a call, or whose end was not heard of."""
+        use = self._uses.get(part["tool_use_id"])
+        if use is None or part["tool_use_id"] in self._told:
+            return
+        self._told.add(part["tool_use_id"])
+        ending = in_short(part["text"] or "", _MOST_ERROR_CHARS) if part["is_error"] else "done"
+        await self._line(f"  · {use['name']} {_subject(use['input'] or {})}  {ending}")
+
+    async def _cannot_ask(self, card: Told) -> None:
+        self._can_ask = True
+        await self._line(f"  ? {_unasked(card)}")
+
+    async def _line(self, words: str) -> None:
+        text = visible(words)
+        if self._at_terminal:
+            text = f"{_CLEAR}{_DIM}{text}{_PLAIN}"
+        await self._put(f"{text}\n")
+
+    async def _put(self, text: str) -> None:
+        await asyncio.to_thread(_write, self._beside, text)
+
+
+def _write(file: TextIO, text: str) -> None:
+    # A letter that is not to be had there must not end the program.
+    file.write(text.encode(file.encoding, "backslashreplace").decode(file.encoding))
+    file.flush()
+
+
+def _unasked(card: Told) -> str:
+    return (
+        f"a question waits, and nobody can be asked here: {card['description']}. Answer it with "
+        "`handrail approvals watch` in another terminal; without an answer in time the call is "
+        "refused, and the agent is told so"
+    )
+
+
+def _subject(params: Mapping[str, Any]) -> str:
+    named = [str(params[name]) for name in _SUBJECTS if params.get(name)]
+    words = [*named[:1], *map(str, params.get("args") or ())]
+    return in_short(" ".join(words))
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,305 @@
+"""`handrail run`: a task, its answer and its end, for people and for scripts."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handrail.agent.providers.script import read_script
+from tests.cli.conftest import Shell, ended_well
+from tests.forge import Forged
+from tests.model_server.server import serving
+from tests.terminal import Terminal
+
+LOOK = """
+[[steps]]
+text = "I look first."
+tools = [
+    { name = "read_file", input = { path = "README.md" } },
+    { name = "execute_command", input = { command = "rm", args = ["-rf", "/"] } },
+    { name = "bogus", input = { path = "x" } },
+]
+usage = { input = 1000, output = 100 }
+
+[[steps]]
+text = "It is called Example.\\nThat is all."
+usage = { input = 1000, output = 100 }
+"""
+WRITE = """
+[[steps]]
+text = "I write it down."
+tools = [{ name = "write_file", input = { path = "notes.md", content = "hello\\n" } }]
+
+[[steps]]
+text = "Written, or not."
+"""
+
+
+class Desk(Shell):
+    """A workspace with a script for the agent's model."""
+
+    scripted = ("--provider", "scripted", "--model", "script.toml")
+
+    def script(self, text: str) -> None:
+        (self.workspace / "script.toml").write_text(text)
+
+    def run_task(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return self.run("run", "Do it.", *self.scripted, *words, **env)
+
+    def start_task(self, *words: str, until: str) -> tuple[Forged, list[str]]:
+        return self.start("run", "Do it.", *self.scripted, *words, until=until)
+
+    def sit_down(self, *words: str) -> Terminal:
+        command = [sys.executable, "-m", "handrail", "run", "Do it.", *self.scripted, *words]
+        return Terminal(command, cwd=self.workspace, env=self.environment)
+
+    @property
+    def server(self) -> str:
+        """Where the others look for the server of this folder."""
+        (file,) = (self.home / "credentials").glob("*.json")
+        return json.loads(file.read_text())["server"]
+
+    @property
+    def notes(self) -> Path:
+        return self.workspace / "notes.md"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Generator[Desk]:
+    made = Desk(tmp_path)
+    (made.workspace / "README.md").write_text("# Example\n")
+    made.script(LOOK)
+    yield made
+    made.stop_all()
+
+
+def events_of(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.behaviour("run.headless")
+def test_a_pipe_gets_the_answer_alone_and_the_rest_is_said_beside_it(desk: Desk) -> None:
+    ended = desk.run_task()
+
+    assert ended.returncode == 0
+    assert ended.stdout == "It is called Example.\nThat is all.\n"
+    first, *calls, last = ended.stderr.splitlines()
+    assert first == "I look first."
+    unknown, *known = sorted(calls)
+    assert unknown.startswith("  · bogus x  failed: no tool is named 'bogus'; there are: ")
+    assert known == [
+        "  · execute_command rm -rf /  failed: Command not allowed: rm deletes for good  FORBIDDEN",
+        "  · read_file README.md  completed  LOW",
+    ]
+    assert last == "done (2 turns, 3 calls, 2,200 tokens)"
+    assert desk.server == "http://127.0.0.1:8000"
+
+
+@pytest.mark.behaviour("run.events")
+def test_a_program_gets_every_event_as_a_line_and_the_end_last(desk: Desk) -> None:
+    desk.script(WRITE)
+    ended = desk.run_task("--json", APPROVAL_TIMEOUT_SECONDS="1")
+
+    assert ended.returncode == 0
+    *events, end = events_of(ended.stdout)
+    kinds = [event["event"] for event in events]
+    assert kinds.count("chat.message") == 4
+    assert {"chat.run", "tool.approval_request", "approval.resolved", "tool.status"} <= set(kinds)
+    (told,) = (one for one in events if one.get("role") == "tool")
+    assert "Approval timeout" in told["parts"][0]["text"]
+    assert {key: end[key] for key in ("event", "status", "answer", "error")} == {
+        "event": "end",
+        "status": "done",
+        "answer": "Written, or not.",
+        "error": None,
+    }
+    assert end["tokens"] > 0
+    assert {event.get("session_id", end["session_id"]) for event in events} == {end["session_id"]}
+    (line,) = ended.stderr.splitlines()
+    assert "nobody can be asked here: Write 1 line to notes.md" in line
+    assert not desk.notes.exists()
+
+
+@pytest.mark.parametrize(
+    ("script", "words", "code", "complaint"),
+    [
+        ("steps = []", (), 1, "failed: the script has 0 steps"),
+        (LOOK, ("--max-tokens", "1000"), 1, "failed: the agent has used the 1,000 tokens"),
+        ("steps = 1", (), 2, "handrail: script.toml: steps: "),
+        (LOOK, ("--provider", "bogus"), 2, "handrail: --provider is 'bogus'; it must be one of"),
+        (LOOK, ("--model", "none.toml"), 2, "handrail: cannot read the script none.toml"),
+        (LOOK, ("--max-tokens", "0"), 2, "--max-tokens"),
+        (LOOK, ("--autonomy", "boundless"), 2, "'boundless' is not one of 'read_only'"),
+        (LOOK, ("--workspace", "nowhere"), 2, "handrail: nowhere is not a folder"),
+        (LOOK, ("--session", "x" * 201), 2, "handrail: session_id"),
+    ],
+)
+def test_a_script_can_tell_what_went_wrong(
+    desk: Desk, script: str, words: tuple[str, ...], code: int, complaint: str
+) -> None:
+    desk.script(script)
+    ended = desk.run_task(*words)
+
+    assert (ended.returncode, ended.stdout) == (code, "")
+    assert complaint in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_without_a_model_nothing_is_begun_and_it_is_said_how_to_get_one(desk: Desk) -> None:
+    ended = desk.run("run", "Do it.")
+
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("handrail: no model is set up; `handrail init`")
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "said"),
+    [
+        (b"Do it.\n", 0, b"That is all."),
+        (b"\xff\xfe", 2, b"no text in UTF-8"),
+        (b"  \n", 2, b"there is no task"),
+        (b"x" * 100_001, 2, b"longer than 100,000 characters"),
+    ],
+)
+def test_a_task_can_come_from_standard_input(
+    desk: Desk, given: bytes, code: int, said: bytes
+) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "handrail", "run", "-", *desk.scripted],
+        cwd=desk.workspace,
+        env=desk.environment,
+        input=given,
+        capture_output=True,
+        timeout=60,
+    )
+
+    assert ended.returncode == code
+    assert said in ended.stdout + ended.stderr
+
+
+def test_freedom_is_for_this_conversation_and_is_lowered_by_the_policy_alone(desk: Desk) -> None:
+    desk.script(WRITE)
+    bound = desk.run_task("--autonomy", "read_only")
+    assert not desk.notes.exists()
+    free = desk.run_task("--autonomy", "full")
+
+    assert (bound.returncode, free.returncode) == (0, 0)
+    assert "write_file notes.md  failed" in bound.stderr
+    assert "write_file notes.md  completed  MEDIUM" in free.stderr
+    assert desk.notes.read_text() == "hello\n"
+
+
+@pytest.mark.behaviour("run.inline")
+def test_a_person_sees_the_answer_grow_and_decides_in_between(desk: Desk) -> None:
+    desk.script(WRITE)
+    with desk.sit_down() as terminal:
+        terminal.expect("I write it down.")
+        terminal.expect("Write 1 line to notes.md")
+        terminal.expect("decide")
+        terminal.type("a")
+        terminal.expect("approved")
+        terminal.expect("write_file notes.md  completed  MEDIUM")
+        terminal.expect("Written, or not.")
+        terminal.expect("done (2 turns, 1 call, ")
+        assert terminal.wait() == 0
+        shown = terminal.shown
+
+    assert desk.notes.read_text() == "hello\n"
+    assert shown.count("Written, or not.") == 1
+
+
+@pytest.mark.behaviour("run.refused")
+def test_after_three_refusals_the_run_stops_and_a_script_can_tell(desk: Desk) -> None:
+    wish = '{ name = "write_file", input = { path = "%s.md", content = "x" } }'
+    wishes = ", ".join(wish % name for name in ("a", "b", "c"))
+    desk.script(f"repeat = true\n[[steps]]\ntext = 'I write.'\ntools = [{wishes}]")
+    with desk.sit_down() as terminal:
+        for _ in range(3):
+            terminal.expect("decide")
+            terminal.type("r")
+            terminal.expect("why not?")
+            terminal.type("\n")
+            terminal.expect("refused")
+        terminal.expect("stopped: three calls in a row were refused")
+        assert terminal.wait() == 3
+
+    assert list(desk.workspace.glob("*.md")) == [desk.workspace / "README.md"]
+
+
+def test_a_run_that_is_stopped_from_another_terminal_says_so(desk: Desk) -> None:
+    desk.script(WRITE)
+    process, said = desk.start_task("--json", until="tool.approval_request")
+    session = json.loads(said[-1])["session_id"]
+    ended_well(desk.run("executions", "stop", session))
+    rest, _ = process.communicate(timeout=30)
+
+    assert process.returncode == 3
+    assert events_of(rest)[-1]["status"] == "stopped"
+
+
+@pytest.mark.behaviour("run.interrupted")
+def test_ctrl_c_stops_the_run_with_what_waits_and_it_can_be_gone_on_with(desk: Desk) -> None:
+    desk.script(WRITE)
+    process, said = desk.start_task("--json", until="tool.approval_request")
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=30)
+    end = events_of(rest)[-1]
+    following = desk.run_task("--session", end["session_id"])
+
+    assert process.returncode == 130
+    assert (end["event"], end["status"]) == ("end", "stopped")
+    assert json.loads(said[-1])["session_id"] == end["session_id"]
+    assert (following.returncode, following.stdout) == (0, "Written, or not.\n")
+    assert not desk.notes.exists()
+
+
+def test_who_reads_no_further_ends_the_run(desk: Desk) -> None:
+    desk.script(WRITE)
+    process, _ = desk.start_task("--json", until="chat.message")
+    process.stdout.close()
+    assert process.wait(timeout=30) == 130
+
+
+@pytest.mark.behaviour("run.there")
+def test_a_server_that_runs_already_does_the_work_with_its_own_model(desk: Desk) -> None:
+    for name, value in (("provider", "scripted"), ("model", str(desk.workspace / "script.toml"))):
+        ended_well(desk.run("config", "set", f"agent.{name}", value))
+    desk.start_up()
+    there = desk.server
+    done = desk.run("run", "Do it.")
+    refused = desk.run_task()
+
+    assert (done.returncode, done.stdout) == (0, "It is called Example.\nThat is all.\n")
+    assert refused.returncode == 2
+    assert "its settings say which model is asked" in refused.stderr
+    assert desk.server == there
+
+
+def test_where_no_machine_would_do_the_work_nothing_is_begun(desk: Desk) -> None:
+    desk.start("serve", "--port", "0", until="Connect this machine")
+    ended = desk.run("run", "Do it.")
+
+    assert ended.returncode == 2
+    assert f"`handrail connect {desk.workspace}`" in ended.stderr
+
+
+def test_what_a_model_says_cannot_play_with_the_terminal(desk: Desk) -> None:
+    desk.script(r"""steps = [{ text = "\u001b[2Jgone \u202e[bold]x" }]""")
+    ended = desk.run_task()
+
+    assert ended.stdout == "\\x1b[2Jgone \\u{202e}[bold]x\n"
+
+
+def test_the_real_sdk_speaks_with_a_server_of_models(desk: Desk) -> None:
+    with serving(read_script(LOOK)) as server:
+        ended = desk.run(
+            *("run", "Do it.", "--provider", "openai", "--model", "any"),
+            HANDRAIL_BASE_URL=f"{server.url}/v1",
+        )
+
+    assert (ended.returncode, ended.stdout) == (0, "It is called Example.\nThat is all.\n")
