@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, NamedTuple, cast
 
@@ -56,19 +56,26 @@ class Lexicon:
     """Concepts by their words."""
 
     def __init__(self, rows: Mapping[str, Mapping[str, Any]]):
-        self.concepts = [
-            Concept(name, row["says"]) for name, row in rows.items()
-        ]
+        self.concepts = [Concept(name, row["says"]) for name, row in rows.items()]
         self._whole: dict[str, list[int]] = {}
         self._stems: dict[str, list[int]] = {}
         self._phrases: dict[str, list[Phrase]] = {}
         self._wide: dict[str, list[int]] = {}
-        for number, row in enumerate(rows.values()):
-            for written in _split(row["words"]):
-                self._add(written, number)
-        self._beginnings = frozenset(stem[:_BEGINNING] for stem in self._stems)
+        self._beginnings: set[str] = set()
         self.entries = _Entries(self)
-        self.wide_pattern = _any_of(self._wide)
+        for number, row in enumerate(rows.values()):
+            self.add(number, row["words"])
+
+    def add(self, number: int, words: str) -> None:
+        """Words that stand for a concept, as its file writes them."""
+        for written in _split(words):
+            self._add(written, number)
+        self.entries.clear()
+
+    @cached_property
+    def wide_pattern(self) -> re.Pattern[str]:
+        """What stands for something in scripts without blanks, or with many endings."""
+        return _any_of(self._wide)
 
     def _add(self, written: str, number: int) -> None:
         if ord(written[0]) >= FIRST_WIDE:
@@ -79,6 +86,7 @@ class Lexicon:
             self._phrases.setdefault(first, []).append(Phrase(tuple(rest), number))
         elif len(first) > _BEGINNING and first.endswith("*"):
             _put(self._stems, first[:-1], number)
+            self._beginnings.add(first[:_BEGINNING])
         else:
             _put(self._whole, first.removesuffix("*"), number)
 
@@ -145,20 +153,42 @@ def parse_concepts(text: str, source: str) -> Lexicon:
     Raises:
         RuleError: It cannot be read, or says what nobody knows.
     """
-    try:
-        rows = cast(dict[str, dict[str, Any]], tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise RuleError(f"{source} cannot be read: {error}") from error
+    rows = cast(dict[str, dict[str, Any]], _read(text, source))
     for name, row in rows.items():
         if unknown := sorted(row.keys() - _KNOWN):
             raise RuleError(f"{source}: {name} says {unknown[0]!r}, which no concept knows")
-        if missing := sorted({"says", "words"} - row.keys()):
+        if missing := sorted(_KNOWN - row.keys()):
             raise RuleError(f"{source}: {name} needs {missing[0]!r}")
     return Lexicon(rows)
+
+
+def add_language(lexicon: Lexicon, text: str, source: str) -> None:
+    """Read a file that gives the words of one language, a line for each concept.
+
+    Raises:
+        RuleError: It cannot be read, or names a concept that is none.
+    """
+    names = [concept.name for concept in lexicon.concepts]
+    for name, words in _read(text, source).items():
+        if name not in names:
+            raise RuleError(f"{source} says {name!r}, which is no concept")
+        lexicon.add(names.index(name), cast(str, words))
+
+
+def _read(text: str, source: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RuleError(f"{source} cannot be read: {error}") from error
 
 
 @cache
 def shipped_concepts() -> Lexicon:
     """The concepts that Handrail ships."""
-    file = files("handrail.policy.injection") / "defaults" / "concepts.toml"
-    return parse_concepts(file.read_text(encoding="utf-8"), "concepts.toml")
+    shipped = files("handrail.policy.injection") / "defaults"
+    text = (shipped / "concepts.toml").read_text(encoding="utf-8")
+    lexicon = parse_concepts(text, "concepts.toml")
+    languages = (shipped / "languages").iterdir()
+    for file in sorted(languages, key=lambda file: file.name):
+        add_language(lexicon, file.read_text(encoding="utf-8"), file.name)
+    return lexicon

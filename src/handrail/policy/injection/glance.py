@@ -8,9 +8,9 @@ from handrail.policy.injection.normalise import Folded
 from handrail.policy.injection.weighing import Weights
 
 # Some words together must weigh so much; passages that weigh nothing in the end may weigh more.
-ENOUGH = 170
-_TOGETHER = 16
-_STEP = 8
+ENOUGH = 190
+_TOGETHER = 12
+_STEP = 4
 _TOGETHER_WIDE = 10
 _BLOCK = 1_500
 _OVERLAP = 120
@@ -51,7 +51,8 @@ class Glance:
         heavy = [*self._heavy(blocks)]
         if not folded.text.isascii():
             heavy += self._heavy_wide(folded.text)
-            heavy.sort()
+        heavy += [(at, at) for at in folded.disguised]
+        heavy.sort()
         regions: list[_Span] = []
         for start, end in heavy:
             begin, stop = max(start - _BEFORE, 0), end + _AFTER

@@ -15,20 +15,20 @@ from urllib.parse import unquote
 
 # Letters of other scripts that look like Latin ones; used only in words that mix scripts.
 _LOOK_ALIKE = str.maketrans(
-    "абсԁеёгһіјкӏмнорԛгѕтуѵхԝѡуьαβεηικνορτυχωγδλσζ",
-    "abcdeerhijklmhopqrstyvxwwybabenikvoptuxwyd1sz",
+    "абсԁеёгһіјкӏмнорԛгѕтуѵхԝѡуьαβεηικνορτυχωγδλσζոսօհցԁոք",
+    "abcdeerhijklmhopqrstyvxwwybabenikvoptuxwyd1sznuohgdnp",
 )
 # Letters and signs that no decomposition leads back to plain ones.
 _PLAIN = str.maketrans(
     dict(zip("ıłøđðħŧɑɡɩʀʏɪɴʟʜɢʙ", "iloddhtagiryinlhgb", strict=True))
     | dict(zip("ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꜱᴛᴜᴠᴡᴢ", "acdefjkmopstuvwz", strict=True))
     | {"ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "\u0451": "\u0435"}
-    | dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4", "'")
+    | dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u02bb\u02bc\u02bd", "'")
     | dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033\u300c\u300d\u300e\u300f", '"')
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")
     | {"\u3002": ".", "\u3001": ","}
 )
-_OTHER_SCRIPT = re.compile(r"[\u0370-\u052f]")
+_OTHER_SCRIPT = re.compile(r"[\u0370-\u058f]")
 # What follows the character with which each kind of escape begins.
 _ENTITY = r"(?:#[0-9]{2,7}|#[xX][0-9a-fA-F]{2,6}|[a-zA-Z]{2,8});"
 _ESCAPE = r"(?:u\{?[0-9a-fA-F]{4,6}\}?|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[0-7]{3})"
@@ -47,6 +47,10 @@ _ASCII_SIGNS = {
     "<": re.compile(f"<{_INNER_TAG}"),
 }
 
+# Letters in circles, of full width, of mathematics, and the like begin here.
+_FIRST_ODD = 0x2100
+_FEWEST_ODD = 3
+
 _TAGS = range(0xE0020, 0xE007F)
 _SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 
@@ -55,12 +59,14 @@ _SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 class Folded:
     """A text in its one form, and once more of the same length.
 
-    `words` has blanks for everything but letters and figures.
+    `words` has blanks for everything but letters and figures. `smuggled` says where unseen text
+    stood, `disguised` where letters were written so that they are not known for what they are.
     """
 
     text: str
     words: str
     smuggled: tuple[int, ...] = ()
+    disguised: Sequence[int] = ()
     _ours: Sequence[int] = ()
     _theirs: Sequence[int] = ()
 
@@ -92,6 +98,7 @@ def _fold_strange(text: str, strange: re.Pattern[str], *, mixed: bool = False) -
     ours: list[int] = []
     theirs: list[int] = []
     smuggled: list[int] = []
+    hidden: list[int] = []
     done = length = 0
     for match in strange.finditer(text):
         start, end = match.span()
@@ -104,6 +111,8 @@ def _fold_strange(text: str, strange: re.Pattern[str], *, mixed: bool = False) -
         if told is None:
             told = _smuggled(run)
             smuggled.append(length + start - done)
+        elif disguised or _is_disguise(run, told, beside):
+            hidden.append(length + start - done)
         parts += (text[done:start], told)
         length += start - done + len(told)
         if len(told) != end - start:
@@ -111,12 +120,13 @@ def _fold_strange(text: str, strange: re.Pattern[str], *, mixed: bool = False) -
             theirs += (start, end)
         done = end
     parts.append(text[done:])
-    return _folded("".join(parts).lower(), tuple(smuggled), ours, theirs)
+    return _folded("".join(parts).lower(), tuple(smuggled), hidden, ours, theirs)
 
 
 def _folded(
     text: str,
     smuggled: tuple[int, ...] = (),
+    disguised: Sequence[int] = (),
     ours: Sequence[int] = (),
     theirs: Sequence[int] = (),
 ) -> Folded:
@@ -125,7 +135,7 @@ def _folded(
         words = text.encode().translate(_BLANKS).decode()
     else:
         words = text.translate(_WIDE_BLANKS)
-    return Folded(text, words, smuggled, ours, theirs)
+    return Folded(text, words, smuggled, disguised, ours, theirs)
 
 
 def _has_latin(beside: str) -> bool:
@@ -153,6 +163,22 @@ def _plain(strange: str, beside: str, latin: bool) -> str | None:
         return None
     told = fold_characters(strange)
     return told.translate(_LOOK_ALIKE) if latin else told
+
+
+def _is_disguise(run: str, told: str, beside: str) -> bool:
+    """Whether plain letters were meant that anybody would have written as such."""
+    if not told:
+        # Something unseen, or a tag, in the middle of a word.
+        return len(beside) == 2 and beside.isascii() and beside.isalpha()
+    match run[0]:
+        case "&":
+            return run[1] == "#" and told.isascii() and told.isalpha()
+        case "\\" | "%":
+            return told.isascii() and told.isalpha()
+        case _:
+            pass
+    odd = sum(1 for char in run if ord(char) >= _FIRST_ODD)
+    return odd >= _FEWEST_ODD and odd == len(run) and told.isascii() and told.isalpha()
 
 
 def _unescape(escape: str) -> str:

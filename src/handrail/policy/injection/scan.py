@@ -10,7 +10,7 @@ from handrail.policy.injection.glance import Glance, blocks_of
 from handrail.policy.injection.normalise import Folded, fold
 from handrail.policy.injection.report import InjectionFinding, InjectionReport
 from handrail.policy.injection.sentences import Sentence, sentences_of
-from handrail.policy.injection.surroundings import Surroundings
+from handrail.policy.injection.surroundings import UNSEEN, Surroundings
 from handrail.policy.injection.weighing import Passage, Weights, shipped_weights
 
 _SHOWN_CHARS = 160
@@ -58,10 +58,9 @@ def _score(weight: int) -> float:
 
 def _hits(scales: _Scales, text: str, depth: int, *, encoded: bool = False) -> Iterator[_Hit]:
     folded = fold(text)
-    smuggled = bool(folded.smuggled)
-    around = Surroundings(folded.text, encoded=encoded, smuggled=smuggled)
+    around = Surroundings(folded, encoded=encoded)
     # What is decoded or smuggled is read from its beginning, whatever it says.
-    everything = [(0, _MOST_DECODED)] if encoded or smuggled else None
+    everything = [(0, _MOST_DECODED)] if encoded or folded.smuggled else None
     blocks = blocks_of(folded)
     for start, end in everything or scales.glance.regions(folded, blocks):
         sentences = sentences_of(folded.text, start, end, scales.weights.lexicon)
@@ -80,12 +79,15 @@ def _heavy(
     text: str,
 ) -> Iterator[_Hit]:
     """The heaviest passages of some sentences, none of which shares a sentence with another."""
-    enough = _TOLD_FROM - weights.most_of_signs
+    enough = _TOLD_FROM - weights.most_of_signs - around.hides * weights.most_of_unseen
     heavy: list[Passage] = []
     for passage in weights.passages(sentences):
         if passage.weight >= enough:
             start, end = sentences[passage.first].start, sentences[passage.last].end
-            weight = passage.weight + weights.of_signs(around.signs(start, end))
+            signs = around.signs(start, end)
+            weight = passage.weight + weights.of_signs(signs)
+            if not UNSEEN.isdisjoint(signs):
+                weight += weights.of_unseen(passage.said)
             if weight >= _TOLD_FROM:
                 heavy.append(passage._replace(weight=weight))
     taken: set[int] = set()

@@ -5,11 +5,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 
-SIGNS = (
-    *("bias", "encoded", "smuggled", "comment", "hiding", "quoted", "fenced", "listed"),
-    *("talk-1", "talk-2", "talk-4", "example-1", "example-2"),
-    *("url", "address", "path", "remark", "mark", "heading"),
-)
+from handrail.policy.injection.normalise import Folded
+
+UNSEEN = frozenset({"encoded", "smuggled", "disguised"})
 
 _FAR = 4_000
 _BLOCK = 3_000
@@ -50,20 +48,34 @@ _QUOTE = re.compile(r"(?:^|[\s(\[=,:])'[^']*$")
 class Surroundings:
     """The text around passages, in its one form."""
 
-    def __init__(self, text: str, *, encoded: bool = False, smuggled: bool = False):
-        self._text = text
+    def __init__(self, folded: Folded, *, encoded: bool = False):
+        self._text = folded.text
+        self._disguised = folded.disguised
         self._always = [
             *(["encoded"] if encoded else []),
-            *(["smuggled"] if smuggled else []),
+            *(["smuggled"] if folded.smuggled else []),
         ]
         self._talk: dict[int, int] = {}
 
     def signs(self, start: int, end: int) -> list[str]:
         """The names of what is to be said of where a passage stands."""
-        return [*self._always, *self._hidden(start, end), *self._example(start), *self._holds(start, end)]
+        return [
+            *self._always,
+            *self._hidden(start, end),
+            *self._example(start),
+            *self._holds(start, end),
+        ]
+
+    @property
+    def hides(self) -> bool:
+        """Whether any passage of the text may be one that somebody wrote so that it is not seen."""
+        return bool(self._always or self._disguised)
 
     def _hidden(self, start: int, end: int) -> Iterator[str]:
-        """In a comment of HTML, in an attribute, or in an element that is not shown."""
+        """In disguise, in a comment of HTML, in an attribute, in an element that is not shown."""
+        first = bisect_left(self._disguised, start)
+        if first < len(self._disguised) and self._disguised[first] < end:
+            yield "disguised"
         opened = self._text.rfind("<!--", max(end - _FAR, 0), end)
         if opened >= 0 and self._text.find("-->", opened, start) < 0:
             yield "comment"

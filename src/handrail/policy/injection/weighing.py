@@ -1,8 +1,9 @@
-"""How much sentences weigh: learned weights of words, of concepts and of what stands around them.
+"""How much sentences weigh: learned weights of words, concepts, claims and surroundings.
 
-A passage is one to three sentences. What it weighs is a sum: of its words, of its concepts (each
-once), of pairs of concepts that stand near each other, of the words before and after it, and of
-the signs of where it stands. Above 0 it reads like an order to a machine.
+A passage is one to three sentences. What it weighs is a sum: of its words (each once in a
+sentence), of its concepts (each once), of pairs of concepts that stand near each other, of what it
+claims, of the words before and after it, and of the signs of where it stands. From 0 on it reads
+like an order to a machine.
 """
 
 import json
@@ -13,6 +14,7 @@ from importlib.resources import files
 from itertools import accumulate, product
 from typing import Any, NamedTuple
 
+from handrail.policy.injection.claims import Claims
 from handrail.policy.injection.concepts import Lexicon, shipped_concepts
 from handrail.policy.injection.sentences import Sentence, Token
 
@@ -23,11 +25,22 @@ NEAR = 6
 
 
 class Passage(NamedTuple):
-    """Some sentences that follow each other, by their numbers, and what they weigh so far."""
+    """Some sentences that follow each other, what they weigh so far, and their concepts as bits."""
 
     first: int
     last: int
     weight: int
+    said: int
+
+
+class _Weighed(NamedTuple):
+    """What a sentence brings along: its weight, its concepts as bits, and its claims."""
+
+    weight: int
+    said: int
+    begun: int
+    led: int
+    claimed: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -35,12 +48,14 @@ class Weights:
     """Learned weights in hundredths, by what they are of.
 
     `words` are those in a passage, `before` and `after` those around it. `concepts` have names such
-    as `ai`, `ai^` (begins a sentence), `ai:` (before a colon) and `ai>drop` (followed closely by
-    another); `signs` tell where a passage stands.
+    as `ai`, `ai^` (begins a sentence), `ai:` (before a colon), `ai~` (written so that it is not
+    seen) and `ai>drop` (followed closely by another); `claims` are those of `Claims`, `signs` tell
+    where a passage stands.
     """
 
     signs: Mapping[str, int]
     concepts: Mapping[str, int]
+    claims: Mapping[str, int]
     words: Mapping[str, int]
     before: Mapping[str, int]
     after: Mapping[str, int]
@@ -48,7 +63,9 @@ class Weights:
     _single: list[int] = field(init=False)
     _begins: list[int] = field(init=False)
     _colon: list[int] = field(init=False)
+    _unseen: list[int] = field(init=False)
     _pairs: list[list[int]] = field(init=False)
+    _claims: Claims = field(init=False)
 
     def __post_init__(self) -> None:
         names = [concept.name for concept in self.lexicon.concepts]
@@ -56,31 +73,48 @@ class Weights:
         self._single = [get(name, 0) for name in names]
         self._begins = [get(f"{name}^", 0) for name in names]
         self._colon = [get(f"{name}:", 0) for name in names]
+        self._unseen = [get(f"{name}~", 0) for name in names]
         self._pairs = [[get(f"{one}>{other}", 0) for other in names] for one in names]
+        self._claims = Claims(self.lexicon)
 
     def passages(self, sentences: Sequence[Sentence]) -> Iterator[Passage]:
         """Every passage of some sentences, weighed but for the signs around it."""
         words = [word for sentence in sentences for word in sentence.words]
         ends = [0, *accumulate(len(sentence.words) for sentence in sentences)]
-        before = _sums(self.before, words)
-        after = _sums(self.after, words)
-        inside = _sums(self.words, words)
-        weighed = [(self._near(one.tokens), *_masks(one.tokens)) for one in sentences]
+        before = [_sum(self.before, words[max(at - AROUND, 0) : at]) for at in ends]
+        after = [_sum(self.after, words[at : at + AROUND]) for at in ends]
+        weighed = [self._weigh(one) for one in sentences]
         bias = self.signs.get("bias", 0)
         for first in range(len(sentences)):
-            begin = ends[first]
-            lead = bias + before[begin] - before[max(begin - AROUND, 0)] - inside[begin]
+            lead = bias + before[first]
             said = begun = led = 0
+            claimed: frozenset[str] = frozenset()
             for last in range(first, min(first + MOST_SENTENCES, len(sentences))):
-                stop = ends[last + 1]
-                if last > first and stop - begin > MOST_WORDS:
+                if last > first and ends[last + 1] - ends[first] > MOST_WORDS:
                     break
-                near, more, beginning, leading = weighed[last]
-                lead += near + _of(self._single, more & ~said)
-                lead += _of(self._begins, beginning & ~begun) + _of(self._colon, leading & ~led)
-                said, begun, led = said | more, begun | beginning, led | leading
-                around = after[min(stop + AROUND, len(words))] - after[stop]
-                yield Passage(first, last, lead + inside[stop] + around)
+                one = weighed[last]
+                lead += one.weight + _of(self._single, one.said & ~said)
+                lead += _of(self._begins, one.begun & ~begun) + _of(self._colon, one.led & ~led)
+                said, begun, led = said | one.said, begun | one.begun, led | one.led
+                claimed |= one.claimed
+                weight = lead + after[last + 1]
+                if claimed:
+                    told = self._claims.of_passage(claimed, said)
+                    weight += sum(self.claims.get(name, 0) for name in told)
+                yield Passage(first, last, weight, said)
+
+    def _weigh(self, sentence: Sentence) -> _Weighed:
+        weight = _sum(self.words, sentence.words) + self._near(sentence.tokens)
+        claimed = self._claims.of_sentence(sentence.tokens)
+        return _Weighed(weight, *_masks(sentence.tokens), claimed)
+
+    def of_unseen(self, said: int) -> int:
+        """What concepts weigh more for being written so that they are not seen."""
+        return _of(self._unseen, said)
+
+    @property
+    def most_of_unseen(self) -> int:
+        return sum(weight for weight in self._unseen if weight > 0)
 
     @property
     def most_of_signs(self) -> int:
@@ -138,9 +172,9 @@ class Weights:
         return total
 
 
-def _sums(weights: Mapping[str, int], words: Sequence[str]) -> list[int]:
+def _sum(weights: Mapping[str, int], words: Sequence[str]) -> int:
     get = weights.get
-    return [0, *accumulate([get(word, 0) for word in words])]
+    return sum([get(word, 0) for word in set(words)])
 
 
 def _masks(tokens: Sequence[Token]) -> tuple[int, int, int]:
