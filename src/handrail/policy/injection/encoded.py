@@ -17,10 +17,13 @@ from handrail.policy.injection.normalise import Folded
 
 _LONG_WORD = 16
 _FEWEST_LETTERS = 6
+_FEWEST_CODES = 4
 _WIDEST_CODE = 10
 _SHORTEST_RUN = 12
 _AROUND = 400
 _FARTHEST_START = 64
+_MOST_REMEMBERED = 50_000
+_LONGEST_REMEMBERED = 40
 
 _TOKEN = re.compile(r"[A-Za-z0-9+/_-]{16,20000}={0,2}")
 _TOKEN_CHAR = re.compile(r"[A-Za-z0-9+/_-]")
@@ -38,11 +41,12 @@ _TELLING = (
 )
 _ROTATED = tuple(codecs.encode(word, "rot13") for word in _TELLING)
 _MIRRORED = tuple(word[::-1] for word in _TELLING)
-_ROTATED_BEGINNINGS = frozenset(word[:4] for word in _ROTATED)
-_MIRRORED_ENDS = frozenset(word[-4:] for word in _MIRRORED)
+# The, and, you, your, this: somebody wrote whole sentences so.
+_ROTATED_WORDS = frozenset({"gur", "naq", "lbh", "lbhe", "guvf"})
 _SPELLED = ("ignore", "disregard", "forget", "system", "agent")
 # Each of the above has one of these.
 _SPELLED_SIGNS = ("g", "y")
+_ALONE = re.compile(r" [gy] \w(?: |$)")
 _SPELLED_OUT = re.compile(r"(?<![a-z0-9])[a-z0-9](?:[ ._*-]{1,3}[a-z0-9](?![a-z0-9])){3,400}")
 
 
@@ -83,18 +87,24 @@ def disguise_of(word: str) -> Disguise | None:
             return Disguise.LEET
     if len(word) >= _LONG_WORD and not _is_plain(word):
         return Disguise.ENCODED
-    if word.startswith(_ROTATED):
+    if word.startswith(_ROTATED) or word in _ROTATED_WORDS:
         return Disguise.ROTATED
     return Disguise.MIRRORED if word.endswith(_MIRRORED) else None
 
 
-def _is_usual(word: str) -> bool:
-    return (
-        1 < len(word) < _LONG_WORD
-        and word.isalpha()
-        and word[:4] not in _ROTATED_BEGINNINGS
-        and word[-4:] not in _MIRRORED_ENDS
-    )
+class _Disguises(dict[str, Disguise | None]):
+    """Words looked at before. Texts say the same words again and again."""
+
+    def __missing__(self, word: str) -> Disguise | None:
+        disguise = disguise_of(word)
+        if len(word) <= _LONGEST_REMEMBERED:
+            if len(self) >= _MOST_REMEMBERED:
+                self.clear()
+            self[word] = disguise
+        return disguise
+
+
+_DISGUISES = _Disguises()
 
 
 def _signs(
@@ -119,8 +129,12 @@ def decoded_pieces(text: str, folded: Folded, different: Iterable[str]) -> Itera
 
     `different` are the words of the folded text, each once.
     """
-    odd = [word for word in different if not _is_usual(word)]
-    known = {word: disguise for word in odd if (disguise := disguise_of(word))}
+    known = {word: disguise for word in different if (disguise := _DISGUISES[word])}
+    if Disguise.SPELLED in known.values():
+        yield from _spelled_out(folded)
+    codes = sum(disguise is Disguise.CODES for disguise in known.values())
+    left_out = {Disguise.SPELLED, Disguise.CODES if codes < _FEWEST_CODES else None}
+    known = {word: disguise for word, disguise in known.items() if disguise not in left_out}
     if not known:
         return
     words = folded.words.split()
@@ -134,8 +148,6 @@ def decoded_pieces(text: str, folded: Folded, different: Iterable[str]) -> Itera
                 yield from _decode_tokens(text, folded, known_by)
             case Disguise.CODES:
                 yield from _decode_codes(folded, words, known_by)
-            case Disguise.SPELLED:
-                yield from _spelled_out(folded)
             case _:
                 yield from _lines_around(folded, known_by, _UNDO[disguise])
 
@@ -247,6 +259,9 @@ def _lines_around(folded: Folded, signs: list[Sign], undo: Callable[[str], str])
 
 
 def _spelled_out(folded: Folded) -> Iterator[Piece]:
+    # Two letters that stand alone side by side are rare, and looked for much faster.
+    if not any(_ALONE.match(folded.words, at) for at in _letters_alone(folded.words)):
+        return
     if not any(" ".join(word) in folded.words for word in _SPELLED):
         return
     for match in _SPELLED_OUT.finditer(folded.text):
@@ -254,3 +269,11 @@ def _spelled_out(folded: Folded) -> Iterator[Piece]:
         parts = re.split(r"[ ._*-]{2,3}", run) if re.search(r"[ ._*-]{2}", run) else [run]
         said = " ".join(re.sub(r"[ ._*-]", "", part) for part in parts)
         yield Piece(said, folded.origin(match.start()))
+
+
+def _letters_alone(words: str) -> Iterator[int]:
+    for letter in _SPELLED_SIGNS:
+        at = words.find(f" {letter} ")
+        while at >= 0:
+            yield at
+            at = words.find(f" {letter} ", at + 2)

@@ -7,15 +7,17 @@ from typing import NamedTuple
 from handrail.policy.injection.normalise import Folded
 from handrail.policy.injection.weighing import Weights
 
-# Some words together must weigh so much; passages that weigh nothing in the end may weigh more.
-ENOUGH = 190
+# Some words together must weigh so much, and so much with some more when each counts once.
+ENOUGH = 200
+ENOUGH_ONCE = 240
+_MORE = 6
 _TOGETHER = 12
 _STEP = 4
 _TOGETHER_WIDE = 10
 _BLOCK = 1_500
 _OVERLAP = 120
-_BEFORE = 200
-_AFTER = 300
+_BEFORE = 140
+_AFTER = 220
 _MOST_REMEMBERED = 50_000
 _LONGEST_REMEMBERED = 40
 
@@ -68,6 +70,9 @@ class Glance:
         for begin, long, words in blocks:
             sums = [0, *accumulate(map(weigh, words))]
             for first in _heavy_runs(sums, _TOGETHER, _STEP):
+                some = words[max(first - _MORE, 0) : first + _TOGETHER + _MORE]
+                if self._weights.of_words(some) < ENOUGH_ONCE:
+                    continue
                 # About where they stand is enough: more around them is read anyway.
                 width = long / len(words)
                 yield begin + int(first * width), begin + int((first + _TOGETHER) * width)

@@ -18,8 +18,8 @@ _DEPTH = 2
 _MOST_FINDINGS = 20
 # A passage that weighs nothing scores 1, one of a hundred more 1.5; nothing scores below 0.
 _HALF = 200
-_TOLD_FROM = -100
-_MOST_DECODED = 4_000
+_TOLD_FROM = -50
+_SHORT = 4_000
 
 
 class _Hit(NamedTuple):
@@ -59,8 +59,9 @@ def _score(weight: int) -> float:
 def _hits(scales: _Scales, text: str, depth: int, *, encoded: bool = False) -> Iterator[_Hit]:
     folded = fold(text)
     around = Surroundings(folded, encoded=encoded)
-    # What is decoded or smuggled is read from its beginning, whatever it says.
-    everything = [(0, _MOST_DECODED)] if encoded or folded.smuggled else None
+    # What is short, decoded or smuggled is read from its beginning, whatever it says.
+    short = len(folded.text) <= _SHORT
+    everything = [(0, _SHORT)] if short or encoded or folded.smuggled else None
     blocks = blocks_of(folded)
     for start, end in everything or scales.glance.regions(folded, blocks):
         sentences = sentences_of(folded.text, start, end, scales.weights.lexicon)
@@ -79,17 +80,19 @@ def _heavy(
     text: str,
 ) -> Iterator[_Hit]:
     """The heaviest passages of some sentences, none of which shares a sentence with another."""
-    enough = _TOLD_FROM - weights.most_of_signs - around.hides * weights.most_of_unseen
+    if not sentences:
+        return
+    possible = around.possible(sentences[0].start, sentences[-1].end)
+    unseen = weights.most_of_unseen if around.hides else 0
     heavy: list[Passage] = []
-    for passage in weights.passages(sentences):
-        if passage.weight >= enough:
-            start, end = sentences[passage.first].start, sentences[passage.last].end
-            signs = around.signs(start, end)
-            weight = passage.weight + weights.of_signs(signs)
-            if not UNSEEN.isdisjoint(signs):
-                weight += weights.of_unseen(passage.said)
-            if weight >= _TOLD_FROM:
-                heavy.append(passage._replace(weight=weight))
+    for passage in weights.passages(sentences, _TOLD_FROM - weights.most_of(possible) - unseen):
+        start, end = sentences[passage.first].start, sentences[passage.last].end
+        signs = around.signs(start, end)
+        weight = passage.weight + weights.of_signs(signs)
+        if not UNSEEN.isdisjoint(signs):
+            weight += weights.of_unseen(passage.said)
+        if weight >= _TOLD_FROM:
+            heavy.append(passage._replace(weight=weight))
     taken: set[int] = set()
     for passage in sorted(heavy, key=lambda one: -one.weight):
         numbers = range(passage.first, passage.last + 1)

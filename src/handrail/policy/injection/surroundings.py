@@ -8,9 +8,13 @@ from functools import cached_property
 from handrail.policy.injection.normalise import Folded
 
 UNSEEN = frozenset({"encoded", "smuggled", "disguised"})
+_SHOWN = ("quoted", "fenced", "listed")
+_MARKS = ("mark", "heading")
 
+_LEAD = 300
 _FAR = 4_000
 _BLOCK = 3_000
+_DEEPEST_FENCE = 8
 
 # Words of the trade: who uses two of them talks about attacks, or tests what stops them.
 _TALK = (
@@ -31,17 +35,29 @@ _HIDING = re.compile(
 _URL = re.compile(r"https?://|\bwww\.|\w\.(?:example|com|net|org|io|test)\b")
 _ADDRESS = re.compile(r"[\w.+-]{1,60}@[\w-]{1,60}\.")
 _PATH = re.compile(r"~/|/etc/|\.env\b|\.ssh|\brm -|\bcurl |\bwget |`")
+_FORGED = (
+    *("system", "tool_result", "assistant", "user", "instruction", "document", "context"),
+    *("important", "function_result", "admin"),
+)
 _MARK = re.compile(
-    r"<\|[a-z_]{3,20}\|>|\[/?inst\]|<</?sys>>|</?(?:system|tool_result|assistant|user|instructions?"
-    r"|document|context|important|function_results?|admin)\b[^<>\n]{0,60}>"
+    r"<\|[a-z_]{3,20}\|>|\[/?inst\]|<</?sys>>"
+    rf"|</?(?:{'|'.join(_FORGED)})s?\b[^<>\n]{{0,60}}>"
 )
 _HEADING = re.compile(
     r"(?:^|[\n>\]\"'*#\-(\[]|\d\]?)[ \t]{0,3}[\"*#\[(<]{0,4}"
     r"(?:system|assistant|developer|admin|operator|root|human)"
     r"[ _a-z]{0,18}[\])*>]{0,3}\s{0,2}(?:\(to \w{1,20}\))?[:\]>]"
 )
+_PATTERNS = {"url": _URL, "address": _ADDRESS, "path": _PATH, "mark": _MARK, "heading": _HEADING}
+# Each pattern holds one of these, which are looked for much faster.
+_PARTS = {
+    "url": ("://", "www.", ".example", ".com", ".net", ".org", ".io", ".test"),
+    "address": ("@",),
+    "path": ("~/", "/etc/", ".env", ".ssh", "rm -", "curl ", "wget ", "`"),
+    "mark": ("<|", "<<", "[inst", "[/inst", *(f"<{name}" for name in _FORGED), "</"),
+    "heading": ("system", "assistant", "developer", "admin", "operator", "root", "human"),
+}
 _REMARK = re.compile(r"[ \t]{0,20}(?:#|//|/?\*|--|;|<!--|%|\"\"\")")
-_FENCE = re.compile(r"^[ \t]{0,6}(?:```|~~~)", re.MULTILINE)
 _QUOTE = re.compile(r"(?:^|[\s(\[=,:])'[^']*$")
 
 
@@ -59,12 +75,31 @@ class Surroundings:
 
     def signs(self, start: int, end: int) -> list[str]:
         """The names of what is to be said of where a passage stands."""
-        return [
-            *self._always,
-            *self._hidden(start, end),
-            *self._example(start),
-            *self._holds(start, end),
-        ]
+        return [*self.inside(start, end), *self.outside(start, end)]
+
+    def possible(self, start: int, end: int) -> list[str]:
+        """Which signs passages of a stretch may have that make them heavier; often none."""
+        near = self._text[max(start - _LEAD, 0) : end + _LEAD]
+        found = [name for name, parts in _PARTS.items() if any(part in near for part in parts)]
+        found += ["comment"] if self._has_comments else []
+        found += ["hiding"] if "<" in near else []
+        found += [*UNSEEN] if self.hides else []
+        return [*found, *_SHOWN, "remark"]
+
+    def inside(self, start: int, end: int) -> Iterator[str]:
+        """What a passage holds, and what is written right before it."""
+        inside = self._text[start : end + 40]
+        around = self._text[max(start - 60, 0) : end + 30]
+        for name, pattern in _PATTERNS.items():
+            seen = around if name in _MARKS else inside
+            if any(part in seen for part in _PARTS[name]) and pattern.search(seen):
+                yield name
+
+    def outside(self, start: int, end: int) -> Iterator[str]:
+        """How a passage is hidden, and what the text around it is about."""
+        yield from self._always
+        yield from self._hidden(start, end)
+        yield from self._example(start)
 
     @property
     def hides(self) -> bool:
@@ -103,19 +138,18 @@ class Surroundings:
         if _REMARK.match(line + self._text[start : start + 30]):
             yield "remark"
 
-    def _holds(self, start: int, end: int) -> Iterator[str]:
-        inside = self._text[start : end + 40]
-        for name, pattern in (("url", _URL), ("address", _ADDRESS), ("path", _PATH)):
-            if pattern.search(inside):
-                yield name
-        around = self._text[max(start - 60, 0) : end + 30]
-        for name, pattern in (("mark", _MARK), ("heading", _HEADING)):
-            if pattern.search(around):
-                yield name
+    @cached_property
+    def _has_comments(self) -> bool:
+        return "<!--" in self._text
 
     @cached_property
     def _fences(self) -> list[int]:
-        return [match.start() for match in _FENCE.finditer(self._text)]
+        """Where lines begin or end a fence."""
+        found = [*_places(self._text, "```"), *_places(self._text, "~~~")]
+        return sorted(at for at in found if not self._line_before(at).strip())
+
+    def _line_before(self, at: int) -> str:
+        return self._text[max(at - _DEEPEST_FENCE, 0) : at].rpartition("\n")[2]
 
     def _words_of_the_trade(self, start: int) -> int:
         """How many different ones are used not far away."""
@@ -124,6 +158,13 @@ class Surroundings:
             near = self._text[max(block - 1, 0) * _BLOCK : (block + 2) * _BLOCK]
             self._talk[block] = sum(word in near for word in _TALK)
         return self._talk[block]
+
+
+def _places(text: str, mark: str) -> Iterator[int]:
+    at = text.find(mark)
+    while at >= 0:
+        yield at
+        at = text.find(mark, at + len(mark))
 
 
 def _is_quoted(line: str, paragraph: str, rest: str) -> bool:

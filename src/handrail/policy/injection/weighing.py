@@ -22,6 +22,7 @@ MOST_SENTENCES = 3
 MOST_WORDS = 60
 AROUND = 14
 NEAR = 6
+_MOST_AROUND = 150
 
 
 class Passage(NamedTuple):
@@ -77,19 +78,31 @@ class Weights:
         self._pairs = [[get(f"{one}>{other}", 0) for other in names] for one in names]
         self._claims = Claims(self.lexicon)
 
-    def passages(self, sentences: Sequence[Sentence]) -> Iterator[Passage]:
-        """Every passage of some sentences, weighed but for the signs around it."""
+    def passages(self, sentences: Sequence[Sentence], least: int) -> Iterator[Passage]:
+        """The passages of some sentences that weigh at least so much, but for their signs."""
         words = [word for sentence in sentences for word in sentence.words]
         ends = [0, *accumulate(len(sentence.words) for sentence in sentences)]
-        before = [_sum(self.before, words[max(at - AROUND, 0) : at]) for at in ends]
-        after = [_sum(self.after, words[at : at + AROUND]) for at in ends]
         weighed = [self._weigh(one) for one in sentences]
+        for first, last, weight, said in self._alone(weighed, ends):
+            # Words around a passage seldom weigh more than that.
+            if weight >= least - _MOST_AROUND:
+                begin, end = ends[first], ends[last + 1]
+                weight += _sum(self.before, words[max(begin - AROUND, 0) : begin])
+                weight += _sum(self.after, words[end : end + AROUND])
+                if weight >= least:
+                    yield Passage(first, last, weight, said)
+
+    def _alone(self, weighed: Sequence[_Weighed], ends: Sequence[int]) -> Iterator[Passage]:
+        """Every passage, weighed without what stands around it."""
         bias = self.signs.get("bias", 0)
-        for first in range(len(sentences)):
-            lead = bias + before[first]
+        for first, beginning in enumerate(weighed):
+            if beginning.weight + _of(self._single, beginning.said) < 0:
+                # Without this sentence the passage weighs more.
+                continue
+            lead = bias
             said = begun = led = 0
             claimed: frozenset[str] = frozenset()
-            for last in range(first, min(first + MOST_SENTENCES, len(sentences))):
+            for last in range(first, min(first + MOST_SENTENCES, len(weighed))):
                 if last > first and ends[last + 1] - ends[first] > MOST_WORDS:
                     break
                 one = weighed[last]
@@ -97,11 +110,8 @@ class Weights:
                 lead += _of(self._begins, one.begun & ~begun) + _of(self._colon, one.led & ~led)
                 said, begun, led = said | one.said, begun | one.begun, led | one.led
                 claimed |= one.claimed
-                weight = lead + after[last + 1]
-                if claimed:
-                    told = self._claims.of_passage(claimed, said)
-                    weight += sum(self.claims.get(name, 0) for name in told)
-                yield Passage(first, last, weight, said)
+                told = self._claims.of_passage(claimed, said) if claimed else ()
+                yield Passage(first, last, lead + sum(self.claims.get(name, 0) for name in told), said)
 
     def _weigh(self, sentence: Sentence) -> _Weighed:
         weight = _sum(self.words, sentence.words) + self._near(sentence.tokens)
@@ -114,18 +124,29 @@ class Weights:
 
     @property
     def most_of_unseen(self) -> int:
+        """What being unseen can add to concepts at most."""
         return sum(weight for weight in self._unseen if weight > 0)
 
-    @property
-    def most_of_signs(self) -> int:
-        """What signs can add at most."""
-        return sum(weight for name, weight in self.signs.items() if weight > 0 and name != "bias")
+    def most_of(self, signs: Iterable[str]) -> int:
+        """What some signs can add at most."""
+        return sum(max(self.signs.get(sign, 0), 0) for sign in signs)
 
     def of_word(self, word: str) -> int:
         """What a word weighs by itself."""
         entry = self.lexicon.entries[word]
         concepts = entry.concepts if entry else ()
         return self.words.get(word, 0) + sum(self._single[number] for number in concepts)
+
+    def of_words(self, words: Iterable[str]) -> int:
+        """What some words weigh, each of them and of their concepts once."""
+        entries, weights = self.lexicon.entries, self.words
+        total = said = 0
+        for word in set(words):
+            total += weights.get(word, 0)
+            if entry := entries[word]:
+                for concept in entry.concepts:
+                    said |= 1 << concept
+        return total + _of(self._single, said)
 
     def of_signs(self, signs: Iterable[str]) -> int:
         return sum(self.signs.get(sign, 0) for sign in signs)
