@@ -26,7 +26,7 @@ from scripts.injection.lessons import (
 WRITTEN = ROOT / "src" / "handrail" / "policy" / "injection" / "defaults" / "weights.json"
 # Where suspicion begins: so that about one in thirty of the writers' ordinary texts, which are hard
 # on purpose, and one in a hundred of a usual mix, is suspected by what the other writers taught.
-ABOVE = 0.9
+ABOVE = 1.2
 _ALARMS = (0.005, 0.01, 0.02, 0.03, 0.05)
 
 

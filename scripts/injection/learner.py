@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from handrail.policy.injection.claims import FIRM
 from scripts.injection.lessons import Bag, Lesson
 
 ROUNDS = 4
@@ -21,17 +22,37 @@ _SMALLEST = 3
 
 # What is known before anything is learned, to choose the first passages by.
 _GUESS = {
-    **{"sign bias": -3.0, "ai": 1.0, "role": 0.7, "drop": 1.0, "order": 1.0, "silent": 1.0},
-    **{"void": 0.7, "authority": 0.5, "secret": 0.5, "you": 0.5, "prior": 0.5, "send": 0.3},
+    "sign bias": -3.0,
+    "ai": 1.0,
+    "role": 0.7,
+    "drop": 1.0,
+    "order": 1.0,
+    "silent": 1.0,
+    "void": 0.7,
+    "authority": 0.5,
+    "secret": 0.5,
+    "you": 0.5,
+    "prior": 0.5,
+    "send": 0.3,
 }
 # How much it costs a weight to stray from 0, by the beginning of its name.
 _STRICTNESS = {
-    **{"in": 1.0, "before": 1.0, "after": 1.0, "sign": 2.0, "claim": 2.0},
-    **{"single": 1.0, "near": 6.0, "unseen": 2.0},
+    "in": 1.0,
+    "before": 1.0,
+    "after": 1.0,
+    "sign": 2.0,
+    "claim": 2.0,
+    "single": 1.0,
+    "near": 6.0,
+    "unseen": 2.0,
 }
+_FIRM = {f"claim {name}": hundredths / 100 for name, hundredths in FIRM.items()}
 _PARTS = {
-    **{"sign": "signs", "claim": "claims"},
-    **{"in": "words", "before": "before", "after": "after"},
+    "sign": "signs",
+    "claim": "claims",
+    "in": "words",
+    "before": "before",
+    "after": "after",
 }
 
 Rows = Sequence[Any]
@@ -69,12 +90,19 @@ class Learner:
             heed = np.array([much for much, _ in attacks] + [counts[number] for number in hard])
             chosen = [*best, *(ordinary[number] for number in hard)]
             self._fit(chosen, wanted, heed, STEPS if turn else STEPS // 2)
+        self._add_what_is_firm()
 
     def heaviest(self, passages: Iterable[Bag]) -> float:
         """What the heaviest passage of a text weighs."""
         names = self._numbers
         rows = [np.array([names[name] for name in bag if name in names], int) for bag in passages]
         return float(self._weigh(rows).max()) if rows else -9.0
+
+    def _add_what_is_firm(self) -> None:
+        """Afterwards: learned along, other weights would be learned against it."""
+        for name, weight in _FIRM.items():
+            self._numbers[name] = len(self._numbers)
+            self.weights = np.append(self.weights, weight)
 
     def _row(self, bag: Bag) -> Any:
         return np.array([self._numbers.setdefault(name, len(self._numbers)) for name in bag], int)
@@ -122,7 +150,7 @@ def _worth_learning(lessons: Iterable[Lesson]) -> set[str]:
             writers[name].add(one.writer)
     return {
         name
-        for name in texts
+        for name in texts.keys() - _FIRM.keys()
         if not name.startswith(("in ", "before ", "after "))
         or (texts[name] >= FEWEST_TEXTS and len(writers[name]) >= FEWEST_WRITERS)
     }

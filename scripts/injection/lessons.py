@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from handrail.policy.injection.claims import Claims
+from handrail.policy.injection.claims import UNSEEN_CLAIM, Claims
 from handrail.policy.injection.concepts import shipped_concepts
 from handrail.policy.injection.encoded import decoded_pieces
 from handrail.policy.injection.normalise import fold
@@ -35,10 +35,89 @@ _CLAIMS = Claims(_LEXICON)
 
 # Words that say nothing, or only that the address was an example.
 _SMALL_WORDS = frozenset(
-    "the a an and or of to in on at by for from with as is are be was were been it its that which"
-    " re ll ve will would also then than so but more all any some each one two has have had"
-    " do does did there their they them he she his her we our my me us into out up over about"
-    " example com https http org net www invalid test io html en txt md id".split()
+    [
+        "the",
+        "a",
+        "an",
+        "and",
+        "or",
+        "of",
+        "to",
+        "in",
+        "on",
+        "at",
+        "by",
+        "for",
+        "from",
+        "with",
+        "as",
+        "is",
+        "are",
+        "be",
+        "was",
+        "were",
+        "been",
+        "it",
+        "its",
+        "that",
+        "which",
+        "re",
+        "ll",
+        "ve",
+        "will",
+        "would",
+        "also",
+        "then",
+        "than",
+        "so",
+        "but",
+        "more",
+        "all",
+        "any",
+        "some",
+        "each",
+        "one",
+        "two",
+        "has",
+        "have",
+        "had",
+        "do",
+        "does",
+        "did",
+        "there",
+        "their",
+        "they",
+        "them",
+        "he",
+        "she",
+        "his",
+        "her",
+        "we",
+        "our",
+        "my",
+        "me",
+        "us",
+        "into",
+        "out",
+        "up",
+        "over",
+        "about",
+        "example",
+        "com",
+        "https",
+        "http",
+        "org",
+        "net",
+        "www",
+        "invalid",
+        "test",
+        "io",
+        "html",
+        "en",
+        "txt",
+        "md",
+        "id",
+    ]
 )
 
 Bag = list[str]
@@ -113,8 +192,9 @@ def _concepts(sentences: list[Sentence], *, unseen: bool) -> Bag:
                 for later in sentence.tokens[index + 1 : index + 1 + NEAR]:
                     if later.number - token.number <= NEAR:
                         near += [f"{_NAMES[one]}>{_NAMES[other]}" for other in later.concepts]
-    claimed = frozenset().union(*(_CLAIMS.of_sentence(one.tokens) for one in sentences))
+    claimed = {claim for one in sentences for claim in _CLAIMS.of_sentence(one.tokens)}
     claims = [f"claim {name}" for name in sorted(_CLAIMS.of_passage(claimed, bits))]
+    claims += [f"claim {UNSEEN_CLAIM}"] if unseen and "claim any" in claims else []
     return sorted(single) + near + claims
 
 

@@ -1,4 +1,4 @@
-"""Texts to learn from, made up of sayings: orders to machines, and ordinary uses of the same words."""
+"""Texts to learn from, made up of sayings: orders to machines, and the same words in other use."""
 
 import random
 import re
@@ -36,7 +36,9 @@ class MadeUp:
     def ordinary(self, many: int) -> Iterator[str]:
         kinds = self._sayings["ordinary"]
         for _ in range(many):
-            kind = self._random.choice(["mention", "mention", "talk", "talk", "guide", "people", "other"])
+            kind = self._random.choice(
+                ["mention", "mention", "talk", "talk", "guide", "people", "other"]
+            )
             said = [self._fill(self._random.choice(kinds[kind]))]
             if kind != "guide" and self._random.random() < 0.4:
                 more = self._random.choice([kind, "talk", "people"])

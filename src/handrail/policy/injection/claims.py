@@ -16,6 +16,12 @@ ALONG = (
     *("send", "run", "destroy", "say", "obey"),
 )
 DENIED = "denied"
+# A sentence that begins so: ignore the previous instructions.
+COMMAND = "command"
+# What a claim weighs more for being written so that it is not seen.
+UNSEEN_CLAIM = "unseen"
+# These are not left to what is learned: they are what the scan is there for.
+FIRM = {COMMAND: 250, UNSEEN_CLAIM: 350}
 _REACH = 7
 _BESIDE = 3
 _DENIES = 2
@@ -48,11 +54,14 @@ class Claims:
                     continue
                 for near in self._near(tokens, token, self._ends[end]):
                     claimed.add(near.name)
-                    claimed |= {f"{near.name}-{name}" for name in self._stand_beside(tokens, near)}
+                    beside = {*self._stand_beside(tokens, near)}
+                    claimed |= {f"{near.name}-{name}" for name in beside}
+                    if near.name == "drop-order" and "prior" in beside and token.begins:
+                        claimed.add(COMMAND)
         return frozenset(claimed)
 
     def of_passage(self, claimed: Set[str], said: int) -> Iterator[str]:
-        """What is weighed of the claims of some sentences; `said` are all their concepts as bits."""
+        """What is weighed of the claims of some sentences; `said` are their concepts as bits."""
         yield from claimed
         pairs = sum(name.count("-") == 1 for name in claimed)
         if pairs:

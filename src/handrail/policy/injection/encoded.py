@@ -47,6 +47,7 @@ _SPELLED = ("ignore", "disregard", "forget", "system", "agent")
 # Each of the above has one of these.
 _SPELLED_SIGNS = ("g", "y")
 _ALONE = re.compile(r" [gy] \w(?: |$)")
+_WORD_GAP = re.compile(r"[ ._*-]{2,3}")
 _SPELLED_OUT = re.compile(r"(?<![a-z0-9])[a-z0-9](?:[ ._*-]{1,3}[a-z0-9](?![a-z0-9])){3,400}")
 
 
@@ -107,9 +108,7 @@ class _Disguises(dict[str, Disguise | None]):
 _DISGUISES = _Disguises()
 
 
-def _signs(
-    folded: Folded, words: Sequence[str], known: Mapping[str, Disguise]
-) -> Iterator[Sign]:
+def _signs(folded: Folded, words: Sequence[str], known: Mapping[str, Disguise]) -> Iterator[Sign]:
     """Where words that are signs stand, in their order."""
     padded, at = f" {folded.words} ", -1
     for word in filter(known.__contains__, words):
@@ -266,7 +265,9 @@ def _spelled_out(folded: Folded) -> Iterator[Piece]:
         return
     for match in _SPELLED_OUT.finditer(folded.text):
         run = match.group()
-        parts = re.split(r"[ ._*-]{2,3}", run) if re.search(r"[ ._*-]{2}", run) else [run]
+        parts = _WORD_GAP.split(run) if _WORD_GAP.search(run) else [run]
+        if len(parts) == 1 and re.search(r"[._*-]", run):
+            parts = run.split(" ")
         said = " ".join(re.sub(r"[ ._*-]", "", part) for part in parts)
         yield Piece(said, folded.origin(match.start()))
 

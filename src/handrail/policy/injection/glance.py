@@ -9,15 +9,15 @@ from handrail.policy.injection.weighing import Weights
 
 # Some words together must weigh so much, and so much with some more when each counts once.
 ENOUGH = 200
-ENOUGH_ONCE = 240
+ENOUGH_ONCE = 260
 _MORE = 6
 _TOGETHER = 12
-_STEP = 4
+_STEP = 6
 _TOGETHER_WIDE = 10
 _BLOCK = 1_500
 _OVERLAP = 120
-_BEFORE = 140
-_AFTER = 220
+_BEFORE = 120
+_AFTER = 180
 _MOST_REMEMBERED = 50_000
 _LONGEST_REMEMBERED = 40
 
@@ -71,7 +71,7 @@ class Glance:
             sums = [0, *accumulate(map(weigh, words))]
             for first in _heavy_runs(sums, _TOGETHER, _STEP):
                 some = words[max(first - _MORE, 0) : first + _TOGETHER + _MORE]
-                if self._weights.of_words(some) < ENOUGH_ONCE:
+                if sum(map(weigh, set(some))) < ENOUGH_ONCE:
                     continue
                 # About where they stand is enough: more around them is read anyway.
                 width = long / len(words)
@@ -86,18 +86,15 @@ class Glance:
             yield matches[first].start(), last.end()
 
 
-def _heavy_runs(sums: Sequence[int], together: int, step: int) -> Iterator[int]:
+def _heavy_runs(sums: Sequence[int], together: int, step: int) -> list[int]:
     """At which word each run begins that weighs enough."""
     many = len(sums) - 1
-    if 0 < many < together:
-        if sums[-1] >= ENOUGH:
-            yield 0
-        return
+    if many < together:
+        return [0] if sums[-1] >= ENOUGH else []
     runs = zip(sums[::step], sums[together::step], strict=False)
-    yield from (step * number for number, (low, high) in enumerate(runs) if high - low >= ENOUGH)
+    heavy = [step * number for number, (low, high) in enumerate(runs) if high - low >= ENOUGH]
     last = many - together
-    if last >= 0 and last % step and sums[-1] - sums[last] >= ENOUGH:
-        yield last
+    return [*heavy, last] if last % step and sums[-1] - sums[last] >= ENOUGH else heavy
 
 
 class _Known(dict[str, int]):

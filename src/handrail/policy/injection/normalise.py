@@ -28,6 +28,7 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")
     | {"\u3002": ".", "\u3001": ","}
 )
+_BREAK = re.compile(r"\\[nrt]")
 _OTHER_SCRIPT = re.compile(r"[\u0370-\u058f]")
 # What follows the character with which each kind of escape begins.
 _ENTITY = r"(?:#[0-9]{2,7}|#[xX][0-9a-fA-F]{2,6}|[a-zA-Z]{2,8});"
@@ -81,8 +82,8 @@ class Folded:
 
 def fold(text: str) -> Folded:
     """The one form of a text. Line breaks that are written as escapes become blanks."""
-    for escape in ("\\n", "\\r", "\\t"):
-        text = text.replace(escape, "  ")
+    if "\\" in text:
+        text = _BREAK.sub("  ", text)
     if _has_escapes(text):
         return _fold_strange(text, _STRANGE)
     return _folded(text.lower()) if text.isascii() else _fold_strange(text, _NOT_ASCII)
@@ -172,13 +173,19 @@ def _is_disguise(run: str, told: str, beside: str) -> bool:
         return len(beside) == 2 and beside.isascii() and beside.isalpha()
     match run[0]:
         case "&":
-            return run[1] == "#" and told.isascii() and told.isalpha()
-        case "\\" | "%":
-            return told.isascii() and told.isalpha()
+            return run[1] == "#" and _is_plain_letter(html.unescape(run))
+        case "\\":
+            return _is_plain_letter(_unescape(run))
+        case "%":
+            return _is_plain_letter(unquote(run, errors="ignore"))
         case _:
             pass
     odd = sum(1 for char in run if ord(char) >= _FIRST_ODD)
-    return odd >= _FEWEST_ODD and odd == len(run) and told.isascii() and told.isalpha()
+    return odd >= _FEWEST_ODD and odd == len(run) and _is_plain_letter(told)
+
+
+def _is_plain_letter(meant: str) -> bool:
+    return meant.isascii() and meant.isalpha()
 
 
 def _unescape(escape: str) -> str:

@@ -18,7 +18,7 @@ _DEPTH = 2
 _MOST_FINDINGS = 20
 # A passage that weighs nothing scores 1, one of a hundred more 1.5; nothing scores below 0.
 _HALF = 200
-_TOLD_FROM = -50
+_TOLD_FROM = 0
 _SHORT = 4_000
 
 
@@ -67,7 +67,8 @@ def _hits(scales: _Scales, text: str, depth: int, *, encoded: bool = False) -> I
         sentences = sentences_of(folded.text, start, end, scales.weights.lexicon)
         yield from _heavy(scales.weights, sentences, around, folded, text)
     if depth > 0:
-        for piece in decoded_pieces(text, folded, set().union(*(block.words for block in blocks))):
+        different = set[str]().union(*(block.words for block in blocks))
+        for piece in decoded_pieces(text, folded, different):
             for hit in _hits(scales, piece.text, depth - 1, encoded=True):
                 yield hit._replace(offset=piece.offset)
 
@@ -90,7 +91,7 @@ def _heavy(
         signs = around.signs(start, end)
         weight = passage.weight + weights.of_signs(signs)
         if not UNSEEN.isdisjoint(signs):
-            weight += weights.of_unseen(passage.said)
+            weight += weights.of_unseen(passage)
         if weight >= _TOLD_FROM:
             heavy.append(passage._replace(weight=weight))
     taken: set[int] = set()
@@ -98,8 +99,9 @@ def _heavy(
         numbers = range(passage.first, passage.last + 1)
         if taken.isdisjoint(numbers):
             taken.update(numbers)
-            at = folded.origin(_beginning(folded.text, sentences[passage.first].start))
             inside = sentences[passage.first : passage.last + 1]
+            telling = max(inside, key=weights.of_sentence)
+            at = folded.origin(_beginning(folded.text, telling.start))
             yield _Hit(passage.weight, at, text[at : at + 2 * _SHOWN_CHARS], inside)
 
 

@@ -44,7 +44,10 @@ def sentences_of(text: str, start: int, end: int, lexicon: Lexicon) -> list[Sent
     tokens: list[Token] = []
     pieces = _pieces(text, start, end, lexicon)
     first, begins = start, True
-    line = text.rfind("\n", max(start - _SHORT_LINE, 0), start) + 1 or start - _SHORT_LINE
+    # Where the line begins; far enough before, if that is too far to matter.
+    line = text.rfind("\n", max(start - _SHORT_LINE, 0), start) + 1
+    if not line and start > _SHORT_LINE:
+        line = start - _SHORT_LINE
     for index, (at, word, entry) in enumerate(pieces):
         if word is None:
             begins = True
@@ -106,7 +109,9 @@ def _pieces(text: str, start: int, end: int, lexicon: Lexicon) -> list[_Piece]:
         else:
             found.append((match.start(), word, entries[word]))
     if not text.isascii():
-        for match in lexicon.wide_pattern.finditer(text, start, end):
-            found.append((match.start(), match.group(), entries[match.group()]))
+        found += [
+            (match.start(), match.group(), entries[match.group()])
+            for match in lexicon.wide_pattern.finditer(text, start, end)
+        ]
         found.sort(key=lambda piece: piece[0])
     return found

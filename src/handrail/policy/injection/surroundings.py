@@ -1,4 +1,4 @@
-"""Where a passage stands: hidden, quoted, in a comment, after a forged heading, in talk of attacks."""
+"""Where a passage stands: hidden, quoted, after a forged heading, in talk of attacks."""
 
 import re
 from bisect import bisect_left
@@ -16,16 +16,20 @@ _FAR = 4_000
 _BLOCK = 3_000
 _DEEPEST_FENCE = 8
 
-# Words of the trade: who uses two of them talks about attacks, or tests what stops them.
+# Words of the trade: who uses some of them talks about attacks, or tests what stops them.
 _TALK = (
     *("injection", "jailbreak", "adversarial", "red team", "red-team", "owasp", "payload"),
-    *("malicious", "untrusted", "guardrail", "detector", "classifier", "sanitiz", "sanitis"),
-    *("mitigat", "threat", "exfiltrat", "blocked", "flagged", "benign", "corpus", "dataset"),
-    *("vulnerab", "cve-", "filtered", "rejected", "def test_", "assert", "expect(", "describe("),
-    *("attack", "research", "phishing", "scam", "exploit", "test case", "expected:", "refused"),
+    *("malicious", "untrusted", "guardrail", "classifier", "sanitiz", "sanitis", "exfiltrat"),
+    *("benign", "corpus", "def test_", "attacker", "hidden instruction", "prompt leak"),
     *("einschleusung", "angreifer", "angriff", "attaqu", "atacante", "ataque", "attacc", "aanval"),
     *("атак", "злоумышленник", "внедрени", "инъекци", "攻击", "攻擊", "注入", "攻撃"),
     *("インジェクション", "공격", "인젝션", "주입"),
+)
+# Words that such texts use, and others too.
+_RELATED = (
+    *("mitigat", "threat", "blocked", "flagged", "dataset", "detector", "vulnerab", "cve-"),
+    *("filtered", "rejected", "assert", "expect(", "describe(", "attack", "research", "phishing"),
+    *("scam", "exploit", "test case", "expected:", "refused", "quarantin", "suspicious", "trick"),
 )
 _HIDING = re.compile(
     r"display\s{0,2}:\s{0,2}none|font-size\s{0,2}:\s{0,2}[01](?:px|pt|em|%|;|\")|visibility\s{0,2}:"
@@ -71,7 +75,7 @@ class Surroundings:
             *(["encoded"] if encoded else []),
             *(["smuggled"] if folded.smuggled else []),
         ]
-        self._talk: dict[int, int] = {}
+        self._talk: dict[int, tuple[int, int]] = {}
 
     def signs(self, start: int, end: int) -> list[str]:
         """The names of what is to be said of where a passage stands."""
@@ -129,10 +133,12 @@ class Surroundings:
             *(["listed"] if line.lstrip().startswith((">", "|")) else []),
         ]
         yield from shown
-        talk = self._words_of_the_trade(start)
+        talk, related = self._words_of_the_trade(start)
         for least in (1, 2, 4):
             if talk >= least:
                 yield f"talk-{least}"
+            if talk + related >= least:
+                yield f"related-{least}"
                 if shown and least < 4:
                     yield f"example-{least}"
         if _REMARK.match(line + self._text[start : start + 30]):
@@ -151,12 +157,15 @@ class Surroundings:
     def _line_before(self, at: int) -> str:
         return self._text[max(at - _DEEPEST_FENCE, 0) : at].rpartition("\n")[2]
 
-    def _words_of_the_trade(self, start: int) -> int:
-        """How many different ones are used not far away."""
+    def _words_of_the_trade(self, start: int) -> tuple[int, int]:
+        """How many different ones are used not far away, and how many that are related."""
         block = start // _BLOCK
         if block not in self._talk:
             near = self._text[max(block - 1, 0) * _BLOCK : (block + 2) * _BLOCK]
-            self._talk[block] = sum(word in near for word in _TALK)
+            self._talk[block] = (
+                sum(word in near for word in _TALK),
+                sum(word in near for word in _RELATED),
+            )
         return self._talk[block]
 
 

@@ -14,7 +14,7 @@ from importlib.resources import files
 from itertools import accumulate, product
 from typing import Any, NamedTuple
 
-from handrail.policy.injection.claims import Claims
+from handrail.policy.injection.claims import UNSEEN_CLAIM, Claims
 from handrail.policy.injection.concepts import Lexicon, shipped_concepts
 from handrail.policy.injection.sentences import Sentence, Token
 
@@ -26,12 +26,16 @@ _MOST_AROUND = 150
 
 
 class Passage(NamedTuple):
-    """Some sentences that follow each other, what they weigh so far, and their concepts as bits."""
+    """Some sentences that follow each other, what they weigh so far, and what they say.
+
+    `said` are their concepts as bits; `claims` tells whether they claim anything.
+    """
 
     first: int
     last: int
     weight: int
     said: int
+    claims: bool
 
 
 class _Weighed(NamedTuple):
@@ -83,14 +87,14 @@ class Weights:
         words = [word for sentence in sentences for word in sentence.words]
         ends = [0, *accumulate(len(sentence.words) for sentence in sentences)]
         weighed = [self._weigh(one) for one in sentences]
-        for first, last, weight, said in self._alone(weighed, ends):
+        for first, last, weight, said, claims in self._alone(weighed, ends):
             # Words around a passage seldom weigh more than that.
             if weight >= least - _MOST_AROUND:
                 begin, end = ends[first], ends[last + 1]
                 weight += _sum(self.before, words[max(begin - AROUND, 0) : begin])
                 weight += _sum(self.after, words[end : end + AROUND])
                 if weight >= least:
-                    yield Passage(first, last, weight, said)
+                    yield Passage(first, last, weight, said, claims)
 
     def _alone(self, weighed: Sequence[_Weighed], ends: Sequence[int]) -> Iterator[Passage]:
         """Every passage, weighed without what stands around it."""
@@ -110,22 +114,37 @@ class Weights:
                 lead += _of(self._begins, one.begun & ~begun) + _of(self._colon, one.led & ~led)
                 said, begun, led = said | one.said, begun | one.begun, led | one.led
                 claimed |= one.claimed
-                told = self._claims.of_passage(claimed, said) if claimed else ()
-                yield Passage(first, last, lead + sum(self.claims.get(name, 0) for name in told), said)
+                told = [*self._claims.of_passage(claimed, said)] if claimed else []
+                claims = sum(self.claims.get(name, 0) for name in told)
+                yield Passage(first, last, lead + claims, said, "any" in told)
 
     def _weigh(self, sentence: Sentence) -> _Weighed:
         weight = _sum(self.words, sentence.words) + self._near(sentence.tokens)
         claimed = self._claims.of_sentence(sentence.tokens)
         return _Weighed(weight, *_masks(sentence.tokens), claimed)
 
-    def of_unseen(self, said: int) -> int:
-        """What concepts weigh more for being written so that they are not seen."""
-        return _of(self._unseen, said)
+    def of_sentence(self, sentence: Sentence) -> int:
+        """What a sentence weighs, wherever it stands."""
+        one = self._weigh(sentence)
+        claims = self._claims.of_passage(one.claimed, one.said)
+        return (
+            one.weight
+            + _of(self._single, one.said)
+            + _of(self._begins, one.begun)
+            + _of(self._colon, one.led)
+            + sum(self.claims.get(name, 0) for name in claims)
+        )
+
+    def of_unseen(self, passage: Passage) -> int:
+        """What a passage weighs more for being written so that it is not seen."""
+        claims = self.claims.get(UNSEEN_CLAIM, 0) if passage.claims else 0
+        return _of(self._unseen, passage.said) + claims
 
     @property
     def most_of_unseen(self) -> int:
-        """What being unseen can add to concepts at most."""
-        return sum(weight for weight in self._unseen if weight > 0)
+        """What being unseen can add to a passage at most."""
+        claims = max(self.claims.get(UNSEEN_CLAIM, 0), 0)
+        return sum(weight for weight in self._unseen if weight > 0) + claims
 
     def most_of(self, signs: Iterable[str]) -> int:
         """What some signs can add at most."""
@@ -136,17 +155,6 @@ class Weights:
         entry = self.lexicon.entries[word]
         concepts = entry.concepts if entry else ()
         return self.words.get(word, 0) + sum(self._single[number] for number in concepts)
-
-    def of_words(self, words: Iterable[str]) -> int:
-        """What some words weigh, each of them and of their concepts once."""
-        entries, weights = self.lexicon.entries, self.words
-        total = said = 0
-        for word in set(words):
-            total += weights.get(word, 0)
-            if entry := entries[word]:
-                for concept in entry.concepts:
-                    said |= 1 << concept
-        return total + _of(self._single, said)
 
     def of_signs(self, signs: Iterable[str]) -> int:
         return sum(self.signs.get(sign, 0) for sign in signs)
