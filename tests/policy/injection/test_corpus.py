@@ -1,6 +1,6 @@
 """What the scan catches and what it lets pass, of texts it learned from and of texts written blind.
 
-Of those it learned from it must know nearly all; what that is worth for others is printed by
+Of those it learned from it must know most; what that is worth for others is printed by
 `python -m scripts.injection.learn --figures`, which holds out one writer at a time, and by the
 texts that were held back.
 """
@@ -24,7 +24,8 @@ STRENGTHS = {"attack": {"explicit", "quiet"}, "ordinary": {None}}
 PIECE = 6_000
 FEWEST_ATTACKS = 150
 FEWEST_ORDINARY = 500
-LEAST_CAUGHT = 0.9
+# What it reaches there, less a little: a fall is a mistake.
+LEAST_CAUGHT = 0.85
 MOST_ALARMS = 0.01
 
 Row = dict[str, Any]

@@ -31,6 +31,7 @@ def test_sentences_end_where_people_end_them(text: str, sentences: list[str] | N
 def test_a_sentence_without_an_end_is_cut() -> None:
     assert len(words_of("word word\n\n" * 10_000)) > 100
     assert max(len(one.split()) for one in words_of("word; " * 10_000)) <= 50
+    assert max(len(one.split()) for one in words_of("word " * 10_000)) <= 80
 
 
 def test_a_token_knows_how_it_stands_in_its_sentence() -> None:

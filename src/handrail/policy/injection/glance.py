@@ -90,7 +90,7 @@ def _heavy_runs(sums: Sequence[int], together: int, step: int) -> list[int]:
     """At which word each run begins that weighs enough."""
     many = len(sums) - 1
     if many < together:
-        return [0] if sums[-1] >= ENOUGH else []
+        return [0] if many and sums[-1] >= ENOUGH else []
     runs = zip(sums[::step], sums[together::step], strict=False)
     heavy = [step * number for number, (low, high) in enumerate(runs) if high - low >= ENOUGH]
     last = many - together

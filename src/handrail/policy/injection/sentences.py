@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 from handrail.policy.injection.concepts import FIRST_WIDE, SECOND, Entry, Lexicon
 
+# A sentence this long ends at the next sign of any kind, and at so many words without one.
 _LONGEST_SENTENCE = 40
+_MOST_WORDS = 80
 _SHORT_LINE = 48
 _PHRASE_REACH = 8
 
@@ -63,6 +65,9 @@ def sentences_of(text: str, start: int, end: int, lexicon: Lexicon) -> list[Sent
             tokens.append(Token(len(words), concepts, begins, colon))
         words.append(word)
         begins = False
+        if len(words) >= _MOST_WORDS:
+            sentences.append(Sentence(first, at + len(word), words, tokens))
+            words, tokens, first = [], [], at + len(word)
     if words:
         sentences.append(Sentence(first, min(end, len(text)), words, tokens))
     return sentences
