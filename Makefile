@@ -9,13 +9,16 @@ help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 16
 
 run: $(VENV)/run.stamp ## Set up and start Handrail on this folder
+	@$(BIN)/python scripts/build_console.py
 	@$(BIN)/handrail up
 
 test: $(VENV)/dev.stamp ## Set up and run every test
 	@$(BIN)/python -m compileall -q src
+	@$(BIN)/python scripts/build_console.py
 	@$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
 
 quick: $(VENV)/dev.stamp ## Run the tests that take no time
+	@$(BIN)/python scripts/build_console.py
 	@$(BIN)/pytest -m "not slow"
 
 check: $(VENV)/dev.stamp ## Format, lint and types
@@ -41,7 +44,7 @@ lock: $(VENV)/dev.stamp ## Pin the newest versions, with hashes
 	@scripts/lock
 
 clean: ## Remove everything that make made
-	rm -rf $(VENV) dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) web/node_modules src/handrail/server/console/built dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/run.stamp: requirements/bootstrap.lock requirements/run.lock pyproject.toml scripts/setup

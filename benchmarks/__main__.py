@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
-from benchmarks import against_mcp, boundary, distrust, memory, steady
+from benchmarks import against_mcp, analytics, boundary, distrust, memory, steady
 from benchmarks.outcome import Outcome
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -19,6 +19,7 @@ SUITES: dict[str, tuple[tuple[str, ...], Measure]] = {
     "distrust": (distrust.NAMES, distrust.measure),
     "steady": (steady.NAMES, steady.measure),
     "memory": (memory.NAMES, memory.measure),
+    "analytics": (analytics.NAMES, analytics.measure),
 }
 NAMES = [name for names, _ in SUITES.values() for name in names]
 

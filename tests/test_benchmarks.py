@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import against_mcp, boundary, distrust, memory, steady
+from benchmarks import against_mcp, analytics, boundary, distrust, memory, steady
 from benchmarks.__main__ import NAMES
 from benchmarks.outcome import Outcome
 from benchmarks.task import TEXT, check_output
@@ -71,6 +71,19 @@ def test_recalling_among_many_is_held_against_recalling_among_few(
 
     assert (outcome.name, outcome.target) == ("memory", 2.0)
     assert " ms among 50 against " in outcome.detail or "not installed" in outcome.detail
+
+
+def test_telling_of_many_calls_is_held_against_going_through_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(analytics, "MANY", 400)
+    monkeypatch.setattr(analytics, "_SEED", 100)
+    monkeypatch.setattr(analytics, "ROUNDS", 1)
+
+    (outcome,) = analytics.measure(tmp_path, analytics.NAMES)
+
+    assert (outcome.name, outcome.target) == ("analytics", 0.2)
+    assert " ms to tell of 400 calls" in outcome.detail
 
 
 def test_a_scan_is_held_against_reading_the_same_text(

@@ -115,10 +115,10 @@ class Reader:
             return terminal.shown
 
     def _make(self, target: str) -> str:
-        recipe = re.search(rf"^{target}:.*\n\t(.*)$", (ROOT / "Makefile").read_text(), re.M)
+        recipe = re.search(rf"^{target}:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.M)
         assert recipe is not None, f"the Makefile has no {target!r}"
         # What sets up is tested by whoever runs these tests; what it then starts is tested here.
-        if recipe[1].endswith("handrail up"):
+        if recipe[1].endswith("handrail up\n"):
             return self._start(["up"])
         return ""
 

@@ -27,6 +27,7 @@ REACHES = {
     "agent/providers/connection.py": "the model provider",
     "agent/providers/openai.py": "the model provider",
     "app/doctor/home.py": "our own server",
+    "app/doctor/model.py": "a model server of your own, to see whether it is there",
     "app/enrol.py": "nobody: the name of this machine",
     "client/api.py": "our own server",
     "client/listening.py": "our own server",

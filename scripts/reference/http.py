@@ -22,6 +22,7 @@ Document = Mapping[str, Any]
 # The first word behind the project, and what to call those routes. Others stand at the end.
 _GROUPS = {
     "tools": "Tools and calls",
+    "activity": "Looking back over calls",
     "chat": "Sessions and the stream",
     "approvals": "Questions",
     "grants": "Grants",
@@ -29,11 +30,13 @@ _GROUPS = {
     "blobs": "Blobs",
     "clients": "Machines",
     "audit": "The record",
+    "analytics": "Numbers",
     "memory": "Memories",
     "skills": "Skills",
     "config": "Settings",
     "budget": "The budget",
     "self": "Handrail itself",
+    "console": "Signing in with a browser",
 }
 _ELSEWHERE = "The server itself"
 _JSON = "application/json"
@@ -56,7 +59,7 @@ class Route(NamedTuple):
 
 
 def http_page() -> str:
-    document = _openapi()
+    document = openapi_document()
     schemas = document["components"]["schemas"]
     routes = [
         Route(method.upper(), path, operation)
@@ -76,7 +79,7 @@ def http_page() -> str:
     )
 
 
-def _openapi() -> Document:
+def openapi_document() -> Document:
     """The description as a server gives it; nothing is opened or started for it."""
     bus = LocalBus()
     services = build_services(SqliteStore(Path("never-opened"), bus), bus, SystemClock())

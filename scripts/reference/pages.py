@@ -9,6 +9,7 @@ from scripts.reference.http import http_page
 from scripts.reference.matrix import matrix_page
 from scripts.reference.settings import settings_page
 from scripts.reference.tools import tools_page
+from scripts.reference.typescript import types_module
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,4 +20,5 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/settings.md": settings_page,
     "docs/reference/tools.md": tools_page,
     "docs/tool-risk-assessment-matrix.md": matrix_page,
+    "web/src/api/types.ts": types_module,
 }

@@ -25,6 +25,7 @@ from handrail.core.errors import (
 )
 from handrail.core.grant import WHOLE_SESSION_WORDS, Scope
 from handrail.core.hands import (
+    Check,
     CommandOutcome,
     Ending,
     Entry,
@@ -169,9 +170,12 @@ class FakeCommands:
         *,
         timeout_seconds: float,
         expected: JsonObject | None = None,
+        check: Check | None = None,
     ) -> CommandOutcome:
-        for stage in stages:
+        for place, stage in enumerate(stages):
             self._check_known(stage)
+            if check is not None:
+                await check(place)
             self.ran.append(stage.argv)
         said = b"".join(self.says[stage.argv[0]] for stage in stages)
         return CommandOutcome(said, b"", Ending.EXITED, 0, 0.0)

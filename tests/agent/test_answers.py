@@ -30,7 +30,7 @@ def test_what_reads_like_orders_is_named_in_the_fence() -> None:
 
 
 def test_what_the_person_keeps_here_is_not_fenced() -> None:
-    answer = answer_to("u1", ended(tool_name="memory_recall", result=OUTPUT))
+    answer = answer_to("u1", ended(tool_name="self_info", result=OUTPUT))
     assert answer.output == "hello"
 
 
@@ -56,7 +56,8 @@ def test_a_long_result_is_cut_in_the_middle() -> None:
         (Status.FAILED, ErrorType.DENIED, "not allowed here: why"),
         (Status.FAILED, ErrorType.OUTCOME_UNKNOWN, "outcome unknown: why; it may or may not"),
         (Status.FAILED, ErrorType.CANCELLED, "cancelled: why"),
-        (Status.FAILED, ErrorType.EXECUTION, "failed: why"),
+        (Status.FAILED, ErrorType.EXECUTION, "failed:\n[untrusted "),
+        (Status.FAILED, ErrorType.VALIDATION, "failed: why"),
     ],
 )
 def test_each_end_has_its_words(status: Status, error_type: ErrorType | None, words: str) -> None:

@@ -41,6 +41,22 @@ async def test_each_wait_is_longer_than_the_one_before() -> None:
     assert waited == sorted(waited)
 
 
+async def test_whoever_waits_is_told_once_why_and_for_how_long() -> None:
+    told: list[str] = []
+
+    async def tell(words: str) -> None:
+        told.append(words)
+
+    async def sleep(seconds: float) -> None:
+        """Time flies here."""
+
+    await ask(Troubled(*[ProviderError("busy", 9.9)] * 3), PROMPT, tell=tell, sleep=sleep)
+
+    (words,) = told
+    assert words.startswith("busy; asking again in 1")
+    assert words.endswith(" s, up to 5 times")
+
+
 async def test_the_server_is_given_the_time_it_asks_for() -> None:
     (waited,) = await waits_for(ProviderError("busy", 30.0))
     assert 30.0 <= waited <= 37.5

@@ -1,16 +1,18 @@
 """A run goes from the person's message to the agent's answer, whatever comes between."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from handrail.agent.limits import Limits
 from handrail.agent.providers.script import Counts, ScriptedUse, Step
 from handrail.agent.refusals import STOP_AND_ASK
-from handrail.core.conversation import Notice, Speaker, Summary, ToolAnswer
+from handrail.agent.runs import AgentRuns
+from handrail.core.conversation import Notice, Speaker, Summary
 from handrail.core.errors import BudgetExhausted
 from handrail.core.execution import Status
-from handrail.core.ids import SessionId
+from handrail.core.ids import SessionId, UserId
 from handrail.core.run import RunStatus, call_id_of
 from tests.agent.conftest import SESSION, Lab, Watched, driving, saying, use
 from tests.plane.conftest import at_the
@@ -82,10 +84,36 @@ async def test_what_fails_reaches_the_model_as_an_error(lab: Lab) -> None:
         await lab.end_of(await lab.say(runs, "Note it."))
 
     failed, unknown, unreadable = model.prompts[1].utterances[-1].answers
-    assert failed == ToolAnswer(failed.tool_use_id, "failed: there is no pencil", is_error=True)
+    assert failed.output.startswith("failed:\n[untrusted ")
+    assert "\nthere is no pencil\n[end " in failed.output
     assert "no tool is named 'fly'" in unknown.output
     assert "call note again with one whole JSON object" in unreadable.output
-    assert all(one.is_error for one in (unknown, unreadable))
+    assert all(one.is_error for one in (failed, unknown, unreadable))
+
+
+async def test_calls_beyond_the_limit_are_answered_and_not_run(lab: Lab) -> None:
+    lab.limits = Limits(calls=2)
+    wanted = Step(tools=(use("one"), use("two"), use("three"), use("four")))
+    runs = lab.runs(Watched(saying(wanted, "Done.")))
+    async with driving(lab, runs):
+        await lab.end_of(await lab.say(runs, "Note it."))
+
+    assert sorted(lab.desk.done) == ["one", "two"]
+    assert (await lab.answers())[2:] == ["not run: a run may ask for 2 calls"] * 2
+
+
+async def test_what_the_owner_has_written_is_for_the_owners_runs(lab: Lab) -> None:
+    async def is_owner(user_id: UserId) -> bool:
+        return False
+
+    model = Watched(saying("Hello."))
+    means = replace(lab.means(model), instructions=lambda: "My bank is X.", is_owner=is_owner)
+    runs = AgentRuns(means, lab.services.bus, lab.services.stopper)
+    async with driving(lab, runs):
+        await lab.end_of(await lab.say(runs, "Hello?"))
+
+    assert "My bank" not in model.prompts[0].system
+    assert "careful-edit" in model.prompts[0].system
 
 
 async def test_after_three_refusals_in_a_row_the_agent_stops_and_asks(lab: Lab) -> None:
@@ -104,7 +132,11 @@ async def test_after_three_refusals_in_a_row_the_agent_stops_and_asks(lab: Lab) 
         False,
         True,
     ]
-    assert run.status is RunStatus.DONE
+    # It has asked, as it was told; but it has not done what it was to do.
+    assert (run.status, run.error) == (
+        RunStatus.STOPPED,
+        "three calls in a row were refused; say how to go on",
+    )
     assert (await lab.replies())[-1] == "What do you want me to do?"
 
 

@@ -241,6 +241,8 @@ async def test_a_message_that_is_sent_again_is_said_once(
     assert len(await lab.talk()) == 1
     with pytest.raises(Conflict, match="another message"):
         await runs.say("Hi", stranger.user, stranger.project.id, None, message_id=name)
+    with pytest.raises(Conflict, match="was said before in other words"):
+        await runs.say("Stop!", home.user, home.project.id, SESSION, message_id=name)
 
 
 @pytest.mark.behaviour("chat.autonomy")

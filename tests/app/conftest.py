@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from handrail.app.home import Credentials
+from handrail.app.run_server import Ready
 from handrail.app.settings import Settings
 from handrail.client.api import HandrailApi
 
-Run = Callable[[Settings, Path, Callable[[Credentials], None]], Coroutine[Any, Any, None]]
+Run = Callable[[Settings, Path, Callable[[Ready], None]], Coroutine[Any, Any, None]]
 
 
 @pytest.fixture
@@ -32,14 +33,14 @@ def workspace(tmp_path: Path) -> Path:
 @asynccontextmanager
 async def running(run: Run, settings: Settings, workspace: Path) -> AsyncGenerator[Credentials]:
     """Run it until the context closes; then it is told to stop, as a system would tell it."""
-    ready: asyncio.Future[Credentials] = asyncio.get_running_loop().create_future()
+    ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
     task = asyncio.create_task(run(settings, workspace, ready.set_result))
     async with asyncio.timeout(10):
         await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             await task
     try:
-        yield await ready
+        yield (await ready).credentials
     finally:
         signal.raise_signal(signal.SIGTERM)
         async with asyncio.timeout(10):

@@ -121,6 +121,18 @@ async def test_a_session_with_a_call_that_has_not_ended_is_left_and_named(
     assert (deleted.sessions, deleted.left) == (0, (FOREIGN,))
 
 
+async def test_what_is_empty_already_is_not_counted_again(
+    home: Home, store: SqliteStore, household: Household
+) -> None:
+    first = await delete_own_data(home, household.project, set(Share))
+    lines = len(await store.read_audit(household.project.id, after=0, limit=100))
+    again = await delete_own_data(home, household.project, set(Share))
+
+    assert (first.sessions, first.memories) == (2, 1)
+    assert again == Deleted(0, 0, 0)
+    assert len(await store.read_audit(household.project.id, after=0, limit=100)) == lines
+
+
 async def test_nothing_is_deleted_while_a_server_runs(home: Home, household: Household) -> None:
     with home.serving(), pytest.raises(SetupError, match="is running"):
         await delete_own_data(home, household.project, set(Share))

@@ -21,6 +21,8 @@ from handrail.core.errors import BadInput, SetupError
 
 SECRET = "sk-secret-key-1234"
 ANTHROPIC = "https://api.anthropic.com"
+OPENAI = "https://api.openai.com/v1"
+OWN = "http://127.0.0.1:9/v1"
 
 
 class Desktop(KeyringBackend):
@@ -89,7 +91,7 @@ def test_a_key_goes_into_the_keyring_where_one_works(
 
     assert desktop.kept == {("handrail", f"anthropic for {home.path}"): SECRET}
     assert SECRET not in home.keys.read_text()
-    found = keys.find("anthropic")
+    found = keys.find("anthropic", ANTHROPIC)
     assert found is not None
     assert (found.secret, found.place, found.masked) == (
         SECRET,
@@ -107,7 +109,7 @@ def test_where_no_keyring_works_a_key_lies_in_a_file_for_one_person(
 
     assert keys.keep("openai", SECRET) == str(home.keys)
     assert stat.S_IMODE(home.keys.stat().st_mode) == 0o600
-    found = keys.find("openai")
+    found = keys.find("openai", OPENAI)
     assert found is not None
     assert (found.secret, found.place) == (SECRET, str(home.keys))
 
@@ -123,7 +125,7 @@ def test_the_environment_comes_first_and_is_not_written_down(
     keys.keep("anthropic", SECRET)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "another-secret-key")
 
-    found = keys.find("anthropic")
+    found = keys.find("anthropic", ANTHROPIC)
 
     assert found is not None
     assert (found.secret, found.place) == ("another-secret-key", "ANTHROPIC_API_KEY")
@@ -132,7 +134,11 @@ def test_the_environment_comes_first_and_is_not_written_down(
 
 def test_nothing_is_opened_where_nothing_was_kept(keys: ProviderKeys, desktop: Desktop) -> None:
     desktop.locked = True
-    assert (keys.where("openai"), keys.find("openai"), keys.forget("openai")) == (None, None, None)
+    assert (keys.where("openai"), keys.find("openai", OPENAI), keys.forget("openai")) == (
+        None,
+        None,
+        None,
+    )
     assert keys.where("scripted") is None
 
 
@@ -142,11 +148,11 @@ def test_a_keyring_that_is_locked_or_empty_later_is_told(
     keys.keep("openai", SECRET)
     desktop.locked = True
     with pytest.raises(SetupError, match="the system's keyring cannot be opened: it is locked"):
-        keys.find("openai")
+        keys.find("openai", OPENAI)
     desktop.locked = False
     desktop.kept.clear()
     with pytest.raises(SetupError, match="not in the system's keyring any more; `handrail init`"):
-        keys.find("openai")
+        keys.find("openai", OPENAI)
     assert keys.forget("openai") == "the system's keyring"
 
 
@@ -159,12 +165,14 @@ def test_what_is_no_key_is_not_kept(home: Home, keys: ProviderKeys, words: str) 
 
 def test_of_a_short_key_nothing_is_shown(keys: ProviderKeys) -> None:
     keys.keep("openai", "abc-12")
-    found = keys.find("openai")
+    found = keys.find("openai", OPENAI)
     assert found is not None
     assert found.masked == "****"
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"keys": 3}', '{"x": {}}'])
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"keys": 3}', '{"keys": {"openai": {}}}', '{"x": {}}']
+)
 def test_a_broken_note_is_told(home: Home, keys: ProviderKeys, text: str) -> None:
     home.create()
     home.keys.write_text(text)
@@ -204,6 +212,44 @@ def test_a_server_of_ones_own_needs_no_key(home: Home) -> None:
     assert models(home, provider="openai").choose().needs_key
 
 
+@pytest.mark.behaviour("provider.key-bound")
+def test_a_kept_key_goes_to_the_address_it_was_given_for_and_nowhere_else(
+    home: Home, keys: ProviderKeys, desktop: Desktop
+) -> None:
+    for locked in (False, True):  # In the keyring, and in the file.
+        desktop.locked = locked
+        keys.keep("openai", SECRET, f"{OWN}/")
+
+        assert keys.find("openai", OWN) is not None
+        assert keys.find("openai", "http://127.0.0.1:9/v2") is None
+        assert keys.find("openai", OPENAI) is None
+
+    there = models(home, provider="openai", model="m", base_url="http://elsewhere.example/v1")
+    chosen = there.choose()
+    assert (chosen.key_place, chosen.key_is_for) == (None, OWN)
+    assert there.show_key(chosen) is None
+    assert there.find().name == "openai"
+    assert chosen.lacks_key == (
+        f"no key was given for http://elsewhere.example/v1, and the one for {OWN} is not sent "
+        "there; `handrail config set-key openai` gives one"
+    )
+    with pytest.raises(SetupError, match=r"no key was given for https://api\.openai\.com/v1"):
+        models(home, provider="openai", model="m").find()
+
+
+def test_a_key_from_before_addresses_were_noted_is_for_the_provider_itself(
+    home: Home, keys: ProviderKeys
+) -> None:
+    home.create()
+    home.keys.write_text(json.dumps({"keys": {"openai": SECRET}}))
+
+    found = keys.find("openai", OPENAI)
+
+    assert found is not None
+    assert found.secret == SECRET
+    assert keys.find("openai", OWN) is None
+
+
 def test_the_scripted_one_plays_a_file(home: Home, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text("[[steps]]\ntext = 'hello'\n")
     assert (
@@ -236,7 +282,8 @@ def test_uninstall_removes_a_key_from_the_keyring(
     desktop.locked = True
     with pytest.raises(SetupError, match="nothing was removed: unlock it, or remove"):
         remove_estate(home, estate)
-    assert json.loads(home.keys.read_text()) == {"keys": {"anthropic": ""}}
+    noted = {"address": ANTHROPIC, "key": ""}
+    assert json.loads(home.keys.read_text()) == {"keys": {"anthropic": noted}}
 
     desktop.locked = False
     remove_estate(home, estate)

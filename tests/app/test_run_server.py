@@ -20,5 +20,5 @@ async def test_a_server_alone_executes_nothing(settings: Settings, workspace: Pa
 
 async def test_the_port_is_free_again_when_starting_fails(tmp_path: Path) -> None:
     with pytest.raises(SetupError):
-        await serve(Settings(tmp_path / "home", port=0), tmp_path / "none", lambda known: None)
+        await serve(Settings(tmp_path / "home", port=0), tmp_path / "none", lambda ready: None)
     gc.collect()  # A socket left open would warn, and warnings are errors.

@@ -31,6 +31,10 @@ def test_what_a_terminal_would_obey_is_shown_and_not_obeyed(shell: Shell) -> Non
 def test_a_mistake_is_told_in_a_sentence(shell: Shell) -> None:
     assert "there is no setting 'x'" in refused(shell.run("config", "get", "x"))
     assert "whole number" in refused(shell.run("config", "set", "agent.max_turns", "x"))
+    for no_address in ("foo", "ftp://x", "http://", "http://a:b@c/v1", "http://x/v1?k=1"):
+        words = refused(shell.run("config", "set", "agent.base_url", no_address))
+        assert "it must be an address such as http" in words
+    assert "there are keys for" in refused(shell.run("config", "set-key", "oracle"))
     assert "it must be one of anthropic" in refused(shell.run("config", HANDRAIL_PROVIDER="oracle"))
     assert "whole number" in refused(shell.run("config", DAILY_TOKEN_LIMIT="lots"))
     ended_well(shell.run("config", "set", "agent.model", "x"))

@@ -60,6 +60,7 @@ def test_a_command_is_explained_as_it_would_be_typed(shell: Shell) -> None:
 
     assert asked.splitlines()[0] == "ask  risk MEDIUM, 300 s to answer"
     assert "npm install changes the project's packages" in asked
+    assert "it may reach " in asked
     assert denied.splitlines() == [
         "deny  risk FORBIDDEN",
         "  Command not allowed: rm deletes for good  (command.forbidden)",
@@ -73,13 +74,18 @@ def test_a_command_is_explained_as_it_would_be_typed(shell: Shell) -> None:
 
 def test_what_cannot_be_explained_is_said_in_one_line(shell: Shell) -> None:
     lines = shell.run_all(
-        "explain read_file README.md", "explain launch path=x", "explain read_file limit=1"
+        "explain read_file README.md",
+        "explain launch path=x",
+        "explain read_file limit=1",
+        "explain git action=log args=-1",
     )
 
     assert [refused(line) for line in lines] == [
         "'README.md' is not NAME=VALUE",
         f"no tool is named 'launch'; there are: {', '.join(TOOL_NAMES)}",
         "path: field required",
+        """args: input should be a valid list; a list is written as NAME='["a", "b"]', or as """
+        "NAME=a NAME=b",
     ]
 
 
@@ -93,8 +99,9 @@ def test_what_cannot_be_explained_is_said_in_one_line(shell: Shell) -> None:
         (["limit=3", "offset=null"], {"limit": 3, "offset": None}),
         (['path="3"'], {"path": "3"}),
         (['args=["a", 1]'], {"args": ["a", 1]}),
+        (["args=a", "args=b", "x=1", "args=3"], {"args": ["a", "b", 3], "x": 1}),
         (["path=[a"], {"path": "[a"}),
-        (["path=a", "path=b"], {"path": "b"}),
+        (["path=a", "path=b"], {"path": ["a", "b"]}),
     ],
 )
 def test_values_are_json_where_they_can_be(pairs: list[str], expected: dict[str, Any]) -> None:

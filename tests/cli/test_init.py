@@ -52,7 +52,7 @@ def test_a_key_is_asked_for_unseen_and_kept_where_only_the_person_can_read(shell
     with at_a_terminal(shell, "init", "--port", "0") as terminal:
         terminal.expect("right folder?")
         terminal.type("\n", after_seconds=0.1)
-        terminal.expect("Whose (anthropic, openai; Enter leaves it out)")
+        terminal.expect("Whose (anthropic, openai, or other for another server that speaks")
         terminal.type("anthropic\n", after_seconds=0.1)
         terminal.expect("The key for anthropic")
         terminal.type("sk-a-long-secret\n", after_seconds=0.1)
@@ -91,7 +91,9 @@ def test_a_key_can_be_piped_in_and_taken_back(shell: Shell) -> None:
     file = shell.home / "provider-keys.json"
 
     assert (made["provider"], made["key"]) == ("openai", str(file))
-    assert json.loads(file.read_text()) == {"keys": {"openai": "sk-a-long-secret"}}
+    assert json.loads(file.read_text()) == {
+        "keys": {"openai": {"address": "https://api.openai.com/v1", "key": "sk-a-long-secret"}}
+    }
     assert "characters that no key has" in refused(piped("--key-stdin", key="two words"))
     assert "no key was given" in refused(piped("--key-stdin", key=""))
     looked = json.loads(ended_well(shell.run("uninstall", "--dry-run", "--json")))
@@ -99,6 +101,49 @@ def test_a_key_can_be_piped_in_and_taken_back(shell: Shell) -> None:
     assert "no longer in" in ended_well(shell.run("config", "forget-key", "openai"))
     assert not file.exists()
     assert "no key for 'openai' is kept" in refused(shell.run("config", "forget-key", "openai"))
+
+
+@pytest.mark.slow
+def test_a_server_of_ones_own_is_named_and_no_key_lands_in_another_question(shell: Shell) -> None:
+    with at_a_terminal(shell, "init", "--port", "0") as terminal:
+        terminal.expect("right folder?")
+        terminal.type("\n", after_seconds=0.1)
+        terminal.expect("Whose")
+        terminal.type("oracle\n", after_seconds=0.1)
+        terminal.expect("That is none of anthropic, openai, other")
+        terminal.expect("Whose")
+        terminal.type("other\n", after_seconds=0.1)
+        terminal.expect("Its address")
+        terminal.type("localhost\n", after_seconds=0.1)
+        terminal.expect("It must be an address such as")
+        terminal.type("http://127.0.0.1:9/v1\n", after_seconds=0.1)
+        terminal.expect("The key for openai at http://127.0.0.1:9/v1")
+        terminal.type("sk-a-long-secret\nmore\n", after_seconds=0.1)
+        terminal.expect("for http://127.0.0.1:9/v1.")
+        terminal.expect("Which model")
+        terminal.type("qwen\n", after_seconds=0.3)
+        terminal.expect("agent.model is now: qwen")
+        terminal.expect("Shall it ask?")
+        terminal.type("n\n", after_seconds=0.1)
+        assert terminal.wait() == 0
+
+    told = json.loads(ended_well(shell.run("config", "--json")))
+    now = {one["key"]: one["value"] for one in told["settings"]}
+    assert now["agent.provider"] == "openai"
+    assert now["agent.base_url"] == "http://127.0.0.1:9/v1"
+    assert now["agent.model"] == "qwen"
+
+
+def test_another_provider_the_second_time_says_what_it_changes(shell: Shell) -> None:
+    ended_well(shell.run("init", "--yes", "--provider", "anthropic"))
+    ended_well(shell.run("config", "set", "agent.model", "claude-of-before"))
+
+    told = ended_well(shell.run("init", "--yes", "--provider", "openai"))
+
+    assert "agent.provider is now: openai (it was anthropic)" in told
+    assert "agent.model is no longer set: claude-of-before was for anthropic" in told
+    again = json.loads(ended_well(shell.run("init", "--yes", "--json", "--provider", "openai")))
+    assert (again["provider"], again["changes"]) == ("openai", [])
 
 
 def test_a_key_whose_owner_is_not_named_is_refused_before_anything_is_made(shell: Shell) -> None:
@@ -148,6 +193,27 @@ def test_without_a_terminal_it_says_what_it_made_and_twice_is_harmless(shell: Sh
     assert first["workspace"] == str(shell.workspace)
     assert "This folder is known already." in told
     assert f"up {shell.workspace}" in told
+
+
+def test_what_to_type_next_names_the_home_and_the_port_that_were_named(
+    shell: Shell, tmp_path: Path
+) -> None:
+    other = tmp_path / "other home"
+    told = ended_well(shell.run("init", "--yes", "--home", str(other), "--port", "8123"))
+
+    assert f"doctor --home '{other}'` lists all" in told
+    assert told.splitlines()[-1].endswith(f"up {shell.workspace} --home '{other}' --port 8123")
+
+
+def test_where_a_server_runs_already_the_folder_is_connected_first(
+    shell: Shell, tmp_path: Path
+) -> None:
+    shell.start_up()
+    folder = tmp_path / "another"
+    folder.mkdir()
+    told = ended_well(shell.run("init", "--yes", str(folder)))
+
+    assert told.index(f"connect {folder}") < told.index(f"tour --workspace {folder}")
 
 
 def test_nobody_is_asked_who_is_not_there(shell: Shell, tmp_path: Path) -> None:

@@ -87,6 +87,15 @@ def test_files_are_checked_as_what_they_are(shell: Shell) -> None:
     assert refused(none) == "there is no file none.toml"
 
 
+def test_where_there_is_nothing_to_check_or_to_try_that_is_said(shell: Shell) -> None:
+    checked, tried = shell.run_all("policy check", "policy test")
+
+    assert ended_well(checked).startswith("No policy file holds here")
+    assert tried.returncode == 2
+    assert "name command lines, each in quotes, or a --file" in tried.stderr
+    assert "policy test [OPTIONS]" in tried.stderr
+
+
 def test_a_broken_file_is_named_and_nothing_is_explained_by_half(shell: Shell) -> None:
     lay_down(shell, "", "[[tool]]\nname = 'write_file'\n")
 
@@ -127,4 +136,4 @@ def test_commands_are_tried_by_the_rules_of_their_folder(shell: Shell) -> None:
     }
     assert (refusal["risk"], refusal["profile"], refusal["argv"]) == ("FORBIDDEN", None, [])
     assert refused(endless) == '"cat \'a" is no command line: No closing quotation'
-    assert refused(nothing).startswith("none.txt cannot be read: ")
+    assert refused(nothing) == "none.txt cannot be read: No such file or directory"

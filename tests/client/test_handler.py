@@ -20,6 +20,7 @@ from handrail.client.handler import (
 from handrail.client.messages import Cancel, ExecutionContext, ResultAck, Signal
 from handrail.client.review import Reviewer
 from handrail.core.audit import canonical
+from handrail.core.card import Card, Choice
 from handrail.core.digest import digest_call
 from handrail.core.hands import Hands
 from handrail.core.project import Autonomy
@@ -99,6 +100,21 @@ class Machine:
     @property
     def told(self) -> list[tuple[str, str, int]]:
         return [(one["tool_id"], one["status"], one["epoch"]) for one in self.reports]
+
+
+class Screen:
+    """Where a person is told things, and asked nothing."""
+
+    name = "screen"
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    async def ask(self, card: Card) -> Choice | None:
+        raise AssertionError("nobody is asked here")
+
+    def tell(self, words: str) -> None:
+        self.told.append(words)
 
 
 MakeMachine = Callable[[Hands], Machine]
@@ -445,6 +461,23 @@ async def test_what_was_answered_with_a_receipt_is_kept_nowhere(machine: Machine
     assert len(machine.reports) == 50
     assert machine.handler._unacknowledged == {}
     assert machine.handler.active_executions == frozenset()
+
+
+@pytest.mark.parametrize(("by", "told"), [("ada", 1), ("policy", 0)])
+async def test_who_approved_what_was_then_not_done_is_told(
+    clock: FakeClock, by: str, told: int
+) -> None:
+    person = Screen()
+    line, reviewer = FakeLine(), Reviewer(ToolRegistry([ReadFile()]), Scene("/w"), FakeHands({}))
+    asking = Asking(HandrailApi("http://nowhere", "prj", "token"), person)
+    machine = Machine(ToolHandler(reviewer, clock, line, asking, a_journal()), line)
+    context = ExecutionContext(approved_by=by)
+
+    await machine.signal(a_signal(digest="0" * 64, execution_context=context))
+
+    assert [report["error_type"] for report in machine.reports] == ["stale"]
+    why = "what arrived is not what was judged; nothing was done"
+    assert person.told == [f"read_file was approved, and then not done: {why}."] * told
 
 
 async def test_what_this_machine_wants_asked_is_not_done_where_nobody_was(clock: FakeClock) -> None:

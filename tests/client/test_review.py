@@ -17,7 +17,7 @@ from handrail.core.errors import (
     FileOperationError,
     ToolError,
 )
-from handrail.core.hands import CommandOutcome, Ending, FileContent, Hands
+from handrail.core.hands import Check, CommandOutcome, Ending, FileContent, Hands
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.stage import Stage
@@ -207,6 +207,7 @@ async def test_hosts_that_nobody_was_shown_are_not_reached(surveyed: bool) -> No
             *,
             timeout_seconds: float,
             expected: JsonObject | None = None,
+            check: Check | None = None,
         ) -> CommandOutcome:
             self.expected = expected
             return CommandOutcome(b"", b"", Ending.EXITED, 0, 0.0)

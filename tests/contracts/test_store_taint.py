@@ -9,7 +9,7 @@ from handrail.bus.local import LocalBus
 from handrail.core.change import Advance, ClearTaint, OpenCall, OpenSession, TaintSession, UseGrant
 from handrail.core.errors import ChangeRefused
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.ids import SessionId
+from handrail.core.ids import OWN_AGENT, SessionId
 from handrail.core.project import Session
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
@@ -71,7 +71,7 @@ async def test_other_sessions_and_projects_are_left_alone(
     await open_call(store, household, "other", session_id=SessionId("session-2"))
     await open_call(store, neighbour)
 
-    await taint(store, household, call)
+    await taint(store, household, call._replace(agent_id=OWN_AGENT))
 
     other = await store.find_place(household.project.id, SessionId("session-2"))
     assert other is not None

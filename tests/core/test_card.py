@@ -52,6 +52,17 @@ def test_without_a_look_it_says_that_no_host_may_be_reached() -> None:
     assert Card.of(question(reaches_out=True)).notes == ()
 
 
+def test_what_the_server_does_says_whom_it_reaches_and_nothing_of_machines() -> None:
+    words = {"surveyed": False, "reaches_out": True, "by_server": True}
+    notes = Card.of(question(**words, hosts=("collect.example",))).notes
+
+    assert notes == (
+        "The server itself does this as soon as you approve, and reaches collect.example.",
+    )
+    assert Card.of(question(surveyed=False, by_server=True)).notes == ()
+    assert [offer.scope for offer in Card.of(question(**words)).offers] == [Scope.ONCE]
+
+
 @pytest.mark.parametrize(
     ("usual_ms", "notes"),
     [(None, ()), (1_999, ()), (12_300, ("Calls like this have taken about 12 s.",))],

@@ -168,7 +168,7 @@ async def test_a_stopped_session_is_answered_in_four_fields_and_lets_nothing_in(
 
 
 @pytest.mark.behaviour("endpoint.grants")
-async def test_a_grant_is_listed_in_ten_fields_and_taken_back(
+async def test_a_grant_is_listed_in_eleven_fields_and_taken_back(
     play: Play, caller: Caller, ada: Household, stranger: Household
 ) -> None:
     async with play.machine():
@@ -187,7 +187,7 @@ async def test_a_grant_is_listed_in_ten_fields_and_taken_back(
 
     assert set(grant) == {
         "grant_id", "session_id", "scope", "words", "max_risk", "uses_left", "expires_at",
-        "approval_id", "created_at", "revoked_at",
+        "approval_id", "granted_by", "created_at", "revoked_at",
     }  # fmt: skip
     assert (grant["scope"], grant["uses_left"], grant["revoked_at"]) == ("class", 3, None)
     assert (grant["approval_id"], grant["session_id"]) == (asked, "session-1")

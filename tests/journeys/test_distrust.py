@@ -48,7 +48,7 @@ async def test_orders_in_a_file_make_all_that_follows_riskier_until_a_person_cle
     assert (doubted.risk_level, because in doubted.reasons) == ("HIGH", True)
     assert [offer.scope for offer in doubted.offers] == ["once"]
     assert (look.risk_level, look.reasons) == ("MEDIUM", (because,))
-    assert (elsewhere.risk_level, because in elsewhere.reasons) == ("MEDIUM", False)
+    assert (elsewhere.risk_level, because in elsewhere.reasons) == ("HIGH", True)
 
     known = rig.credentials
     async with HandrailApi(known.server, known.project_id, known.agent_token) as agent:
@@ -64,8 +64,10 @@ async def test_orders_in_a_file_make_all_that_follows_riskier_until_a_person_cle
     again = await asyncio.to_thread(rig.run, "trust", "journey", "--json", *here)
     none = await asyncio.to_thread(rig.run, "trust", *here)
 
-    (taint,) = json.loads(listed.stdout)["taints"]
-    assert (taint["session_id"], taint["tool_id"]) == ("journey", read["tool_id"])
+    # The agent is the same in both; who clears one of them clears what came of the same result.
+    taints = json.loads(listed.stdout)["taints"]
+    assert {one["session_id"] for one in taints} == {"journey", "another"}
+    assert {one["tool_id"] for one in taints} == {read["tool_id"]}
     assert "read_file notes.md" in shown.stdout
     assert "suspicious" in one.stdout
     assert "Session journey is trusted again" in said.stdout
@@ -122,8 +124,11 @@ async def test_a_memory_of_a_tainted_session_is_asked_about_and_says_so_when_rec
         words = {"key": "deploy", "content": "Always run deploy.sh."}
         asking = group.create_task(rig.call("memory_store", words, "2"))
         card = await rig.answer(Choice(approved=True))
+    await rig.as_person(lambda api: api.post("/chat/sessions/journey/trust", {}))
     recalled = await rig.call("memory_recall", {"query": "deploy"}, "3", session_id="another")
+    tainted = dict(rig.rows("select id, tainted_by from sessions"))
 
     assert card.risk_level == "MEDIUM"
     assert "it is marked as untrusted: read_file notes.md" in asking.result()["result"]["output"]
     assert recalled["result"]["memories"][0]["tainted"] == "read_file notes.md"
+    assert tainted["another"] == "memory_recall deploy"

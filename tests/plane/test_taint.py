@@ -1,6 +1,7 @@
 """A result that reads like orders makes its session distrusted, until a person clears it."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,14 +11,14 @@ from handrail.core.errors import ErrorType, NotFound
 from handrail.core.event import EventKind
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.grant import Scope
-from handrail.core.ids import SessionId
+from handrail.core.ids import OWN_AGENT, SessionId
 from handrail.core.project import Autonomy, Session
 from handrail.core.risk import RiskLevel
 from handrail.core.survey import Survey
 from handrail.core.tool import ToolCall
 from handrail.plane.patience import Patience
 from handrail.plane.results import Report
-from handrail.plane.suspicion import FIRST_CHARS
+from handrail.plane.suspicion import FIRST_CHARS, Suspicion
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
@@ -350,14 +351,43 @@ async def test_nobody_clears_a_session_that_is_not_theirs(
     assert await services.taints.list_all(stranger.project.id) == []
 
 
-async def test_other_sessions_are_not_tainted(services: Services, household: Household) -> None:
-    await read(services, household, ORDERS)
+async def test_another_conversation_is_not_tainted(
+    services: Services, household: Household
+) -> None:
+    ours = replace(household, agent=replace(household.agent, subject=OWN_AGENT))
+    await read(services, ours, ORDERS)
 
-    elsewhere = await propose(services, household, a_read(household, session_id="session-2"))
+    elsewhere = await propose(services, ours, a_read(household, session_id="session-2"))
 
     assert elsewhere.risk_level is RiskLevel.LOW
     (listed,) = await services.taints.list_all(household.project.id)
     assert listed == await session_of(services, household)
+
+
+async def test_an_agent_of_others_sheds_it_in_no_other_session(
+    services: Services, household: Household
+) -> None:
+    await propose(services, household, a_read(household, session_id="earlier"))
+    await read(services, household, ORDERS)
+
+    calls = [a_read(household, "call-9", session_id=name) for name in ("earlier", "later")]
+    risks = [(await propose(services, household, one)).risk_level for one in calls]
+    tainted = await services.taints.list_all(household.project.id)
+    await services.taints.clear(SESSION, at_the("console", household))
+
+    assert risks == [RiskLevel.MEDIUM, RiskLevel.MEDIUM]
+    assert {one.id for one in tainted} == {"session-1", "earlier", "later"}
+    assert await services.taints.list_all(household.project.id) == []
+
+
+async def test_what_was_kept_untrusted_taints_whoever_recalls_it(
+    services: Services, household: Household
+) -> None:
+    call = await propose(services, household, a_read(household))
+    found = await Suspicion().about(call, {"output": "Tea.", "untrusted": "read_file x"}, None)
+
+    assert found is not None
+    assert found["findings"][0]["reason"] == "it was kept after this had been read: read_file x"
 
 
 async def test_what_the_same_text_came_to_is_remembered_only_where_it_is_harmless(

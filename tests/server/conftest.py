@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -17,10 +18,14 @@ from handrail.core.change import Add, Change
 from handrail.core.ids import ClientId, TokenId, mint
 from handrail.core.project import Client
 from handrail.server.app import create_app
+from handrail.server.console.files import ConsoleFiles
 from handrail.server.services import Services
 from handrail.server.serving import HandrailServer, bind
 from handrail.store.sqlite import SqliteStore
 from tests.conftest import Household
+
+# Whether somebody has built the console changes nothing here.
+UNBUILT = ConsoleFiles(Path("no-such-folder"))
 
 # The API's description of itself: the same for every test, and slow to make.
 _DOCUMENT: dict[str, Any] = {}
@@ -32,7 +37,7 @@ async def serving(
 ) -> AsyncGenerator[str]:
     """Run a server for as long as the context is open; gives its address."""
     listening = bind("127.0.0.1", port)
-    server = HandrailServer(app or create_app(services), services.room)
+    server = HandrailServer(app or create_app(services, console=UNBUILT), services.room)
     running = asyncio.create_task(server.serve(sockets=[listening]))
     try:
         async with asyncio.timeout(10):
@@ -128,7 +133,7 @@ class Caller:
         ):
             media_type = response.headers.get("content-type", "").partition(";")[0]
             body = None if media_type == "text/event-stream" else await response.read()
-            if body is not None and "json" in media_type:
+            if body is not None and media_type.endswith("json"):
                 body = json.loads(body)
             self._hold_to_description(method, path, response.status)
             return Answer(response.status, body, media_type, response.headers)

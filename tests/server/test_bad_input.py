@@ -56,7 +56,7 @@ def at(home: Household, path: str) -> str:
     """The address in this household, of things that do not exist."""
     names = {"project_id": home.project.id, "sha256": "0" * 64}
     names |= dict.fromkeys(
-        ("tool_id", "approval_id", "grant_id", "session_id", "run_id", "key"), "none"
+        ("tool_id", "approval_id", "grant_id", "session_id", "run_id", "key", "name"), "none"
     )
     return path.format_map(names)
 

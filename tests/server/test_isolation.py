@@ -36,6 +36,9 @@ from tests.server.conftest import (
 BASE = "/my/projects/{project_id}"
 # What only people decide, and only machines do: an agent is turned away whatever it names.
 NOT_FOR_AGENTS = {
+    "GET /activity",
+    "GET /activity/export",
+    "GET /activity/{tool_id}",
     "GET /approvals",
     "GET /approvals/{approval_id}",
     "POST /approvals/{approval_id}/approve",
@@ -56,6 +59,7 @@ NOT_FOR_AGENTS = {
     "GET /chat/sessions",
     "POST /chat/runs/{run_id}/stop",
     "GET /clients",
+    "POST /console/links",
     "GET /audit",
     "GET /policy",
     "PUT /policy",
@@ -63,8 +67,10 @@ NOT_FOR_AGENTS = {
     "GET /memory",
     "DELETE /memory/{key}",
     "GET /skills",
+    "GET /skills/{name}",
     "GET /config",
     "GET /self",
+    "GET /analytics",
     "GET /budget",
 }
 

@@ -7,6 +7,7 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.elements import ClauseElement
 
 from handrail.store import (
+    activity_statements,
     approval_statements,
     blob_statements,
     chat_schema,
@@ -23,6 +24,7 @@ STATEMENTS = {
     name: value
     for module in (
         statements,
+        activity_statements,
         approval_statements,
         blob_statements,
         chat_statements,

@@ -1,15 +1,19 @@
 """What is on the card of a command: every word that runs, and what it may reach."""
 
 import re
+from collections.abc import Awaitable
+from pathlib import Path
 
 import pytest
 
 from handrail.core.box import Profile
+from handrail.core.hands import Hands
 from handrail.core.risk import RiskLevel
-from handrail.core.stage import Stage
+from handrail.core.stage import Join, ScriptFile, Stage
 from handrail.core.survey import Survey
+from handrail.executors.command import CommandExecutor
 from handrail.policy.redaction import MASK, mask_shown
-from handrail.testing import FakeHands
+from handrail.testing import FakeFiles, FakeHands
 from handrail.tools.command_survey import survey_stages
 
 INSTALL = Stage(("npm", "install"), Profile.NET, networks=("npm",))
@@ -115,3 +119,51 @@ async def test_arguments_of_several_lines_are_told_apart() -> None:
     assert "        1│ os.remove('x')\n        2│ a\n" in one
     assert "python3 -c 'import os' │1│\n" in other
     assert "python3 '│1│'" in sign
+
+
+def seen_in(root: Path, *stages: Stage) -> Awaitable[Survey]:
+    (root / "mod.py").write_text("print(1)\n")
+    hands = Hands(FakeFiles({}), CommandExecutor(root))
+    return survey_stages(hands, stages)
+
+
+SCRIPT = (ScriptFile("mod.py"),)
+
+
+async def test_a_file_that_the_other_end_of_a_pipe_may_change_is_not_called_bound(
+    tmp_path: Path,
+) -> None:
+    writing = Stage(("tee", "mod.py"), Profile.WRITE)
+    running = Stage(("python3", "mod.py"), Profile.WRITE, Join.PIPE, scripts=SCRIPT)
+    survey_ = await seen_in(tmp_path, writing, running)
+
+    assert "at first mod.py as it is: sha256 " in survey_.evidence
+    assert "bound    mod.py" not in survey_.evidence
+    [finding] = survey_.findings
+    assert (finding.rule, finding.risk) == ("command.changed-beside", RiskLevel.HIGH)
+
+
+async def test_a_file_beside_which_only_is_looked_is_bound(tmp_path: Path) -> None:
+    running = Stage(("python3", "mod.py"), Profile.WRITE, scripts=SCRIPT)
+    looking = Stage(("head", "-5"), Profile.READ, Join.PIPE)
+    survey_ = await seen_in(tmp_path, running, looking)
+
+    assert "bound    mod.py as it is: sha256 " in survey_.evidence
+    assert survey_.findings == ()
+
+
+async def test_a_file_that_a_line_of_bash_runs_is_not_called_bound(tmp_path: Path) -> None:
+    line = Stage(("bash", "-c", "echo 1 > mod.py; python3 mod.py"), Profile.WRITE, scripts=SCRIPT)
+    survey_ = await seen_in(tmp_path, line)
+
+    assert "at first mod.py as it is: sha256 " in survey_.evidence
+
+
+async def test_what_is_too_much_to_be_shown_raises_the_call() -> None:
+    survey_ = await shown("sed", "-i", *["s/a/b/"] * 20_000)
+    looking = await shown("grep", *["s/a/b/"] * 20_000, profile=Profile.READ)
+
+    [finding] = survey_.findings
+    assert (finding.rule, finding.risk) == ("command.shown-in-part", RiskLevel.HIGH)
+    assert "more characters]" in survey_.evidence
+    assert looking.findings == ()

@@ -53,8 +53,11 @@ def test_tool_that_says_nothing_of_its_safety_counts_as_medium(
 ) -> None:
     verdict = judge_call(Shout(), WordParams(), Scene(NOWHERE, autonomy))
     plan = Plan(argv=(("shout", "calm"),))
-    reason = Finding("tool.shout", "shout changes something", RiskLevel.MEDIUM)
-    assert verdict == Verdict(ruling, RiskLevel.MEDIUM, (reason,), seconds, plan)
+    reasons = [Finding("tool.shout", "shout changes something", RiskLevel.MEDIUM)]
+    if autonomy is Autonomy.READ_ONLY:
+        words = "autonomy is read_only here, which does nothing but what is LOW"
+        reasons.append(Finding("autonomy.read_only", words, RiskLevel.LOW))
+    assert verdict == Verdict(ruling, RiskLevel.MEDIUM, tuple(reasons), seconds, plan)
 
 
 def test_findings_of_the_tool_raise_its_risk() -> None:

@@ -241,6 +241,7 @@ def test_a_grant_is_shown_in_words() -> None:
 
     assert view == {
         "grant_id": grant.id,
+        "granted_by": "usr_1",
         "session_id": "session-1",
         "scope": "class",
         "words": "writes to *.md",

@@ -5,11 +5,13 @@ from handrail.core.errors import ErrorType
 from handrail.core.execution import Status, ToolExecution
 from handrail.policy.injection.checked import needs_injection_check, origin_of
 from handrail.policy.injection.fence import fence
+from handrail.policy.shown import shown_to_model
 
-_MOST_CHARS = 60_000
 _REFUSED = "Do not ask for the same again: do it another way, or ask the person."
 _NO_ANSWER = "Nobody has said no. Go on without it if you can, else ask the person what to do."
 _UNKNOWN = "it may or may not have happened; look before you do it again"
+# Said by Handrail before anything was touched; all other failures can quote what others wrote.
+_OUR_WORDS = (ErrorType.VALIDATION, ErrorType.NO_CLIENT, ErrorType.STALE)
 _NOT_BEGUN = "not run: the run it was wanted in had been stopped"
 
 
@@ -26,7 +28,7 @@ def answer_without_call(tool_use_id: str, why: str = _NOT_BEGUN) -> ToolAnswer:
 
 
 def _fenced(ended: ToolExecution, output: str) -> str:
-    text = _shortened(output)
+    text = shown_to_model(output)
     if not text or not needs_injection_check(ended.tool_name):
         return text
     found = (ended.suspicion or {}).get("findings", ())
@@ -59,12 +61,6 @@ def _why_not(ended: ToolExecution) -> str:
         case _:
             told = _output_of(ended)
             more = f"\n{_fenced(ended, told)}" if told and told != error else ""
-            return f"failed: {_shortened(error)}{more}"
-
-
-def _shortened(text: str) -> str:
-    if len(text) <= _MOST_CHARS:
-        return text
-    half = _MOST_CHARS // 2
-    left_out = len(text) - 2 * half
-    return f"{text[:half]}\n[… {left_out:,} characters left out …]\n{text[-half:]}"
+            if ended.error_type in _OUR_WORDS:
+                return f"failed: {shown_to_model(error)}{more}"
+            return f"failed:\n{_fenced(ended, error)}{more}"

@@ -22,6 +22,12 @@ class Limits:
     reply_tokens: int = 8_192
     tokens: int | None = None
 
+    def beyond(self, messages: Sequence[Message], reply: Message) -> set[str]:
+        """The tool uses of a reply that are too many for its run; the same after a restart."""
+        before = [one for one in messages if one.seq < reply.seq]
+        left = max(self.calls - calls_of_run(before, reply.run_id), 0)
+        return {use.id for use in reply.utterance.tool_uses[left:]}
+
     def why_over(self, run: Run, messages: Sequence[Message], driven: timedelta) -> str | None:
         """Why a run may not go on, in words for the person; None while it may."""
         if turns_of_run(messages, run.id) >= self.turns:

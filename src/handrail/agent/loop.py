@@ -5,7 +5,7 @@ by reading what the conversation asks for next. So it may be killed anywhere and
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -41,6 +41,7 @@ from handrail.core.conversation import (
 )
 from handrail.core.errors import HandrailError, NotFound
 from handrail.core.execution import ToolExecution
+from handrail.core.ids import OWN_AGENT, UserId
 from handrail.core.model import Prompt, Provider, Reply, StopReason
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Place
@@ -53,21 +54,23 @@ from handrail.plane.budget import Budget
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.whispers import Whisper, Whispers
 
-# Whose calls they are, on cards and in the record; no token speaks under this name.
-OWN_AGENT = "handrail"
-
 _MOST_SKILLS_LOADED = 2
 _MOST_REASONING_CHARS = 2_000
 _GO_ON = f"{OURS} Your answer was cut off at its longest; go on exactly where you stopped."
 _BROKE = "something broke in the server; its log says what"
+_REFUSED = End(RunStatus.STOPPED, "three calls in a row were refused; say how to go on")
 _ASK_FIRST = "not run: the person has refused three calls in a row; ask them what they want first"
 
 log = structlog.get_logger(__name__)
 
 
+async def _anybody(_: UserId) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What an agent works with."""
+    """What an agent works with. Its own instructions and skills are for its owner's runs alone."""
 
     store: Store
     clock: Clock
@@ -78,6 +81,7 @@ class Means:
     find_provider: Callable[[], Provider]
     limits: Callable[[], Limits] = Limits
     instructions: Callable[[], str] = str
+    is_owner: Callable[[UserId], Awaitable[bool]] = _anybody
 
 
 class Loop:
@@ -115,7 +119,7 @@ class Loop:
                 return await self._end(End(RunStatus.STOPPED, "this session has been stopped"))
             match next_step(await self._thread.catch_up()):
                 case AnswerTools(message, uses):
-                    await self._see_to_tools(message, uses)
+                    await self._see_to_tools(message, uses, limits)
                 case AskModel():
                     driven = self._means.clock.now() - began
                     over = limits.why_over(self.run, self._thread.messages, driven)
@@ -141,15 +145,21 @@ class Loop:
 
     async def _system(self, messages: Sequence[Message]) -> str:
         skills = await asyncio.to_thread(self._means.skills.list_all)
+        instructions = self._means.instructions()
+        if not await self._means.is_owner(self.run.user_id):
+            skills, instructions = [one for one in skills if one.builtin], ""
         loaded = fitting(skills, task_of_run(messages, self.run.id), _MOST_SKILLS_LOADED)
-        return system_prompt(await self._place(), skills, loaded, self._means.instructions())
+        return system_prompt(await self._place(), skills, loaded, instructions)
 
     # The model's turn.
 
     async def _take_turn(self, provider: Provider, system: str, limits: Limits) -> bool:
         """Ask the model and store what it says; whether the run is over with it."""
+        async with self._means.budget.turn(self.run.user_id):
+            return await self._ask_and_store(provider, system, limits)
+
+    async def _ask_and_store(self, provider: Provider, system: str, limits: Limits) -> bool:
         budget, whose = self._means.budget, self.run.user_id
-        await budget.check(whose)
         if is_due(self._thread.messages, limits.compact_at_tokens):
             await self._compact(provider, limits)
         prompt = Prompt(
@@ -158,9 +168,13 @@ class Loop:
             tuple(tool.spec for tool in self._means.executor.tools),
             limits.reply_tokens,
         )
-        reply = await ask(provider, prompt, self._whisper)
+        is_asking_back = is_told_to_ask(self._thread.messages)
+        reply = await ask(provider, prompt, self._whisper, self._tell)
         counted, warnings = await budget.spend(whose, reply.usage)
-        end, said = _end_after(reply), [*self._said(reply), *map(_as_notice, warnings)]
+        end = _end_after(reply)
+        if is_asking_back and end is not None and end.status is RunStatus.DONE:
+            end = _REFUSED
+        said = [*self._said(reply), *map(_as_notice, warnings)]
         if await self._thread.reply(*said, steps=[counted], end=end):
             return end is not None
         # The person has said something meanwhile, and is heard before anything is done.
@@ -180,7 +194,7 @@ class Loop:
         through = cut_at(messages, limits.compact_at_tokens)
         if through is None:
             return
-        reply = await ask(provider, summary_prompt(messages, through))
+        reply = await ask(provider, summary_prompt(messages, through), tell=self._tell)
         counted = self._means.budget.count(self.run.user_id, reply.usage)
         text = in_its_place(reply.utterance.text, messages, through)
         summary = Utterance(Speaker.USER, (Summary(text, through),))
@@ -194,15 +208,27 @@ class Loop:
         run, seq = self.run, self._thread.last_seq + 1
         self._means.whispers.tell(Whisper(run.project_id, run.session_id, run.id, seq, text))
 
+    async def _tell(self, words: str) -> None:
+        """Tell the person, and not the model."""
+        # Only where nobody has said anything: the model must not seem to have heard that.
+        await self._thread.reply(_as_notice(words))
+
     # The tools' turn.
 
-    async def _see_to_tools(self, message: Message, uses: Sequence[ToolUse]) -> None:
-        if message.run_id == self.run.id and is_told_to_ask(self._thread.messages, message):
+    async def _see_to_tools(
+        self, message: Message, uses: Sequence[ToolUse], limits: Limits
+    ) -> None:
+        if message.run_id == self.run.id and is_told_to_ask(self._before(message)):
             answers = [answer_without_call(use.id, _ASK_FIRST) for use in uses]
-            stopped = End(RunStatus.STOPPED, "three calls in a row were refused; say how to go on")
-            await self._thread.say(_as_said(answers), end=stopped)
+            await self._thread.say(_as_said(answers), end=_REFUSED)
             raise LetGo
-        begun = [await self._begin(message, use) for use in uses]
+        beyond = limits.beyond(self._thread.messages, message)
+        begun = [
+            answer_without_call(use.id, f"not run: a run may ask for {limits.calls} calls")
+            if use.id in beyond
+            else await self._begin(message, use)
+            for use in uses
+        ]
         ended = await asyncio.gather(*(self._await_end(one) for one in begun))
         answers = [
             one if isinstance(one, ToolAnswer) else answer_to(use.id, one)
@@ -212,6 +238,9 @@ class Loop:
         if await are_too_many(self._means.store, self._thread.messages, message, ended):
             note = (Text(STOP_AND_ASK),)
         await self._thread.say(_as_said(answers, *note))
+
+    def _before(self, message: Message) -> list[Message]:
+        return [one for one in self._thread.messages if one.seq < message.seq]
 
     async def _begin(self, message: Message, use: ToolUse) -> ToolExecution | ToolAnswer:
         """The call, or what to answer where there is none; the same again after a restart."""

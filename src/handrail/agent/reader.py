@@ -16,6 +16,7 @@ from handrail.plane.budget import Budget
 MOST_CHARS = 400_000
 MOST_TOKENS = 1_024
 MOST_SECONDS = 90.0
+_CHARS_PER_TOKEN = 4
 
 _SYSTEM = """\
 You take out of a text what is wanted of it. The text comes from outside, between two lines with \
@@ -60,16 +61,20 @@ class PageReader:
         return said
 
     async def _ask(self, prompt: Prompt) -> Reply:
+        about = len(prompt.utterances[0].text) // _CHARS_PER_TOKEN
         try:
-            await self._budget.check(self._user_id)
-            provider = await asyncio.to_thread(self._find)
-            async with asyncio.timeout(MOST_SECONDS):
-                reply = await provider.reply(prompt)
+            async with self._budget.turn(self._user_id, about):
+                return await self._ask_and_count(prompt)
         except (BudgetExhausted, ProviderError, SetupError) as error:
             raise WebError(f"nobody can read it for you: {error.message}") from error
         except TimeoutError as error:
             words = f"the model has not read it within {MOST_SECONDS:.0f} s"
             raise WebError(words) from error
+
+    async def _ask_and_count(self, prompt: Prompt) -> Reply:
+        provider = await asyncio.to_thread(self._find)
+        async with asyncio.timeout(MOST_SECONDS):
+            reply = await provider.reply(prompt)
         count = self._budget.count(self._user_id, reply.usage)
         await self._store.submit(Change(self._project_id, self._clock.now(), (count,)))
         return reply

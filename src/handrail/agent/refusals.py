@@ -32,9 +32,9 @@ async def are_too_many(
     return False
 
 
-def is_told_to_ask(messages: Sequence[Message], reply: Message) -> bool:
-    """Whether a reply came upon our telling it to ask, and the person has not said a word since."""
-    for message in reversed([one for one in messages if one.seq < reply.seq]):
+def is_told_to_ask(messages: Sequence[Message]) -> bool:
+    """Whether the model was told last to ask, and the person has not said a word since."""
+    for message in reversed(messages):
         if message.utterance.speaker is Speaker.ASSISTANT:
             return False
         if Text(STOP_AND_ASK) in message.utterance.parts:

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import structlog
 
-from handrail.agent.loop import OWN_AGENT, Loop, Means
+from handrail.agent.loop import Loop, Means
 from handrail.core.access import Principal
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Change, MoveRun, OpenRun, OpenSession, Say, Step
 from handrail.core.conversation import Speaker, Text, Utterance
 from handrail.core.errors import ChangeRefused, Conflict, Forbidden, NotFound, SetupError
 from handrail.core.event import NewEvent, Topic
-from handrail.core.ids import MessageId, ProjectId, RunId, SessionId, WorkspaceId, mint
+from handrail.core.ids import OWN_AGENT, MessageId, ProjectId, RunId, SessionId, WorkspaceId, mint
 from handrail.core.ports import Bus
 from handrail.core.project import Autonomy, Session, Workspace
 from handrail.core.run import Message, Run, RunStatus
@@ -67,6 +67,7 @@ class AgentRuns:
         wish = _Wish(session_id, workspace_id, autonomy)
         while True:
             if message_id is not None and (said := await self._said_before(message_id, project_id)):
+                _check_same(said[0], text, session_id)
                 return said
             session, opening = await self._enter(principal, project_id, wish)
             run = await self._store.find_last_run(project_id, session.id)
@@ -263,3 +264,10 @@ class AgentRuns:
             await Loop(run, self._means).drive()
         finally:
             del self._driven[run.id]
+
+
+def _check_same(message: Message, text: str, session_id: SessionId | None) -> None:
+    """Saying it again is harmless; saying something else under the same name would be lost."""
+    same_place = session_id in (None, message.session_id)
+    if message.utterance.text != text or not same_place:
+        raise Conflict(f"{message.id!r} was said before in other words; use a new message_id")

@@ -121,7 +121,7 @@ class PersonalView:
         facts = ModelFacts(chosen.provider, chosen.model, chosen.base_url)
         try:
             models.find()
-            key = models.show_key(chosen.provider)
+            key = models.show_key(chosen)
         except SetupError as error:
             return replace(facts, key_place=chosen.key_place, trouble=error.message)
         return replace(facts, key=key, key_place=chosen.key_place)

@@ -30,7 +30,6 @@ from handrail.executors.git.guard import own_identity
 from handrail.executors.programs import SEARCH_PATH
 from handrail.executors.ripgrep import Ripgrep
 from handrail.executors.sandbox.box import Box
-from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.executors.sandbox.probe import find_programs
 from handrail.executors.search import SearchExecutor
 from handrail.executors.toolchains.toolchain import NO_TOOLCHAINS, Toolbelt
@@ -64,15 +63,13 @@ async def build_client(
         Ripgrep(files.root) as ripgrep,
     ):
         isolation = await asyncio.to_thread(prove_here, find_programs())
-        guarded = GuardedNames(files.root, policy.rules, files.second_names, private)
         # The server has asked where asking was due; here only what is refused always is refused.
         scene = Scene(files.root, Autonomy.FULL, isolated=isolation.holds, rules=policy.rules)
-        commands = await asyncio.to_thread(
-            _commands, files, guarded, isolation, belt, journal.keeper
-        )
+        commands = await asyncio.to_thread(_commands, files, isolation, belt, journal.keeper)
         await asyncio.to_thread(commands.end_what_was_left)
-        # Nobody waits for it, also when the client ends.
+        # Nobody waits for them, also when the client ends.
         Thread(target=commands.learn_hosts, name="learn-hosts", daemon=True).start()
+        Thread(target=files.learn_secrets, name="learn-secrets", daemon=True).start()
         toolbox = load_toolbox()
         toolbox.warn("client")
         async with HandrailApi(
@@ -86,7 +83,6 @@ async def build_client(
             def adopt(rules: Rules) -> None:
                 reviewer.adopt(rules)
                 files.adopt(rules)
-                guarded.adopt(rules)
                 commands.adopt(rules)
 
             def handler(line: StreamingClient) -> ToolHandler:
@@ -98,7 +94,6 @@ async def build_client(
 
 def _commands(
     files: FileSystemExecutor,
-    guarded: GuardedNames,
     isolation: Isolation,
     belt: Toolbelt,
     keeper: str,
@@ -107,13 +102,13 @@ def _commands(
     search_path = belt.search_path(SEARCH_PATH)
     box = None
     if isolation.holds and (programs := find_programs()) is not None:
-        box = Box(programs, isolation, guarded, belt.mounts, search_path)
+        box = Box(programs, isolation, files.guarded, belt.mounts, search_path)
     return CommandExecutor(
         files.root,
         box=box,
         search_path=search_path,
         toolchains=belt.mounts,
-        fence=fence_for(isolation, guarded, belt.mounts),
+        fence=fence_for(isolation, files.guarded, belt.mounts),
         keeper=keeper,
         identity=own_identity(),
         rules=files.rules,

@@ -22,6 +22,7 @@ def hire_agent(services: Services, affairs: Affairs) -> AgentRuns:
         find_provider=affairs.models.find,
         limits=lambda: _limits_in(config),
         instructions=lambda: config.text(INSTRUCTIONS) or "",
+        is_owner=affairs.owner.is_it,
     )
     return AgentRuns(means, services.bus, services.stopper)
 

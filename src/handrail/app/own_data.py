@@ -4,9 +4,8 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TextIO
+from typing import Any, TextIO
 
-from handrail.agent.loop import OWN_AGENT
 from handrail.app.clock import SystemClock
 from handrail.app.home import Home
 from handrail.app.storage import open_store
@@ -14,7 +13,8 @@ from handrail.bus.local import LocalBus
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Change, ForgetMemory, ForgetTalk, Step, StopSession
 from handrail.core.errors import ChangeRefused, SetupError
-from handrail.core.ids import ProjectId, SessionId, UserId
+from handrail.core.execution import FINAL
+from handrail.core.ids import OWN_AGENT, ProjectId, SessionId, UserId
 from handrail.core.memory import MOST_MEMORIES
 from handrail.core.ports import Store
 from handrail.core.project import Project, Session
@@ -93,16 +93,35 @@ async def delete_own_data(home: Home, project: Project, shares: set[Share]) -> D
 async def _sessions_of(
     home: Home, store: Store, user_id: UserId, shares: set[Share]
 ) -> list[Session]:
-    """Those with our own agent, those with others, or both."""
+    """Those with our own agent, those with others, or both, which still hold something."""
     wanted: list[Session] = []
+    full = _full_sessions(home, user_id)
     with open_own_data(home.database, user_id, "session") as rows:
         found = [values for _, values in rows]
     for values in found:
         share = Share.CONVERSATIONS if values["opened_by"] == OWN_AGENT else Share.RESULTS
+        if share not in shares or (values["project_id"], values["id"]) not in full:
+            continue
         place = await store.find_place(values["project_id"], values["id"])
-        if share in shares and place is not None:
+        if place is not None:
             wanted.append(place.session)
     return wanted
+
+
+def _full_sessions(home: Home, user_id: UserId) -> set[tuple[str, str]]:
+    """Those in which something was said or brought back, or in which a call has not ended."""
+    full: set[tuple[str, str]] = set()
+    for kind in ("run", "message", "call"):
+        with open_own_data(home.database, user_id, kind) as rows:
+            for _, values in rows:
+                if kind != "call" or _holds_something(values):
+                    full.add((values["project_id"], values["session_id"]))
+    return full
+
+
+def _holds_something(call: dict[str, Any]) -> bool:
+    brought = any(call[name] for name in ("result", "late_result", "suspicion", "reasoning"))
+    return brought or call["status"] not in FINAL
 
 
 async def _forget(store: Store, session: Session, user_id: UserId) -> bool:

@@ -86,7 +86,8 @@ def _lines_of(file: Path) -> list[str]:
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise BadInput(f"{file} cannot be read: {error}") from error
+        why = (error.strerror if isinstance(error, OSError) else None) or "it is no text in UTF-8"
+        raise BadInput(f"{file} cannot be read: {why}") from error
     lines = map(str.strip, text.splitlines())
     return [line for line in lines if line and not line.startswith("#")]
 

@@ -6,7 +6,7 @@ from handrail.agent.providers.choice import make_provider
 from handrail.agent.providers.party import DEFAULT_MODELS, HOME_ADDRESSES, KEY_VARIABLES
 from handrail.app.config import Config
 from handrail.app.home import Home
-from handrail.app.provider_keys import ProviderKeys
+from handrail.app.provider_keys import ProviderKey, ProviderKeys
 from handrail.app.settings import Settings
 from handrail.core.configuration import BASE_URL, MODEL, PROVIDER
 from handrail.core.errors import SetupError
@@ -21,11 +21,23 @@ class Chosen:
     model: str | None
     base_url: str | None
     key_place: str | None
+    # The address that a kept key is for, where that is another one.
+    key_is_for: str | None = None
 
     @property
     def needs_key(self) -> bool:
         """Whether it is the provider itself, who answers nobody without one."""
         return self.base_url is not None and self.base_url == HOME_ADDRESSES.get(self.provider)
+
+    @property
+    def lacks_key(self) -> str | None:
+        """That a key is kept, but for another address, and how to give one; None where not so."""
+        if self.key_is_for is None:
+            return None
+        return (
+            f"no key was given for {self.base_url}, and the one for {self.key_is_for} is not sent "
+            f"there; `handrail config set-key {self.provider}` gives one"
+        )
 
 
 class Models:
@@ -42,12 +54,11 @@ class Models:
             SetupError: Nothing was, or nobody can tell which; the message says what to do.
         """
         name = self._config.text(PROVIDER) or self._only_one_with_a_key()
-        return Chosen(
-            name,
-            self._config.text(MODEL) or DEFAULT_MODELS.get(name),
-            self._config.text(BASE_URL) or HOME_ADDRESSES.get(name),
-            self._keys.where(name),
-        )
+        model = self._config.text(MODEL) or DEFAULT_MODELS.get(name)
+        address = self._config.text(BASE_URL) or HOME_ADDRESSES.get(name)
+        place = self._keys.where(name, address)
+        elsewhere = self._keys.given_for(name) if place is None else None
+        return Chosen(name, model, address, place, elsewhere)
 
     def find(self) -> Provider:
         """The model to ask. May wait for a person who has to unlock their keyring.
@@ -56,18 +67,25 @@ class Models:
             SetupError: There is none; the message says what to do.
         """
         chosen = self.choose()
-        key = self._keys.find(chosen.provider)
+        if chosen.needs_key and chosen.lacks_key is not None:
+            raise SetupError(chosen.lacks_key)
+        key = self._key(chosen)
         secret = None if key is None else key.secret
         return make_provider(chosen.provider, chosen.model, secret, self._config.text(BASE_URL))
 
-    def show_key(self, provider: str) -> str | None:
+    def show_key(self, chosen: Chosen) -> str | None:
         """The beginning of a key, to know it again; None where there is none.
 
         Raises:
             SetupError: The keyring cannot be opened.
         """
-        key = self._keys.find(provider)
+        key = self._key(chosen)
         return None if key is None else key.masked
+
+    def _key(self, chosen: Chosen) -> ProviderKey | None:
+        if chosen.base_url is None:
+            return None
+        return self._keys.find(chosen.provider, chosen.base_url)
 
     def _only_one_with_a_key(self) -> str:
         found = [name for name in KEY_VARIABLES if self._keys.where(name) is not None]

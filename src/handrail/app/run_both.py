@@ -6,7 +6,7 @@ from pathlib import Path
 
 from handrail.app.home import Credentials, Home
 from handrail.app.run_client import connect
-from handrail.app.run_server import Visit, serve
+from handrail.app.run_server import Ready, Visit, serve
 from handrail.app.settings import Settings
 from handrail.core.errors import HandrailError
 from handrail.core.ports import Channel
@@ -15,24 +15,23 @@ from handrail.core.ports import Channel
 async def up(
     settings: Settings,
     workspace: Path,
-    on_ready: Callable[[Credentials], None],
+    on_ready: Callable[[Ready], None],
     channel: Channel | None = None,
 ) -> None:
     """Run a server and this machine's client in one process; it asks its person by `channel`.
 
     It is ready when calls can run: when the client is on the line for the first time.
     """
+    waiting: list[Ready] = []
+
+    def announce(connected: bool) -> None:
+        if connected and waiting:
+            on_ready(waiting.pop())
 
     async def client(home: Home, known: Credentials) -> None:
-        waiting = [on_ready]
-
-        def announce(connected: bool) -> None:
-            if connected and waiting:
-                waiting.pop()(known)
-
         await connect(home, known, announce, channel)
 
-    await serve(settings, workspace, lambda known: None, client)
+    await serve(settings, workspace, waiting.append, client)
 
 
 async def while_up(settings: Settings, workspace: Path, visit: Visit) -> None:
@@ -54,6 +53,6 @@ async def while_up(settings: Settings, workspace: Path, visit: Visit) -> None:
             # Raised later: whatever it is, the server is to end in good order.
             troubles.append(error)
 
-    await serve(settings, workspace, lambda known: None, client, visiting)
+    await serve(settings, workspace, lambda ready: None, client, visiting)
     for trouble in troubles:
         raise trouble

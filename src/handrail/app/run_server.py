@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.app.build_server import build_server
@@ -10,9 +11,20 @@ from handrail.app.enrol import enrol
 from handrail.app.exposure import read_exposure
 from handrail.app.home import Credentials, Home
 from handrail.app.settings import Settings
+from handrail.core.access import hash_secret
 from handrail.core.errors import HandrailError, SetupError
 from handrail.server.app import create_app
+from handrail.server.console.sign_in import SignIns
 from handrail.server.serving import HandrailServer, bind
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A server that answers: its keys, and a link that signs its person in to the console."""
+
+    credentials: Credentials
+    make_link: Callable[[], str]
+
 
 Client = Callable[[Home, Credentials], Coroutine[None, None, None]]
 Visit = Callable[[Credentials], Coroutine[None, None, None]]
@@ -21,7 +33,7 @@ Visit = Callable[[Credentials], Coroutine[None, None, None]]
 async def serve(
     settings: Settings,
     workspace: Path,
-    on_ready: Callable[[Credentials], None],
+    on_ready: Callable[[Ready], None],
     client: Client | None = None,
     visit: Visit | None = None,
 ) -> None:
@@ -37,13 +49,24 @@ async def serve(
         async with build_server(settings) as services:
             home = Home(settings.home)
             known = await enrol(services.store, services.clock, home, workspace, address)
+            sign_ins = SignIns(services.store, services.clock)
             app = create_app(
                 services,
+                sign_ins=sign_ins,
                 hosts=exposure.hosts,
                 origin=exposure.origin,
                 metrics_token=settings.metrics_token,
             )
-            server = HandrailServer(app, services.room, lambda: on_ready(known), exposure.tls)
+            person = await services.store.find_token(hash_secret(known.user_token))
+            console = exposure.origin or address
+
+            def make_link() -> str:
+                """The console's address; signs its person in, unless their token is lost."""
+                link = "" if person is None else f"/#{sign_ins.make_link(person.user_id)[0]}"
+                return console + link
+
+            ready = Ready(known, make_link)
+            server = HandrailServer(app, services.room, lambda: on_ready(ready), exposure.tls)
             troubles: list[HandrailError] = []
 
             async def execute(client: Client) -> None:

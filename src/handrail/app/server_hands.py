@@ -16,11 +16,13 @@ class ServerHands:
         self._skills = skills
         self._affairs = affairs
 
-    def __call__(self, call: ToolExecution, place: Place) -> Hands:
+    async def __call__(self, call: ToolExecution, place: Place) -> Hands:
+        # Those that the owner has written are for the owner's agents.
+        is_owner = await self._affairs.owner.is_it(call.user_id)
         owner = Owner(call.user_id, call.project_id, call.agent_id, place.session.tainted_by)
         return Hands(
             memories=self._memories.of(owner),
-            skills=self._skills,
+            skills=self._skills if is_owner else SkillShelf(),
             web=self._web,
             reader=self._affairs.reader_for(call.user_id, call.project_id),
             config=self._affairs.config_of(call.user_id),

@@ -11,15 +11,26 @@ from handrail.app.config import Config
 from handrail.app.home import Credentials, Home
 from handrail.app.provider import find_provider
 from handrail.app.run_both import while_up
+from handrail.app.run_client import connect
 from handrail.app.settings import DEFAULT_PORT, Settings
 from handrail.client.api import HandrailApi
 from handrail.core.access import Role
 from handrail.core.configuration import BASE_URL, MAX_TOKENS, MODEL, PROVIDER, Setting, Value
 from handrail.core.errors import BadInput, SetupError
 from handrail.core.project import Autonomy
+from handrail.core.run import RunStatus
+from handrail.core.visible import cut
+from handrail.wire.chat import MOST_SESSION_CHARS
 
 # Gets the person's line to the server, and the message to send.
 Errand = Callable[[HandrailApi, dict[str, Any]], Awaitable[None]]
+
+
+_CONNECT_SECONDS = 30.0
+
+
+class UnknownFolder(SetupError):
+    """A server runs here, and nobody has made this folder known to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,32 +78,56 @@ def find_server(settings: Settings, workspace: Path) -> Credentials | None:
     """What to reach the server with that has this folder already; None where there is none.
 
     Raises:
-        SetupError: A server runs here, and does not know this folder.
+        UnknownFolder: A server runs here, and does not know this folder.
+        SetupError: There is no such folder.
     """
+    if not workspace.is_dir():
+        what = "is not a folder" if workspace.exists() else "does not exist"
+        raise SetupError(f"{workspace} {what}; name the folder the agent shall work in")
     home = Home(settings.home)
     if home.is_served():
-        return home.get_credentials(workspace)
+        try:
+            return home.get_credentials(workspace)
+        except SetupError as error:
+            folder = workspace.resolve()
+            raise UnknownFolder(
+                f"Handrail is running on {home.path} already, and does not know {folder} yet; "
+                f"`handrail init {folder}` makes it known, and so does --yes here"
+            ) from error
     known = home.find_credentials(workspace.resolve())
     # A machine that was let in by its client's token has its server elsewhere.
     return known if known is not None and not known.user_token else None
 
 
-async def run_there(known: Credentials, task: Task, errand: Errand) -> None:
+async def run_there(home: Home, known: Credentials, task: Task, errand: Errand) -> None:
     """Run a task by a server that runs already.
 
+    Where no client is connected for the folder, one runs here for as long as it takes.
+
     Raises:
-        SetupError: This machine's client is not connected to it.
+        SetupError: No client can be connected.
     """
     async with _person(known) as api:
         found = await api.get("/clients")
         here = {one["workspace_id"] for one in found["clients"] if one["connected"]}
         places = await _find_places(api, known)
-        if not here.intersection(places):
-            raise SetupError(
-                "no client is connected for this folder, so nothing could be done in it; in "
-                f"another terminal: `handrail connect {known.workspace}`"
-            )
-        await errand(api, _message(task, [place for place in places if place in here]))
+        if here.intersection(places):
+            await errand(api, _message(task, [place for place in places if place in here]))
+            return
+        is_connected = asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            client = connect(home, known, lambda now: is_connected.set() if now else None)
+            connected = group.create_task(client)
+            try:
+                async with asyncio.timeout(_CONNECT_SECONDS):
+                    await is_connected.wait()
+                await errand(api, _message(task, places))
+            except TimeoutError as error:
+                raise SetupError(
+                    f"no client gets a line to {known.server}; does it still run?"
+                ) from error
+            finally:
+                connected.cancel()
 
 
 async def run_here(settings: Settings, workspace: Path, task: Task, errand: Errand) -> None:
@@ -136,3 +171,26 @@ def _message(task: Task, places: list[str]) -> dict[str, Any]:
         "workspace_id": places[0] if places else None,
         "autonomy": task.autonomy,
     }
+
+
+async def check_conversation(api: HandrailApi, session_id: str) -> None:
+    """A conversation that shall be gone on with must be there: a mistyped one is not begun.
+
+    Raises:
+        BadInput: There is none.
+    """
+    missing = (
+        f"there is no conversation {cut(session_id, 60)!r}; leave --session out to begin one, "
+        "`handrail chat` lists those there are"
+    )
+    if not 0 < len(session_id) <= MOST_SESSION_CHARS or not session_id.isprintable():
+        raise BadInput(missing)
+    found = await api.get("/chat/messages", session_id=session_id, limit=1)
+    if found["run"] is None:
+        raise BadInput(missing)
+
+
+async def list_going_on(api: HandrailApi) -> list[dict[str, Any]]:
+    """The conversations in which a run is not over, such as one whose process was killed."""
+    found = await api.get("/chat/sessions")
+    return [talk for talk in found["sessions"] if talk["status"] == RunStatus.RUNNING]

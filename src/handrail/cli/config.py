@@ -11,7 +11,12 @@ from handrail.app.provider_keys import WITH_KEYS, ProviderKeys
 from handrail.app.settings import load_settings
 from handrail.cli import options
 from handrail.cli.output import in_short, print_json, remark, say, visible
-from handrail.cli.provider_key import keep_from_person, keep_from_stdin
+from handrail.cli.provider_key import (
+    check_names_provider,
+    keep_from_person,
+    keep_from_stdin,
+    tell_changes,
+)
 from handrail.cli.tables import Rows
 from handrail.core.configuration import SETTINGS, Entry, no_such_setting
 from handrail.core.errors import BadInput, SetupError
@@ -103,15 +108,20 @@ def set_key(
     It goes into the system's keyring or, where none works, into a file in Handrail's own folder
     that only you can read.
     """
+    check_names_provider(provider, key_stdin=stdin)
     settings = load_settings(home=home)
     if stdin:
-        place = keep_from_stdin(settings, provider)
+        kept = keep_from_stdin(settings, provider)
     elif sys.stdin.isatty():
-        place = keep_from_person(settings, provider)
+        kept = keep_from_person(settings, provider)
     else:
         raise SetupError("nobody can be asked here; pipe the key in, and say --stdin")
-    if place is not None:
-        say(f"The key for {visible(provider)} is kept in {visible(place)}")
+    if kept is not None:
+        tell_changes(kept.changes)
+        say(
+            f"The key for {visible(provider)} is kept in {visible(kept.place)}, "
+            f"for {visible(kept.address)}"
+        )
 
 
 def forget_key(provider: Provider, home: options.Home = None) -> None:

@@ -12,7 +12,7 @@ from handrail.app.own_data import Deleted, Share, delete_own_data, export_own_da
 from handrail.app.settings import load_settings
 from handrail.cli import options
 from handrail.cli.audit_export import opened
-from handrail.cli.output import print_json, remark, say, visible
+from handrail.cli.output import many, print_json, remark, say, visible
 from handrail.core.errors import BadInput, SetupError
 
 _WORDS = {
@@ -112,9 +112,14 @@ def _agree(shares: set[Share], *, json: bool) -> bool:
 
 
 def _tell(deleted: Deleted) -> None:
-    say(f"Emptied {deleted.sessions:,} sessions, forgot {deleted.memories:,} memories.")
+    emptied, forgot = (
+        many(deleted.sessions, "session"),
+        many(deleted.memories, "memory", "memories"),
+    )
+    say(f"Emptied {emptied}, forgot {forgot}.")
     if deleted.copies:
-        say(f"Removed {deleted.copies:,} copies of the database from before an upgrade.")
+        copies = many(deleted.copies, "copy", "copies")
+        say(f"Removed {copies} of the database from before an upgrade.")
     if deleted.left:
         named = ", ".join(map(visible, deleted.left))
         say(

@@ -1,6 +1,7 @@
 """handrail explain."""
 
 import json as json_module
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,8 @@ from handrail.core.errors import BadInput
 from handrail.core.project import Autonomy
 from handrail.core.risk import Layer
 from handrail.wire.policy import ExplainedFinding
+
+_LISTS = """a list is written as NAME='["a", "b"]', or as NAME=a NAME=b"""
 
 
 class _BehindDashes(TyperCommand):
@@ -52,7 +55,12 @@ def explain(
         name, values = "execute_command", {"command": tool, "args": words}
     else:
         name, values = tool, read_params(words)
-    verdict = explain_call(name, values, workspace, autonomy, home)
+    try:
+        verdict = explain_call(name, values, workspace, autonomy, home)
+    except BadInput as error:
+        if "valid list" not in error.message:
+            raise
+        raise BadInput(f"{error.message}; {_LISTS}") from error
     if json:
         print_json(
             {
@@ -77,14 +85,30 @@ def explain(
 
 
 def read_params(pairs: list[str]) -> dict[str, Any]:
-    """`name=value` pairs; a value that is JSON counts as such, any other as text."""
+    """`name=value` pairs; a value that is JSON counts as such, any other as text.
+
+    A name that comes again makes a list of its values.
+    """
     params: dict[str, Any] = {}
+    seen: Counter[str] = Counter()
     for pair in pairs:
         name, separator, value = pair.partition("=")
         if not separator or not name:
             raise BadInput(f"{pair!r} is not NAME=VALUE")
-        try:
-            params[name] = json_module.loads(value)
-        except ValueError:
-            params[name] = value
+        seen[name] += 1
+        read = _read_value(value)
+        match seen[name]:
+            case 1:
+                params[name] = read
+            case 2:
+                params[name] = [params[name], read]
+            case _:
+                params[name].append(read)
     return params
+
+
+def _read_value(words: str) -> Any:
+    try:
+        return json_module.loads(words)
+    except ValueError:
+        return words

@@ -1,6 +1,7 @@
 """handrail init."""
 
 import asyncio
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +16,7 @@ from handrail.app.first_steps import HELLO, FirstCall, Settled, remove_hello, se
 from handrail.app.home import Home
 from handrail.app.logs import configure_logs
 from handrail.app.provider_keys import WITH_KEYS
+from handrail.app.provider_setup import find_chosen, switch_provider
 from handrail.app.settings import Settings, load_settings
 from handrail.app.terminal import find_terminal
 from handrail.cli import options
@@ -22,9 +24,9 @@ from handrail.cli.doctor import show as show_findings
 from handrail.cli.output import print_json, program, say, status, visible
 from handrail.cli.provider_key import (
     check_names_provider,
-    find_chosen,
     keep_from_stdin,
     offer_a_model,
+    tell_changes,
 )
 from handrail.core.errors import SetupError
 from handrail.core.ports import Channel
@@ -69,22 +71,40 @@ def init(
         typer.confirm("Is that the right folder?", default=True, abort=True)
 
     settled = asyncio.run(settle(settings, workspace))
+    changes: list[str] = []
     if key_stdin:
-        keep_from_stdin(settings, provider)
+        changes = keep_from_stdin(settings, provider).changes
+    elif channel is None and provider is not None:
+        changes = switch_provider(settings, provider)
     findings = examine(settings, workspace)
     if json:
-        print_json(_in_json(settings, settled, findings))
+        print_json({**_in_json(settings, settled, findings), "changes": changes})
         return
-    _show(settings, settled, findings)
+    at_home = "" if home is None else f" --home {shlex.quote(str(home))}"
+    _show(settings, settled, findings, at_home)
+    tell_changes(changes)
     if channel is not None and not key_stdin:
         offer_a_model(settings, provider)
-    if channel is not None:
-        _first_call(settings, workspace, channel)
-    then = "connect" if Home(settings.home).is_served() else "up"
-    say(f"\nNext: [bold]{program()} {then} {visible(settled.credentials.workspace)}[/]")
+    is_served = Home(settings.home).is_served()
+    if channel is not None and not is_served:
+        _first_call(settings, workspace, channel, at_home)
+    at_port = "" if port is None or is_served else f" --port {port}"
+    _say_next(settled, f"{at_home}{at_port}", is_served=is_served)
 
 
-def _show(settings: Settings, settled: Settled, findings: list[Finding]) -> None:
+def _say_next(settled: Settled, options: str, *, is_served: bool) -> None:
+    """What to type now; where a server runs already, the folder joins it before anything else."""
+    folder = visible(shlex.quote(settled.credentials.workspace))
+    if not is_served:
+        say(f"\nNext: [bold]{program()} up {folder}{visible(options)}[/]")
+        return
+    say("\nA server is running already. Next, connect this folder to it, and leave that running:")
+    say(f"  [bold]{program()} connect {folder}{visible(options)}[/]")
+    say("Then, in another terminal, decide about an agent's calls in it:")
+    say(f"  [bold]{program()} tour --workspace {folder}{visible(options)}[/]")
+
+
+def _show(settings: Settings, settled: Settled, findings: list[Finding], at_home: str) -> None:
     known = settled.credentials
     say("\n[green]Made known.[/]" if settled.is_new else "\nThis folder is known already.")
     say(f"  workspace  {visible(known.workspace)}")
@@ -95,13 +115,13 @@ def _show(settings: Settings, settled: Settled, findings: list[Finding]) -> None
     say("\nThis machine:")
     show_findings([finding for finding in findings if finding.health is not Health.FINE])
     fine = sum(finding.health is Health.FINE for finding in findings)
-    say(f"[dim]{fine} of {len(findings)} things are just fine; `{program()} doctor` lists all.[/]")
+    say(
+        f"[dim]{fine} of {len(findings)} things are just fine; "
+        f"`{program()} doctor{visible(at_home)}` lists all.[/]"
+    )
 
 
-def _first_call(settings: Settings, workspace: Path, channel: Channel) -> None:
-    if Home(settings.home).is_served():
-        say(f"\nA server is running already; decide about calls in it: {program()} tour")
-        return
+def _first_call(settings: Settings, workspace: Path, channel: Channel, at_home: str) -> None:
     say(f"\n[bold]Your first call.[/] A played agent asks to write {HELLO}.")
     if not typer.confirm("Shall it ask?", default=True):
         return
@@ -111,7 +131,7 @@ def _first_call(settings: Settings, workspace: Path, channel: Channel) -> None:
         say("Broken off; nothing of it is left waiting.")
         raise typer.Exit(1)
     say(f"\nThe agent is told: {status(answer['status'])}")
-    say(f"All of it is in the record: [bold]{program()} audit show[/]")
+    say(f"All of it is in the record: [bold]{program()} audit show{visible(at_home)}[/]")
     if answer["status"] == "completed" and typer.confirm(f"Remove {HELLO} again?", default=True):
         remove_hello(workspace)
 

@@ -19,9 +19,14 @@ COMMANDS = {
         "handrail.cli.run",
         "Give Handrail's own agent a task, and decide about its calls here.",
     ),
+    "chat": (
+        "handrail.cli.chat",
+        "List the conversations with Handrail's own agent, or read one.",
+    ),
     "serve": ("handrail.cli.serve", "Start the server alone."),
     "connect": ("handrail.cli.connect", "Start this machine's client alone."),
     "tour": ("handrail.cli.tour", "Watch an agent's calls travel, and decide about them."),
+    "console": ("handrail.cli.console", "Open the console in a browser, signed in."),
     "approvals": ("handrail.cli.approvals", "See what waits for your answer, and give it."),
     "grants": (
         "handrail.cli.grants",

@@ -10,7 +10,7 @@ import typer
 
 from handrail.cli import options
 from handrail.cli.ask import ask
-from handrail.cli.output import in_short, print_json, remark, say, visible
+from handrail.cli.output import in_short, many, print_json, remark, say, visible
 from handrail.cli.tables import Rows
 from handrail.core.errors import BadInput
 from handrail.core.memory import MOST_MEMORIES
@@ -116,4 +116,6 @@ def export(
         output.write_text(json_text.dumps(document, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise BadInput(f"{output} cannot be written: {error.strerror}") from error
-    say(f"{len(answer['memories']):,} memories are in {visible(output)}")
+    number = len(answer["memories"])
+    told = many(number, "memory is", "memories are")
+    say(f"{told} in {visible(output)}")

@@ -66,6 +66,11 @@ def in_short(value: object, most: int = 60) -> str:
     return cut(text, most)
 
 
+def many(number: int, one: str, more: str | None = None) -> str:
+    """A number of things, in words that agree with it."""
+    return f"{number:,} {one if number == 1 else more or f'{one}s'}"
+
+
 def complain(words: object) -> None:
     """Say on standard error what went wrong."""
     typer.echo(f"handrail: {make_visible(str(words), keep=chr(10))}", err=True)

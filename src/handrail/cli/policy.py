@@ -55,8 +55,11 @@ def check(
     home: options.Home = None,
 ) -> None:
     """Check that a policy file can be read and holds its own examples."""
-    for checked in check_policy(file, None if of is None else of.value, workspace, home):
+    good = check_policy(file, None if of is None else of.value, workspace, home)
+    for checked in good:
         say(f"[green]good[/]  {visible(checked)}")
+    if not good:
+        say("No policy file holds here; it is as Handrail comes. `handrail policy show` says more.")
 
 
 def try_lines(
@@ -74,6 +77,8 @@ def try_lines(
 
     For example: `handrail policy test "rg -n main src" "sort -o b a"`
     """
+    if not lines and file is None:
+        raise typer.BadParameter("name command lines, each in quotes, or a --file with them")
     judged = judge_lines(lines or [], file, workspace, home)
     if json:
         print_json({"lines": [_as_json(one) for one in judged]})

@@ -5,19 +5,31 @@ import os
 import signal
 import sys
 from enum import IntEnum
+from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 import uvloop
 
-from handrail.app.home import Home
+from handrail.app.first_steps import settle
+from handrail.app.home import Credentials, Home
 from handrail.app.logs import configure_logs
+from handrail.app.provider_setup import find_chosen
 from handrail.app.settings import Settings, load_settings
-from handrail.app.task import OwnModel, Task, find_server, run_here, run_there
+from handrail.app.task import (
+    OwnModel,
+    Task,
+    UnknownFolder,
+    check_conversation,
+    find_server,
+    list_going_on,
+    run_here,
+    run_there,
+)
 from handrail.app.terminal import find_terminal
 from handrail.cli import options
-from handrail.cli.output import complain
+from handrail.cli.output import complain, remark, visible
 from handrail.cli.run_output import EventLines, Lines, Screen
 from handrail.client.api import HandrailApi
 from handrail.client.following import Follower, Outcome
@@ -65,6 +77,9 @@ def run(
     session: Annotated[
         str | None, typer.Option(metavar="ID", help="Go on with this conversation.")
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Make this folder known unasked, if a server runs.")
+    ] = False,
     home: options.Home = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print every event as a line of JSON, the end last.")
@@ -78,7 +93,7 @@ def run(
 
     What needs a person is asked in this terminal. Without one, it is left to your other screens,
     and refused when nobody answers. If a server runs already, it does the work; else one runs
-    here, for as long as it takes. Ctrl+C stops the run.
+    here, for as long as it takes. Ctrl+C stops the run. `handrail chat` shows what was said.
 
     It ends with 0 when the agent is done, 1 when the run failed, 2 when nothing could be begun,
     3 when the run was stopped by a person or after three refusals, and 130 on Ctrl+C.
@@ -93,11 +108,11 @@ def run(
         terminal = None if json else find_terminal()
         errand = _Errand(_screen(json=json, can_ask=terminal is not None), terminal)
         wanted = Task(_read(task), session, autonomy)
-        code = _carry_out(
-            settings, workspace, wanted, OwnModel(provider, model, max_tokens), errand
-        )
+        known = _find_server(settings, workspace, terminal, yes=yes)
+        own_model = OwnModel(provider, model, max_tokens)
+        code = _carry_out(settings, workspace, known, wanted, own_model, errand)
     except HandrailError as error:
-        complain(error)
+        _complain(error, json=json)
     raise typer.Exit(code)
 
 
@@ -122,6 +137,10 @@ class _Errand:
 
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, interrupt)
+        if (session := message["session_id"]) is not None:
+            await check_conversation(api, session)
+        others = [one for one in await list_going_on(api) if one["session_id"] != session]
+        await self._screen.left(others)
         outcome = await follower.follow(message)
         if outcome is not None and not self._reads_nobody:
             await self._screen.end(outcome)
@@ -150,31 +169,65 @@ class _Errand:
                 self._follower.interrupt()
 
 
+def _find_server(
+    settings: Settings, workspace: Path, terminal: Channel | None, *, yes: bool
+) -> Credentials | None:
+    """The server that runs already; a folder it does not know is made known, if that is wanted."""
+    try:
+        return find_server(settings, workspace)
+    except UnknownFolder:
+        if not yes:
+            if terminal is None:
+                raise
+            folder = visible(workspace.resolve())
+            remark(f"Handrail is running already, and does not know [bold]{folder}[/] yet.")
+            if not typer.confirm("Shall the agent work there?", default=True, err=True):
+                raise
+        return asyncio.run(settle(settings, workspace)).credentials
+
+
 def _carry_out(
-    settings: Settings, workspace: Path, task: Task, model: OwnModel, errand: _Errand
+    settings: Settings,
+    workspace: Path,
+    known: Credentials | None,
+    task: Task,
+    model: OwnModel,
+    errand: _Errand,
 ) -> Code:
     troubles: list[HandrailError] = []
-    known = find_server(settings, workspace)
     if known is None:
-        work = run_here(model.override(settings), workspace, task, errand)
+        chosen = find_chosen(ours := model.override(settings))
+        if chosen is not None and not chosen.needs_key and chosen.lacks_key is not None:
+            remark(f"[dim]{visible(chosen.lacks_key)}[/]")
+        work = run_here(ours, workspace, task, errand)
     elif model != OwnModel():
         raise BadInput(
             "a server runs on this folder already, and its settings say which model is asked and "
             "how much it may use: `handrail config`, instead of --provider, --model, --max-tokens"
         )
     else:
-        work = run_there(known, task, errand)
+        work = run_there(Home(settings.home), known, task, errand)
     try:
         uvloop.run(work)
     except* HandrailError as group:
         troubles = list(leaves(group))
     except* (KeyboardInterrupt, asyncio.CancelledError):
         pass  # What is not done then is interrupted.
+    if not troubles:
+        return errand.code
+    if errand.outcome is None:
+        # Only the first is told: the others come of it.
+        raise troubles[0]
     for trouble in troubles:
         complain(trouble)
-    if troubles:
-        return Code.NOT_BEGUN if errand.outcome is None else Code.FAILED
-    return errand.code
+    return Code.FAILED
+
+
+def _complain(error: HandrailError, *, json: bool) -> None:
+    """Nothing was begun: said to a person and, where one reads, to a program."""
+    if json:
+        typer.echo(dumps({"event": "end", "status": "not begun", "error": str(error)}))
+    complain(error)
 
 
 def _screen(*, json: bool, can_ask: bool) -> Screen:

@@ -3,10 +3,11 @@
 import asyncio
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TextIO
 
-from handrail.cli.output import in_short
+from handrail.cli.ids import short
+from handrail.cli.output import in_short, many
 from handrail.client.following import Outcome
 from handrail.core.execution import FINAL
 from handrail.core.visible import visible
@@ -18,12 +19,30 @@ _MOST_ERROR_CHARS = 160
 # Takes away the line in which a card counts down; it is drawn anew below.
 _CLEAR = "\r\x1b[2K"
 _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
+_SAYS = "│ "
 # What a call is about, where it says so.
 _SUBJECTS = ("path", "command", "pattern", "url", "action", "name", "key", "query")
 
 
+_NO_ANSWER = "Approval timeout"
+# How a call has ended that was not done, by its status and the kind of its failure.
+_ENDINGS = {
+    "rejected": "refused",
+    "timeout": "timed out",
+    "denied": "refused",
+    "validation": "not understood",
+    "cancelled": "cancelled",
+    "outcome_unknown": "outcome unknown",
+}
+
+
 class Screen(Protocol):
-    """Hears what happens in a run, and how it has come out."""
+    """Hears what happens in a run, and how it has come out.
+
+    Before it, what was `left` by others: the conversations in which a run goes on.
+    """
+
+    async def left(self, talks: Sequence[Told]) -> None: ...
 
     async def hear(self, name: str, data: Told, call: Told | None) -> None: ...
 
@@ -33,7 +52,8 @@ class Screen(Protocol):
 class EventLines:
     """Every event as a line of JSON, and the end as the last one.
 
-    That nobody can be asked is said `beside` them, once.
+    That nobody can be asked is said `beside` them, once. What has become of a call stands with its
+    last status.
     """
 
     def __init__(self, out: TextIO, beside: TextIO):
@@ -42,10 +62,17 @@ class EventLines:
         self._has_said_so = False
 
     async def hear(self, name: str, data: Told, call: Told | None) -> None:
-        await self._put({"event": name, **data})
+        more = {}
+        if call is not None and _has_ended(call):
+            more = {key: call[key] for key in ("error", "error_type", "risk_level")}
+        await self._put({"event": name, **data, **more})
         if name == "tool.approval_request" and not self._has_said_so:
             self._has_said_so = True
             await asyncio.to_thread(_write, self._beside, f"{visible(_unasked(data))}\n")
+
+    async def left(self, talks: Sequence[Told]) -> None:
+        for talk in talks:
+            await asyncio.to_thread(_write, self._beside, f"{visible(_goes_on(talk))}\n")
 
     async def end(self, outcome: Outcome) -> None:
         await self._put(
@@ -79,6 +106,8 @@ class Lines:
         self._shown_seq = 0
         self._uses: dict[str, Told] = {}
         self._told: set[str] = set()
+        self._session: str | None = None
+        self._begins_line = True
 
     async def hear(self, name: str, data: Told, call: Told | None) -> None:
         match name:
@@ -88,8 +117,8 @@ class Lines:
                 await self._message(data)
             case "tool.approval_request" if not self._can_ask:
                 await self._cannot_ask(data)
-            case "tool.status" if call is not None and call["status"] in _ENDED:
-                await self._call(call)
+            case "tool.status" | "approval.resolved" if _has_ended(call):
+                await self._call(call or {})
             case "session.tainted":
                 await self._line(
                     f"  ! the result of {data['source']} reads like orders to the agent; this "
@@ -102,9 +131,9 @@ class Lines:
         if self._out is not None and outcome.answer:
             answer = visible(outcome.answer.rstrip("\n"), keep="\n\t")
             await asyncio.to_thread(_write, self._out, f"{answer}\n")
-        took = f"{_many(outcome.turns, 'turn')}, {_many(outcome.calls, 'call')}"
+        took = f"{many(outcome.turns, 'turn')}, {many(outcome.calls, 'call')}"
         why = f": {outcome.error}" if outcome.error else ""
-        await self._line(f"{outcome.status}{why} ({took}, {_many(outcome.tokens, 'token')})")
+        await self._line(f"{outcome.status}{why} ({took}, {many(outcome.tokens, 'token')})")
         if outcome.status != "done":
             await self._line(f"go on with: handrail run --session {outcome.session_id} …")
 
@@ -114,9 +143,17 @@ class Lines:
         if data["seq"] != self._shown_seq:
             self._shown, self._shown_seq = "", data["seq"]
         self._shown += data["text"]
-        await self._put(visible(data["text"], keep="\n\t"))
+        await self._put(self._marked(visible(data["text"], keep="\n\t")))
+
+    async def left(self, talks: Sequence[Told]) -> None:
+        for talk in talks:
+            await self._line(f"  ! {_goes_on(talk)}")
 
     async def _message(self, message: Told) -> None:
+        if self._session is None:
+            # Said at once: whatever happens to this process, it can be found again.
+            self._session = message["session_id"]
+            await self._line(f"conversation {self._session}")
         for part in message["parts"]:
             if part["type"] == "tool_use":
                 self._uses[part["tool_use_id"]] = part
@@ -139,19 +176,27 @@ class Lines:
             shown, text = "", f"\n{text}"
         rest = visible(text[len(shown) :], keep="\n\t")
         if text.strip():
-            await self._put(rest if text.endswith("\n") else f"{rest}\n")
+            await self._put(self._marked(rest) + ("" if text.endswith("\n") else "\n"))
+        self._begins_line = True
+
+    def _marked(self, said: str) -> str:
+        """What the model says, each line with a mark, so that none can pass for one of ours."""
+        marked = ""
+        for line in said.splitlines(keepends=True):
+            marked += f"{_SAYS}{line}" if self._begins_line else line
+            self._begins_line = line.endswith("\n")
+        return marked
 
     async def _call(self, call: Told) -> None:
         use_id = str(call["call_id"]).rpartition("/")[2]
         if use_id in self._told:
             return
         self._told.add(use_id)
-        result: Told = call["result"] or {}
-        code = result.get("exit_code")
-        ending = call["status"] + (f" (exit {code})" if code else "")
-        why = f": {in_short(call['error'], _MOST_ERROR_CHARS)}" if call["error"] else ""
         what = f"{call['tool_name']} {_subject(call['tool_params'])}".rstrip()
-        await self._line(f"  · {what}  {ending}{why}  {call['risk_level']}")
+        mark, ending = _ending(call)
+        # What could not be understood was not judged either.
+        risk = "" if call["error_type"] == "validation" else f"  {call['risk_level']}"
+        await self._line(f"  {mark} {what}  {ending}{risk}")
 
     async def _answered(self, part: Told) -> None:
         """Only of what was never a call, or whose end was not heard of."""
@@ -159,8 +204,12 @@ class Lines:
         if use is None or part["tool_use_id"] in self._told:
             return
         self._told.add(part["tool_use_id"])
-        ending = in_short(part["text"] or "", _MOST_ERROR_CHARS) if part["is_error"] else "done"
-        await self._line(f"  · {use['name']} {_subject(use['input'] or {})}  {ending}")
+        what = f"{use['name']} {_subject(use['input'] or {})}".rstrip()
+        if part["is_error"]:
+            why = (part["text"] or "").partition("\n")[0]
+            await self._line(f"  ✗ {what}  {in_short(why, _MOST_ERROR_CHARS)}")
+        else:
+            await self._line(f"  · {what}  done")
 
     async def _cannot_ask(self, card: Told) -> None:
         self._can_ask = True
@@ -190,11 +239,34 @@ def _unasked(card: Told) -> str:
     )
 
 
+def _has_ended(call: Told | None) -> bool:
+    """What a person refuses has ended with that: no other status follows."""
+    return call is not None and call["status"] in _ENDED
+
+
+def _ending(call: Told) -> tuple[str, str]:
+    """A mark, and in what way a call has ended, with the reason."""
+    if call["status"] == "completed":
+        result: Told = call["result"] or {}
+        code = result.get("exit_code")
+        return "·", "completed" + (f" (exit {code})" if code else "")
+    name, by_person, reason = (call["error"] or "").partition(" refused this call")
+    if call["status"] == "rejected" and by_person:
+        return "✗", f"refused by {name}{in_short(reason, _MOST_ERROR_CHARS)}"
+    if call["status"] == "timeout" and call["error"] == _NO_ANSWER:
+        return "✗", "timed out: nobody answered in time"
+    ended = _ENDINGS.get(call["error_type"] or call["status"], "failed")
+    return "✗", f"{ended}: {in_short(call['error'], _MOST_ERROR_CHARS)}" if call["error"] else ended
+
+
+def _goes_on(talk: Told) -> str:
+    return (
+        f"another run goes on: “{in_short(talk['title'])}”. See it with `handrail chat show "
+        f"{short(talk['session_id'])}`, and what it asks with `handrail approvals watch`"
+    )
+
+
 def _subject(params: Mapping[str, Any]) -> str:
     named = [str(params[name]) for name in _SUBJECTS if params.get(name)]
     words = [*named[:1], *map(str, params.get("args") or ())]
     return in_short(" ".join(words))
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -7,6 +7,7 @@ import uvloop
 
 from handrail.app.home import Credentials
 from handrail.app.logs import configure_logs
+from handrail.app.run_server import Ready
 from handrail.app.run_server import serve as run_server
 from handrail.app.settings import load_settings
 from handrail.cli import options
@@ -34,11 +35,13 @@ def serve(
     configure_logs(verbose=verbose)
     settings = load_settings(home, host, port, tls_cert, tls_key, behind_proxy)
 
-    def greet(credentials: Credentials) -> None:
+    def greet(ready: Ready) -> None:
+        credentials = ready.credentials
         say(f"[bold]Handrail[/] serves at [bold cyan]{credentials.server}[/]")
         if settings.behind_proxy is not None:
             say(f"Others reach it at [bold cyan]{visible(settings.behind_proxy)}[/]")
         _say_how_to_connect(credentials)
+        say(f"Decide in the browser: [bold cyan]{visible(ready.make_link())}[/]")
 
     uvloop.run(run_server(settings, workspace, greet))
 

@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 import uvloop
 
-from handrail.app.home import Credentials, Home
+from handrail.app.home import Home
 from handrail.app.logs import configure_logs
 from handrail.app.run_both import up as run_up
+from handrail.app.run_server import Ready
 from handrail.app.settings import load_settings
 from handrail.app.terminal import find_terminal
 from handrail.cli import options
@@ -49,10 +50,13 @@ def up(
     say(f"Handrail has stopped. What ran has ended; `{program()} up` goes on with the rest.")
 
 
-def _greet(credentials: Credentials) -> None:
+def _greet(ready: Ready) -> None:
+    credentials = ready.credentials
     say(f"[bold]Handrail[/] is running at [bold cyan]{credentials.server}[/]")
     say(f"  workspace  {visible(credentials.workspace)}")
     say(f"  project    {credentials.project_id}")
+    say("\nDecide in the browser; this link is good once, for a quarter of an hour:")
+    say(f"  [bold cyan]{visible(ready.make_link())}[/]")
     say("\nIn another terminal, watch an agent's calls travel:")
     say(f"  [bold]{program()} tour --workspace {visible(credentials.workspace)}[/]")
     say("\nStop with Ctrl+C.")

@@ -122,6 +122,11 @@ class Asking:
                 f"`handrail trust {tainted.session_id}` clears it."
             )
 
+    def tell_undone(self, what: str, why: str) -> None:
+        """Tell the person that what was approved was not done, as the world has changed since."""
+        if self._channel is not None:
+            self._channel.tell(f"{what} was approved, and then not done: {why}.")
+
     def dispose(self) -> None:
         """Take away every card that is being shown."""
         for task in self._asked.values():

@@ -209,7 +209,11 @@ class ToolHandler:
         """The outcome, also when it is that somebody has cancelled the call."""
         try:
             async with self._gate:
-                return await self._attempt(signal, running)
+                result = await self._attempt(signal, running)
+            by_person = signal.execution_context.approved_by != _NOBODY
+            if by_person and result is not None and result.error_type is ErrorType.STALE:
+                self._asking.tell_undone(signal.tool_name, result.error or "")
+            return result
         except asyncio.CancelledError:
             if not running.take_cancellation():
                 self._leave(signal.tool_id, running)

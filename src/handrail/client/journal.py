@@ -55,7 +55,8 @@ class Journal:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._entries = {entry.tool_id: entry for entry in self._read_all()}
         except OSError as error:
-            raise FileOperationError(f"the journal in {folder} cannot be read: {error}") from error
+            why = error.strerror or error
+            raise FileOperationError(f"the journal in {folder} cannot be read: {why}") from error
 
     @property
     def keeper(self) -> str:

@@ -48,7 +48,8 @@ class Approval:
     what was shown; `surveyed` says whether the machine was looked at before asking.
     `estimated_duration_ms` is how long calls of its class have taken, where some have, and `past`
     how many there were. `doubted` says that it is let pass for once alone, since its session or
-    its words are not trusted; `origins` tell where its words came from, where that is known.
+    its words are not trusted; `origins` tell where its words came from, where that is known. What
+    `by_server` is done there is nothing to look at on any machine; it speaks to its `hosts` alone.
     """
 
     id: ApprovalId
@@ -77,6 +78,8 @@ class Approval:
     reaches_out: bool = False
     doubted: bool = False
     origins: tuple[str, ...] = ()
+    by_server: bool = False
+    hosts: tuple[str, ...] = ()
 
     def resolve(self, status: ApprovalStatus, answer: Answer) -> "Approval":
         if self.status is not ApprovalStatus.PENDING:

@@ -17,6 +17,7 @@ NO_HOSTS_SEEN = (
     "Nobody has seen which hosts it would reach, so it may reach none. To let it, refuse this and "
     "have the agent ask again."
 )
+BY_SERVER = "The server itself does this as soon as you approve, and reaches {hosts}."
 WHOLE_SESSION = (
     "Everything else this agent asks for in this session would pass unseen, also what is high: any "
     "write, and any command in its own box. You are still asked about what reaches a network, and "
@@ -101,7 +102,11 @@ class Choice:
 
 def _notes(approval: Approval) -> tuple[str, ...]:
     notes = [*approval.origins]
-    if not approval.surveyed:
+    if approval.by_server:
+        # There is no machine to be looked at, and nothing that is not known.
+        if approval.hosts:
+            notes.append(BY_SERVER.format(hosts=", ".join(approval.hosts)))
+    elif not approval.surveyed:
         notes.append(NOT_SURVEYED)
         if approval.reaches_out:
             notes.append(NO_HOSTS_SEEN)

@@ -139,6 +139,14 @@ class ClearTaint:
 
 
 @dataclass(frozen=True, slots=True)
+class KeepTold:
+    """What the result of a call has told of, as keys; who has told one first stays the one."""
+
+    execution: ToolExecution
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RevokeToken:
     """The token opens nothing from now on. Refused if that was so already."""
 
@@ -286,7 +294,7 @@ AboutBlobs = KeepBlob | UseBlob | LetBlobGo
 AboutMemories = KeepMemory | ForgetMemory | SetVector
 Step = (
     Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | AboutPeople | AboutBlobs
-    | AboutMemories | KeepLate | ForgetEvents | SetPolicy | AboutRuns | ForgetTalk
+    | AboutMemories | KeepLate | KeepTold | ForgetEvents | SetPolicy | AboutRuns | ForgetTalk
 )  # fmt: skip
 
 

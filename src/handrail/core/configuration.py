@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+from urllib.parse import urlsplit
 
 Value = str | int
 
@@ -17,6 +18,7 @@ class Kind(StrEnum):
     """What a value looks like. A line is a text without a second line."""
 
     LINE = "line"
+    ADDRESS = "address"
     TEXT = "text"
     NUMBER = "number"
     CHOICE = "choice"
@@ -41,6 +43,8 @@ class Setting:
         match self.kind:
             case Kind.LINE:
                 return f"one line of text, up to {_MOST_LINE_CHARS:,} characters"
+            case Kind.ADDRESS:
+                return "an address such as http://127.0.0.1:11434/v1, with no name, key or query"
             case Kind.TEXT:
                 return f"a text of up to {MOST_TEXT_CHARS:,} characters"
             case Kind.NUMBER:
@@ -52,6 +56,8 @@ class Setting:
         match self.kind:
             case Kind.LINE:
                 return _is_text(value, _MOST_LINE_CHARS) and value != "" and "\n" not in str(value)
+            case Kind.ADDRESS:
+                return _is_address(value)
             case Kind.TEXT:
                 return _is_text(value, MOST_TEXT_CHARS)
             case Kind.NUMBER:
@@ -74,6 +80,18 @@ def _is_text(value: object, most: int) -> bool:
     return all(char.isprintable() or char in "\n\t" for char in value)
 
 
+def _is_address(value: object) -> bool:
+    if not isinstance(value, str) or not value.isascii() or len(value) > _MOST_LINE_CHARS:
+        return False
+    try:
+        parts = urlsplit(value)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    plain = parts.username is None and not (parts.query or parts.fragment)
+    return sound and plain and value.isprintable() and " " not in value
+
+
 PROVIDER = Setting(
     "agent.provider",
     Kind.CHOICE,
@@ -87,7 +105,7 @@ MODEL = Setting(
 )
 BASE_URL = Setting(
     "agent.base_url",
-    Kind.LINE,
+    Kind.ADDRESS,
     "Where the model's server is, such as http://127.0.0.1:11434/v1; without it, the provider's "
     "own address.",
 )

@@ -1,7 +1,7 @@
 """All that a tool may touch. What a tool was not handed, it cannot do."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -158,6 +158,8 @@ class Ending(StrEnum):
     EXITED = "exited"
     KILLED = "killed"
     TIMED_OUT = "timed_out"
+    # Between two of its steps, because the next one was no longer what had been seen.
+    STOPPED = "stopped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,7 @@ class CommandOutcome:
 
     `walls` are what kept it in; none where there was no box. `traffic` is what went through the
     only way out of the boxes that had one. `kept_from_it` are files and folders of the workspace
-    that it could not see, by their paths from the root.
+    that it could not see, by their paths from the root. `why_stopped` is a sentence, where it was.
     """
 
     stdout: bytes
@@ -179,6 +181,10 @@ class CommandOutcome:
     walls: tuple[Wall, ...] = ()
     traffic: Traffic = NO_TRAFFIC
     kept_from_it: tuple[str, ...] = ()
+    why_stopped: str = ""
+
+
+Check = Callable[[int], Awaitable[None]]
 
 
 class Commands(Protocol):
@@ -199,11 +205,13 @@ class Commands(Protocol):
         *,
         timeout_seconds: float,
         expected: JsonObject | None = None,
+        check: Check | None = None,
     ) -> CommandOutcome:
         """Run programs in boxes of their profiles, or in the open where there is none.
 
         `expected` are the facts of an earlier look. They are held against the machine right before
-        the first program is started.
+        the first program is started, and what they say of files again before each that follows.
+        Before each is, `check` is asked with the place of its stage; it objects by raising.
 
         Raises:
             CommandExecutionError: It could not be started.

@@ -19,6 +19,9 @@ MessageId = NewType("MessageId", str)
 # The server itself, where it is the machine that executes.
 INSIDE = ClientId("server")
 
+# Handrail's own agent, on cards and in the record; no token speaks under this name.
+OWN_AGENT = "handrail"
+
 # Chosen by whoever asks, unique within a project and within a session.
 SessionId = NewType("SessionId", str)
 CallId = NewType("CallId", str)

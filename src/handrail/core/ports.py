@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from handrail.core.access import Token
+from handrail.core.activity import ActivityReads
+from handrail.core.analytics import AnalyticsReads
 from handrail.core.approval import Approval, ApprovalStatus
 from handrail.core.audit import AuditEntry, AuditHead
 from handrail.core.blob import Blob, BlobHold
@@ -133,7 +135,7 @@ class Shelf(Protocol):
         ...
 
 
-class Store(Talks, MemoryReads, Protocol):
+class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, Protocol):
     """The truth. Changes go in whole; what comes out are values."""
 
     @property
@@ -180,6 +182,12 @@ class Store(Talks, MemoryReads, Protocol):
 
         Not more than about so many characters of it, but at least one call.
         """
+        ...
+
+    async def find_teller(
+        self, project_id: ProjectId, circle: str, key: str, *, but_for: str | None
+    ) -> ExecutionId | None:
+        """The first call of a circle whose result told of this; not of the file `but_for`."""
         ...
 
     async def list_tainted(self, project_id: ProjectId) -> list[Session]:

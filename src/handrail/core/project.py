@@ -5,7 +5,15 @@ from datetime import datetime
 from enum import StrEnum
 
 from handrail.core.box import Isolation, Wall
-from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId, UserId, WorkspaceId
+from handrail.core.ids import (
+    OWN_AGENT,
+    ClientId,
+    ExecutionId,
+    ProjectId,
+    SessionId,
+    UserId,
+    WorkspaceId,
+)
 
 
 class Autonomy(StrEnum):
@@ -86,6 +94,14 @@ class Session:
     tainted_by: str | None = None
     tainted_call: ExecutionId | None = None
     autonomy: Autonomy | None = None
+
+
+def circle_of(opened_by: str, session_id: SessionId) -> str:
+    """Who knows from now on what a call has read.
+
+    The conversation or, since another agent may begin as many sessions as it likes, that agent.
+    """
+    return session_id if opened_by == OWN_AGENT else f"agent {opened_by}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,16 @@ class SeenStep:
     folder_mark: str
     files: tuple[SeenFile, ...] = ()
 
+    @property
+    def contents(self) -> JsonObject:
+        """The facts about what the files hold by which it is run."""
+        facts: JsonObject = {f"the program {_spelt(self.program.path)}": self.program.fact}
+        for file in self.files:
+            facts[fact_of(file.path)] = file.fact
+            if file.run_by is not None:
+                facts[run_by_fact_of(file.path)] = _chain(file.run_by)
+        return facts
+
 
 @dataclass(frozen=True, slots=True)
 class Sight:
@@ -82,11 +92,7 @@ class Sight:
             where = name if len(self.steps) == 1 else f"{name} (step {number})"
             facts[f"what {where} is told"] = _digest(list(step.argv))
             facts[f"the folder {_spelt(step.folder)}"] = step.folder_mark
-            facts[f"the program {_spelt(step.program.path)}"] = step.program.fact
-            for file in step.files:
-                facts[fact_of(file.path)] = file.fact
-                if file.run_by is not None:
-                    facts[run_by_fact_of(file.path)] = _chain(file.run_by)
+            facts |= step.contents
         facts["the environment of commands"] = {
             "names": sorted(self.environment),
             "sha256": _digest(dict(self.environment)),
@@ -120,10 +126,21 @@ def tell_differing(names: Sequence[str]) -> str:
     """A sentence for who waits for a call that was not begun; without names, what is known."""
     if not names:
         return "this machine has changed since the call was looked at; nothing was done"
+    return f"changed since the call was looked at: {_listed(names)}; nothing was done"
+
+
+def tell_changed_on_the_way(names: Sequence[str]) -> str:
+    """A sentence for who waits for a call that was stopped between two of its steps."""
+    return (
+        "it was stopped before a step that is not what was looked at any more; changed since then:"
+        f" {_listed(names)}. The steps before it were run; ask for the rest by itself"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
     told = ", ".join(names[:_MOST_TOLD])
     rest = len(names) - _MOST_TOLD
-    more = f" and {rest:,} more" if rest > 0 else ""
-    return f"changed since the call was looked at: {told}{more}; nothing was done"
+    return f"{told} and {rest:,} more" if rest > 0 else told
 
 
 def _spelt(text: str) -> str:

@@ -1,5 +1,6 @@
 """One program of several that are run after each other, or into each other."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -67,3 +68,14 @@ class Stage(NamedTuple):
     programs: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
+
+
+def pipelines(stages: Sequence[Stage]) -> list[list[Stage]]:
+    """Stages that are joined by pipes run together."""
+    found: list[list[Stage]] = []
+    for stage in stages:
+        if stage.join is Join.PIPE and found:
+            found[-1].append(stage)
+        else:
+            found.append([stage])
+    return found

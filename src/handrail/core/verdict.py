@@ -46,3 +46,16 @@ class Verdict:
     @property
     def reasons(self) -> tuple[str, ...]:
         return tuple(finding.reason for finding in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The verdict on a call nobody has asked for, and what a person would be shown of it.
+
+    `class_words` say what an approval of its class would cover; None where it could have none.
+    """
+
+    tool_name: str
+    verdict: Verdict
+    description: str
+    class_words: str | None

@@ -7,10 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from handrail.core.errors import CommandExecutionError, StaleCommandError
-from handrail.core.hands import CommandOutcome
-from handrail.core.sight import Sight, differing, tell_differing
-from handrail.core.stage import Stage
+from handrail.core.errors import CommandExecutionError, StaleCommandError, ToolError
+from handrail.core.hands import Check, CommandOutcome
+from handrail.core.sight import (
+    FileSort,
+    Sight,
+    differing,
+    tell_changed_on_the_way,
+    tell_differing,
+)
+from handrail.core.stage import Stage, pipelines
 from handrail.core.tool import JsonObject
 from handrail.executors.git.credentials import Remote
 from handrail.executors.git.guard import GitGuard, Pairs
@@ -21,7 +27,7 @@ from handrail.executors.network.hosts import Networks
 from handrail.executors.output import Output
 from handrail.executors.programs import SEARCH_PATH, ProgramFinder
 from handrail.executors.provisions import Quartermaster
-from handrail.executors.run import Run, pipelines
+from handrail.executors.run import Objection, Run, no_objection
 from handrail.executors.sandbox.box import Box
 from handrail.executors.sandbox.fence import Fence
 from handrail.executors.starting import BoxStarter, OpenStarter, Starter
@@ -91,13 +97,36 @@ class CommandExecutor:
         *,
         timeout_seconds: float,
         expected: JsonObject | None = None,
+        check: Check | None = None,
     ) -> CommandOutcome:
         """Run to the end, or to the limit; nothing that was started is left running."""
         _refuse_zero_bytes(stages)
+        objection = no_objection
         if expected is not None:
-            stages = _as_seen(stages, await self._look_again(stages, expected))
+            sight = await self._look_again(stages, expected)
+            objection = self._objection(stages, sight)
+            stages = _as_seen(stages, sight)
         ready = [self._named_by_path(stage) for stage in stages]
-        return await self._run(ready, self._git, timeout_seconds)
+        return await self._run(ready, self._git, timeout_seconds, objection, check)
+
+    def _objection(self, stages: Sequence[Stage], sight: Sight) -> Objection:
+        """That stages are not what was seen, because of what those before them have done."""
+
+        async def object_to(first: int, end: int) -> str:
+            try:
+                now = await asyncio.to_thread(self._looker.look, stages[first:end])
+            except ToolError as error:
+                return f"it was stopped before a step that cannot be run any more: {error.message}"
+            names = [
+                name
+                for before, after in zip(sight.steps[first:end], now.steps, strict=True)
+                for name in differing(before.contents, after.contents)
+                # Of these the card says that they are not bound.
+                if not any(file.sort is FileSort.LARGE for file in before.files)
+            ]
+            return tell_changed_on_the_way(names) if names else ""
+
+        return object_to
 
     async def _look_again(self, stages: Sequence[Stage], expected: JsonObject) -> Sight:
         sight = await self.look(stages)
@@ -130,12 +159,21 @@ class CommandExecutor:
         view = await self._box.look(git_in=folder)
         return await asyncio.to_thread(settings_files, view)
 
-    async def _run(self, stages: Sequence[Stage], git: GitGuard, seconds: float) -> CommandOutcome:
+    async def _run(
+        self,
+        stages: Sequence[Stage],
+        git: GitGuard,
+        seconds: float,
+        objection: Objection = no_objection,
+        check: Check | None = None,
+    ) -> CommandOutcome:
         with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:
             quartermaster = Quartermaster(git, self._networks, self._remotes)
-            run = Run(self._starter, quartermaster, self.root, out, err, self._grace_seconds)
+            run = Run(
+                self._starter, quartermaster, self.root, out, err, self._grace_seconds, objection
+            )
             began = time.perf_counter()
-            ending, code = await run.follow(stages, seconds)
+            ending, code = await run.follow(stages, seconds, check)
             took = time.perf_counter() - began
             await run.hear_the_rest()
             return CommandOutcome(
@@ -149,6 +187,7 @@ class CommandExecutor:
                 self._starter.walls,
                 run.traffic,
                 run.kept_from_it,
+                run.why_stopped,
             )
 
     def _named_by_path(self, stage: Stage) -> Stage:

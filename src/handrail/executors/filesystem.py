@@ -19,7 +19,9 @@ from handrail.executors.explain import explain
 from handrail.executors.git.repositories import as_inside_git
 from handrail.executors.listing import Tour, list_folder
 from handrail.executors.place import Place
+from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.executors.second_names import SecondNames
+from handrail.executors.secrets_here import SecretsHere
 from handrail.executors.version import nobody_writes, version_of
 from handrail.policy.rulebook.rules import Rules, default_rules
 
@@ -55,11 +57,19 @@ class FileSystemExecutor:
         self._root_fd = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.second_names = SecondNames(self._root_fd, self.rules, private)
         self._private = [os.path.relpath(os.path.realpath(way), self.root) for way in private]
+        self.guarded = GuardedNames(self.root, self.rules, self.second_names, private)
+        self._secrets = SecretsHere(self.guarded)
 
     def adopt(self, rules: Rules) -> None:
         """Protect by other rules from now on."""
         self.rules = rules
         self.second_names.adopt(rules)
+        self.guarded.adopt(rules)
+        self._secrets.forget()
+
+    def learn_secrets(self) -> None:
+        """Look where the guarded files are, which can take a second, before anybody reads."""
+        self._secrets.look()
 
     def close(self) -> None:
         if self._root_fd >= 0:
@@ -91,6 +101,8 @@ class FileSystemExecutor:
             self._check_true_name(fd, path)
             if found.st_nlink > 1 and not is_folder:
                 await asyncio.to_thread(self.second_names.check, found, path)
+            if not is_folder:
+                await self._check_other_names(found, path)
         except BaseException:
             os.close(fd)
             raise
@@ -123,6 +135,7 @@ class FileSystemExecutor:
         if fd is None:
             return None
         try:
+            await self._check_other_names(os.fstat(fd), path)
             return await self._content(fd, path, max_bytes)
         finally:
             os.close(fd)
@@ -244,6 +257,15 @@ class FileSystemExecutor:
         """Whatever the tool has checked: a file is protected by its name, and by its true name."""
         true_name = self._true_name(self._root_fd, fd, path) or path
         self._check_rules(path, true_name, writing=False)
+
+    async def _check_other_names(self, found: os.stat_result, path: str) -> None:
+        """A link with a guarded name may lead here, or a guarded name be a second one of it."""
+        if self._secrets.knows_not(found):
+            return
+        if await asyncio.to_thread(self._secrets.hold, found):
+            raise PathValidationError(
+                f"{path} has another name in this workspace under which nobody may read it"
+            )
 
     def _check_place(self, place: Place, root_fd: int) -> None:
         """For writing a link lends no name at all: a person approves the one they were shown."""

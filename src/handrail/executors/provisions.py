@@ -5,15 +5,9 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from handrail.core.stage import Stage
-from handrail.executors.git.credentials import (
-    NO_CREDENTIAL,
-    Credential,
-    HandIn,
-    Remote,
-    ask_helpers,
-    handed_in,
-)
+from handrail.executors.git.credentials import Credential, Remote, ask_helpers
 from handrail.executors.git.guard import GitGuard, Pairs, runs_git
+from handrail.executors.git.handing import NO_CREDENTIAL, HandIn, handed_in
 from handrail.executors.git.passwords import mask_settings
 from handrail.executors.git.remotes import RemoteFinder, reaches_remote
 from handrail.executors.network.hosts import Networks
@@ -24,13 +18,13 @@ class Provisions:
     """What a program is given beyond its words.
 
     `variables` come into its environment. `local_hosts` it may reach in a private network, if they
-    are among its hosts. `fds` it finds open, under the same numbers; only in a box. What it prints
-    is for us alone where it `sees_settings`: git's, with the passwords in them.
+    are among its hosts. By `hand_in` git is given a credential when it asks for it; only in a box.
+    What it prints is for us alone where it `sees_settings`: git's, with the passwords in them.
     """
 
     variables: tuple[tuple[str, str], ...] = ()
     local_hosts: tuple[str, ...] = ()
-    fds: tuple[int, ...] = ()
+    hand_in: HandIn = NO_CREDENTIAL
     sees_settings: bool = False
 
 
@@ -52,12 +46,12 @@ class Quartermaster:
         reachable = await self._networks.reachable_by(stage.networks)
         if not runs_git(stage):
             return Provisions(reachable.variables, reachable.local)
-        settings, fds = await self._credential(stage, stack)
+        hand_in = await self._credential(stage, stack)
         found = await self._git.settings_in_use(stage)
         self._settings += found
-        variables = self._git.environment(stage, found, settings)
+        variables = self._git.environment(stage, found, hand_in.settings)
         given = (*variables, *reachable.variables)
-        return Provisions(given, reachable.local, fds, sees_settings=self._git.lists)
+        return Provisions(given, reachable.local, hand_in, sees_settings=self._git.lists)
 
     async def _credential(self, stage: Stage, stack: AsyncExitStack) -> HandIn:
         """For the one remote that it reaches, if that is among the hosts that were approved."""

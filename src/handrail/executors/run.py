@@ -1,12 +1,12 @@
 """Stages on their way, pipeline by pipeline."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import Ending
-from handrail.core.stage import Join, Stage
+from handrail.core.hands import Check, Ending
+from handrail.core.stage import Stage, pipelines
 from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.executors.expanding import expanded
 from handrail.executors.output import Output
@@ -20,6 +20,16 @@ _LINGER_SECONDS = 0.5
 _MOST_WORDS_OF_BOX = 500
 
 
+# Why the stages from one place to another may not begin any more; empty where they may.
+Objection = Callable[[int, int], Awaitable[str]]
+
+
+async def no_objection(first: int, end: int) -> str:
+    """Where nobody has seen what was to run, it can have become nothing else."""
+    del first, end
+    return ""
+
+
 class Run:
     """All stages of one call, from the first start to the last end."""
 
@@ -31,6 +41,7 @@ class Run:
         out: Output,
         err: Output,
         grace_seconds: float,
+        objection: Objection,
     ):
         self._starter = starter
         self._quartermaster = quartermaster
@@ -38,6 +49,8 @@ class Run:
         self._out = out
         self._err = err
         self._grace_seconds = grace_seconds
+        self._objection = objection
+        self.why_stopped = ""
         self._begun: list[Tree] = []
 
     @property
@@ -50,15 +63,26 @@ class Run:
         """What of the workspace one of them could not see."""
         return tuple(dict.fromkeys(name for tree in self._begun for name in tree.kept_from_it))
 
-    async def follow(self, stages: Sequence[Stage], seconds: float) -> tuple[Ending, int | None]:
-        """How the last one ended that was run."""
+    async def follow(
+        self, stages: Sequence[Stage], seconds: float, check: Check | None = None
+    ) -> tuple[Ending, int | None]:
+        """How the last one ended that was run; `check` is asked before each is started."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
-        code = 0
+        code = end = 0
         *others, last = pipelines(stages)
         for pipeline in (*others, last):
+            first, end = end, end + len(pipeline)
             if not pipeline[0].join.goes_on_after(code):
                 continue
+            # The first ones have been looked at a moment ago.
+            if first and (why := await self._objection(first, end)):
+                self.why_stopped = why
+                return Ending.STOPPED, None
+            # Those that run into each other are all looked at before one of them is started.
+            if check is not None:
+                for number in range(first, end):
+                    await check(number)
             trees = await self._run(pipeline, deadline - loop.time(), is_last=pipeline is last)
             if trees is None:
                 return Ending.TIMED_OUT, None
@@ -105,14 +129,3 @@ class Run:
             words = bytes(self._err.kept[:_MOST_WORDS_OF_BOX]).decode(errors="replace").strip()
             raise CommandExecutionError(f"no box could be made for it: {words}")
         return codes[-1] or 0
-
-
-def pipelines(stages: Sequence[Stage]) -> list[list[Stage]]:
-    """Stages that are joined by pipes run together."""
-    found: list[list[Stage]] = []
-    for stage in stages:
-        if stage.join is Join.PIPE and found:
-            found[-1].append(stage)
-        else:
-            found.append([stage])
-    return found

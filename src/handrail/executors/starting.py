@@ -13,7 +13,8 @@ from typing import Protocol
 from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.git.guard import may_change_its_own, repository_folder
+from handrail.executors.git.guard import leave_for, repository_folder
+from handrail.executors.git.keeping import kept
 from handrail.executors.network.way_out import VARIABLES, way_out
 from handrail.executors.output import Output
 from handrail.executors.pipes import Streams
@@ -81,18 +82,21 @@ class BoxStarter:
         given: Provisions = NOTHING,
     ) -> AsyncGenerator[Tree]:
         variables = (*given.variables, *(VARIABLES if stage.profile is Profile.NET else ()))
-        view = await self._box.look(
-            git_in=repository_folder(stage), may_change=may_change_its_own(stage)
-        )
+        view = await self._box.look(git_in=repository_folder(stage), leave=leave_for(stage))
         if given.sees_settings:
             view = replace(view, settings=())
-        with Output(_MOST_STATUS_BYTES) as status, Output(0) as alive:
+        writes = stage.profile is not Profile.READ
+        with (
+            kept(view.root, view.gits if writes else (), view.frozen),
+            Output(_MOST_STATUS_BYTES) as status,
+            Output(0) as alive,
+        ):
             lines = Lines(status.writer, alive.writer)
             with self._box.launch(stage, view, lines, seconds, variables) as launch:
                 # A task of its own: calling us off must not call off the start half-way.
                 bwrap, *told = launch.argv
                 words = [bwrap, *self._mark, *told]
-                fds = (*launch.fds, *given.fds)
+                fds = (*launch.fds, *given.hand_in.fds)
                 starting = asyncio.gather(_spawn(words, streams, "/", {}, fds))
                 try:
                     [process] = await asyncio.shield(starting)
@@ -117,6 +121,7 @@ async def _let_begin(
     if first is not None and tree.process.returncode is None:
         way = way_out(first, stage.hosts, given.local_hosts)
         tree.proxy = await stack.enter_async_context(way)
+        stack.enter_context(given.hand_in.answering(first))
     launch.gate.open()
 
 

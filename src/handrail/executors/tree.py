@@ -133,7 +133,7 @@ class BoxedTree:
         first = await self.first()
         try:
             if first is not None and self.process.returncode is None:
-                _signal_each(list(_descendants(first)), signal.SIGTERM)
+                _signal_each(list(descendants(first)), signal.SIGTERM)
                 await _within(grace_seconds, self.process.wait())
         finally:
             self._kill(first)
@@ -189,12 +189,12 @@ def end_strays(mark: str, session: int | None) -> None:
         time.sleep(_POLL_SECONDS)
 
 
-def _descendants(pid: int) -> Iterator[int]:
+def descendants(pid: int) -> Iterator[int]:
     """Everybody below a process, as far as the system tells."""
     children: dict[int, list[int]] = {}
     for name in filter(str.isdecimal, os.listdir("/proc")):
         with suppress(OSError, ValueError):
-            children.setdefault(_parent_of(name), []).append(int(name))
+            children.setdefault(parent_of(name), []).append(int(name))
     todo = children.get(pid, [])
     while todo:
         one = todo.pop()
@@ -202,7 +202,7 @@ def _descendants(pid: int) -> Iterator[int]:
         todo += children.get(one, [])
 
 
-def _parent_of(pid: str) -> int:
+def parent_of(pid: str) -> int:
     return int(_stat_of(pid)[1])
 
 

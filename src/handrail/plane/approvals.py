@@ -15,6 +15,7 @@ from handrail.core.execution import Status, ToolExecution
 from handrail.core.grant import CallClass, Grant, PastCalls, Scope
 from handrail.core.ids import ApprovalId, ProjectId, mint
 from handrail.core.ports import Clock, Store
+from handrail.core.tool import Site
 from handrail.core.verdict import Ruling, Verdict
 from handrail.plane.assessment import Assessment
 from handrail.plane.calls import check_not_stopped
@@ -136,6 +137,7 @@ class ApprovalManager:
         at = self._clock.now()
         seconds = self.seconds_for(assessment.verdict)
         survey = assessment.survey
+        by_server = assessment.tool.site is Site.SERVER
         return Approval(
             id=judged.approval_id or ApprovalId(mint("apr", at)),
             project_id=judged.project_id,
@@ -158,6 +160,8 @@ class ApprovalManager:
             expires_at=at + timedelta(seconds=seconds),
             reaches_out=assessment.verdict.plan.reaches_out,
             doubted=assessment.doubted,
+            by_server=by_server,
+            hosts=assessment.verdict.plan.hosts if by_server else (),
         )
 
     async def get_pending_approvals(self, project_id: ProjectId) -> list[Approval]:

@@ -16,7 +16,7 @@ from handrail.core.project import Autonomy, Place, Workspace
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.survey import Survey
 from handrail.core.tool import Effect, JsonObject
-from handrail.core.verdict import Ruling, Verdict
+from handrail.core.verdict import Explained, Ruling, Verdict
 from handrail.policy.distrust import Doubt, tainted
 from handrail.policy.redaction import mask_shown, mask_text
 from handrail.policy.rulebook.book import Rulebook
@@ -151,7 +151,7 @@ class Assessor:
 
     def explain(
         self, tool_name: str, tool_params: JsonObject, workspace: Workspace, autonomy: Autonomy
-    ) -> Verdict:
+    ) -> Explained:
         """Judge a call that nobody has asked for, by its words alone.
 
         Raises:
@@ -162,7 +162,13 @@ class Assessor:
         with blaming(name, "while it was judged"):
             tool, params = self._registry.parse(name, own)
             rules = self._rulebook.rules_for(workspace.policy)
-            return judge_call(tool, params, _scene(workspace, autonomy, rules))
+            scene = _scene(workspace, autonomy, rules)
+            verdict = judge_call(tool, params, scene)
+            kind = None
+            if verdict.ruling is Ruling.ASK and not _is_alarming(rules.judge_tool(tool.name)):
+                kind = tool.call_class(params, scene)
+            words = kind.words if kind is not None and _is_sayable(kind) else None
+            return Explained(tool.name, verdict, mask_shown(tool.preview(params)), words)
 
 
 def _scene(workspace: Workspace, autonomy: Autonomy, rules: Rules) -> Scene:
@@ -188,6 +194,8 @@ def _sayable(kind: CallClass | None, facts: JsonObject | None) -> CallClass | No
 
     Nor is one that is bound to what no machine has seen.
     """
-    if kind is None or mask_text(kind.words) != kind.words:
-        return None
-    return kind.bind(facts)
+    return kind.bind(facts) if kind is not None and _is_sayable(kind) else None
+
+
+def _is_sayable(kind: CallClass) -> bool:
+    return mask_text(kind.words) == kind.words

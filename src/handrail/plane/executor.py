@@ -26,7 +26,7 @@ from handrail.core.errors import (
 )
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.ids import ApprovalId, ExecutionId, mint
+from handrail.core.ids import OWN_AGENT, ApprovalId, ExecutionId, mint
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Place, Session
 from handrail.core.risk import RiskLevel
@@ -192,7 +192,22 @@ class ToolExecutor:
             opened_by=asker.subject,
             created_at=self._clock.now(),
         )
-        return Place(project, workspaces[0], session)
+        return Place(project, workspaces[0], await self._with_taint_of_agent(session))
+
+    async def _with_taint_of_agent(self, session: Session) -> Session:
+        """What a foreign agent has read elsewhere is not forgotten because it begins anew."""
+        if session.opened_by == OWN_AGENT:
+            return session
+        tainted = await self._store.list_tainted(session.project_id)
+        for one in tainted:
+            if one.opened_by == session.opened_by:
+                return replace(
+                    session,
+                    tainted_at=one.tainted_at,
+                    tainted_by=one.tainted_by,
+                    tainted_call=one.tainted_call,
+                )
+        return session
 
     async def _judge(
         self, call: ToolCall, params_json: str, place: Place, asker: Principal

@@ -10,7 +10,7 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import structlog
 
@@ -29,7 +29,7 @@ from handrail.core.errors import (
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.hands import Hands
-from handrail.core.ids import INSIDE, ExecutionId
+from handrail.core.ids import INSIDE, ExecutionId, UserId
 from handrail.core.ports import Bus, Clock, Store
 from handrail.core.project import Place
 from handrail.core.tool import Effect, ToolResult
@@ -43,13 +43,14 @@ from handrail.tools.registry import ToolRegistry
 # A ring can be lost; then this is how late we notice.
 _POLL_SECONDS = 5.0
 _MOST_AT_ONCE = 16
+_MOST_PER_PERSON = 6
 _MOST_SECONDS = 300.0
 _UNKNOWN = "the server was stopped while it was at it; how far it came is unknown"
 
 log = structlog.get_logger(__name__)
 
 # What a tool may touch for the person whose call this is, and where it is made.
-HandsFor = Callable[[ToolExecution, Place], Hands]
+HandsFor = Callable[[ToolExecution, Place], Awaitable[Hands]]
 
 
 class Inside:
@@ -73,6 +74,7 @@ class Inside:
         # Tells what this life of the server has begun from what an earlier one had.
         self._key = secrets.token_hex(16)
         self._gate = asyncio.Semaphore(_MOST_AT_ONCE)
+        self._shares: dict[UserId, asyncio.Semaphore] = {}
         self._running: dict[ExecutionId, asyncio.Task[None]] = {}
 
     async def work_forever(self) -> None:
@@ -89,14 +91,19 @@ class Inside:
             if execution_id not in calls:
                 task.cancel()
         for execution_id in calls.keys() - self._running.keys():
-            self._running[execution_id] = group.create_task(self._see_to(execution_id))
+            self._running[execution_id] = group.create_task(self._see_to(calls[execution_id]))
 
-    async def _see_to(self, execution_id: ExecutionId) -> None:
+    def _share_of(self, user_id: UserId) -> asyncio.Semaphore:
+        """Nobody takes all the room from others, however many calls they make."""
+        return self._shares.setdefault(user_id, asyncio.Semaphore(_MOST_PER_PERSON))
+
+    async def _see_to(self, call: ToolExecution) -> None:
+        execution_id = call.id
         try:
-            async with self._gate:
-                call = await self._begin(execution_id)
-                if call is not None:
-                    await self._report(call, await self._attempt(call))
+            async with self._share_of(call.user_id), self._gate:
+                begun = await self._begin(execution_id)
+                if begun is not None:
+                    await self._report(begun, await self._attempt(begun))
         except (Conflict, NotFound) as error:
             # Somebody has ended it meanwhile.
             log.info("inside.ended_elsewhere", execution=execution_id, why=error.message)
@@ -150,9 +157,8 @@ class Inside:
             raise NotFound(f"there is no session {call.session_id!r}")
         with blaming(call.tool_name, "on the server"):
             tool, params = self._registry.parse(call.tool_name, raw)
-            given = await tool.execute(
-                params, self._assessor.scene_of(place), self._hands_for(call, place)
-            )
+            hands = await self._hands_for(call, place)
+            given = await tool.execute(params, self._assessor.scene_of(place), hands)
             return as_result(call.tool_name, given)
 
     async def _report(self, call: ToolExecution, outcome: tuple[ToolResult, int]) -> None:

@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from handrail.core.change import KeepTold
 from handrail.core.errors import ErrorType
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ProjectId, SessionId
 from handrail.core.ports import Store
-from handrail.core.project import Place
+from handrail.core.project import Place, Session, circle_of
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject
 from handrail.core.verdict import Ruling
@@ -19,11 +20,13 @@ from handrail.policy.injection.checked import needs_injection_check, origin_of, 
 from handrail.policy.injection.values import (
     Kind,
     Value,
+    as_told,
     hosts_in,
     in_one_form,
     notable_values,
 )
 from handrail.policy.redaction import mask, mask_text
+from handrail.policy.told import ANY_HOST, keys_of, told_in
 from handrail.policy.validators.hosts import HostList
 
 MOST_RESULTS = 50
@@ -33,6 +36,8 @@ _MOST_NOTES = 8
 _MOST_ON_THE_LOOP = 50_000
 # In names of files and the like, a value is not looked for: they are the person's own.
 _OWN_NAMES = (Kind.PATH, Kind.ARGUMENT)
+# What is worst for a person not to know comes first.
+_WORST = (Kind.HOST, Kind.URL, Kind.ADDRESS, Kind.COMMAND, Kind.PATH, Kind.ARGUMENT)
 _NOT_DONE = (Status.REJECTED, Status.TIMEOUT)
 _ENDED_BY_US = (ErrorType.DENIED, ErrorType.CANCELLED)
 
@@ -43,6 +48,32 @@ class _Source(NamedTuple):
     call: ToolExecution
     told: str
     said: str
+
+
+class _Found(NamedTuple):
+    """A value, and the call that told it; or that told of so many that it may be among them."""
+
+    value: Value
+    call: ToolExecution
+    is_guess: bool = False
+
+
+class _Where(NamedTuple):
+    """In whose results is looked."""
+
+    project_id: ProjectId
+    session_id: SessionId
+    circle: str
+
+    @classmethod
+    def of_session(cls, session: Session) -> "_Where":
+        circle = circle_of(session.opened_by, session.id)
+        return cls(session.project_id, session.id, circle)
+
+    @classmethod
+    def of_call(cls, call: ToolExecution) -> "_Where":
+        circle = circle_of(call.agent_id, call.session_id)
+        return cls(call.project_id, call.session_id, circle)
 
 
 class Origins:
@@ -66,20 +97,16 @@ class Origins:
         hosts = [
             host for host in hosts_in(params, verdict.plan.hosts) if not _is_listed(host, listed)
         ]
-        found = await self._look(hosts, place.session.project_id, place.session.id, params)
+        found = await self._look(hosts, _Where.of_session(place.session), params)
         if not found:
             return assessment
-        return assessor.assess(asked, place, survey, (told(_sentence(*found[0])),))
+        return assessor.assess(asked, place, survey, (told(_sentence(found[0])),))
 
     async def notes_for(self, judged: ToolExecution, large: str | None) -> tuple[str, ...]:
         """Where the words of a call came from, in sentences for the person who decides on it."""
         values = notable_values(judged.tool_params, large=large)
-        found = await self._look(values, judged.project_id, judged.session_id, judged.tool_params)
-        notes = [
-            note
-            for note in (_sentence(value, call) for value, call in found)
-            if note not in judged.reasons
-        ]
+        found = await self._look(values, _Where.of_call(judged), judged.tool_params)
+        notes = [note for note in map(_sentence, found) if note not in judged.reasons]
         if (more := len(notes) - _MOST_NOTES) > 0:
             notes = [*notes[:_MOST_NOTES], f"{more:,} more of its words appeared in such results"]
         return tuple(notes)
@@ -87,17 +114,40 @@ class Origins:
     async def _look(
         self,
         values: Sequence[Value],
-        project_id: ProjectId,
-        session_id: SessionId,
+        where: _Where,
         params: JsonObject,
-    ) -> list[tuple[Value, ToolExecution]]:
-        """The values that were told, each with the call that told it first."""
+    ) -> list[_Found]:
+        """The values that were told, each with the call that told it first, the worst first."""
+        path = params.get("path")
+        but_for = path if isinstance(path, str) else None
+        found = [await self._teller(value, where, but_for) for value in values]
+        told = {one.value: one for one in found if one is not None}
+        # The rest is looked for in what was told last: words that are like nothing else.
+        left = [value for value in values if value not in told and not _is_kept(value)]
+        told |= {one.value: one for one in await self._look_again(left, where, path)}
+        return _without_parts([*told.values()])
+
+    async def _teller(self, value: Value, where: _Where, but_for: str | None) -> _Found | None:
+        keys = [(key, False) for key in keys_of(value)]
+        if value.kind is Kind.HOST:
+            keys.append((ANY_HOST, True))
+        for key, is_guess in keys:
+            teller = await self._store.find_teller(
+                where.project_id, where.circle, key, but_for=but_for
+            )
+            call = None if teller is None else await self._store.find_execution(teller)
+            if call is not None:
+                return _Found(value, call, is_guess)
+        return None
+
+    async def _look_again(
+        self, values: Sequence[Value], where: _Where, path: object
+    ) -> list[_Found]:
         if not values:
             return []
         latest = await self._store.list_results(
-            project_id, session_id, limit=MOST_RESULTS, most_chars=MOST_CHARS
+            where.project_id, where.session_id, limit=MOST_RESULTS, most_chars=MOST_CHARS
         )
-        path = params.get("path")
         calls = [
             call
             for call in reversed(latest)
@@ -113,26 +163,62 @@ class Origins:
         return await asyncio.to_thread(_find, values, calls, texts)
 
 
+async def keep_told(
+    call: ToolExecution, result: JsonObject | None, error: str | None
+) -> tuple[KeepTold, ...]:
+    """The step that keeps what a result has told of, to go with the one that stores it."""
+    if not needs_injection_check(call.tool_name):
+        return ()
+    text = told_text(result, None if call.error_type in _ENDED_BY_US else error)
+    if len(text) <= _MOST_ON_THE_LOOP:
+        keys = _keys_told(call, text)
+    else:
+        keys = await asyncio.to_thread(_keys_told, call, text)
+    return (KeepTold(call, keys),) if keys else ()
+
+
+def _keys_told(call: ToolExecution, text: str) -> tuple[str, ...]:
+    told = told_in(text, paths=not tells_names(call.tool_name))
+    if not told.keys:
+        return ()
+    # What a call had said itself, and comes back as an echo. A page can still tell of the host
+    # that it came from.
+    said = told_in(told_text(call.tool_params, None)[:_MOST_ON_THE_LOOP])
+    echo = set(said.others if call.status is Status.COMPLETED else said.keys)
+    return tuple(key for key in told.keys if key not in echo)
+
+
 def _find(
     values: Sequence[Value], calls: Sequence[ToolExecution], texts: Sequence[str]
-) -> list[tuple[Value, ToolExecution]]:
+) -> list[_Found]:
     sources: list[_Source] = []
     left = MOST_CHARS
     # The latest ones count, should there be too much.
     for call, text in zip(reversed(calls), reversed(texts), strict=True):
         said = in_one_form(told_text(call.tool_params, None)[:_MOST_ON_THE_LOOP])
-        sources.append(_Source(call, in_one_form(text[: max(left, 0)]), said))
+        sources.append(_Source(call, as_told(text[: max(left, 0)]), said))
         left -= len(text)
     sources.reverse()
-    found: list[tuple[Value, ToolExecution]] = []
-    # What is part of something longer is not told beside it.
-    for value in sorted(values, key=lambda value: -len(value.shown)):
-        if any(value.shown in known.shown for known, _ in found):
-            continue
+    found: list[_Found] = []
+    for value in values:
         source = next((source for source in sources if _tells(source, value)), None)
         if source is not None:
-            found.append((value, source.call))
+            found.append(_Found(value, source.call))
     return found
+
+
+def _is_kept(value: Value) -> bool:
+    """Whether we know for good that nobody told it; a bare name is no host unless it is used."""
+    return value.kind is Kind.HOST and "." in value.shown
+
+
+def _without_parts(found: Sequence[_Found]) -> list[_Found]:
+    """What is part of something longer is not told beside it; the worst of the rest comes first."""
+    kept: list[_Found] = []
+    for one in sorted(found, key=lambda one: -len(one.value.shown)):
+        if not any(one.value.shown in known.value.shown for known in kept):
+            kept.append(one)
+    return sorted(kept, key=lambda one: (one.call.suspicion is None, _WORST.index(one.value.kind)))
 
 
 def _tells(source: _Source, value: Value) -> bool:
@@ -156,9 +242,12 @@ def _told_by(call: ToolExecution) -> str:
     return "\n".join(filter(None, parts))
 
 
-def _sentence(value: Value, call: ToolExecution) -> str:
-    where = origin_of(call.tool_name, call.tool_params)
-    return mask_text(f"`{value.shown}` appeared in the result of {where} (call {call.call_id})")
+def _sentence(found: _Found) -> str:
+    call, shown = found.call, found.value.shown
+    where = f"the result of {origin_of(call.tool_name, call.tool_params)} (call {call.call_id})"
+    if found.is_guess:
+        return mask_text(f"more addresses than are kept were in {where}, perhaps also `{shown}`")
+    return mask_text(f"`{shown}` appeared in {where}")
 
 
 def _is_listed(value: Value, listed: HostList | None) -> bool:

@@ -24,7 +24,7 @@ from handrail.core.ports import Clock, Store
 from handrail.core.project import Autonomy, Project, Workspace
 from handrail.core.risk import Layer
 from handrail.core.tool import JsonObject
-from handrail.core.verdict import Verdict
+from handrail.core.verdict import Explained
 from handrail.plane.assessment import Assessor
 from handrail.plane.calls import check_size
 from handrail.policy.rulebook.book import PROJECT_FILE, Rulebook, project_rules
@@ -45,7 +45,7 @@ class Where:
 class Explanation:
     """What would be said to a call, where, and how much freedom its agent has there."""
 
-    verdict: Verdict
+    explained: Explained
     workspace: Workspace
     autonomy: Autonomy
 
@@ -115,11 +115,11 @@ class Policies:
         workspace, usual = await self._find_scene(project, where, asker)
         freedom = where.autonomy or usual
         try:
-            verdict = self._assessor.explain(tool_name, tool_params, workspace, freedom)
+            explained = self._assessor.explain(tool_name, tool_params, workspace, freedom)
         except (ToolError, BrokenTool) as error:
             raise BadInput(error.message) from error
         allowed = self._rulebook.rules_for(workspace.policy).lower(freedom)
-        return Explanation(verdict, workspace, allowed)
+        return Explanation(explained, workspace, allowed)
 
     async def _find_scene(
         self, project: Project, where: Where, asker: Principal

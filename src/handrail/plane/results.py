@@ -15,6 +15,7 @@ from handrail.core.tool import JsonObject
 from handrail.plane.blobs import BlobKeeper
 from handrail.plane.calls import get_call
 from handrail.plane.move import ending
+from handrail.plane.origins import keep_told
 from handrail.plane.suspicion import Suspicion
 from handrail.plane.taint import Tainting
 from handrail.policy.redaction import mask_text
@@ -103,7 +104,8 @@ class Receiver:
             execution_time_ms=report.execution_time_ms,
         )
         blobs = await self._blobs.use_in_result(execution, report.result)
-        change = ending(execution, ended, client.subject, EventKind.RESULT_ACK, *blobs)
+        told = await keep_told(ended, report.result, report.error)
+        change = ending(execution, ended, client.subject, EventKind.RESULT_ACK, *blobs, *told)
         await self._store.submit(Tainting.by(ended).added_to(change))
         return ended
 
@@ -123,7 +125,8 @@ class Receiver:
             {"ended": execution.error_type, "status": report.status, "error": report.error},
         )
         news = NewEvent.for_everyone(kept, EventKind.STATUS)
-        steps = (KeepLate(kept), *await self._blobs.use_in_result(kept, report.result))
+        blobs = await self._blobs.use_in_result(kept, report.result)
+        steps = (KeepLate(kept), *blobs, *await keep_told(kept, report.result, report.error))
         change = Change(kept.project_id, self._clock.now(), steps, (news,), (line,))
         await self._store.submit(Tainting.by(kept).added_to(change))
         return kept

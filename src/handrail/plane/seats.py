@@ -65,6 +65,10 @@ class Seats:
             return self._opened_at
         return None if client_id in self._taken else self._left_at.get(client_id, self._opened_at)
 
+    def client_left_at(self, client_id: ClientId) -> datetime | None:
+        """When a client left; None while it is here, and where it has not been yet."""
+        return None if client_id in self._taken else self._left_at.get(client_id)
+
     def workspace_empty_since(self, workspace_id: WorkspaceId) -> datetime | None:
         """Since when no client of a workspace is here; None while there is one."""
         if workspace_id in self.workspaces:

@@ -12,6 +12,8 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 
 from handrail.server.auth import Gate
+from handrail.server.console.files import ConsoleFiles
+from handrail.server.console.sign_in import SignIns
 from handrail.server.direct import (
     SCHEME,
     USUAL_PROBLEMS,
@@ -21,14 +23,17 @@ from handrail.server.direct import (
 )
 from handrail.server.errors import HANDLERS
 from handrail.server.guard import HostGuard
+from handrail.server.routes.activity import activity_router
+from handrail.server.routes.analytics import analytics_router
 from handrail.server.routes.approvals import AnswerRoutes, approvals_router
 from handrail.server.routes.batch import BatchRoutes
 from handrail.server.routes.blobs import BlobRoutes
 from handrail.server.routes.calls import BASE, CallRoutes
 from handrail.server.routes.chat import ChatRoutes
+from handrail.server.routes.console import ConsoleRoutes
 from handrail.server.routes.grants import grants_router
 from handrail.server.routes.health import health_router
-from handrail.server.routes.knowledge import knowledge_router
+from handrail.server.routes.knowledge import memory_router, skills_router
 from handrail.server.routes.metrics import metrics_router
 from handrail.server.routes.own import own_router
 from handrail.server.routes.policy import PolicyRoutes
@@ -46,6 +51,8 @@ _METRICS_PROBLEMS = (401, 403)
 def create_app(
     services: Services,
     *,
+    sign_ins: SignIns | None = None,
+    console: ConsoleFiles | None = None,
     hosts: frozenset[str] = frozenset(),
     origin: str | None = None,
     metrics_token: str | None = None,
@@ -64,13 +71,20 @@ def create_app(
         *BatchRoutes(services, gate).routes(),
         *BlobRoutes(services, gate).routes(),
         *ChatRoutes(services, gate).routes(),
+        *ConsoleRoutes(
+            services,
+            gate,
+            sign_ins or SignIns(services.store, services.clock),
+            behind_proxy=origin is not None,
+        ).routes(),
     )
+    console = console or ConsoleFiles()
     api = _api(services, gate, direct)
     api.include_router(
         metrics_router(services, token=metrics_token, behind_proxy=origin is not None)
     )
     return Starlette(
-        routes=[*routes_of(direct), Mount("/", api)],
+        routes=[*routes_of(direct), *console.routes(), Mount("/", api)],
         middleware=[
             Middleware(HostGuard, hosts=hosts, origin=origin),
             Middleware(Switchboard, routes=direct),
@@ -105,11 +119,14 @@ def _api(services: Services, gate: Gate, direct: tuple[DirectRoute, ...]) -> Fas
     )
     api.include_router(health_router(services))
     api.include_router(tools_router(services, gate), prefix=BASE)
+    api.include_router(activity_router(services, gate), prefix=BASE)
     api.include_router(approvals_router(services, gate), prefix=BASE)
     api.include_router(grants_router(services, gate), prefix=BASE)
     api.include_router(records_router(services, gate), prefix=BASE)
-    api.include_router(knowledge_router(services, gate), prefix=BASE)
+    api.include_router(memory_router(services, gate), prefix=BASE)
+    api.include_router(skills_router(services, gate), prefix=BASE)
     api.include_router(own_router(services, gate), prefix=BASE)
+    api.include_router(analytics_router(services, gate), prefix=BASE)
     describe = api.openapi
 
     @cache

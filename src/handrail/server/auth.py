@@ -12,6 +12,7 @@ from handrail.core.errors import Forbidden, NotFound, Unauthenticated
 from handrail.core.ids import ProjectId
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Project
+from handrail.server.console.cookie import secret_of_cookie
 from handrail.server.direct import read_body
 
 M = TypeVar("M", bound=BaseModel)
@@ -43,7 +44,7 @@ class Gate:
             NotFound: No such project, or not one of theirs; which of the two is not said.
             Forbidden: Theirs, but not for this role.
         """
-        token = await self._identify(connection)
+        token = await self.identify(connection)
         principal = token.principal
         project = await self._open(principal, ProjectId(connection.path_params["project_id"]))
         if principal.role not in roles:
@@ -77,9 +78,16 @@ class Gate:
         token = await self._store.find_token(entry.token_hash)
         return token is not None and token.is_live(self._clock.now())
 
-    async def _identify(self, connection: HTTPConnection) -> Token:
+    async def identify(self, connection: HTTPConnection) -> Token:
+        """The token somebody speaks with, be it sent along or kept by a browser.
+
+        Raises:
+            Unauthenticated: There is none, or it is not good any more.
+        """
         scheme, _, secret = connection.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not secret:
+            secret = secret_of_cookie(connection)
+        if not secret:
             raise Unauthenticated("send a token: `Authorization: Bearer hr_…`")
         token = await self._store.find_token(hash_secret(secret.strip()))
         if token is None or not token.is_live(self._clock.now()):

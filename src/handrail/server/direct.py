@@ -7,7 +7,7 @@ stays true for them as well.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import msgspec
 from pydantic import BaseModel
@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from handrail.core.access import Role
 from handrail.core.errors import BadInput, TooLarge
+from handrail.core.shape import MOST_NESTED, check_shape
 from handrail.wire.payloads import Problem
 
 _encode = msgspec.json.Encoder().encode
@@ -27,8 +28,6 @@ _decode = msgspec.json.Decoder().decode
 M = TypeVar("M", bound=BaseModel)
 
 
-_MOST_NESTED = 50
-_MOST_PARTS = 50_000
 _SURELY_FEW_BYTES = 100_000
 _LONGEST_BODY_SECONDS = 60
 
@@ -145,32 +144,9 @@ async def read_body(
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"this is not valid JSON: {error}") from error
     # Looking at size and brackets is cheap, and nearly always enough to know.
-    if len(body) > _SURELY_FEW_BYTES or body.count(b"[") + body.count(b"{") > _MOST_NESTED:
-        _check_shape(value)
+    if len(body) > _SURELY_FEW_BYTES or body.count(b"[") + body.count(b"{") > MOST_NESTED:
+        check_shape(value)
     return model.model_validate(value)
-
-
-def _check_shape(value: object) -> None:
-    """What is deep or scattered takes long to judge, and holds up everybody else.
-
-    Raises:
-        BadInput: It is deeper than we follow.
-        TooLarge: It has more parts than we take.
-    """
-    level, parts = [value], 0
-    for _ in range(_MOST_NESTED):
-        inner: list[object] = []
-        for one in level:
-            if isinstance(one, dict):
-                inner += cast(dict[str, object], one).values()
-            elif isinstance(one, list):
-                inner += cast(list[object], one)
-            if parts + len(inner) > _MOST_PARTS:
-                raise TooLarge(f"this JSON has more than the {_MOST_PARTS:,} values that are taken")
-        if not inner:
-            return
-        level, parts = inner, parts + len(inner)
-    raise BadInput(f"this JSON is nested more than {_MOST_NESTED} deep")
 
 
 async def _take(request: Request, max_bytes: int) -> bytes:

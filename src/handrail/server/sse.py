@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import ExitStack
 
 import msgspec
+import structlog
 
 from handrail.core.access import Role
 from handrail.core.approval import Approval
@@ -22,13 +23,20 @@ from handrail.wire.events import (
     STREAM_RESET,
     Payload,
 )
-from handrail.wire.rendering import render, render_message, render_run, stream_reset
+from handrail.wire.rendering import (
+    CANNOT_BE_TOLD,
+    render,
+    render_message,
+    render_run,
+    stream_reset,
+)
 
 _PING_SECONDS = 15.0
 _MOST_PER_FLUSH = 500
 _TURNS_OF_THE_LOOP = 4
 
 _encode = msgspec.json.Encoder().encode
+log = structlog.get_logger(__name__)
 
 
 class EventStream:
@@ -148,6 +156,14 @@ class EventStream:
         return signal and self._client_id is not None and event.epoch < execution.epoch
 
     async def _frame(self, item: StreamItem, head: int) -> bytes:
+        """What is told of an event; one that cannot be told must not end the stream for good."""
+        try:
+            return await self._told_of(item, head)
+        except CANNOT_BE_TOLD:
+            log.exception("stream.passed_over", event_id=item.event.seq, kind=item.event.kind)
+            return b"id: %d\n\n" % item.event.seq
+
+    async def _told_of(self, item: StreamItem, head: int) -> bytes:
         approval: Approval | None = None
         if item.execution is None:
             return await self._of_chat(item.event)

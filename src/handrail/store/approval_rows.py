@@ -55,6 +55,10 @@ def _metadata(approval: Approval) -> str | None:
         said["reaches_out"] = True
     if approval.doubted:
         said["doubted"] = True
+    if approval.by_server:
+        said["by_server"] = True
+    if approval.hosts:
+        said["hosts"] = list(approval.hosts)
     if approval.origins:
         said["origins"] = list(approval.origins)
     return canonical(said) if said else None
@@ -114,6 +118,8 @@ def read_approval(row: Row) -> Approval:
         past=_read_past(values),
         reaches_out=said.get("reaches_out", False),
         doubted=said.get("doubted", False),
+        by_server=said.get("by_server", False),
+        hosts=tuple(said.get("hosts", ())),
         origins=tuple(said.get("origins", ())),
     )
 

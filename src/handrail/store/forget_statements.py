@@ -4,6 +4,7 @@ from sqlalchemy import Text, bindparam, delete, exists, null, select, update
 
 from handrail.store.chat_schema import messages, runs
 from handrail.store.schema import UNFINISHED, blob_holds, sessions, tool_executions
+from handrail.store.told_schema import told_values
 
 _project = bindparam("expected_project", type_=Text())
 _session = bindparam("expected_session", type_=Text())
@@ -27,6 +28,9 @@ FORGET = (
     update(tool_executions)
     .where(*_CALLS)
     .values(result=null(), late_result=null(), suspicion=null(), reasoning=null()),
+    delete(told_values).where(
+        told_values.c.project_id == _project, told_values.c.session_id == _session
+    ),
     delete(blob_holds).where(
         blob_holds.c.project_id == _project,
         blob_holds.c.purpose == "result",

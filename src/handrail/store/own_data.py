@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Column, ColumnElement, Select, Table, Text, bindparam, select
 from sqlalchemy.dialects import sqlite
 
+from handrail.store.analytics_schema import hourly_counts
 from handrail.store.chat_schema import messages, runs, token_usage
 from handrail.store.memory_schema import agent_memory
 from handrail.store.rows import from_micros
@@ -29,6 +30,7 @@ from handrail.store.schema import (
 )
 from handrail.store.sqlite_file import SqliteFile
 from handrail.store.statements import StatementBook
+from handrail.store.told_schema import told_values
 
 # What a row of each table is called, in the order in which they are told.
 KINDS: dict[Table, str] = {
@@ -49,8 +51,9 @@ KINDS: dict[Table, str] = {
     audit: "audit",
 }
 # Parameters as they were sent can hold secrets, and are gone with the end of their call; news
-# tells of nothing that is not in another table.
-LEFT_OUT = {raw_params, events}
+# tells of nothing that is not in another table, and neither do counts, nor what was picked out of
+# results.
+LEFT_OUT = {raw_params, events, hourly_counts, told_values}
 # Secrets, and what can be made anew from the rest.
 _UNTOLD = {"secret_hash", "digest_salt", "claim_key", "embedding", "embedded_by"}
 _JSON = {

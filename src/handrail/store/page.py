@@ -1,13 +1,16 @@
-"""What a batch of changes adds to the events and the records of its projects."""
+"""What a batch of changes adds to the events, the records and the counts of its projects."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from handrail.core.analytics import CountKey
 from handrail.core.audit import AuditEntry, chain
 from handrail.core.change import Change
 from handrail.core.event import Event
 from handrail.core.ids import ProjectId
 from handrail.store import statements
+from handrail.store.counting import counts_of
 from handrail.store.rows import audit_row, event_row
 from handrail.store.write import Write
 
@@ -56,9 +59,11 @@ class Page:
         self._heads: dict[ProjectId, Head] = {}
         self.events: list[Sequence[Any]] = []
         self.lines: list[Sequence[Any]] = []
+        self._counts: Counter[CountKey] = Counter()
 
     def take(self, change: Change) -> list[Event]:
         """Number and chain what a change tells; its events as they will be on the stream."""
+        self._counts.update(counts_of(change))
         if not (change.events or change.audit):
             return []
         head = self._heads.get(change.project_id) or self._read_head(change.project_id)
@@ -66,6 +71,11 @@ class Page:
         self.events += map(event_row, events)
         self.lines += map(audit_row, lines)
         return events
+
+    @property
+    def counts(self) -> list[Sequence[Any]]:
+        """In the order of the table's columns."""
+        return [(*key, calls) for key, calls in self._counts.items()]
 
     def moves(self) -> Iterator[Write]:
         """Where each project stands after the batch."""

@@ -1,4 +1,4 @@
-"""The one method in which databases differ when they are read."""
+"""The methods in which databases differ when they are read."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,3 +13,7 @@ class Reading(ABC):
     @abstractmethod
     async def _fetch(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
         """Run one query and return all its rows."""
+
+    @abstractmethod
+    async def _fetch_aside(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
+        """The same of what has to look at many rows; meanwhile others go on."""

@@ -18,14 +18,22 @@ from handrail.core.ids import (
 from handrail.core.ports import EventRange, StreamItem
 from handrail.core.project import Client, Place, Project, Session, User, Workspace
 from handrail.core.tool import Site
-from handrail.store import rows, statements, taint_statements, token_statements
+from handrail.store import (
+    rows,
+    statements,
+    taint_statements,
+    token_statements,
+    told_statements,
+)
+from handrail.store.activity_reads import ActivityReads
+from handrail.store.analytics_reads import AnalyticsReads
 from handrail.store.approval_reads import ApprovalReads
 from handrail.store.blob_reads import BlobReads
 from handrail.store.chat_reads import ChatReads
 from handrail.store.memory_reads import MemoryReads
 
 
-class StoreReads(ApprovalReads, BlobReads, ChatReads, MemoryReads):
+class StoreReads(ActivityReads, AnalyticsReads, ApprovalReads, BlobReads, ChatReads, MemoryReads):
     async def get_user(self, user_id: UserId) -> User:
         found = await self._fetch(statements.GET_USER, user_id=user_id)
         if not found:
@@ -101,6 +109,13 @@ class StoreReads(ApprovalReads, BlobReads, ChatReads, MemoryReads):
             most_chars=most_chars,
         )
         return [rows.read_execution(row) for row in found]
+
+    async def find_teller(
+        self, project_id: ProjectId, circle: str, key: str, *, but_for: str | None
+    ) -> ExecutionId | None:
+        where = {"project_id": project_id, "circle": circle, "value": key}
+        found = await self._fetch(told_statements.FIND_TELLER, **where, path=but_for or "")
+        return ExecutionId(found[0][0]) if found else None
 
     async def list_tainted(self, project_id: ProjectId) -> list[Session]:
         found = await self._fetch(taint_statements.LIST_TAINTED, project_id=project_id)

@@ -17,7 +17,16 @@ from handrail.core.event import Event, EventKind
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.grant import Scope
 from handrail.core.ports import StreamItem
-from handrail.core.project import Autonomy, Client, Place, Project, Session, User, Workspace
+from handrail.core.project import (
+    Autonomy,
+    Client,
+    Place,
+    Project,
+    Session,
+    User,
+    Workspace,
+    circle_of,
+)
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, JsonObject, Site
 
@@ -98,6 +107,19 @@ def late_row(execution: ToolExecution) -> dict[str, Any]:
         "expected_status": execution.status,
         "late_result": _json_or_none(execution.late_result),
         "suspicion": _json_or_none(execution.suspicion),
+    }
+
+
+def told_row(execution: ToolExecution) -> dict[str, Any]:
+    """Who has told something, and to whom; all but what it was."""
+    path = execution.tool_params.get("path")
+    return {
+        "project_id": execution.project_id,
+        "circle": circle_of(execution.agent_id, execution.session_id),
+        "path": path if isinstance(path, str) else "",
+        "session_id": execution.session_id,
+        "execution_id": execution.id,
+        "told_at": to_micros(execution.created_at),
     }
 
 

@@ -145,7 +145,17 @@ tool_executions = Table(
     words("class_key", nullable=True),
     words("suspicion", nullable=True),
     UniqueConstraint("project_id", "session_id", "call_id"),
-    Index("tool_executions_by_time", "project_id", "created_at"),
+    # Holds all that calls are looked through by, so that the rows themselves are left alone.
+    Index(
+        "tool_executions_by_time",
+        "project_id",
+        "created_at",
+        "id",
+        "status",
+        "risk_level",
+        "tool_name",
+        "session_id",
+    ),
     Index(
         "tool_executions_by_class",
         "project_id",

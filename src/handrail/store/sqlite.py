@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.elements import ClauseElement
@@ -19,8 +19,11 @@ from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
 from handrail.core.ports import Bus, StreamItem
 from handrail.core.project import Place, Project
 from handrail.store import statements
+from handrail.store.analytics_statements import ADD_COUNT
+from handrail.store.aside import Aside
 from handrail.store.blobs import BlobFolder
 from handrail.store.migrate import migrate_sqlite
+from handrail.store.order import Order, Outcome, conclude
 from handrail.store.page import Head, Page
 from handrail.store.reads import StoreReads
 from handrail.store.recent import Recent
@@ -38,20 +41,6 @@ _QUICK_SECONDS = 0.001
 _MOST_LOG_PAGES = 1_000
 _LOCKED_PAUSE_SECONDS = 0.02
 _MOST_LOCKED_SECONDS = 10.0
-
-
-class Order(NamedTuple):
-    change: Change
-    done: asyncio.Future[None]
-
-
-class Outcome(NamedTuple):
-    """What became of an order: the events it was given, or why it was refused."""
-
-    change: Change
-    done: asyncio.Future[None]
-    events: list[Event]
-    refused: HandrailError | None
 
 
 class SqliteStore(StoreReads):
@@ -93,6 +82,7 @@ class SqliteStore(StoreReads):
         self._loop = asyncio.get_running_loop()
         await self._loop.run_in_executor(self._disk, migrate_sqlite, self._path)
         self._reader = SqliteFile(self._path, read_only=True)
+        self._aside = Aside(self._path)
         # Whoever waits for the file waits on the loop, where others can go on.
         self._writer = SqliteFile(self._path, waits_ms=0)
 
@@ -102,6 +92,7 @@ class SqliteStore(StoreReads):
         while not self._idle.is_set():
             await self._idle.wait()
         self._disk.shutdown()
+        self._aside.close()
         self._reader.close()
         self._writer.close()
 
@@ -163,6 +154,10 @@ class SqliteStore(StoreReads):
     async def _fetch(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
         prepared = self._book.prepare(statement)
         return self._reader.run(prepared.sql, prepared.bind(values))
+
+    async def _fetch_aside(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
+        prepared = self._book.prepare(statement)
+        return await self._aside.run(prepared.sql, prepared.bind(values))
 
     def _write(self) -> None:
         """Take a batch and write it, all but the commit."""
@@ -251,11 +246,17 @@ class SqliteStore(StoreReads):
     def _write_page(self, page: Page) -> None:
         self._writer.run_many(self._book.prepare(statements.ADD_EVENT).sql, page.events)
         self._writer.run_many(self._book.prepare(statements.ADD_AUDIT).sql, page.lines)
+        self._writer.run_many(self._book.prepare(ADD_COUNT).sql, page.counts)
         for move in page.moves():
             self._do(move)
 
     def _do(self, write: Write) -> None:
         prepared = self._book.prepare(write.statement)
+        if write.each is not None:
+            name, each = write.each
+            rows = [prepared.bind({**write.values, name: value}) for value in each]
+            self._writer.run_many(prepared.sql, rows)
+            return
         self._writer.run(prepared.sql, prepared.bind(write.values))
         if not write.may_miss and self._writer.changes != 1:
             raise ChangeRefused("what this change builds on is no longer so")
@@ -284,7 +285,7 @@ class SqliteStore(StoreReads):
             if refused is None:
                 self._recent.remember(change, events)
                 self._bus.ring(change.topics)
-            _conclude(done, refused)
+            conclude(done, refused)
         self._write_on()
         # Last, when nobody waits for us any more.
         self._on_stored([outcome.change for outcome in outcomes if outcome.refused is None])
@@ -294,7 +295,7 @@ class SqliteStore(StoreReads):
         self._committing = frozenset()
         self._roll_back()
         for _, done in batch:
-            _conclude(done, HandrailError(f"the database could not be written: {error}"))
+            conclude(done, HandrailError(f"the database could not be written: {error}"))
         self._write_on()
 
     def _roll_back(self) -> None:
@@ -330,12 +331,3 @@ def _in_our_words(error: Exception) -> HandrailError:
             return ChangeRefused(str(error))
         case _:
             return HandrailError(f"the database could not be written: {error}")
-
-
-def _conclude(done: asyncio.Future[None], error: Exception | None) -> None:
-    if done.done():
-        return  # Its submitter was cancelled; what is stored is stored.
-    if error is None:
-        done.set_result(None)
-    else:
-        done.set_exception(error)

@@ -21,6 +21,7 @@ from handrail.core.change import (
     KeepBlob,
     KeepLate,
     KeepMemory,
+    KeepTold,
     LetBlobGo,
     MoveRun,
     OpenCall,
@@ -43,6 +44,7 @@ from handrail.core.change import (
 )
 from handrail.core.execution import ToolExecution
 from handrail.core.grant import Grant
+from handrail.core.ids import OWN_AGENT
 from handrail.core.project import Client, Project, User, Workspace
 from handrail.store import (
     approval_statements,
@@ -51,6 +53,7 @@ from handrail.store import (
     statements,
     taint_statements,
     token_statements,
+    told_statements,
 )
 from handrail.store.approval_rows import answer_row, approval_row, grant_row
 from handrail.store.chat_steps import write_about_run, writes_that_forget
@@ -62,6 +65,7 @@ from handrail.store.rows import (
     moving_row,
     plain_row,
     to_micros,
+    told_row,
 )
 from handrail.store.write import Write
 
@@ -114,12 +118,15 @@ def _writes_about_people(step: AboutPeople, now: int) -> Iterator[Write]:
             this = {
                 "expected_project": execution.project_id,
                 "expected_session": execution.session_id,
+                "expected_opener": None if execution.agent_id == OWN_AGENT else execution.agent_id,
             }
             cause = {"tainted_at": now, "tainted_by": by, "tainted_call": execution.id}
             yield Write(taint_statements.TAINT_SESSION, this | cause, may_miss=True)
         case ClearTaint(session):
             this = {"expected_project": session.project_id, "expected_session": session.id}
             yield Write(taint_statements.CLEAR_TAINT, this)
+            cause = {"expected_project": session.project_id, "expected_call": session.tainted_call}
+            yield Write(taint_statements.CLEAR_SAME_TAINT, cause, may_miss=True)
         case RevokeToken(token):
             values = {"expected_id": token.id, "revoked_at": now}
             yield Write(token_statements.REVOKE_TOKEN, values)
@@ -155,7 +162,7 @@ def _write_about_memory(step: AboutMemories) -> Write:
 
 
 def _writes_for_step(
-    step: Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | KeepLate,
+    step: Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | KeepLate | KeepTold,
 ) -> Iterator[Write]:
     match step:
         case Add(row):
@@ -189,6 +196,8 @@ def _writes_for_step(
             yield Write(statements.REOFFER_EXECUTION, hands | _as_seen(before))
         case KeepLate(execution):
             yield Write(statements.KEEP_LATE_RESULT, late_row(execution))
+        case KeepTold(execution, keys):
+            yield Write(told_statements.KEEP_TOLD, told_row(execution), True, ("value", keys))
         case _:
             assert_never(step)
 

@@ -8,10 +8,18 @@ _THIS_SESSION = (
     sessions.c.project_id == bindparam("expected_project"),
     sessions.c.id == bindparam("expected_session"),
 )
-# The first cause counts until a person has cleared it.
+# The first cause counts until a person has cleared it. What a foreign agent has read it knows in
+# all of its sessions.
 TAINT_SESSION = (
     update(sessions)
-    .where(*_THIS_SESSION, sessions.c.tainted_at.is_(None))
+    .where(
+        sessions.c.project_id == bindparam("expected_project"),
+        or_(
+            sessions.c.id == bindparam("expected_session"),
+            sessions.c.opened_by == bindparam("expected_opener"),
+        ),
+        sessions.c.tainted_at.is_(None),
+    )
     .values(
         tainted_at=bindparam("tainted_at"),
         tainted_by=bindparam("tainted_by"),
@@ -21,6 +29,14 @@ TAINT_SESSION = (
 CLEAR_TAINT = (
     update(sessions)
     .where(*_THIS_SESSION, sessions.c.tainted_at.is_not(None))
+    .values(tainted_at=null(), tainted_by=null(), tainted_call=null())
+)
+CLEAR_SAME_TAINT = (
+    update(sessions)
+    .where(
+        sessions.c.project_id == bindparam("expected_project"),
+        sessions.c.tainted_call == bindparam("expected_call"),
+    )
     .values(tainted_at=null(), tainted_by=null(), tainted_call=null())
 )
 LIST_TAINTED = (

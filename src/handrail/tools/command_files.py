@@ -28,6 +28,24 @@ async def check_files(
                 raise
 
 
+async def check_again(
+    hands: Hands, files: Iterable[tuple[str, bool]], programs: Iterable[str], *, is_first: bool
+) -> None:
+    """Look once more right before they are opened: what ran before may have put links there.
+
+    Raises:
+        PathValidationError: One leads elsewhere by now.
+    """
+    try:
+        await check_files(hands, files, programs)
+    except PathValidationError as error:
+        if is_first:
+            raise
+        raise PathValidationError(
+            f"{error}; what stands before it on the line has been run"
+        ) from error
+
+
 async def _is_kept_program(hands: Hands, path: str) -> bool:
     """Whether it is a link in the workspace to a program that nothing in a box can change.
 

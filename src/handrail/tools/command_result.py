@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from handrail.core.box import Profile, widest
 from handrail.core.errors import ErrorType
-from handrail.core.hands import CommandOutcome, Ending, Hands
+from handrail.core.hands import Check, CommandOutcome, Ending, Hands
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.traffic import Traffic
@@ -23,14 +23,19 @@ async def run_stages(
     title: str,
     timeout_seconds: int,
     facts: JsonObject | None = None,
+    check: Check | None = None,
 ) -> ToolResult:
     """Run them, and say what came of it; `title` is what a person calls them.
+
+    Before each is started, `check` may object.
 
     Raises:
         CommandExecutionError: They could not be started.
         StaleCommandError: The machine does not fit the facts any more.
     """
-    outcome = await hands.commands.run(stages, timeout_seconds=timeout_seconds, expected=facts)
+    outcome = await hands.commands.run(
+        stages, timeout_seconds=timeout_seconds, expected=facts, check=check
+    )
     fields: JsonObject = {
         "stdout": _text(outcome.stdout),
         "stderr": _text(outcome.stderr),
@@ -69,6 +74,8 @@ def _failure(
         case Ending.TIMED_OUT:
             reason = f"{title} was ended: it took more than {timeout_seconds} s"
             return reason, ErrorType.EXECUTION_TIMEOUT
+        case Ending.STOPPED:
+            return outcome.why_stopped, ErrorType.EXECUTION
         case Ending.KILLED:
             return f"{title} was killed{_by_what(outcome)}", ErrorType.EXECUTION
 
@@ -119,7 +126,8 @@ def _tell_kept(paths: list[str]) -> str:
     told = ", ".join(map(in_full, paths[:_MOST_KEPT_TOLD]))
     rest = len(paths) - _MOST_KEPT_TOLD
     more = f" and {rest:,} more" if rest > 0 else ""
-    why = "no command sees what these hold, and git takes them for changed"
+    why = "no command sees what these hold, and git takes them for changed; untracked ones that it"
+    why += " shall pass over belong in .gitignore"
     return f"[kept from it: {told}{more}; {why}]"
 
 

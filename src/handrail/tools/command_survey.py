@@ -1,6 +1,6 @@
 """What a tool that runs programs finds out before anybody is asked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -8,12 +8,13 @@ from handrail.core.box import Profile
 from handrail.core.hands import Hands
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.sight import FileSort, SeenFile, SeenStep, Sight
-from handrail.core.stage import Stage
+from handrail.core.stage import Stage, pipelines
 from handrail.core.survey import Survey
 from handrail.core.visible import cut
 from handrail.policy.redaction import hidden_chars, mask_shown, mask_words
 from handrail.policy.rulebook.reading import in_full
 
+_BASH = "bash"
 _SHORT = 12
 _MOST_CHARS = 120_000
 _MARGIN = " " * 9
@@ -27,25 +28,35 @@ async def survey_stages(hands: Hands, stages: Sequence[Stage]) -> Survey:
         PathValidationError: One of them lies elsewhere.
     """
     sight = await hands.commands.look(stages)
-    seen = [_Shown.of(step) for step in sight.steps]
-    evidence = cut("\n".join(_told(seen)), _MOST_CHARS)
-    concerns = (*_reach(stages, sight), *_masked(stages, seen))
+    loose = list(_loose(stages))
+    seen = [_Shown.of(*pair) for pair in zip(sight.steps, loose, strict=True)]
+    told = "\n".join(_told(seen))
+    evidence = cut(told, _MOST_CHARS)
+    concerns = (
+        *_reach(stages, sight),
+        *_masked(stages, seen),
+        *_changeable(seen),
+        *_cut_off(stages, len(told) - _MOST_CHARS),
+    )
     return Survey(sight.facts, concerns, evidence)
 
 
 def _reach(stages: Sequence[Stage], sight: Sight) -> Iterator[Finding]:
     """What of the network they would reach, and that they reach nothing else."""
-    if sight.hosts is None:
-        return
-    if sight.hosts:
-        reason = f"it may reach {', '.join(sight.hosts)}, and nothing else"
+    if sight.hosts is not None:
+        yield reach(dict.fromkeys(name for stage in stages for name in stage.networks), sight.hosts)
+
+
+def reach(names: Iterable[str], hosts: Sequence[str]) -> Finding:
+    """Which hosts commands with these names may reach."""
+    if hosts:
+        reason = f"it may reach {', '.join(hosts)}, and nothing else"
     else:
-        names = " and ".join(dict.fromkeys(name for stage in stages for name in stage.networks))
         reason = (
-            f"it may reach nothing: nobody has said which hosts {names} may reach; name them as"
-            " [[network]] in policy.toml, in Handrail's own folder on that machine"
+            f"it may reach nothing: nobody has said which hosts {' and '.join(names)} may reach; "
+            "name them as [[network]] in policy.toml, in Handrail's own folder on that machine"
         )
-    yield Finding("command.network", reason, RiskLevel.MEDIUM)
+    return Finding("command.network", reason, RiskLevel.MEDIUM)
 
 
 def _masked(stages: Sequence[Stage], seen: Sequence["_Shown"]) -> Iterator[Finding]:
@@ -60,19 +71,55 @@ def _masked(stages: Sequence[Stage], seen: Sequence["_Shown"]) -> Iterator[Findi
         yield Finding("command.masked", reason, RiskLevel.HIGH)
 
 
+def _loose(stages: Sequence[Stage]) -> Iterator[bool]:
+    """Whether something that runs beside a stage could exchange its files behind the last look.
+
+    In a line that runs as bash, anything could.
+    """
+    for pipeline in pipelines(stages):
+        writing = [stage.profile is not Profile.READ for stage in pipeline]
+        for stage, is_own in zip(pipeline, writing, strict=True):
+            yield sum(writing) > is_own or stage.argv[0] == _BASH
+
+
+def _changeable(seen: Sequence["_Shown"]) -> Iterator[Finding]:
+    names = [
+        in_full(file.path) for one in seen if one.is_loose for file in one.files if _is_here(file)
+    ]
+    if names:
+        reason = f"{names[0]} may be changed by the rest of the line before it is run"
+        yield Finding("command.changed-beside", reason, RiskLevel.HIGH)
+
+
+def _cut_off(stages: Sequence[Stage], chars: int) -> Iterator[Finding]:
+    """What nobody sees of that which can do more than look."""
+    if chars > 0 and any(stage.profile is not Profile.READ for stage in stages):
+        reason = f"{chars:,} characters of what would run are more than can be shown"
+        yield Finding("command.shown-in-part", reason, RiskLevel.HIGH)
+
+
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A step whose words are masked one by one, and how many characters that has hidden."""
+    """A step whose words are masked one by one, and how many characters that has hidden.
+
+    Of one that `is_loose`, files can change after the last look at them.
+    """
 
     step: SeenStep
     words: tuple[str, ...]
     hidden: int
+    is_loose: bool
 
     @classmethod
-    def of(cls, step: SeenStep) -> "_Shown":
+    def of(cls, step: SeenStep, is_loose: bool) -> "_Shown":
         words = mask_words(step.argv)
         pairs = zip(step.argv, words, strict=True)
-        return cls(step, words, sum(hidden_chars(word, masked) for word, masked in pairs))
+        hidden = sum(hidden_chars(word, masked) for word, masked in pairs)
+        return cls(step, words, hidden, is_loose)
+
+    @property
+    def files(self) -> tuple[SeenFile, ...]:
+        return (*self.step.files, self.step.program)
 
     def lines(self) -> Iterator[str]:
         """The words that run, every one; scripts among them by number, as the lines they have."""
@@ -89,10 +136,25 @@ def _told(seen: Sequence[_Shown]) -> Iterator[str]:
     bound: dict[str, None] = {}
     for shown in seen:
         yield from shown.lines()
-        for file in (*shown.step.files, shown.step.program):
-            told = map(_file, (file, *(file.run_by or ())))
+        for file in shown.files:
+            files = (file, *(file.run_by or ()))
+            told = [_loosely(one) if shown.is_loose else _file(one) for one in files]
             bound.update(dict.fromkeys(map(mask_shown, told)))
     yield from bound
+
+
+def _is_here(file: SeenFile) -> bool:
+    """Whether it is in the workspace, or may come to be."""
+    return file.sort is not FileSort.PROGRAM
+
+
+def _loosely(file: SeenFile) -> str:
+    """A file as it is, which need not stay so until it is run."""
+    told = _file(file)
+    if not _is_here(file) or told.startswith("unbound"):
+        return told
+    words = told.removeprefix("bound").removesuffix(", and may not come").lstrip()
+    return f"at first {words}; the rest of the line may change that before it is run"
 
 
 def _file(file: SeenFile) -> str:

@@ -1,11 +1,12 @@
 """Words in, verdict out: what server and client both come through."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.tool import Effect, JsonObject
-from handrail.core.verdict import Plan, Verdict
+from handrail.core.verdict import Plan, Ruling, Verdict
 from handrail.policy.distrust import Doubt, doubt
 from handrail.policy.redaction import mask
 from handrail.policy.rulebook.settings import Ceiling
@@ -15,6 +16,12 @@ from handrail.tools.base import AnyTool, ToolParams
 _POLICY = SecurityPolicy()
 
 _MOST_CHARS_REMEMBERED = 2_000
+# Nothing else refuses what is not forbidden, and nobody is asked about it.
+_ONLY_READS = Finding(
+    "autonomy.read_only",
+    "autonomy is read_only here, which does nothing but what is LOW",
+    RiskLevel.LOW,
+)
 
 
 def judge_call(
@@ -38,6 +45,8 @@ def judge_call(
     if doubts:
         acts = tool.effect is Effect.CHANGE or plan.reaches_out
         verdict = doubt(verdict, doubts, autonomy=scene.autonomy, acts=acts)
+    if verdict.ruling is Ruling.DENY and verdict.risk < RiskLevel.FORBIDDEN:
+        verdict = replace(verdict, findings=(*verdict.findings, _ONLY_READS))
     for ceiling in scene.rules.ceilings:
         verdict = _under(ceiling, verdict, scene.autonomy)
     return verdict

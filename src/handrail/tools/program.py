@@ -66,12 +66,17 @@ class ProgramTool(Tool[P]):
         self, params: P, scene: Scene, hands: Hands, facts: JsonObject | None = None
     ) -> ToolResult:
         await self._check_files(params, scene, hands)
+
+        async def check(_: int) -> None:
+            await self._check_files(params, scene, hands)
+
         return await run_stages(
             hands,
             (self._stage(params, scene),),
             title=self.words(params)[0],
             timeout_seconds=self.seconds(params),
             facts=facts,
+            check=check,
         )
 
     def _stage(self, params: P, scene: Scene) -> Stage:

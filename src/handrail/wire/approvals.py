@@ -193,6 +193,7 @@ class GrantView(BaseModel):
     uses_left: int | None = Field(description="For how many further calls; null for any number.")
     expires_at: datetime | None = Field(description="Until when; null for the rest of the session.")
     approval_id: str = Field(description="The question it came of.")
+    granted_by: str = Field(description="Who gave it.")
     created_at: datetime = Field(description="When it was given.")
     revoked_at: datetime | None = Field(description="When it was taken back.")
 
@@ -207,6 +208,7 @@ class GrantView(BaseModel):
             uses_left=grant.uses_left,
             expires_at=grant.expires_at,
             approval_id=grant.approval_id,
+            granted_by=grant.granted_by,
             created_at=grant.created_at,
             revoked_at=grant.revoked_at,
         )

@@ -21,6 +21,7 @@ from handrail.core.run import Message, Run, Talk, call_id_of
 
 CHAT_DELTA = "chat.delta"
 MAX_MESSAGE_CHARS = 100_000
+MOST_SESSION_CHARS = 200
 
 
 class MessageRequest(BaseModel):
@@ -32,8 +33,9 @@ class MessageRequest(BaseModel):
     session_id: str | None = Field(
         default=None,
         min_length=1,
-        max_length=200,
-        description="The conversation it belongs to; without one, a new one is begun.",
+        max_length=MOST_SESSION_CHARS,
+        description="The conversation it belongs to. Without one, a new one is begun; with a name "
+        "of your own that is not known yet, one under that name.",
     )
     message_id: str | None = Field(
         default=None,
@@ -58,7 +60,9 @@ class MessagesQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    session_id: str = Field(min_length=1, max_length=200, description="The conversation.")
+    session_id: str = Field(
+        min_length=1, max_length=MOST_SESSION_CHARS, description="The conversation."
+    )
     after: int = Field(default=0, ge=0, lt=2**31, description="Only those behind this number.")
     limit: int = Field(default=100, ge=1, le=200, description="How many, at most.")
 

@@ -58,6 +58,23 @@ class SkillView(BaseModel):
         return cls(name=skill.name, description=skill.description, builtin=skill.builtin)
 
 
+class SkillResponse(BaseModel):
+    success: Success = True
+    name: str = Field(description="The name it is loaded by.")
+    description: str = Field(description="What it is for.")
+    builtin: bool = Field(description="Whether it comes with Handrail.")
+    body: str = Field(description="What an agent that loads it is told.")
+
+    @classmethod
+    def of(cls, skill: Skill) -> Self:
+        return cls(
+            name=skill.name,
+            description=skill.description,
+            builtin=skill.builtin,
+            body=skill.body,
+        )
+
+
 class SkillsResponse(BaseModel):
     success: Success = True
     skills: list[SkillView] = Field(description="The skills, by name.")

@@ -6,9 +6,12 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from handrail.core.audit import AuditEntry
+from handrail.core.box import Wall
 from handrail.core.errors import ErrorType
 from handrail.core.execution import ToolExecution
+from handrail.core.project import Client, Workspace
 from handrail.core.tool import ToolDefinition
+from handrail.core.visible import visible
 
 # Chosen by the asker; kept in rows and logs, so printable and short.
 Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:@-]{1,128}$")]
@@ -168,6 +171,25 @@ class ExecutionView(BaseModel):
     def of(cls, execution: ToolExecution) -> Self:
         return cls.model_validate(execution_view(execution))
 
+    def or_its_outline(self) -> Self:
+        """As it is; without what others wrote, where that cannot be told and would spoil a list."""
+        try:
+            self.model_dump_json()
+        except ValueError:
+            what = "it holds something that cannot be shown"
+            return self.model_copy(
+                update={
+                    "tool_name": visible(self.tool_name),
+                    "tool_params": {},
+                    "result": None,
+                    "late_result": None,
+                    "reasoning": None,
+                    "suspicion": None,
+                    "error": what,
+                }
+            )
+        return self
+
 
 def execution_view(execution: ToolExecution) -> dict[str, Any]:
     """The same as plain JSON data, for the routes that count microseconds."""
@@ -238,7 +260,33 @@ class ClientView(BaseModel):
     client_id: str = Field(description="The machine's client, `cli_…`.")
     name: str = Field(description="What it is called.")
     workspace_id: str = Field(description="The folder it executes in.")
+    machine: str = Field(description="The machine where that folder lies.")
+    root: str = Field(description="Its path there.")
+    walls: list[Wall] = Field(description="What is proven to keep commands in there.")
+    boxed: bool = Field(description="Whether that is enough to let a command run unasked.")
+    registered_at: datetime = Field(description="When it was registered.")
     connected: bool = Field(description="Whether it listens at this moment.")
+    left_at: datetime | None = Field(
+        description="When it left; null while it is here, and where it has not been since the "
+        "server started."
+    )
+
+    @classmethod
+    def of(
+        cls, client: Client, workspace: Workspace, *, connected: bool, left_at: datetime | None
+    ) -> Self:
+        return cls(
+            client_id=client.id,
+            name=client.name,
+            workspace_id=workspace.id,
+            machine=workspace.machine,
+            root=workspace.root,
+            walls=list(workspace.walls),
+            boxed=workspace.is_boxed,
+            registered_at=client.created_at,
+            connected=connected,
+            left_at=left_at,
+        )
 
 
 class ClientsResponse(BaseModel):

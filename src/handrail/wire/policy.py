@@ -9,7 +9,7 @@ from handrail.core.box import Profile, Wall
 from handrail.core.policy import LayerSummary, RuleLine
 from handrail.core.project import Autonomy, Workspace
 from handrail.core.risk import Finding
-from handrail.core.verdict import Plan, Ruling, Verdict
+from handrail.core.verdict import Explained, Plan, Ruling
 from handrail.wire.payloads import Body, Label, SessionName, Success
 
 MAX_POLICY_CHARS = 256_000
@@ -85,6 +85,11 @@ class ExplainResponse(BaseModel):
     """What would be said to the call, by its words alone; a look at the machine may add to it."""
 
     success: Success = True
+    tool_name: str = Field(description="The tool, by its own name.")
+    description: str = Field(description="What would happen, in one sentence.")
+    class_words: str | None = Field(
+        description="What an approval of its class would cover, where it could have one."
+    )
     ruling: Literal["allow", "ask", "deny"] = Field(
         description="Passes by itself, asks a person, or is refused."
     )
@@ -100,17 +105,21 @@ class ExplainResponse(BaseModel):
     @classmethod
     def of(
         cls,
-        verdict: Verdict,
+        explained: Explained,
         autonomy: Autonomy,
         timeout_seconds: int,
         workspace_id: str | None = None,
     ) -> Self:
+        verdict = explained.verdict
         words: dict[Ruling, Literal["allow", "ask", "deny"]] = {
             Ruling.ALLOW: "allow",
             Ruling.ASK: "ask",
             Ruling.DENY: "deny",
         }
         return cls(
+            tool_name=explained.tool_name,
+            description=explained.description,
+            class_words=explained.class_words,
             ruling=words[verdict.ruling],
             risk_level=verdict.risk.name,
             reasons=list(verdict.reasons),

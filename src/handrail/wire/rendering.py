@@ -1,10 +1,12 @@
 """Events in words: rows hold ids, and what is said of them depends on who listens."""
 
+from dataclasses import replace
 from datetime import datetime
 
 import msgspec
 
 from handrail.core.approval import Approval
+from handrail.core.conversation import Text, Utterance
 from handrail.core.event import Event, EventKind
 from handrail.core.execution import ToolExecution
 from handrail.core.ids import ClientId
@@ -23,6 +25,12 @@ from handrail.wire.events import (
     StreamReset,
     SurveyRequest,
 )
+
+# What is deeper than anybody follows, or holds what JSON or UTF-8 cannot.
+CANNOT_BE_TOLD = (ValueError, TypeError, OverflowError, RecursionError, msgspec.MsgspecError)
+_NOT_SHOWN = "[Handrail] This message holds something that cannot be shown."
+
+_encode = msgspec.json.Encoder().encode
 
 
 def render(
@@ -95,7 +103,18 @@ def _about_session(event: Event, execution: ToolExecution) -> SessionTainted | S
 
 
 def render_message(message: Message) -> Payload:
-    return MessageView.of(message).model_dump(mode="json")
+    """A message in words; of one that cannot be told, that there is one."""
+    try:
+        payload = MessageView.of(message).model_dump(mode="json")
+        _encode(payload)
+    except CANNOT_BE_TOLD:
+        return MessageView.of(_without_words(message)).model_dump(mode="json")
+    return payload
+
+
+def _without_words(message: Message) -> Message:
+    said = Utterance(message.utterance.speaker, (Text(_NOT_SHOWN),))
+    return replace(message, utterance=said, model=None)
 
 
 def render_run(run: Run) -> Payload:

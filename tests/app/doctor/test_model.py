@@ -1,13 +1,15 @@
 """What doctor says of the person's settings, and of the model that would be asked."""
 
+import socket
 from pathlib import Path
 
 import pytest
 
 from handrail.app.config import Config
 from handrail.app.doctor.finding import Health, Patient
-from handrail.app.doctor.model import check_config, check_model
+from handrail.app.doctor.model import check_config, check_model, check_policy
 from handrail.app.home import Home
+from handrail.app.provider_keys import ProviderKeys
 from handrail.app.settings import Settings
 
 
@@ -24,11 +26,28 @@ def test_settings_are_fine_broken_or_mistyped(patient: Patient) -> None:
     assert check_config(patient).health is Health.FINE
     patient.home.config.write_text("[agent]\nmodle = 'x'\n")
     assert check_config(patient).health is Health.NOTE
-    assert "agent.modle" in check_config(patient).words
+    assert check_config(patient).words.endswith("config.toml means nothing to Handrail")
     patient.home.config.write_text("[agent]\nmodel =\n")
     broken = check_config(patient)
     assert (broken.health, "at line 2" in broken.words) == (Health.BROKEN, True)
     assert check_model(patient).health is Health.NOTE
+
+
+@pytest.mark.parametrize("whose", ["home/policy.toml", ".handrail/policy.toml"])
+def test_a_broken_policy_file_is_told_with_what_is_wrong(
+    patient: Patient, tmp_path: Path, whose: str
+) -> None:
+    assert check_policy(patient).health is Health.FINE
+    file = tmp_path / whose
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("[policy]\nautonomy = 'read_only'\n")
+    assert str(file) in check_policy(patient).words
+    file.write_text("[[tool]]\nname = 'write_file'\n")
+
+    broken = check_policy(patient)
+
+    assert broken.health is Health.BROKEN
+    assert "'risk' is missing" in broken.words
 
 
 def test_a_model_is_there_or_what_is_missing_is_said(
@@ -48,3 +67,32 @@ def test_a_model_is_there_or_what_is_missing_is_said(
     assert found.words == (
         "openai, m at https://api.openai.com/v1; its key comes from OPENAI_API_KEY"
     )
+
+
+def test_a_server_of_ones_own_is_knocked_at(patient: Patient) -> None:
+    config = Config(patient.home)
+    config.set("agent.provider", "openai")
+    config.set("agent.model", "m")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        config.set("agent.base_url", f"http://127.0.0.1:{listening.getsockname()[1]}/v1")
+        assert check_model(patient).health is Health.FINE
+
+    silent = check_model(patient)
+
+    assert silent.health is Health.NOTE
+    assert silent.words.endswith("no key is set; nothing listens there (connection refused)")
+    assert "agent.base_url" in (silent.remedy or "")
+
+
+def test_a_key_for_another_address_is_told(patient: Patient) -> None:
+    config = Config(patient.home)
+    config.set("agent.provider", "openai")
+    config.set("agent.base_url", "http://127.0.0.1:1/v1")
+    home = Home(patient.home.path)
+    home.keys.write_text('{"keys": {"openai": "sk-a-long-secret"}}')
+
+    found = check_model(patient)
+
+    assert ProviderKeys(home).given_for("openai") == "https://api.openai.com/v1"
+    assert found.health is Health.NOTE
+    assert "no key was given for http://127.0.0.1:1/v1" in found.words

@@ -182,6 +182,22 @@ FURTHER: dict[str, Plant] = {
     "filter with dots in its name": Plant(
         "git config filter.x.y.z.clean $RUN && echo '*.txt filter=x.y.z' > .gitattributes"
     ),
+    "filter without a name": Plant(
+        "git config filter..clean $RUN && echo '*.txt filter=' > .gitattributes"
+    ),
+    "smudge filter without a name": Plant(
+        "git config filter..smudge $RUN && echo '*.txt filter=' > .gitattributes", "checkout"
+    ),
+    "filter without a name, in a section of the old kind": Plant(
+        r"printf '[filter.]\nclean = %s\n' $RUN >> .git/config"
+        " && echo '*.txt filter=' > .gitattributes"
+    ),
+    "merge driver without a name": Plant(
+        "git config merge..driver $TOLD && echo '* merge=' > .git/info/attributes", "merge"
+    ),
+    "textconv without a name": Plant(
+        "git config diff..textconv $RUN && echo '* diff=' > .gitattributes", "diff"
+    ),
     "required filter": Plant(
         "git config filter.x.clean $RUN && git config filter.x.required true"
         " && echo '*.txt filter=x' > .gitattributes"

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from handrail.core.box import Isolation, Profile
+from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.git.credentials import Credential, Remote, ask_helpers, handed_in
-from handrail.executors.git.guard import GitGuard, Pairs
-from handrail.executors.sandbox.box import Box, Lines, Programs
-from handrail.executors.sandbox.guarded import GuardedNames
+from handrail.executors.git.credentials import Credential, Remote, ask_helpers
+from handrail.executors.git.guard import GitGuard
+from handrail.executors.git.handing import NO_CREDENTIAL, HandIn, handed_in
 from tests.executors.git.http_remote import PASSWORD, USERNAME, HttpRemote, http_remote
 from tests.executors.git.plants import PLAIN
 
@@ -172,23 +171,26 @@ def sh(folder: Path, lines: str) -> None:
 
 
 async def git(
-    folder: Path, line: str, settings: Pairs | None = None, fds: tuple[int, ...] = ()
+    folder: Path, line: str, given: HandIn = NO_CREDENTIAL
 ) -> subprocess.CompletedProcess[bytes]:
-    """git with all that it is given in a box, and `settings` behind it; here in the open."""
+    """git with all that it is given in a box; here in the open, below a shell that starts it."""
     names = ("user.name", "user.email")
     guard = GitGuard(str(folder), [(name, "a@b.c") for name in names])
     argv = ("git", *line.split())
-    given = guard.environment(Stage(argv, Profile.NET), [], settings)
-    environment = {"PATH": PLAIN["PATH"], "HOME": "/nowhere", **dict(given)}
-    return await asyncio.to_thread(
-        subprocess.run,
-        argv,
+    variables = guard.environment(Stage(argv, Profile.NET), [], given.settings)
+    process = await asyncio.create_subprocess_exec(
+        *("sh", "-c", '"$@"; exit $?', "sh", *argv),
         cwd=folder,
-        env=environment,
-        pass_fds=fds,
-        capture_output=True,
-        timeout=30,
+        env={"PATH": PLAIN["PATH"], "HOME": "/nowhere", **dict(variables)},
+        pass_fds=given.fds,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
     )
+    with given.answering(process.pid):
+        async with asyncio.timeout(30):
+            out, err = await process.communicate()
+    return subprocess.CompletedProcess(argv, process.returncode or 0, out, err)
 
 
 @pytest.fixture
@@ -222,7 +224,7 @@ async def test_with_it_one_pushes_and_fetches_and_clones(
         f"clone -q {remote.url('a.git')} lib",
     ):
         with handed_in(credential, place) as given:
-            ran = await git(clone, line, *given)
+            ran = await git(clone, line, given)
 
         assert ran.returncode == 0, ran.stderr
         assert PASSWORD.encode() not in ran.stdout + ran.stderr
@@ -237,15 +239,15 @@ async def test_with_it_one_pushes_and_fetches_and_clones(
 async def test_it_can_be_read_once(clone: Path, remote: HttpRemote) -> None:
     place = Remote.of(remote.url("a.git"))
     with handed_in(Credential(USERNAME, PASSWORD), place) as given:
-        first = await git(clone, "push origin main", *given)
-        second = await git(clone, "fetch", *given)
+        first = await git(clone, "push origin main", given)
+        second = await git(clone, "fetch", given)
 
     assert (first.returncode, second.returncode) == (0, 128), second.stderr
 
 
 async def test_another_host_does_not_get_it(clone: Path, remote: HttpRemote) -> None:
     with handed_in(Credential(USERNAME, PASSWORD), OTHER) as given:
-        pushed = await git(clone, "push origin main", *given)
+        pushed = await git(clone, "push origin main", given)
 
     assert pushed.returncode == 128
     assert {words for _, words in remote.visits} == {None}
@@ -255,14 +257,14 @@ async def test_nor_does_another_port_or_protocol(clone: Path, remote: HttpRemote
     port = int(remote.address.rpartition(":")[2])
     for address in (f"http://127.0.0.1:{port + 1}/x", f"https://127.0.0.1:{port}/x"):
         with handed_in(Credential(USERNAME, PASSWORD), Remote.of(address)) as given:
-            assert (await git(clone, "push origin main", *given)).returncode == 128
+            assert (await git(clone, "push origin main", given)).returncode == 128
 
     assert {words for _, words in remote.visits} == {None}
 
 
 async def test_it_is_in_no_word_and_no_variable(clone: Path, remote: HttpRemote) -> None:
     place = Remote.of(remote.url("a.git"))
-    with handed_in(Credential(USERNAME, PASSWORD), place) as (settings, fds):
+    with handed_in(Credential(USERNAME, PASSWORD), place) as (settings, fds, _):
         given = GitGuard(str(clone)).environment(Stage(("git",), Profile.NET), [], settings)
 
         assert PASSWORD not in repr((given, settings))
@@ -278,30 +280,3 @@ def test_what_is_printed_has_it_masked_however_it_is_written() -> None:
 
     assert credential.mask(words) == b"****, ****, ****, Basic ****, ada"
     assert Credential("ada", "x").mask(b"") == b""
-
-
-async def test_in_the_box_it_can_be_read_and_once(
-    programs: Programs, isolation: Isolation, guarded: GuardedNames
-) -> None:
-    stage = Stage(("/bin/sh", "-c", "cat /dev/fd/$FD; echo; cat /dev/fd/$FD"), Profile.NET)
-    box = Box(programs, isolation, guarded)
-    view = await box.look(git_in=None)
-    with (
-        handed_in(Credential("ada", "secret"), OTHER) as (_, fds),
-        open(os.devnull, "w", encoding="utf-8") as nowhere,
-        box.launch(
-            stage, view, Lines(nowhere.fileno(), nowhere.fileno()), 20, [("FD", str(fds[0]))]
-        ) as launch,
-    ):
-        process = await asyncio.create_subprocess_exec(
-            *launch.argv,
-            stdout=asyncio.subprocess.PIPE,
-            cwd="/",
-            env={},
-            pass_fds=(*launch.fds, *fds),
-        )
-        await launch.gate.reached(lambda: process.returncode is not None)
-        launch.gate.open()
-        told, _ = await process.communicate()
-
-    assert told == b"username=ada\npassword=secret\n\n"

@@ -1,6 +1,7 @@
 """git runs nothing that a repository would have it run, and works all the same."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -168,12 +169,17 @@ async def test_settings_that_cannot_be_told_are_not_trusted(
         await run(executor, "status", profile=Profile.READ)
 
 
+@pytest.mark.parametrize(
+    "when",
+    ["onbranch:other", "gitdir:**/worktrees/**", "gitdir/i:x", "hasconfig:remote.*.url:x", ""],
+)
 async def test_settings_that_could_change_on_the_way_are_not_trusted(
-    executor: CommandExecutor, repository: Path
+    executor: CommandExecutor, repository: Path, when: str
 ) -> None:
-    git(repository, "config", "includeIf.onbranch:other.path", "../more")
+    git(repository, "config", f"includeIf.{when}.path", "../more")
 
-    with pytest.raises(CommandExecutionError, match=r"includeIf.onbranch.*take that setting out"):
+    told = re.escape(f"includeif.{when}.path")
+    with pytest.raises(CommandExecutionError, match=rf"{told}.*take that setting out"):
         await run(executor, "checkout", "other")
 
 
@@ -181,10 +187,12 @@ async def test_settings_that_could_change_on_the_way_are_not_trusted(
 async def test_settings_force_no_push(
     executor: CommandExecutor, repository: Path, pushed: str
 ) -> None:
-    git(repository, "config", "remote.origin.push", pushed)
+    for name in ("origin", ""):
+        git(repository, "config", f"remote.{name}.push", pushed)
 
-    with pytest.raises(CommandExecutionError, match=r"remote\.origin\.push .* rewrite or delete"):
-        await run(executor, "push")
+        with pytest.raises(CommandExecutionError, match=rf"remote\.{name}\.push .* rewrite or"):
+            await run(executor, "push")
+        git(repository, "config", "--unset", f"remote.{name}.push")
 
 
 async def test_broken_settings_of_a_repository_within_are_nobodys_concern_but_its_own(

@@ -92,6 +92,48 @@ async def test_nor_does_it_when_git_is_about_it_alone(
     assert not (planted / "stolen").exists()
 
 
+FILTER = """
+printf '#!/bin/sh\\ntouch %s/planted-ran\\ncat\\n' "$PWD" > planted.sh && chmod +x planted.sh
+printf '[filter "x"]\\n\\tsmudge = %s/planted.sh\\n' "$PWD" > extra
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (
+            "printf '[includeIf \"gitdir:**/worktrees/**\"]\\npath = ../extra\\n' >> .git/config",
+            ["worktree", "add", "tree"],
+        ),
+        (
+            "printf '[includeIf \"gitdir:**/modules/part\"]\\npath = ../../../extra\\n'"
+            " >> .git/modules/part/config",
+            ["submodule", "update", "--force"],
+        ),
+    ],
+)
+async def test_settings_that_hold_in_one_folder_only_run_nothing_there(
+    executor: CommandExecutor, root: Path, lines: str, words: list[str]
+) -> None:
+    upstream = make_repository(root.parent / "upstream")
+    make_repository(root)
+    for folder in (upstream, root):
+        (folder / ".gitattributes").write_text("*.txt filter=x\n")
+        git(folder, "add", ".gitattributes")
+        git(folder, "commit", "-qm", "second")
+    git(root, "submodule", "add", "-q", str(upstream), "part")
+    git(root, "commit", "-qm", "third")
+    (root / "part" / "a.txt").unlink()
+    subprocess.run(["sh", "-ec", FILTER + lines], cwd=root, env=HARMLESS, check=True)
+
+    with pytest.raises(CommandExecutionError, match="hold at some times only"):
+        await run(executor, *words)
+    assert not (root / "planted-ran").exists()
+
+    git(root, *words)
+    assert (root / "planted-ran").exists(), "so nothing is shown"
+
+
 async def test_no_settings_of_git_are_read_as_files_among_others(
     executor: CommandExecutor, planted: Path
 ) -> None:
@@ -244,7 +286,7 @@ def test_what_is_not_gits_own_stays_covered(root: Path, guarded: GuardedNames) -
 
     outer, inner = guarded.view(git_in="."), guarded.view(git_in="inner")
 
-    assert outer.frozen == (str(root / "inner/.git"),)
+    assert (outer.frozen[0], outer.gits) == (str(root / "inner/.git"), (str(root / ".git"),))
     assert outer.hidden_files == (str(root / "inner/.git/config"),)
-    assert inner.frozen == (str(root / ".git"),)
+    assert (inner.frozen[0], inner.gits) == (str(root / ".git"), (str(root / "inner/.git"),))
     assert inner.hidden_files == (str(root / ".git/config"),)

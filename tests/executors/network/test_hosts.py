@@ -1,6 +1,7 @@
 """Hosts by the machine's own settings: real programs are asked, outside of the workspace."""
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,23 @@ async def test_nobody_is_asked_in_the_workspace_and_nobody_twice(machine: Machin
 
     assert len(set(found)) == 1
     assert machine.asked.read_text() == "/\n"
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+async def test_who_is_asked_leaves_nothing_behind(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".npmrc").write_text("registry=https://npm.example.com/\n")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("npm_config_registry", raising=False)
+    told = '[[network]]\nname = "x"\nask = [["npm", "config", "get", "registry"]]'
+
+    found = await machine.reachable(told)
+
+    assert found.hosts == ("npm.example.com:443",)
+    assert [path.name for path in home.iterdir()] == [".npmrc"]
 
 
 async def test_what_was_learnt_ahead_is_not_asked_again(machine: Machine) -> None:

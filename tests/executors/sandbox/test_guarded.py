@@ -10,7 +10,8 @@ import pytest
 
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.filesystem import FileSystemExecutor
-from handrail.executors.sandbox import bubblewrap
+from handrail.executors.git.leave import Leave
+from handrail.executors.sandbox import bubblewrap, stamp
 from handrail.executors.sandbox import guarded as module
 from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.policy.rulebook.paths import Access, PathRule
@@ -59,8 +60,33 @@ def test_git_itself_sees_and_changes_what_is_its_own(root: Path, guarded: Guarde
     secret = put(root / ".env")
 
     view = guarded.view(git_in=".")
-    assert (view.frozen, view.hidden_files) == ((), (str(secret),))
-    assert str(root / ".git") not in view.missing
+    assert (view.gits, view.hidden_files) == ((str(root / ".git"),), (str(secret),))
+    assert str(root / ".git") not in (*view.missing, *view.frozen)
+
+
+def test_of_its_own_git_is_kept_from_what_names_programs(root: Path, guarded: GuardedNames) -> None:
+    git = root / ".git"
+    (git / "hooks").mkdir(parents=True)
+    names = ["config", "modules/part/config", "worktrees/tree/commondir"]
+    for name in names:
+        put(git / name)
+    pointer = put(root / "part" / ".git", "gitdir: ../.git/modules/part\n")
+
+    view = guarded.view(git_in=".")
+    held = ["hooks", "config", "modules", "worktrees/tree/commondir"]
+    assert {*view.frozen} == {*(str(git / name) for name in held), str(pointer)}
+    assert str(git / "info") in view.missing
+    assert str(git) in view.pinned
+
+    left = Leave(settings=True, pointers=True, modules=True, trees=True)
+    view = guarded.view(git_in=".", leave=left)
+    assert view.frozen == (str(git / "hooks"),)
+    held = ["info", "modules/part/hooks", "modules/part/info"]
+    assert {*(str(git / name) for name in held)} <= {*view.missing}
+
+    view = guarded.view(git_in="part")
+    assert str(git / "modules") not in view.frozen
+    assert str(git / "modules/part/config") in view.frozen
 
 
 def test_repositories_further_down_are_frozen_too(root: Path, guarded: GuardedNames) -> None:
@@ -113,6 +139,81 @@ def test_a_link_with_a_guarded_name_has_its_target_covered(
     assert guarded.view(git_in=None).hidden_files == (str(target),)
 
 
+def test_a_link_with_a_guarded_name_is_followed_anew_each_time(
+    root: Path, guarded: GuardedNames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder that it lies in need not have changed."""
+    old = put(root / "releases" / "one" / "x.txt")
+    (root / "releases" / "now").symlink_to("one")
+    (root / "app" / "config").mkdir(parents=True)
+    (root / "app" / ".env").symlink_to("config/local.txt")
+    (root / "app" / "secrets.json").symlink_to("../releases/now/x.txt")
+    monkeypatch.setattr(stamp, "_STILL_NS", -(10**18))
+    assert guarded.view(git_in=None).hidden_files == (str(old),)
+
+    come = put(root / "app" / "config" / "local.txt")
+    moved = put(root / "releases" / "two" / "x.txt")
+    (root / "releases" / "now").unlink()
+    (root / "releases" / "now").symlink_to("two")
+    assert set(guarded.view(git_in=None).hidden_files) == {str(come), str(moved)}
+
+
+def test_what_a_link_in_a_hidden_folder_leads_to_is_hidden(
+    root: Path, guarded: GuardedNames
+) -> None:
+    key = put(root / "keys" / "work.txt")
+    second = root / "second.txt"
+    second.hardlink_to(key)
+    put(root / ".ssh" / "config")
+    (root / ".ssh" / "id").symlink_to("../keys/work.txt")
+    (root / ".ssh" / "own").symlink_to("config")
+
+    view = guarded.view(git_in=None)
+    assert set(view.hidden_files) == {str(key), str(second)}
+    assert view.hidden_folders == (str(root / ".ssh"),)
+
+
+def test_a_folder_to_which_a_guarded_link_leads_is_hidden_with_all_its_names(
+    root: Path, guarded: GuardedNames
+) -> None:
+    key = put(root / "keys" / "deep" / "work.txt")
+    second = root / "second.txt"
+    second.hardlink_to(key)
+    far = put(root / "far.txt")
+    (root / "keys" / "far").symlink_to("../far.txt")
+    (root / ".ssh").symlink_to("keys")
+
+    view = guarded.view(git_in=None)
+    assert set(view.hidden_files) == {str(second), str(far)}
+    assert view.hidden_folders == (str(root / "keys"),)
+
+
+def test_a_folder_is_seen_again_when_no_guarded_link_leads_there_any_more(
+    root: Path, guarded: GuardedNames
+) -> None:
+    put(root / "keys" / "x.txt")
+    (root / "keys" / "itself").symlink_to("../keys")
+    (root / ".ssh").symlink_to("keys")
+    assert guarded.view(git_in=None).hidden_folders == (str(root / "keys"),)
+
+    (root / ".ssh").unlink()
+    assert guarded.view(git_in=None).hidden_folders == ()
+
+
+def test_links_that_lead_on_and_on_are_said(
+    root: Path, guarded: GuardedNames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST_ROUNDS", 2)
+    for number in range(3):
+        (root / f"f{number}").mkdir()
+        (root / f"f{number}" / "on").symlink_to(f"../f{number + 1}")
+    (root / "f3").mkdir()
+    (root / ".ssh").symlink_to("f0")
+
+    with pytest.raises(CommandExecutionError, match="too often to be followed"):
+        guarded.view(git_in=None)
+
+
 def test_a_secret_that_appears_later_is_found(root: Path, guarded: GuardedNames) -> None:
     put(root / "app" / "main.py")
     age(root / "app")
@@ -140,7 +241,7 @@ def test_a_folder_that_has_been_still_is_not_read_again(
     root: Path, guarded: GuardedNames, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = put(root / ".env")
-    monkeypatch.setattr(module, "_STILL_NS", -(10**18))
+    monkeypatch.setattr(stamp, "_STILL_NS", -(10**18))
     guarded.view(git_in=None)
 
     def refuse(path: object) -> None:
@@ -245,6 +346,41 @@ def test_a_file_that_becomes_a_secret_by_a_new_name_is_hidden_under_its_old_one(
         assert set(guarded.view(git_in=None).hidden_files) == {str(new), str(old)}
 
 
+def dig(root: Path, name: str, levels: int) -> None:
+    """Folders in folders, deeper than any path is long, with a secret in each."""
+    home = os.getcwd()
+    os.chdir(root)
+    try:
+        for _ in range(levels):
+            os.mkdir(name)
+            os.chdir(name)
+            Path("x.pem").write_text("hush")
+    finally:
+        os.chdir(home)
+
+
+def test_what_lies_too_deep_to_be_named_is_hidden_with_its_folder(
+    root: Path, guarded: GuardedNames
+) -> None:
+    dig(root, "d" * 200, 25)
+
+    view = guarded.view(git_in=None)
+    assert max(map(len, view.covered)) < 4_000
+    [folder] = view.hidden_folders
+    assert len(folder) > 3_500
+    assert os.path.isdir(folder)
+
+
+def test_what_lies_below_too_many_folders_is_hidden_with_them(
+    root: Path, guarded: GuardedNames
+) -> None:
+    dig(root, "d", 300)
+
+    view = guarded.view(git_in=None)
+    assert view.hidden_folders == (str(root) + "/d" * 101,)
+    assert len(view.hidden_files) == 100
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look into every folder")
 def test_a_folder_that_cannot_be_looked_into_is_hidden_whole(
     root: Path, guarded: GuardedNames
@@ -335,7 +471,7 @@ def test_a_repository_kept_under_another_name_is_covered_like_any(
     assert set(view.hidden_files) == {str(config), str(part)}
 
     own = guarded.view(git_in=".")
-    assert (own.frozen, own.hidden_files) == ((), ())
+    assert (set(own.gits), own.hidden_files) == ({str(pointer), str(root / "pub")}, ())
     assert set(own.settings) == {str(config), str(part)}
 
 

@@ -17,7 +17,8 @@ PLAIN = """[core]
 [branch "main"]
 \tremote = origin
 [credential]
-\thelper = store
+\thelper = store --file ~/.x
+\thelper = cache --timeout=300
 [filter "password=x"]
 \tclean = ./x
 """
@@ -43,6 +44,13 @@ def test_what_holds_no_password_needs_no_copy(config: Path) -> None:
         ('[remote "x"] url = https://a:hush@b/', '[remote "x"] url = https://b/'),
         ("\textraheader = Cookie: hush", "\textraheader = Cookie: [masked]"),
         ("\tsmtpPass = hush", "\tsmtpPass = [masked]"),
+        ("\textraHeader = X-Some-Api: hush", "\textraHeader = X-Some-Api: [masked]"),
+        ("\textraheader = hush", "\textraheader = [masked]"),
+        ("\turl = git:hush@example.com:a/b", "\turl = git:[masked]@example.com:a/b"),
+        ("\turl = svn+https://git:hush@b/", "\turl = svn+https://b/"),
+        ("\turl = x+y://git:hush@b/", "\turl = x+y://[masked]@b/"),
+        ("\thelper = !echo hush", "\thelper = [masked]"),
+        ("\thelper = /opt/x --key hush", "\thelper = [masked]"),
         ('\turl = "https://a:hush@b/"', "\turl = https://b/"),
         ('\turl = https://a:hu"sh"@b/;x', "\turl = https://b/;x"),
         ("\turl = https://a:hu\\\nsh@b/", "\turl = https://b/"),

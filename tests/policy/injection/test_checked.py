@@ -9,7 +9,7 @@ from handrail.policy.injection.checked import needs_injection_check, origin_of
 
 @pytest.mark.parametrize(
     "name",
-    ["memory_store", "memory_recall", "memory_forget", "skill", "self_info", "config", "routine"],
+    ["memory_store", "memory_forget", "skill", "self_info", "config", "routine"],
 )
 def test_what_this_person_has_kept_here_is_not_checked(name: str) -> None:
     assert not needs_injection_check(name)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handrail.agent.providers.script import Step
+from handrail.agent.providers.script import Script, ScriptedUse, Step
 from handrail.agent.runs import AgentRuns
 from handrail.app.build_server import build_services
 from handrail.bus.local import LocalBus
@@ -229,3 +229,37 @@ async def test_an_agent_gives_itself_no_freedom(caller: Caller, household: House
     )
 
     assert answer.status == 403
+
+
+def as_no_border_would_let_in(levels: int) -> Script:
+    deep: Any = "x"
+    for _ in range(levels):
+        deep = [deep]
+    wish = ScriptedUse(name="note", input={"text": deep})
+    return saying(Step(text="I note it.", tools=(wish,)), "Noted.")
+
+
+class TestWhatCannotBeTold:
+    """A message that got into the store all the same ends no stream, and spoils no list."""
+
+    @pytest.fixture
+    def model(self) -> Watched:
+        return Watched(as_no_border_would_let_in(300))
+
+    async def test_the_stream_and_the_lists_go_on_behind_it(
+        self, caller: Caller, household: Household
+    ) -> None:
+        token = household.secrets[Role.USER]
+        async with caller.listen(household, token) as listener:
+            await say(caller, household, "Note it.", session_id="talk-1")
+            frames = await read_until(listener, "chat.run", status="done")
+
+        told = [frame["data"] for frame in frames if frame["event"] == "chat.message"]
+        assert [one["role"] for one in told] == ["user", "assistant", "tool", "assistant"]
+        assert "cannot be shown" in told[1]["parts"][0]["text"]
+        path = f"{base(household)}/chat/messages?session_id=talk-1"
+        assert (await caller.ask("GET", path, token)).body["messages"] == told
+        calls = await caller.ask("GET", f"{base(household)}/tools/executions", token)
+        assert [one["error"] for one in calls.body["executions"]] == [
+            "it holds something that cannot be shown"
+        ]

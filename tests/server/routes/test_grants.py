@@ -66,6 +66,7 @@ async def test_a_grant_is_shown_with_what_it_covers(caller: Caller, household: H
         "uses_left": 3,
         "expires_at": "2026-01-01T00:01:00Z",
         "approval_id": asked["approval_id"],
+        "granted_by": household.user.user_id,
         "created_at": "2026-01-01T00:00:00Z",
         "revoked_at": None,
     }

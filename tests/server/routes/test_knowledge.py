@@ -130,3 +130,18 @@ async def test_an_agent_loads_skills_and_its_person_sees_which_there_are(
         ("git-hygiene", True),
     ]
     assert (listed.body["total_count"], listed.body["warnings"]) == (3, [])
+
+
+async def test_a_person_reads_what_a_skill_tells_an_agent(
+    caller: Caller, household: Household
+) -> None:
+    path, token = f"{base(household)}/skills", household.secrets[Role.USER]
+    loaded = await agent_calls(caller, household, "skill", name="git-hygiene")
+
+    shown = await caller.ask("GET", f"{path}/git-hygiene", token)
+    unknown = await caller.ask("GET", f"{path}/fly", token)
+    outside = await caller.ask("GET", f"{path}/..%2Fpolicy.toml", token)
+
+    assert (shown.body["name"], shown.body["builtin"]) == ("git-hygiene", True)
+    assert shown.body["body"] in loaded["result"]["output"]
+    assert [unknown.problem[0], outside.problem[0]] == [404, 404]

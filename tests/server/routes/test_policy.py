@@ -194,6 +194,9 @@ async def test_a_call_is_explained_and_nothing_comes_of_it(
 
     assert denied == {
         "success": True,
+        "tool_name": "read_file",
+        "description": "Read docs/a.md",
+        "class_words": None,
         "ruling": "deny",
         "risk_level": "FORBIDDEN",
         "reasons": ["'docs/a.md' is refused: the plans stay with people (project rule path.docs)"],
@@ -214,6 +217,8 @@ async def test_a_call_is_explained_and_nothing_comes_of_it(
     }
     assert (asked.body["ruling"], asked.body["timeout_seconds"]) == ("ask", 600)
     assert asked.body["requires_approval"] is True
+    assert asked.body["description"] == "Run npm ci"
+    assert asked.body["class_words"] == "npm ci …"
     assert asked.body["plan"]["argv"] == [["npm", "ci", "--ignore-scripts"]]
     assert asked.body["plan"]["profiles"] == ["net"]
     assert (await show(caller, household, "/tools/executions"))["executions"] == []

@@ -71,7 +71,8 @@ def test_looking_passes_and_a_change_asks() -> None:
     assert risk(action="list")[:2] == (RiskLevel.LOW, Ruling.ALLOW)
     assert risk(action="get", key="agent.model")[:2] == (RiskLevel.LOW, Ruling.ALLOW)
     change = {"action": "set", "key": "agent.instructions", "value": "Be brief."}
-    assert risk(**change)[:2] == (RiskLevel.MEDIUM, Ruling.ASK)
+    assert risk(**change)[:2] == (RiskLevel.HIGH, Ruling.ASK)
+    assert risk("full", **{**change, "action": "append"})[1] is Ruling.ASK
     assert risk("read_only", **change)[1] is Ruling.DENY
     assert risk(action="get", key="x.y")[:2] == (RiskLevel.FORBIDDEN, Ruling.DENY)
     assert risk(action="set", key="agent.instructions", value="\x1b")[0] is RiskLevel.FORBIDDEN

@@ -13,7 +13,7 @@ from handrail.core.errors import (
     PathValidationError,
 )
 from handrail.core.grant import CallClass
-from handrail.core.hands import CommandOutcome, Ending, Hands
+from handrail.core.hands import Check, CommandOutcome, Ending, Hands
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
 from handrail.core.stage import Stage
@@ -45,6 +45,7 @@ class OneOutcome(FakeCommands):
         *,
         timeout_seconds: float,
         expected: JsonObject | None = None,
+        check: Check | None = None,
     ) -> CommandOutcome:
         self.asked += [(stage.argv, timeout_seconds) for stage in stages]
         return self._outcome

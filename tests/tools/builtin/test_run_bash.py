@@ -6,7 +6,7 @@ import pytest
 
 from handrail.core.box import Profile
 from handrail.core.errors import BadInput, CommandExecutionError, ErrorType, PathValidationError
-from handrail.core.hands import CommandOutcome, Ending, Hands
+from handrail.core.hands import Check, CommandOutcome, Ending, Hands
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
 from handrail.core.stage import Join, Stage
@@ -40,6 +40,7 @@ class OneOutcome(FakeCommands):
         *,
         timeout_seconds: float,
         expected: JsonObject | None = None,
+        check: Check | None = None,
     ) -> CommandOutcome:
         self.asked.append((tuple(stages), timeout_seconds))
         return self._outcome

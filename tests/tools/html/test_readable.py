@@ -166,3 +166,8 @@ def test_a_long_page_of_anything_is_read_in_one_pass(unit: str) -> None:
 def test_a_tag_with_endless_attributes_is_one_tag() -> None:
     attributes = " ".join(f"a{number}" for number in range(50_000))
     assert readable(f"<div {attributes} hidden>x</div>y") == Readable("y", hidden=True)
+
+
+@pytest.mark.parametrize("reference", ["&#" + "9" * 5_000, "&#x" + "f" * 5_000 + ";"])
+def test_a_sign_with_an_endless_number_is_no_trouble(reference: str) -> None:
+    assert "tea" in readable(f"<p>tea {reference} &#169;</p>", base="https://a.example/").text

@@ -10,7 +10,7 @@ from handrail.agent.providers import troubles
 from handrail.agent.providers.arguments import read_arguments, sound
 from handrail.agent.providers.connection import Patience, open_line
 from handrail.agent.providers.party import ANTHROPIC, Party
-from handrail.agent.providers.replies import hear, make_reply
+from handrail.agent.providers.replies import Length, hear, make_reply
 from handrail.agent.providers.turns import NO_OUTPUT, turns_of
 from handrail.core.conversation import (
     Notice,
@@ -119,6 +119,7 @@ class _Growing:
         self._usage: Block = {}
         self._blocks: dict[int, Block] = {}
         self._pieces: dict[tuple[int, str], list[str]] = {}
+        self._length = Length()
 
     def take(self, event: "RawMessageStreamEvent") -> str:
         """Grow by an event, and give back the text that is new."""
@@ -171,6 +172,7 @@ class _Growing:
         return ""
 
     def _grow(self, index: int, name: str, text: str) -> None:
+        self._length.grow(text)
         self._pieces.setdefault((index, name), []).append(text)
 
     def _count(self, usage: Any) -> None:

@@ -11,7 +11,7 @@ from handrail.agent.providers import troubles
 from handrail.agent.providers.arguments import read_arguments, sound
 from handrail.agent.providers.connection import Patience, open_line
 from handrail.agent.providers.party import OPENAI, Party
-from handrail.agent.providers.replies import hear, make_reply
+from handrail.agent.providers.replies import Length, hear, make_reply
 from handrail.agent.providers.turns import NO_OUTPUT, turns_of
 from handrail.core.conversation import Part, Speaker, Text, ToolAnswer, ToolUse, Utterance
 from handrail.core.model import Prompt, Reply, StopReason, Usage
@@ -135,6 +135,7 @@ class _Growing:
         self._refused = False
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
+        self._length = Length()
 
     @property
     def is_whole(self) -> bool:
@@ -165,6 +166,7 @@ class _Growing:
             self._stop = choice.get("finish_reason") or self._stop
             said = _within(choice, where)
             for number, call in enumerate(said.get("tool_calls") or list[Any]()):
+                self._length.grow(str(_within(call, "function").get("arguments") or ""))
                 self._call_for(call, number if where == "message" else 0).take(call)
             return self._take_text(said)
         return ""
@@ -172,6 +174,7 @@ class _Growing:
     def _take_text(self, said: dict[str, Any]) -> str:
         self._refused = self._refused or bool(said.get("refusal"))
         text = sound((said.get("content") or "") + (said.get("refusal") or ""))
+        self._length.grow(text)
         self._texts.append(text)
         return text
 

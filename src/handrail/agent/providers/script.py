@@ -136,7 +136,8 @@ def load_script(path: Path) -> Script:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise SetupError(f"cannot read the script {path}: {error}") from error
+        why = (error.strerror if isinstance(error, OSError) else None) or "it is no text in UTF-8"
+        raise SetupError(f"cannot read the script {path}: {why}") from error
     return read_script(text, str(path))
 
 

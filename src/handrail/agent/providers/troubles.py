@@ -83,6 +83,11 @@ def wait_from(headers: Mapping[str, str]) -> float:
 def _sentence(party: Party, status: int, said: str) -> str:
     name = party.provider
     match status:
+        case 401 if not party.key:
+            return (
+                f"{name} at {party.base_url} wants a key, and none was given for that address"
+                f"{said}; `handrail config set-key {name}` gives one"
+            )
         case 401:
             return f"{name} does not accept the key{said}; {how_to_give_a_key(name)}"
         case 402:

@@ -29,6 +29,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("writes", machine.check_writes),
     ("box", machine.check_box),
     ("config", model.check_config),
+    ("policy", model.check_policy),
     ("model", model.check_model),
     ("toolchains", toolchains.check_toolchains),
     ("search", machine.check_search),

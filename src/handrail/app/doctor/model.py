@@ -1,10 +1,17 @@
-"""The person's settings, and the model that Handrail's own agent would ask."""
+"""The person's settings and rules, and the model that Handrail's own agent would ask."""
+
+import socket
+from urllib.parse import urlsplit
 
 from handrail.app.config import Config
 from handrail.app.doctor.finding import Finding, Health, Patient
-from handrail.app.provider import open_models
+from handrail.app.policy_files import WorkspacePolicy
+from handrail.app.provider import Chosen, open_models
 from handrail.core.configuration import Source
-from handrail.core.errors import SetupError
+from handrail.core.errors import RuleError, SetupError
+
+_LISTEN_SECONDS = 2.0
+_PORTS = {"http": 80, "https": 443}
 
 
 def check_config(patient: Patient) -> Finding:
@@ -14,14 +21,31 @@ def check_config(patient: Patient) -> Finding:
         remedy = "mend it there, or move it away; `handrail config` lists what it may hold"
         return Finding("config", Health.BROKEN, error.message, remedy)
     if config.unknown:
-        words = f"{', '.join(config.unknown)} in {patient.home.config} mean nothing to Handrail"
+        means = "means" if len(config.unknown) == 1 else "mean"
+        words = f"{', '.join(config.unknown)} in {patient.home.config} {means} nothing to Handrail"
         return Finding("config", Health.NOTE, words, "`handrail config` lists the names there are")
     changed = sum(one.source is not Source.DEFAULT for one in config.entries())
     return Finding("config", Health.FINE, f"{changed} of the settings are not as they come")
 
 
+def check_policy(patient: Patient) -> Finding:
+    """The operator's file, and the one of this folder."""
+    try:
+        policy = WorkspacePolicy(patient.home, patient.workspace.resolve())
+    except RuleError as error:
+        remedy = "mend it: `handrail policy check` says whether it is good; a server does not start"
+        return Finding("policy", Health.BROKEN, error.message, remedy)
+    there = [str(path) for path in policy.paths if path.exists()]
+    if not there:
+        return Finding("policy", Health.FINE, "no policy file holds here, only what comes along")
+    return Finding("policy", Health.FINE, f"{' and '.join(there)} can be read")
+
+
 def check_model(patient: Patient) -> Finding:
-    """Whose model it is and where its key comes from; the key itself is not touched."""
+    """Whose model it is and where its key comes from; the key itself is not touched.
+
+    A server of one's own is knocked at; a provider's own address is left alone.
+    """
     try:
         chosen = open_models(patient.settings).choose()
     except SetupError as error:
@@ -30,10 +54,30 @@ def check_model(patient: Patient) -> Finding:
     where = f" at {chosen.base_url}" if chosen.base_url else ""
     key = f"its key comes from {chosen.key_place}" if chosen.key_place else "no key is set"
     words = f"{chosen.provider}, {model}{where}; {key}"
+    if chosen.lacks_key is not None:
+        words = f"{chosen.provider}, {model}{where}; {chosen.lacks_key}"
+        return Finding("model", Health.NOTE, words)
     if chosen.model is None:
         remedy = "`handrail config set agent.model …` says which"
         return Finding("model", Health.NOTE, words, remedy)
     if chosen.needs_key and chosen.key_place is None:
         remedy = f"`handrail config set-key {chosen.provider}` asks for it and keeps it"
         return Finding("model", Health.NOTE, words, remedy)
+    if (trouble := _why_silent(chosen)) is not None:
+        remedy = "start the server there, or name another: `handrail config set agent.base_url …`"
+        return Finding("model", Health.NOTE, f"{words}; {trouble}", remedy)
     return Finding("model", Health.FINE, words)
+
+
+def _why_silent(chosen: Chosen) -> str | None:
+    """Why nobody answers at an address that a person has set; None where somebody does."""
+    if chosen.base_url is None or chosen.needs_key:
+        return None
+    try:
+        parts = urlsplit(chosen.base_url)
+        there = (parts.hostname or "", parts.port or _PORTS[parts.scheme])
+        socket.create_connection(there, _LISTEN_SECONDS).close()
+    except (OSError, ValueError, KeyError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        return f"nothing listens there ({reason[:1].lower()}{reason[1:]})"
+    return None

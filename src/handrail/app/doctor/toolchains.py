@@ -12,6 +12,7 @@ from handrail.core.box import Isolation, Profile
 from handrail.core.errors import HandrailError
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
+from handrail.executors.git.leave import ORDINARY, Leave
 from handrail.executors.programs import SEARCH_PATH, ProgramFinder
 from handrail.executors.sandbox.box import Box, Programs
 from handrail.executors.sandbox.bubblewrap import View
@@ -111,5 +112,5 @@ class _Bare:
     def __init__(self, root: str):
         self._root = root
 
-    def view(self, *, git_in: str | None, may_change: bool = True) -> View:
+    def view(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View:
         return View(self._root)

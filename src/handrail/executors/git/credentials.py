@@ -1,9 +1,9 @@
 """One credential for one remote: asked for outside the box, and handed in once.
 
 The person's own helpers are asked, as their own git would ask them, for exactly the host that was
-approved. What they say goes into a pipe, which is empty when it has been read; in the box git is
-told of a helper for that host alone that reads it. So the secret is in no word, no variable and no
-file, and nothing in the box can come by another one.
+approved. In the box git is told of a helper for that host alone, which is handed what they say when
+git asks for it. So the secret is in no word, no variable and no file, and nothing in the box can
+come by another one.
 """
 
 import asyncio
@@ -11,11 +11,10 @@ import os
 import re
 import signal
 from base64 import b64encode
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from handrail.core.errors import CommandExecutionError
@@ -82,6 +81,11 @@ class Credential:
     username: str = field(repr=False)
     password: str = field(repr=False)
 
+    @property
+    def lines(self) -> bytes:
+        """As a helper tells it."""
+        return f"username={self.username}\npassword={self.password}\n".encode()
+
     def mask(self, words: bytes) -> bytes:
         """Take the secret out of what was printed, however it is written there."""
         both = f"{self.username}:{self.password}".encode()
@@ -90,16 +94,6 @@ class Credential:
         for shape in (re.escape(b64encode(both)), re.escape(secret), b"(?i:" + quoted + b")"):
             words = re.sub(shape, _MASK, words)
         return words
-
-
-class HandIn(NamedTuple):
-    """Settings for git, to come behind all others, and descriptors that it is to be given."""
-
-    settings: list[tuple[str, str]]
-    fds: tuple[int, ...]
-
-
-NO_CREDENTIAL = HandIn([], ())
 
 
 async def ask_helpers(remote: Remote, environment: Mapping[str, str]) -> Credential | None:
@@ -127,21 +121,6 @@ async def ask_helpers(remote: Remote, environment: Mapping[str, str]) -> Credent
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
     return _answer(told, remote) if process.returncode == 0 else None
-
-
-@contextmanager
-def handed_in(credential: Credential, remote: Remote) -> Generator[HandIn]:
-    """Have git find it, once, and for this host alone, while the block runs."""
-    reading, writing = os.pipe2(os.O_CLOEXEC)
-    try:
-        try:
-            os.write(writing, _lines(credential))
-        finally:
-            os.close(writing)
-        helper = f'!f() {{ test "$1" = get && cat /dev/fd/{reading}; }}; f'
-        yield HandIn([(f"credential.{remote.url}.helper", helper)], (reading,))
-    finally:
-        os.close(reading)
 
 
 def _unfit(why: str) -> CommandExecutionError:
@@ -184,8 +163,4 @@ def _answer(told: bytes, remote: Remote) -> Credential | None:
     if not username or not password:
         return None
     credential = Credential(username, password)
-    return credential if len(_lines(credential)) <= _MOST_BYTES else None
-
-
-def _lines(credential: Credential) -> bytes:
-    return f"username={credential.username}\npassword={credential.password}\n".encode()
+    return credential if len(credential.lines) <= _MOST_BYTES else None

@@ -16,6 +16,8 @@ from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
+from handrail.core.visible import visible
+from handrail.executors.git.leave import Leave
 from handrail.executors.git.repositories import check_place
 from handrail.executors.programs import SEARCH_PATH
 
@@ -64,6 +66,7 @@ _SETTINGS: Pairs = [
     ("safe.bareRepository", "explicit"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
+    ("repack.updateServerInfo", "false"),
 ]
 _VARIABLES: Pairs = [
     ("GIT_CONFIG_NOSYSTEM", "1"),
@@ -79,28 +82,36 @@ _VARIABLES: Pairs = [
     ("GIT_ALLOW_PROTOCOL", "https:http"),
     ("GIT_PROTOCOL_FROM_USER", "0"),
 ]
-# Settings whose names somebody has chosen freely, and what they are set to.
+# Settings whose names somebody has chosen freely, and what they are set to. A name may be empty.
 _FREE: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"alias\..+"), ""),
-    (re.compile(r"filter\..+\.(?:clean|smudge|process)"), ""),
-    (re.compile(r"filter\..+\.required"), "false"),
-    (re.compile(r"diff\..+\.textconv"), "cat"),
-    (re.compile(r"diff\..+\.cachetextconv"), "false"),
-    (re.compile(r"diff\..+\.command"), _FALSE),
-    (re.compile(r"merge\..+\.driver"), _FALSE),
-    (re.compile(r"hook\..+\.command"), _TRUE),
-    (re.compile(r"(?:tar|trailer)\..+\.(?:command|cmd)"), _FALSE),
-    (re.compile(r"(?:browser|difftool|man|mergetool)\..+\.(?:cmd|path)"), _FALSE),
-    (re.compile(r"credential\..+\.helper"), ""),
-    (re.compile(r"http\..+\.sslverify"), "true"),
-    (re.compile(r"remote\..+\.(?:uploadpack|receivepack|vcs)"), _FALSE),
-    (re.compile(r"remote\..+\.mirror"), "false"),
-    (re.compile(r"submodule\..+\.update"), "checkout"),
+    (re.compile(r"filter\..*\.(?:clean|smudge|process)"), ""),
+    (re.compile(r"filter\..*\.required"), "false"),
+    (re.compile(r"diff\..*\.textconv"), "cat"),
+    (re.compile(r"diff\..*\.cachetextconv"), "false"),
+    (re.compile(r"diff\..*\.command"), _FALSE),
+    (re.compile(r"merge\..*\.driver"), _FALSE),
+    (re.compile(r"hook\..*\.command"), _TRUE),
+    (re.compile(r"(?:tar|trailer)\..*\.(?:command|cmd)"), _FALSE),
+    (re.compile(r"(?:browser|difftool|man|mergetool)\..*\.(?:cmd|path)"), _FALSE),
+    (re.compile(r"credential\..*\.helper"), ""),
+    (re.compile(r"http\..*\.sslverify"), "true"),
+    (re.compile(r"remote\..*\.(?:uploadpack|receivepack|vcs)"), _FALSE),
+    (re.compile(r"remote\..*\.mirror"), "false"),
+    (re.compile(r"submodule\..*\.update"), "checkout"),
 ]
-# With these, other settings hold as soon as git itself has changed the branch.
-_LATER = re.compile(r"includeif\.onbranch:.*")
+# With these, other settings hold in another folder, or once git itself has changed the branch. What
+# they are cannot be listed beforehand; that there are such ones is told whether they hold or not.
+_LATER = re.compile(r"includeif\..*", re.DOTALL)
 # What is pushed where nobody says what; such settings add up, so that none can be taken back.
-_PUSHED = re.compile(r"remote\..+\.push")
+_PUSHED = re.compile(r"remote\..*\.push")
+# What sets up branches, remotes and parts writes them into the settings; so does what moves a part.
+_SETTING = {"branch", "checkout", "init", "mv", "remote", "submodule", "switch", "worktree"}
+_SETTING_WHEN_TOLD = {"fetch", "pull", "push"}
+_TOLD_TO_SET = re.compile(r"--s|--fi|-[A-Za-z0-9]*u")
+# What removes or moves folders that belong to the repository by a file of theirs.
+_POINTING = {"mv", "rm", "worktree"}
+_ENTERING = re.compile(r"--rec")
 _ANY_FILES = "--no-index"
 _LISTING = ("config", "--list", "--includes", "-z")
 
@@ -162,10 +173,11 @@ class GitGuard:
             )
         rows = outcome.stdout.decode(errors="surrogateescape").split("\0")
         found = [(name, value) for name, _, value in (row.partition("\n") for row in rows)]
-        if any(_LATER.fullmatch(name) for name, _ in found):
+        if later := next((name for name, _ in found if _LATER.fullmatch(name)), None):
             raise CommandExecutionError(
-                "this repository has other settings on another branch (includeIf.onbranch), so"
-                " nobody can tell what git would run; take that setting out"
+                f"this repository has settings that hold at some times only ({visible(later)}), so"
+                " nobody can tell what git would run; take that setting out, or have it include"
+                " the file at all times (include.path)"
             )
         return found
 
@@ -222,6 +234,24 @@ def _action(stage: Stage) -> str:
     names = [os.path.basename(word) for word in stage.argv]
     behind = stage.argv[names.index(_GIT) + 1 :] if _GIT in names else ()
     return next((word for word in behind if not word.startswith("-")), "")
+
+
+def leave_for(stage: Stage) -> Leave:
+    """What of its own git must be able to change, by its words."""
+    if not may_change_its_own(stage):
+        return Leave(repository=False)
+    action = _action(stage)
+    enters = action == "submodule" or any(_ENTERING.match(word) for word in stage.argv)
+    sets = action in _SETTING or (
+        action in _SETTING_WHEN_TOLD and any(_TOLD_TO_SET.match(word) for word in stage.argv)
+    )
+    moves = action == "mv"
+    return Leave(
+        settings=sets or enters,
+        pointers=enters or action in _POINTING,
+        modules=enters or moves,
+        trees=action == "worktree",
+    )
 
 
 def _refuse_forced_pushes(stage: Stage, settings: Pairs) -> None:

@@ -7,6 +7,13 @@ from handrail.policy.redaction import MASK, mask_text
 
 _USER = re.compile(r"(?i)((?:https?|ftps?)://)[^/\s\"]*@")
 _PASSWORD = re.compile(r"(?i)[a-z0-9-]*pass[a-z0-9-]*")
+# `git:password@host:path`, as ssh has it.
+_SPELT_FOR_SSH = re.compile(
+    r"(?<![^\s\"])([^\s/:@\"]{1,200}):[^\s/@\"]{1,4000}@(?=[^\s/:@\"]{1,255}:)"
+)
+_HEADER = re.compile(r"([A-Za-z0-9-]{1,100}):.*", re.DOTALL)
+# A program that comes with git or lies somewhere, and what those with git are told; no command.
+_PLAIN_HELPER = re.compile(r"[\w./~-]+(?: --(?:timeout|file|socket)[ =][\w./~-]+)*")
 # What git prints of an address that was put together from two settings still has this part of one.
 _FRONT = re.compile(r"(?i)[a-z0-9+-]{1,40}://[^/\s\"]{1,4000}@")
 
@@ -17,10 +24,17 @@ _LEAST_CHARS = 8
 
 def without_password(content: str, key: str) -> str:
     """A value as it may be seen; without a `key` it is the name of a section, or a comment."""
-    if key and content and _PASSWORD.fullmatch(key):
+    name = key.lower()
+    if name and content and _PASSWORD.fullmatch(name):
+        return MASK
+    if name == "extraheader":
+        header = _HEADER.fullmatch(content)
+        return content and (MASK if header is None else f"{header[1]}: {MASK}")
+    if name == "helper" and content and not _PLAIN_HELPER.fullmatch(content):
         return MASK
     front = f"{key} = " if key else ""
-    told = mask_text(front + _USER.sub(r"\1", content))
+    content = _SPELT_FOR_SSH.sub(rf"\1:{MASK}@", _USER.sub(r"\1", content))
+    told = mask_text(front + content)
     return told.removeprefix(front) if told.startswith(front) else MASK
 
 

@@ -20,7 +20,7 @@ def own_of_git(root: str, folder: str, found: Iterable[str]) -> tuple[str, ...]:
     there. Whoever may write can plant another one further down, whose settings name programs, and
     have it looked into as a part of the first: that one is not git's own.
     """
-    place = _place_of(root, folder)
+    place = place_of(root, folder)
     named = os.path.relpath(f"{place}/{GIT}", root)
     own = _kept_in(root, named)
     pointing = [path for path in found if _kept_in(root, path) <= own]
@@ -30,7 +30,7 @@ def own_of_git(root: str, folder: str, found: Iterable[str]) -> tuple[str, ...]:
 def stores_of(root: str, gits: Iterable[str]) -> Iterator[str]:
     """Where else these `.git` are kept, as their files say: folders of the workspace like them."""
     for path in gits:
-        for folder in _folders_of(os.path.join(root, path)):
+        for folder in folders_of(os.path.join(root, path)):
             way = os.path.relpath(folder, root)
             if folder != root and _is_in(root, folder) and GIT not in way.split("/"):
                 yield way
@@ -53,9 +53,11 @@ def is_among(path: str, folders: Iterable[str]) -> bool:
 def settings_files(view: View) -> list[str]:
     """Every file of settings that git could come to read in a box with this view."""
     found = [*view.settings]
-    for place in (*view.gits, *view.frozen):
+    # What of git's own is frozen lies in it.
+    others = (path for path in view.frozen if not is_among(path, view.gits))
+    for place in (*view.gits, *others):
         # What lies elsewhere is in no box.
-        for folder in (one for one in _folders_of(place) if _is_in(view.root, one)):
+        for folder in (one for one in folders_of(place) if _is_in(view.root, one)):
             found += filter(os.path.isfile, (f"{folder}/{name}" for name in _SETTINGS))
     return [path for path in dict.fromkeys(found) if path not in view.hidden_files]
 
@@ -66,8 +68,8 @@ def check_place(root: str, folder: str) -> None:
     Raises:
         CommandExecutionError: The folder belongs to one.
     """
-    place = _place_of(root, folder)
-    for own in _folders_of(f"{place}/{GIT}"):
+    place = place_of(root, folder)
+    for own in folders_of(f"{place}/{GIT}"):
         if not _is_in(root, own):
             raise CommandExecutionError(
                 f"{os.path.relpath(place, root)} belongs to a repository outside the workspace,"
@@ -76,7 +78,7 @@ def check_place(root: str, folder: str) -> None:
             )
 
 
-def _place_of(root: str, folder: str) -> str:
+def place_of(root: str, folder: str) -> str:
     """The nearest folder above with a repository, as git looks for it; else the root itself."""
     place = os.path.realpath(os.path.join(root, folder))
     while not os.path.lexists(f"{place}/{GIT}") and place.startswith(f"{root}/"):
@@ -88,7 +90,7 @@ def _kept_in(root: str, path: str) -> set[str]:
     """Which `.git` a repository consists of: itself, or the folders to which a file points."""
     ways = [
         os.path.relpath(one, root).split("/")
-        for one in _folders_of(os.path.join(root, path))
+        for one in folders_of(os.path.join(root, path))
         if _is_in(root, one)
     ]
     return {"/".join(way[: way.index(GIT) + 1] if GIT in way else way) for way in ways} or {path}
@@ -100,12 +102,12 @@ def _is_store(folder: str) -> bool:
     return shares or all(os.path.lexists(f"{folder}/{name}") for name in MARKS)
 
 
-def _folders_of(place: str) -> Iterator[str]:
+def folders_of(place: str) -> Iterator[str]:
     """The folders a repository consists of: its own, and the one it shares with its worktrees."""
-    own = os.path.realpath(place) if os.path.isdir(place) else _pointed_at(place, "gitdir: ")
+    own = os.path.realpath(place) if os.path.isdir(place) else pointed_at(place, "gitdir: ")
     if own is not None:
         yield own
-        if (shared := _pointed_at(f"{own}/commondir")) is not None:
+        if (shared := pointed_at(f"{own}/commondir")) is not None:
             yield shared
 
 
@@ -113,7 +115,7 @@ def _is_in(root: str, folder: str) -> bool:
     return folder == root or folder.startswith(f"{root}/")
 
 
-def _pointed_at(file: str, prefix: str = "") -> str | None:
+def pointed_at(file: str, prefix: str = "") -> str | None:
     """The folder that is named in a file, from where that file is."""
     try:
         fd = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)

@@ -10,15 +10,22 @@ from typing import NamedTuple
 # Every branch begins with another character, so that there is one way only to read a file.
 _NOTHING = re.compile(r"[ \t\r\n]+")
 _COMMENT = re.compile(r"[;#][^\n]*")
-_SECTION = re.compile(r'\[[A-Za-z0-9.-]+(?:[ \t\r]+"(?P<name>(?:[^"\\\n]|\\[^\n])*)")?\]')
+_SECTION = re.compile(
+    r'\[(?P<section>[A-Za-z0-9.-]+)(?:[ \t\r]+"(?P<name>(?:[^"\\\n]|\\[^\n])*)")?\]'
+)
 _KEY = re.compile(r"(?P<key>[A-Za-z][A-Za-z0-9-]*)[ \t]*(?:(?P<mark>=)[ \t]*|(?=\r?\n|\Z))")
 _VALUE = re.compile(
     r'(?:[^"\\;#\n]|\\(?:[tbn"\\]|\r?\n)|"(?:[^"\\\n]|\\(?:[tbn"\\]|\r?\n))*")*(?=[;#\n]|\Z)'
 )
 _WRITTEN = re.compile(r'\\(?:\r?\n|(?P<sign>[tbn"\\]))|"')
+_BACKSLASH = re.compile(r"\\(.)")
 _SIGNS = {"t": "\t", "b": "\b", "n": "\n"}
 _QUOTED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\b": "\\b"}
 _NEEDS_NO_QUOTES = re.compile(r'[^\s"\\;#](?:[^"\\;#\n\t\b]*[^\s"\\;#])?')
+
+
+# The whole name of a setting, as git has it, and its value; none where it only stands there.
+Entry = tuple[str, str | None]
 
 
 class Part(NamedTuple):
@@ -47,27 +54,57 @@ def parts_of(text: str) -> Iterator[Part]:
     Raises:
         ValueError: These are no settings.
     """
+    for match, value in _tokens(text):
+        if match.re is _COMMENT:
+            yield Part(match.start(), match.end())
+        elif match.re is _SECTION and (name := match["name"]) is not None:
+            yield Part(*match.span("name"), _BACKSLASH.sub(r"\1", name))
+        elif value is not None:
+            yield Part(*value.span(), _content(value), match["key"])
+
+
+def entries_of(text: str) -> Iterator[Entry]:
+    """Every setting, in order.
+
+    Raises:
+        ValueError: These are no settings.
+    """
+    section = ""
+    for match, value in _tokens(text):
+        if match.re is _SECTION:
+            name = match["name"]
+            more = "" if name is None else "." + _BACKSLASH.sub(r"\1", name)
+            section = match["section"].lower() + more
+        elif match.re is _KEY:
+            content = None if value is None else _content(value)
+            yield f"{section}.{match['key'].lower()}", content
+
+
+def _tokens(text: str) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
+    """What a file consists of, but for nothing at all; with a key comes its value, if it has one.
+
+    Raises:
+        ValueError: These are no settings.
+    """
     at = len("\ufeff") if text.startswith("\ufeff") else 0
     if "\0" in text:
         raise ValueError("it holds a zero byte")
     while at < len(text):
+        value = None
         if match := _NOTHING.match(text, at):
-            pass
-        elif match := _COMMENT.match(text, at):
-            yield Part(match.start(), match.end())
-        elif match := _SECTION.match(text, at):
-            if (name := match["name"]) is not None:
-                yield Part(*match.span("name"), re.sub(r"\\(.)", r"\1", name))
-        elif match := _KEY.match(text, at):
-            key = match["key"]
-            if match["mark"]:
-                match = _VALUE.match(text, match.end())
-                if match is None:
-                    raise _refused(text, at)
-                yield Part(*match.span(), _WRITTEN.sub(_sign, match[0]).strip(" \t\r"), key)
-        else:
+            at = match.end()
+            continue
+        match = _COMMENT.match(text, at) or _SECTION.match(text, at) or _KEY.match(text, at)
+        if match is not None and match.re is _KEY and match["mark"]:
+            value = _VALUE.match(text, match.end())
+        if match is None or (match.re is _KEY and match["mark"] and value is None):
             raise _refused(text, at)
-        at = match.end()
+        yield match, value
+        at = (value or match).end()
+
+
+def _content(value: re.Match[str]) -> str:
+    return _WRITTEN.sub(_sign, value[0]).strip(" \t\r")
 
 
 def _sign(match: re.Match[str]) -> str:

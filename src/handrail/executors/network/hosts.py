@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,12 @@ _ASK_SECONDS = 10.0
 _KNOWN_SECONDS = 300.0
 _MOST_BYTES = 10_000
 _PORTS = {"http": 80, "https": 443}
+# So that who is asked writes nothing down, and asks nobody in turn.
+_QUIET = {
+    "npm_config_logs_max": "0",
+    "npm_config_update_notifier": "false",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+}
 _WORD = re.compile(r"[^\s,|'\"]+")
 
 
@@ -97,19 +104,25 @@ class Networks:
             return answer
 
     def _run(self, argv: Sequence[str]) -> _Answer | None:
-        """Outside of the workspace, so that nothing in it is read, and as its owner would."""
+        """Outside of the workspace, so that nothing in it is read, and as its owner would.
+
+        What they would leave behind of having been asked, such as npm's logs, is not left.
+        """
         try:
-            told = subprocess.run(
-                [self._programs.find(argv[0]), *argv[1:]],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
+            with tempfile.TemporaryDirectory(prefix="handrail-asks-") as cache:
                 # The person's own: settings may lie in it. Programs are sought where we know them.
-                env={**os.environ, "PATH": ":".join(self._programs.search_path)},
-                timeout=_ASK_SECONDS,
-                check=False,
-            )
+                path = ":".join(self._programs.search_path)
+                quiet = {**_QUIET, "npm_config_cache": cache}
+                told = subprocess.run(
+                    [self._programs.find(argv[0]), *argv[1:]],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    cwd="/",
+                    env={**os.environ, **quiet, "PATH": path},
+                    timeout=_ASK_SECONDS,
+                    check=False,
+                )
         except (CommandExecutionError, OSError, subprocess.SubprocessError):
             return None
         return _read_answer(told.stdout[:_MOST_BYTES].decode(errors="replace"))

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 from handrail.core.box import Isolation, Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
+from handrail.executors.git.leave import ORDINARY, Leave
 from handrail.executors.git.repositories import is_among
 from handrail.executors.programs import SEARCH_PATH
 from handrail.executors.sandbox.bubblewrap import (
@@ -53,7 +54,7 @@ class Programs:
 class Views(Protocol):
     """Who knows what must be covered in a workspace, each time anew."""
 
-    def view(self, *, git_in: str | None, may_change: bool = True) -> View: ...
+    def view(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View: ...
 
 
 class Box:
@@ -75,16 +76,16 @@ class Box:
         self._covers = _Covers()
         self._movers = _Movers()
 
-    async def look(self, *, git_in: str | None, may_change: bool = True) -> View:
+    async def look(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View:
         """What the workspace holds now, for the command that is started next.
 
-        `git_in` is the folder it runs in, if it is git and about the repository there, which it
-        `may_change`.
+        `git_in` is the folder it runs in, if it is git and about the repository there, of which it
+        is left to change some.
 
         Raises:
             CommandExecutionError: There is more to cover than a box can.
         """
-        return await asyncio.to_thread(self._views.view, git_in=git_in, may_change=may_change)
+        return await asyncio.to_thread(self._views.view, git_in=git_in, leave=leave)
 
     @contextmanager
     def launch(
@@ -156,8 +157,8 @@ class _Movers:
         for other in self._views:
             for path in _loose_in(other, view):
                 raise CommandExecutionError(
-                    f"{path} has appeared while another command is running, which could still"
-                    " move it; try again when that has ended"
+                    f"{path} has appeared while another command is running, or is left to it, so"
+                    " that it could still be moved; try again when that has ended"
                 )
         if joins:
             self._views.append(view)
@@ -176,8 +177,14 @@ class _Covers:
 
     def count_in(self, view: View) -> View:
         """A cover that others need, or needed a moment ago, looks like a folder, and is none."""
-        left = [path for path in (*view.hidden_folders, *view.frozen) if not os.path.lexists(path)]
-        shared = tuple(path for path in {*self._users, *left} if path not in view.missing)
+        left = [path for path in (*view.hidden_folders, *view.frozen) if _is_gone(path)]
+        # In what is frozen, nothing can be made; nor need it be covered there.
+        firm = [path for path in view.frozen if path not in left and path not in self._users]
+        shared = tuple(
+            path
+            for path in {*self._users, *left}
+            if path not in view.missing and not is_among(path, firm)
+        )
         return replace(
             view,
             hidden_folders=tuple(path for path in view.hidden_folders if path not in shared),
@@ -203,14 +210,28 @@ class _Covers:
                 os.rmdir(folder)
 
 
+def _is_gone(path: str) -> bool:
+    """Whether nothing has that name; what cannot be looked at is there for all we know."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def _loose_in(other: View, view: View) -> Iterator[str]:
     """What is to be covered, and is not held in place in the other's box.
 
-    Within what is frozen there nothing can be moved.
+    Within what is frozen there nothing can be moved. Of what is left to git, it puts another file
+    in the place of its settings; all else there it could move.
     """
-    holds = {*other.covered, *other.missing}
+    pinned = {other.root, *other.pinned}
+    holds = {*other.covered, *other.missing, *pinned}
+    holds |= {path for path in other.settings if other.gits and os.path.dirname(path) in pinned}
     for path in view.covered:
-        if path not in holds and not is_among(path, (*other.gits, *other.frozen)):
+        if path not in holds and not is_among(path, other.frozen):
             yield path
 
 

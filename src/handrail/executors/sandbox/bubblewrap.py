@@ -50,7 +50,8 @@ class View:
     either are pinned: who could rename them would carry the secret out from under its cover.
     `missing` folders do not exist and shall not: they are covered all the same. `loose` names are
     links, which nothing can hold in place: whoever may write could put something else there.
-    `gits` are left to git, for which the box is. `settings` are shown to it alone, or a copy.
+    `gits` are left to git, for which the box is, but for what of them is frozen or missing.
+    `settings` are shown to it alone, or a copy.
     """
 
     root: str
@@ -83,7 +84,7 @@ class View:
     def pinned(self) -> list[str]:
         """Every folder between the root and what is covered, from the outside in."""
         found: set[str] = set()
-        for path in self.covered:
+        for path in (*self.covered, *self.missing):
             while (path := os.path.dirname(path)).startswith(f"{self.root}/"):
                 found.add(path)
         return sorted(found)
@@ -149,11 +150,12 @@ def _system() -> Iterator[str]:
 
 
 def _workspace(view: View, held: Mapping[str, int], *, writable: bool) -> Iterator[str]:
-    for path in view.bound(writable=writable):
+    bound = view.bound(writable=writable)
+    for path in bound:
         is_open = writable and path not in view.frozen
         yield from ("--bind-fd" if is_open else "--ro-bind-fd", str(held[path]), path)
     for path in view.settings:
-        if path in held:
+        if path in held and path not in bound:
             yield from ("--ro-bind-data", str(held[path]), path)
     for path in view.hidden_files:
         yield from ("--ro-bind", "/dev/null", path)

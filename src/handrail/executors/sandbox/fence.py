@@ -16,7 +16,7 @@ from typing import NamedTuple
 from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.git.guard import may_change_its_own, repository_folder
+from handrail.executors.git.guard import leave_for, repository_folder
 from handrail.executors.sandbox.box import Views, in_memory
 from handrail.executors.sandbox.bubblewrap import SYSTEM, View, settings
 from handrail.executors.sandbox.landlock import (
@@ -69,7 +69,7 @@ class Fence:
         view = await asyncio.to_thread(
             self._views.view,
             git_in=repository_folder(stage),
-            may_change=may_change_its_own(stage),
+            leave=leave_for(stage),
         )
         allowed = [*ground(stage.profile, view, home), *self._kits()]
         with ExitStack() as stack:

@@ -12,6 +12,7 @@ import tempfile
 from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
+from handrail.executors.git.leave import ORDINARY, Leave
 from handrail.executors.sandbox.bubblewrap import View
 from handrail.executors.sandbox.fence import Fence
 from handrail.executors.sandbox.landlock import OLDEST_VERSION, version
@@ -74,7 +75,7 @@ class _Trial:
         self._fence = Fence((), self)
         self.argv = ("/bin/sh", "-c", _ATTEMPTS, "probe", folder)
 
-    def view(self, *, git_in: str | None, may_change: bool = True) -> View:
+    def view(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View:
         return View(self._root, hidden_files=(os.path.join(self._root, "hidden.txt"),))
 
     async def run_fenced(self, profile: Profile) -> set[str]:

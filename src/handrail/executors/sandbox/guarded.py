@@ -1,20 +1,24 @@
 """GuardedNames: which names of a workspace a box must cover, found anew before each command.
 
 A folder that has not changed since the last look is not read again, so that a look at a large
-workspace costs one question per folder.
+workspace costs one question per folder. Links with guarded names are followed anew each time: where
+they lead may change without a change to the folder that they lie in.
 """
 
 import os
 import stat
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from handrail.core.errors import CommandExecutionError
+from handrail.executors.git.leave import ORDINARY, Held, Leave, held_from_git
 from handrail.executors.git.repositories import GIT, MARKS, is_among, own_of_git, stores_of
 from handrail.executors.sandbox.bubblewrap import View, is_of_the_system
+from handrail.executors.sandbox.guarded_links import Lead, Link, follow, lies_in, reached_by
+from handrail.executors.sandbox.stamp import NEVER, Stamp
 from handrail.executors.second_names import Identity, SecondNames
 from handrail.policy.rulebook.paths import Access, PathRule
 from handrail.policy.rulebook.rules import Rules
@@ -22,23 +26,12 @@ from handrail.policy.rulebook.rules import Rules
 # Each cover is a mount, and the kernel takes longer for each the more there are.
 MOST_COVERED = 256
 _MOST_FOLDERS = 200_000
-_STILL_NS = 2_000_000_000
+_MOST_ROUNDS = 40
+# The system takes 4,095 bytes, of which bubblewrap and the name of a file need some.
+_LONGEST_PATH = 3_500
+# Each folder on the way to what is covered is a mount too.
+_MOST_LEVELS = 100
 _OWN = (GIT, ".handrail")
-
-
-class _Stamp(NamedTuple):
-    """If none of it has changed, neither has what the folder holds, once it has been still."""
-
-    inode: int
-    modified_ns: int
-    changed_ns: int
-
-    def was_still_at(self, now_ns: int) -> bool:
-        """Whether a further change would have been seen: clocks of file systems tick slowly."""
-        return now_ns - max(self.modified_ns, self.changed_ns) > _STILL_NS
-
-
-_NEVER = _Stamp(0, 0, 0)
 
 
 @dataclass(slots=True)
@@ -48,9 +41,10 @@ class _Folder:
     `doors` are sockets, pipes and devices: behind them are other processes, not files. `within` are
     folders that are hidden whole; of one that `is_hidden` itself, only its `secrets` are told.
     `gits` are repositories, or files that lead to one. One that `is_store` is the inside of one.
+    `links` have guarded names, or lie in what is hidden.
     """
 
-    stamp: _Stamp
+    stamp: Stamp
     is_settled: bool
     is_hidden: bool = False
     is_store: bool = False
@@ -59,11 +53,16 @@ class _Folder:
     hidden: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
     frozen: list[str] = field(default_factory=list[str])
     doors: list[str] = field(default_factory=list[str])
+    links: list[Link] = field(default_factory=list[Link])
     linked: list[tuple[str, os.stat_result]] = field(
         default_factory=list[tuple[str, os.stat_result]]
     )
     within: list[str] = field(default_factory=list[str])
     secrets: list[os.stat_result] = field(default_factory=list[os.stat_result])
+
+    def still_holds(self, stamp: Stamp, *, is_hidden: bool) -> bool:
+        """Whether the folder with this stamp need not be read again."""
+        return self.is_settled and self.stamp == stamp and self.is_hidden == is_hidden
 
 
 class GuardedNames:
@@ -78,6 +77,7 @@ class GuardedNames:
     ):
         self._root = root
         self._second_names = second_names
+        self._looking = threading.Lock()
         places = [os.path.realpath(path) for path in private]
         self._private = {os.path.relpath(path, root) for path in places}
         self._elsewhere = [
@@ -92,29 +92,50 @@ class GuardedNames:
         self._seen: dict[str, _Folder] = {}
         self._linked_secrets: set[Identity] = set()
         self._stores: frozenset[str] = frozenset()
+        self._reached: frozenset[str] = frozenset()
 
-    def view(self, *, git_in: str | None, may_change: bool = True) -> View:
+    def secrets(self) -> frozenset[Identity]:
+        """Every guarded file of the workspace, whatever names it has there.
+
+        Raises:
+            CommandExecutionError: The workspace cannot be looked through.
+        """
+        folders, leads = self._look_around()
+        return frozenset(map(_identity, _secrets_in(folders, leads)))
+
+    def view(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View:
         """The workspace as a box should show it now.
 
-        git, which runs in the folder `git_in`, sees what is its own there, and changes it if it
-        `may_change` it.
+        git, which runs in the folder `git_in`, sees what is its own there, and changes of it what
+        it is left to change.
 
         Raises:
             CommandExecutionError: There is more to cover than a box can.
         """
-        folders = self._look_around()
+        folders, leads = self._look_around()
         frozen = [path for _, folder in folders for path in folder.frozen]
+        frozen += [lead.path for lead in leads if not lead.hides]
         frozen += [path for path in sorted(self._stores) if not is_among(path, frozen)]
         gits = () if git_in is None else own_of_git(self._root, git_in, frozen)
-        changed = gits if may_change else ()
-        frozen = [path for path in frozen if not is_among(path, changed)]
+        changed = gits if leave.repository else ()
+        held = Held((), ())
+        if git_in is not None and leave.repository:
+            held = held_from_git(self._root, git_in, gits, leave)
+        frozen = [*(path for path in frozen if not is_among(path, changed)), *held.frozen]
         guarded = [one for _, folder in folders for one in folder.hidden]
+        covered = {path for path, is_folder in guarded if is_folder}
+        guarded += [
+            (lead.path, lead.is_folder)
+            for lead in leads
+            if lead.hides and not lies_in(lead.path, covered)
+        ]
         shown = {path for path, _ in guarded if is_among(path, gits) and self._is_of_git(path)}
         settings = [path for path, is_folder in guarded if path in shown and not is_folder]
         hidden = [(path, is_folder) for path, is_folder in guarded if path not in shown]
-        hidden += [(name, False) for name in self._second_names_of_secrets(folders)]
+        hidden += [(name, False) for name in self._second_names_of_secrets(folders, leads)]
         hidden += [(name, False) for _, folder in folders for name in folder.doors]
         hidden += [(path, os.path.isdir(path)) for path in self._elsewhere if os.path.exists(path)]
+        hidden = list(dict.fromkeys(hidden))
         if len(hidden) + len(frozen) > MOST_COVERED:
             raise CommandExecutionError(
                 f"the workspace holds {len(hidden) + len(frozen):,} files that no command may see"
@@ -127,29 +148,46 @@ class GuardedNames:
             hidden_files=tuple(self._absolute(p for p, is_folder in hidden if not is_folder)),
             hidden_folders=tuple(self._absolute(p for p, is_folder in hidden if is_folder)),
             frozen=tuple(self._absolute(frozen)),
-            missing=tuple(path for path in own if not os.path.lexists(path)),
+            missing=(
+                *(path for path in own if not os.path.lexists(path)),
+                *self._absolute(held.missing),
+            ),
             loose=tuple(path for path in own if os.path.islink(path)),
             gits=tuple(self._absolute(changed)),
             settings=tuple(self._absolute(settings)),
         )
 
-    def _look_around(self) -> list[tuple[str, _Folder]]:
+    def _look_around(self) -> tuple[list[tuple[str, _Folder]], list[Lead]]:
         """Every folder; each is read anew once a secret has appeared that has another name.
 
         The folder of that other name need not have changed since the file was no secret.
         """
-        folders = list(self._walk())
-        if (stores := self._find_stores(folders)) != self._stores:
-            self._stores, self._seen = stores, {}
+        with self._looking:
+            folders, leads = self._walk_to_the_end()
+            if (stores := self._find_stores(folders)) != self._stores:
+                self._stores, self._seen = stores, {}
+                folders, leads = self._walk_to_the_end()
+            linked = {_identity(one) for one in _secrets_in(folders, leads) if one.st_nlink > 1}
+            if self._seen and linked - self._linked_secrets:
+                self._seen = {}
+                folders, leads = self._walk_to_the_end()
+            self._linked_secrets = linked
+            self._seen = dict(folders)
+            return folders, leads
+
+    def _walk_to_the_end(self) -> tuple[list[tuple[str, _Folder]], list[Lead]]:
+        """Every folder, and where the links lead now: what they reach can hold further ones."""
+        for _ in range(_MOST_ROUNDS):
             folders = list(self._walk())
-        secrets = [one for _, folder in folders for one in folder.secrets]
-        linked = {_identity(one) for one in secrets if one.st_nlink > 1}
-        if self._seen and linked - self._linked_secrets:
-            self._seen = {}
-            folders = list(self._walk())
-        self._linked_secrets = linked
-        self._seen = dict(folders)
-        return folders
+            leads = follow(self._root, [link for _, folder in folders for link in folder.links])
+            reached = reached_by(leads, self._reached)
+            if reached == self._reached:
+                return folders, leads
+            self._reached = reached
+        raise CommandExecutionError(
+            "links with guarded names lead from one folder to the next"
+            f" {_MOST_ROUNDS} times, too often to be followed before each command"
+        )
 
     def _find_stores(self, folders: list[tuple[str, _Folder]]) -> frozenset[str]:
         """The insides of repositories that have another name than `.git`."""
@@ -170,6 +208,7 @@ class GuardedNames:
         while todo:
             path, is_hidden, store = todo.pop()
             store = path if store is None and path in self._stores else store
+            is_hidden = is_hidden or path in self._reached
             folder = self._look(path, is_hidden, store)
             if folder is None:
                 continue
@@ -185,11 +224,14 @@ class GuardedNames:
 
     def _look(self, path: str, is_hidden: bool, store: str | None) -> _Folder | None:
         where = os.path.join(self._root, path)
+        if len(os.fsencode(where)) > _LONGEST_PATH or path.count("/") >= _MOST_LEVELS:
+            # What lies further down may have no name by which it could be covered.
+            return _Folder(NEVER, is_settled=False, hidden=[] if is_hidden else [(path, True)])
         try:
             found = os.stat(where, follow_symlinks=False)
-            stamp = _Stamp(found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
+            stamp = Stamp(found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
             known = self._seen.get(path)
-            if known is not None and known.is_settled and known.stamp == stamp:
+            if known is not None and known.still_holds(stamp, is_hidden=is_hidden):
                 return known
             folder = _Folder(stamp, stamp.was_still_at(time.time_ns()), is_hidden)
             self._read(folder, path, where, store)
@@ -204,7 +246,7 @@ class GuardedNames:
             if is_hidden:
                 return None
             # Whoever owns it could open it from within; nobody knows what would be in there.
-            return _Folder(_NEVER, is_settled=False, hidden=[(path, True)])
+            return _Folder(NEVER, is_settled=False, hidden=[(path, True)])
 
     def _read(self, folder: _Folder, path: str, where: str, store: str | None) -> None:
         names: set[str] = set()
@@ -212,7 +254,7 @@ class GuardedNames:
             for entry in entries:
                 names.add(entry.name)
                 if folder.is_hidden:
-                    _sort_hidden(folder, entry)
+                    _sort_hidden(folder, _join(path, entry.name), entry)
                 else:
                     self._sort(folder, _join(path, entry.name), entry, store)
         folder.is_store = names >= MARKS and GIT not in path.split("/")
@@ -225,15 +267,13 @@ class GuardedNames:
         )
         freezes = _is_covered(self._freezing, path)
         if entry.is_symlink():
-            if (hides or freezes) and (target := self._target(entry)) is not None:
-                (folder.hidden.append(target) if hides else folder.frozen.append(target[0]))
-                if hides and not target[1]:
-                    folder.secrets.append(entry.stat())
+            if hides or freezes:
+                folder.links.append(Link(path, hides))
             return
         is_folder = entry.is_dir(follow_symlinks=False)
         if hides:
             folder.hidden.append((path, is_folder))
-            _sort_hidden(folder, entry)
+            _sort_hidden(folder, path, entry)
             return
         if freezes and not _is_covered(self._freezing, _parent(path)):
             folder.frozen.append(path)
@@ -253,14 +293,10 @@ class GuardedNames:
         """Whether a hidden file is so because it is git's; what lies beside it is no more git's."""
         return GIT in path.split("/") or not self._hides(path)
 
-    def _target(self, link: os.DirEntry[str]) -> tuple[str, bool] | None:
-        """What a link with a guarded name leads to, if that is in the workspace at all."""
-        target = os.path.realpath(link.path)
-        inside = target.startswith(f"{self._root}/") and os.path.exists(target)
-        return (os.path.relpath(target, self._root), os.path.isdir(target)) if inside else None
-
-    def _second_names_of_secrets(self, folders: list[tuple[str, _Folder]]) -> Iterator[str]:
-        own = {_identity(one) for _, folder in folders for one in folder.secrets}
+    def _second_names_of_secrets(
+        self, folders: list[tuple[str, _Folder]], leads: list[Lead]
+    ) -> Iterator[str]:
+        own = {_identity(one) for one in _secrets_in(folders, leads)}
         for path, folder in folders:
             for name, found in folder.linked:
                 if _identity(found) in own or self._second_names.are_kept(found):
@@ -270,12 +306,21 @@ class GuardedNames:
         return (os.path.join(self._root, path) for path in paths)
 
 
-def _sort_hidden(folder: _Folder, entry: os.DirEntry[str]) -> None:
+def _sort_hidden(folder: _Folder, path: str, entry: os.DirEntry[str]) -> None:
     """Note what can have a second name that is not hidden."""
     if entry.is_dir(follow_symlinks=False):
         folder.within.append(entry.name)
-    elif not entry.is_symlink():
+    elif entry.is_symlink():
+        folder.links.append(Link(path, hides=True))
+    else:
         folder.secrets.append(entry.stat(follow_symlinks=False))
+
+
+def _secrets_in(folders: list[tuple[str, _Folder]], leads: list[Lead]) -> Iterator[os.stat_result]:
+    """Every file that is hidden by its own name, by its folder's, or by that of a link to it."""
+    for _, folder in folders:
+        yield from folder.secrets
+    yield from (lead.found for lead in leads if lead.hides and not lead.is_folder)
 
 
 def _is_covered(rules: list[PathRule], path: str) -> bool:

@@ -11,6 +11,7 @@ import tempfile
 
 from handrail.core.box import Isolation, Profile, Wall
 from handrail.core.stage import Stage
+from handrail.executors.git.leave import ORDINARY, Leave
 from handrail.executors.sandbox.box import Box, Lines, Programs
 from handrail.executors.sandbox.bubblewrap import View
 from handrail.executors.sandbox.gate import Gate
@@ -102,7 +103,7 @@ class _Trial:
         missing = [wall for wall in _WALLS if wall not in walls]
         return Isolation(tuple(walls), f"not proven: {', '.join(missing)}" if missing else None)
 
-    def view(self, *, git_in: str | None, may_change: bool = True) -> View:
+    def view(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View:
         return self._view
 
     def _run_boxed(self, profile: Profile) -> subprocess.CompletedProcess[str]:

@@ -22,6 +22,8 @@ _OTHER_NUMBERING = 0x40000000
 _NEW_THREAD = 0x00010000
 _NEW_NAMESPACE = 0x7E020000
 _TYPE_INTO_TERMINAL = (0x5412, 0x541C)
+# A lease makes whoever opens the file wait, and a notice tells of what others do in a folder.
+_LEASE, _NOTICE = 1024, 1026
 # Each box has a network of its own, so these lead nowhere else. Others have no such walls.
 _UNIX, _INTERNET, _INTERNET_6, _NETLINK = 1, 2, 10, 16
 # With these, a program lends whoever starts it the rights of its owner, and does so outside too.
@@ -43,7 +45,7 @@ _UNSEEN = ("clone3", "openat2")
 
 # What is asked about apart, because only some of its uses are refused.
 _BY_ARGUMENT = {
-    *("ioctl", "clone", "fork", "vfork", "socket", "socketpair"),
+    *("ioctl", "fcntl", "clone", "fork", "vfork", "socket", "socketpair"),
     *_MODES,
     *_OPENS,
     *_UNSEEN,
@@ -58,8 +60,9 @@ def is_known(machine: str | None = None) -> bool:
 def filter_for(profile: Profile, machine: str | None = None, *, fenced: bool = False) -> bytes:
     """The program for one profile, as the kernel takes it.
 
-    Behind a mere fence the network is the machine's own, so there are no sockets; and who only
-    reads is kept from the changes that no fence stops.
+    Behind a mere fence the network is the machine's own, so there are no sockets. Who only reads is
+    kept from the changes that no fence stops; and in a box, where we are root, from those to the
+    machine's own devices, which no mount keeps it from.
 
     Raises:
         KeyError: Nobody has written down how this kind of processor numbers its calls.
@@ -70,12 +73,13 @@ def filter_for(profile: Profile, machine: str | None = None, *, fenced: bool = F
         *_refuse_all(number for call, number in numbers.items() if call not in _BY_ARGUMENT),
         *_refuse_all((numbers[call] for call in _UNSEEN), errno.ENOSYS),
         *_refuse_if(numbers["ioctl"], _AT_SECOND, _JUMP_IF_EQUAL, _TYPE_INTO_TERMINAL),
+        *_refuse_if(numbers["fcntl"], _AT_SECOND, _JUMP_IF_EQUAL, (_LEASE, _NOTICE)),
         *_refuse_set_id(numbers),
     ]
     if fenced:
         program += _refuse_all([numbers["socket"]])
     if profile is Profile.READ:
-        program += _refuse_all(changes.values() if fenced else ())
+        program += _refuse_all(changes.values())
         program += _refuse_all(numbers[call] for call in ("fork", "vfork") if call in numbers)
         program += _refuse_unless(numbers["clone"], _JUMP_IF_ANY_BIT, [_NEW_THREAD])
         program += _refuse_all([numbers["socket"], numbers["socketpair"]])

@@ -25,6 +25,7 @@ socketpair             53      199
 clone                  56      220
 fork                   57        -
 vfork                  58        -
+fcntl                  72       25
 creat                  85        -
 chmod                  90        -
 fchmod                 91       52
@@ -91,7 +92,7 @@ quotactl_fd           443      443
 fchmodat2             452      452
 open_tree_attr        467      467
 """
-# What changes a file and Landlock lets pass; in boxes, mounts see to it.
+# What changes a file and Landlock lets pass; in boxes, mounts see to it, but for devices.
 _CHANGES = """
                    x86_64  aarch64
 chmod                  90        -

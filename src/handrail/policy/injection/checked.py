@@ -1,7 +1,7 @@
 """Which results are looked at before a model reads them, and what is said of where they are from.
 
-All but those of a few tools of our own, which bring back what this person has kept here, or what
-Handrail itself says.
+All but those of a few tools of our own, which bring back what this person has set here, or what
+Handrail itself says. What an agent has remembered may have been put into its mouth.
 """
 
 from typing import cast
@@ -13,10 +13,12 @@ from handrail.policy.redaction import mask_text
 # By their whole names: what an extension brings is checked, whatever it is called.
 UNCHECKED = frozenset(
     {
-        *("memory_store", "memory_recall", "memory_forget"),
+        *("memory_store", "memory_forget"),
         *("skill", "self_info", "config", "routine"),
     }
 )
+# The field of a result that says what made it untrusted, where that was known before.
+UNTRUSTED = "untrusted"
 # What these bring back is full of the workspace's own names.
 _NAMING = frozenset({"list_directory", "search_code", "git", "execute_command", "run_bash"})
 # Parameters that say what a call is about, the best one first.

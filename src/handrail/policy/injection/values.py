@@ -1,9 +1,11 @@
 """Values that a person should know the origin of, and whether a text holds one of them.
 
 Looked for in the one form that all texts are brought into, so that case, width, escapes, unseen
-characters or a dot in brackets make no difference. Time grows with the texts, and both have bounds.
+characters, markup or a dot in brackets make no difference. Time grows with the texts, and both have
+bounds.
 """
 
+import ipaddress
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -28,7 +30,20 @@ _ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1
 _HOST = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.){1,20}[a-z]{2,24}")
 # Signs that a word of plain prose does not hold inside.
 _UNLIKE_PROSE = re.compile(r"\w[/._:@=%+\\-]\w|\d")
-_DISARMED = re.compile(r"[\[({] {0,2}(?:\.|dot) {0,2}[\])}]")
+# A dot that is written so that nobody clicks: `x[.]example`, `x (dot) example`, `x dot example`.
+_DISARMED = re.compile(r" ?[\[({] {0,2}(?:\.|dot) {0,2}[\])}] ?|(?<=[a-z0-9]) dot (?=[a-z]{2})")
+# Markup within a name: its letters are what is seen.
+_TAG = re.compile(r"<(?:/?[a-z][^<>\n]{0,200}|!--[^<>]{0,200}--)>")
+_ESCAPED = re.compile(r"\\(?=[./:@-])")
+_MARKS = str.maketrans("", "", "*`")
+# A name that goes on in the next line.
+_WRAPPED = re.compile(
+    r"(?<=[a-z0-9])\.[\t\r\n][ \t\r\n]{0,20}(?=[a-z0-9])"
+    r"|(?<=[a-z0-9])[\t\r\n][ \t\r\n]{0,20}\.(?=[a-z0-9])"
+)
+_LONG_ADDRESS = re.compile(r"(?<![0-9a-z:])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,8}(?![0-9a-z:])")
+# Where letters of other scripts are glued to those of a name.
+_GLUED = re.compile(r"(?<=[A-Za-z0-9])(?=[^\W\x00-\x7f])|(?<=[^\W\x00-\x7f])(?=[A-Za-z0-9])")
 _SCHEME = re.compile(r"\bhxxp(?=s?://)")
 _END_MARKS = ".,;:!?)]}'\"/"
 _PART_OF_A_NAME = "abcdefghijklmnopqrstuvwxyz0123456789_-"
@@ -58,8 +73,29 @@ class Value:
 
 def in_one_form(text: str) -> str:
     """A text as values are looked for in it."""
-    folded = " ".join(fold(text).text.split())
-    return _SCHEME.sub("http", _DISARMED.sub(".", folded))
+    folded = fold(text).text.translate(_MARKS)
+    if "<" in folded:
+        folded = _TAG.sub("", folded)
+    if "\\" in folded:
+        folded = _ESCAPED.sub("", folded)
+    folded = " ".join(_WRAPPED.sub(".", folded).split())
+    folded = _SCHEME.sub("http", _DISARMED.sub(".", folded))
+    return _LONG_ADDRESS.sub(_in_short, folded) if ":" in folded else folded
+
+
+def as_told(text: str) -> str:
+    """The same of what others wrote: also names that stand among letters of another script."""
+    apart = text if text.isascii() else _GLUED.sub(" ", text)
+    form = in_one_form(text)
+    return form if apart == text else f"{form}\n{in_one_form(apart)}"
+
+
+def _in_short(match: re.Match[str]) -> str:
+    """An address of IPv6 in its one short form; a time of day as it is."""
+    try:
+        return ipaddress.IPv6Address(match.group()).compressed
+    except ValueError:
+        return match.group()
 
 
 def notable_values(params: JsonObject, *, large: str | None = None) -> list[Value]:
@@ -202,18 +238,31 @@ def _forms(text: str) -> tuple[str, ...]:
 
 
 def _holds(text: str, form: str, kind: Kind) -> bool:
-    before = _PART_OF_A_NAME + "." if kind is not Kind.HOST else _PART_OF_A_NAME
     start = text.find(form)
     while start >= 0:
         end = start + len(form)
-        follows = text[end : end + 2]
-        goes_on = follows[:1] in _PART_OF_A_NAME if follows else False
-        if kind is Kind.HOST and follows[:1] == ".":
-            goes_on = follows[1:] != "" and follows[1:] in _PART_OF_A_NAME
-        if not goes_on and (start == 0 or text[start - 1] not in before):
+        if kind is Kind.HOST:
+            alone = not _is_within_a_name(text, start, end)
+        else:
+            before, after = text[max(start - 1, 0) : start], text[end : end + 1]
+            alone = not (before and before in _PART_OF_A_NAME + ".")
+            alone = alone and not (after and after in _PART_OF_A_NAME)
+        if alone:
             return True
         start = text.find(form, start + 1)
     return False
+
+
+def _is_within_a_name(text: str, start: int, end: int) -> bool:
+    """Whether a host is only part of a longer name; lines and dashes around it are none of it."""
+    before = text[max(start - 8, 0) : start].rstrip("_-")[-1:]
+    after = text[end : end + 8]
+    goes_on = after.lstrip("_-")[:1] if after[:1] != "." else after[1:].lstrip("_-")[:1]
+    return _is_part(before) or _is_part(goes_on)
+
+
+def _is_part(char: str) -> bool:
+    return char != "" and char in _PART_OF_A_NAME
 
 
 def _shown(text: str) -> str:

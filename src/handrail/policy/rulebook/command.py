@@ -72,6 +72,7 @@ class CommandRule:
     bundled: bool = False
     options_first: bool = False
     writes: bool = False
+    suffixes: frozenset[str] = frozenset()
     broad: bool = False
     broad_on: tuple[str, ...] = ()
     profile: Profile | None = None
@@ -117,7 +118,7 @@ class CommandRule:
     def _calm_flags(self) -> frozenset[str]:
         """Flags that mean nothing at all to us, so that there is nothing to think about."""
         eventful = self.closing | self.instead | self.free_with | self.last | self.runs_after
-        eventful |= self.replaces
+        eventful |= self.replaces | self.suffixes
         return frozenset(
             flag
             for flag in self.flags - eventful

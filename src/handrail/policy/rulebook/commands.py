@@ -23,7 +23,16 @@ _KEYS = (
     *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
     *("script", "script_flags", "script_endings", "obeys", "obeys_in", "free_with", "runs"),
     *("unseen", "runs_after", "replaces", "runs_named", "sub", "other", "strict", "clusters"),
-    *("options_first", "writes", "broad", "punctuated", "bundled", "broad_on", "profile"),
+    *(
+        "options_first",
+        "writes",
+        "suffixes",
+        "broad",
+        "punctuated",
+        "bundled",
+        "broad_on",
+        "profile",
+    ),
     *("before", "after", "after_one"),
 )
 # What decides what really runs, or for how long we think about it, is no stranger's to say.
@@ -98,6 +107,7 @@ def _read_rule(
         bundled=_typed(row, "bundled", bool) is True,
         options_first=_typed(row, "options_first", bool) is True,
         writes=_typed(row, "writes", bool) is True,
+        suffixes=_words(row, "suffixes"),
         broad=_typed(row, "broad", bool) is True,
         broad_on=tuple(row.texts("broad_on", [])),
         profile=_profile(row, risk),

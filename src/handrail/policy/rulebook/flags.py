@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from handrail.policy.rulebook.command import CommandRule
 
 MOST_IN_CLUSTER = 32
+# Behind these a file is a copy that nothing reads or runs.
+_OF_COPIES = ("", "~", ".bak", ".backup", ".old", ".orig", ".patch", ".tmp")
 
 
 def names_in(word: str, rule: CommandRule) -> list[str]:
@@ -29,6 +31,14 @@ def names_in(word: str, rule: CommandRule) -> list[str]:
 def value_in(word: str, flag: str, rule: CommandRule) -> str | None:
     """What a flag that takes a value has in its own word; None where the next word is the value."""
     return _attached(word, flag) if _is_cluster(word, rule) else _behind_mark(word)
+
+
+def suffix_in(word: str, flag: str, rule: CommandRule, following: Sequence[str]) -> str | None:
+    """What a flag has the names of new files end in; None where it is known to be harmless."""
+    value = value_in(word, flag, rule)
+    if value is None and rule.takes_value(flag):
+        value = next(iter(following), "")
+    return None if value is None or value in _OF_COPIES else value
 
 
 def possible_values(

@@ -8,8 +8,15 @@ from collections.abc import Iterable, Sequence
 
 from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
+from handrail.policy.rulebook.additions import Place, additions
 from handrail.policy.rulebook.command import CommandRule, Raise, Text
-from handrail.policy.rulebook.flags import MOST_IN_CLUSTER, names_in, possible_values, value_in
+from handrail.policy.rulebook.flags import (
+    MOST_IN_CLUSTER,
+    names_in,
+    possible_values,
+    suffix_in,
+    value_in,
+)
 from handrail.policy.rulebook.inner import (
     FOUND,
     UNSEEN,
@@ -17,7 +24,7 @@ from handrail.policy.rulebook.inner import (
     end_of_inner,
     may_stand_for_words,
 )
-from handrail.policy.rulebook.reading import Addition, FileWord, Reading, shown, total
+from handrail.policy.rulebook.reading import FileWord, Reading, shown, total
 
 HOW = "`command` is the name alone, `args` the words that follow, and no shell reads them"
 
@@ -28,7 +35,6 @@ _FOR_A_SHELL = re.compile(r"[|&;]{1,2}|\|&|<{1,3}|[\d&]?>{1,2}[&|]?\S*")
 _ADDRESS = re.compile(
     r".*://|[\w.+-]{1,64}@[\w.-]{1,255}:|(?:git|github|gitlab|bitbucket|gist):", re.DOTALL
 )
-_LAST = (FOUND, UNSEEN)
 _MOST_TEXT_CHARS = 4_000
 
 
@@ -128,6 +134,7 @@ class Line:
         flag = rule.in_full(names[-1])
         if flag in rule.replaces:
             self._placeholders.append(self._value_ahead(word, flag))
+        self._check_suffix(word, flag)
         if rule.takes_value(flag):
             value = self._take_value(word, flag)
             if flag in rule.runs_named:
@@ -156,6 +163,13 @@ class Line:
         elif flag in rule.instead:
             self._check_plain(value)
         return value
+
+    def _check_suffix(self, word: str, flag: str) -> None:
+        if flag not in self._rule.suffixes:
+            return
+        if end := suffix_in(word, flag, self._rule, self._words[self._next :]):
+            reason = f"{self._title} {shown(flag)} makes files whose names end in {shown(end)}"
+            self._findings.append(Finding(self._rule_name, reason, RiskLevel.HIGH))
 
     def _value_ahead(self, word: str, flag: str) -> str:
         """What the flag takes for its value, which is not taken yet."""
@@ -279,7 +293,12 @@ class Line:
                 tuple([FileWord(word, changes, by_kind) for word in self._files]),
                 self._kind(),
                 profile,
-                self._additions(is_high=is_high),
+                additions(
+                    rule,
+                    Place(self._at, self._words, self._end_of_flags),
+                    is_alone=len(self._operands) == 1,
+                    is_high=is_high,
+                ),
                 scripts=self._bound(),
                 says_all=self._says_all(),
                 networks=(self._name,) if profile is Profile.NET else (),
@@ -328,23 +347,3 @@ class Line:
         least = Profile.WRITE if changes else Profile.READ
         own = self._rule.profile
         return least if own is None or self._sub is not None else widest((least, own))
-
-    def _additions(self, *, is_high: bool) -> tuple[Addition, ...]:
-        rule, end = self._rule, len(self._words)
-        if not rule.before and not rule.after and not rule.after_one:
-            return ()
-        added: list[Addition] = []
-        if rule.before:
-            added.append(Addition(self._at, rule.before))
-        if rule.after:
-            # `find` wants what it has found at the very end, and what is unseen has no place.
-            if end and self._words[-1] in _LAST:
-                end -= 1
-            if self._end_of_flags is not None:
-                end = min(end, self._end_of_flags)
-            added.append(Addition(self._at + end, rule.after))
-        # Who was told of the worst may mean it.
-        is_alone = len(self._operands) == 1 and self._end_of_flags is None
-        if rule.after_one and is_alone and not is_high:
-            added.append(Addition(self._at + end, rule.after_one))
-        return tuple(added)

@@ -50,6 +50,13 @@ class _Placed(NamedTuple):
     folder: str
 
 
+class Touched(NamedTuple):
+    """Files that a stage may open, and whether to change them, and programs that it is to run."""
+
+    files: list[tuple[str, bool]]
+    programs: list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class ScriptValidator:
     """Judges lines of bash that would run in a folder of one workspace."""
@@ -110,29 +117,30 @@ class ScriptValidator:
 
         They are paths as they lead from the root.
         """
-        script = self._read(text)
-        if isinstance(script, NotPlain):
-            return [(self._start, False)]
         found: dict[str, bool] = {}
-        for placed in self._placed(script):
-            if isinstance(placed, Finding):
-                break
-            found.setdefault(placed.folder, False)
-            for path, written in self._in(placed.folder).files_of(*placed.step.argv):
+        for files, _ in self.touched_by_each(text):
+            for path, written in files:
                 found[path] = found.get(path, False) or written
         return list(found.items())
 
     def programs_of(self, text: str) -> list[str]:
         """Programs that a plain line names by their paths, as those lead from the root."""
+        named = [path for _, programs in self.touched_by_each(text) for path in programs]
+        return list(dict.fromkeys(named))
+
+    def touched_by_each(self, text: str) -> list[Touched]:
+        """Of each stage, in order: its folder and files, and the programs it names by paths."""
         script = self._read(text)
         if isinstance(script, NotPlain):
-            return []
-        found: list[str] = []
+            return [Touched([(self._start, False)], [])]
+        found: list[Touched] = []
         for placed in self._placed(script):
             if isinstance(placed, Finding):
                 break
-            found += self._in(placed.folder).programs_of(*placed.step.argv)
-        return list(dict.fromkeys(found))
+            validator, words = self._in(placed.folder), placed.step.argv
+            files = [(placed.folder, False), *validator.files_of(*words)]
+            found.append(Touched(files, validator.programs_of(*words)))
+        return found
 
     def _read(self, text: str) -> Script | NotPlain:
         """A line is plain only where each of its programs is one, and no word of the shell."""

@@ -21,6 +21,7 @@ from handrail.wire.chat import (
     TalksResponse,
     TalkView,
 )
+from handrail.wire.rendering import render_message, render_run
 from handrail.wire.stops import StopRequest
 
 _MAX_BYTES = 1_000_000
@@ -95,12 +96,13 @@ class ChatRoutes:
         store = self._services.store
         found = await store.list_messages(*where, after=query.after, limit=query.limit)
         run = await store.find_last_run(*where)
-        answer = MessagesResponse(
-            success=True,
-            messages=[MessageView.of(message) for message in found],
-            run=None if run is None else RunView.of(run),
-        )
-        return json_response(answer.model_dump(mode="json"))
+        # As `MessagesResponse` has it; each message is rendered by itself, should one not be fit.
+        answer = {
+            "success": True,
+            "messages": [render_message(message) for message in found],
+            "run": None if run is None else render_run(run),
+        }
+        return json_response(answer)
 
     async def sessions(self, request: Request) -> Response:
         entry = await self._gate.admit(request, *PEOPLE)

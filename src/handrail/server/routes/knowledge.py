@@ -16,6 +16,7 @@ from handrail.wire.knowledge import (
     ForgetResponse,
     MemoriesResponse,
     MemoryView,
+    SkillResponse,
     SkillsResponse,
     SkillView,
 )
@@ -23,7 +24,7 @@ from handrail.wire.knowledge import (
 _MOST_FOUND = 50
 
 
-def knowledge_router(services: Services, gate: Gate) -> APIRouter:
+def memory_router(services: Services, gate: Gate) -> APIRouter:
     router = APIRouter(tags=["knowledge"])
 
     def theirs(entry: Entry) -> PersonalMemories:
@@ -66,6 +67,12 @@ def knowledge_router(services: Services, gate: Gate) -> APIRouter:
             raise NotFound("there is no memory with this key")
         return ForgetResponse(key=key)
 
+    return router
+
+
+def skills_router(services: Services, gate: Gate) -> APIRouter:
+    router = APIRouter(tags=["knowledge"])
+
     @router.get("/skills", openapi_extra=open_to(PEOPLE))
     async def skills(project_id: str, request: Request) -> SkillsResponse:
         """The skills agents can load: the person's own, and those that come with Handrail."""
@@ -73,5 +80,14 @@ def knowledge_router(services: Services, gate: Gate) -> APIRouter:
         found = await asyncio.to_thread(services.skills.collect)
         views = [SkillView.of(one) for one in found.skills]
         return SkillsResponse(skills=views, total_count=len(views), warnings=list(found.warnings))
+
+    @router.get("/skills/{name}", openapi_extra=open_to(PEOPLE))
+    async def skill(project_id: str, name: str, request: Request) -> SkillResponse:
+        """One skill, with what an agent that loads it is told."""
+        await gate.admit(request, *PEOPLE)
+        found = await asyncio.to_thread(services.skills.find, name)
+        if found is None:
+            raise NotFound("there is no skill with this name")
+        return SkillResponse.of(found)
 
     return router

@@ -98,9 +98,9 @@ class PolicyRoutes:
             body.tool_name, body.tool_params, where, entry.principal, entry.project
         )
         answer = ExplainResponse.of(
-            found.verdict,
+            found.explained,
             found.autonomy,
-            self._services.approvals.seconds_for(found.verdict),
+            self._services.approvals.seconds_for(found.explained.verdict),
             found.workspace.id,
         )
         return json_response(answer.model_dump(mode="json"))

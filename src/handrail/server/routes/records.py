@@ -18,15 +18,16 @@ def records_router(services: Services, gate: Gate) -> APIRouter:
     async def clients(project_id: str, request: Request) -> ClientsResponse:
         """The machines registered for this project, and which of them are there."""
         entry = await gate.admit(request, *PEOPLE)
-        here = services.seats.connected
+        seats, project = services.seats, entry.project
+        folders = {one.id: one for one in await services.store.list_workspaces(project.id)}
         views = [
-            ClientView(
-                client_id=client.id,
-                name=client.name,
-                workspace_id=client.workspace_id,
-                connected=client.id in here,
+            ClientView.of(
+                client,
+                folders[client.workspace_id],
+                connected=client.id in seats.connected,
+                left_at=seats.client_left_at(client.id),
             )
-            for client in await services.store.list_clients(entry.project.id)
+            for client in await services.store.list_clients(project.id)
         ]
         return ClientsResponse(clients=views, total_count=len(views))
 

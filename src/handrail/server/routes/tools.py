@@ -53,7 +53,7 @@ def tools_router(services: Services, gate: Gate) -> APIRouter:
         found = await services.store.list_executions(
             entry.project.id, status=status, agent_id=own, limit=limit
         )
-        views = [ExecutionView.of(execution) for execution in found]
+        views = [ExecutionView.of(execution).or_its_outline() for execution in found]
         return ExecutionsResponse(executions=views, total_count=len(views))
 
     @router.get("/tools/{tool_id}", openapi_extra=open_to(ANYONE))

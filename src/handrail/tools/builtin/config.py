@@ -108,7 +108,8 @@ def _judge_value(params: ConfigParams, key: str) -> Finding:
     if not setting.fits(setting.read(str(params.value))):
         return forbidden("config.value", f"{key} must be {setting.bounds}")
     reason = f"it changes {key}, which holds in all later conversations"
-    return Finding("config.change", reason, RiskLevel.MEDIUM)
+    # An instruction that is not the person's would be followed from then on, unasked.
+    return Finding("config.change", reason, RiskLevel.HIGH)
 
 
 async def _do(params: ConfigParams, hands: Hands) -> ToolResult:

@@ -10,6 +10,7 @@ from handrail.core.memory import MOST_CATEGORY_CHARS, Memory
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, JsonObject, Site, ToolResult
 from handrail.core.visible import cut, visible
+from handrail.policy.injection.checked import UNTRUSTED
 from handrail.policy.security import Scene
 from handrail.tools.base import Tool, ToolParams
 
@@ -58,7 +59,14 @@ class MemoryRecall(Tool[MemoryRecallParams]):
         found = await hands.memories.recall(
             params.query, limit=params.limit, category=params.category
         )
-        fields = {"memories": [_as_json(memory) for memory in found], "total_count": len(found)}
+        fields: dict[str, Any] = {
+            "memories": [_as_json(memory) for memory in found],
+            "total_count": len(found),
+        }
+        if (
+            doubt := next((one.tainted for one in found if one.tainted is not None), None)
+        ) is not None:
+            fields[UNTRUSTED] = doubt
         return ToolResult(True, _in_words(found), fields)
 
 

@@ -1,5 +1,6 @@
 """memory_store: keep something for later conversations."""
 
+import asyncio
 from typing import ClassVar
 
 from pydantic import Field, field_validator
@@ -16,6 +17,7 @@ from handrail.core.memory import (
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, JsonObject, Site, ToolResult
 from handrail.core.visible import cut, visible
+from handrail.policy.injection.scan import scan
 from handrail.policy.security import Scene
 from handrail.tools.base import Tool, ToolParams
 
@@ -78,13 +80,22 @@ class MemoryStore(Tool[MemoryStoreParams]):
         hands: Hands,
         facts: JsonObject | None = None,
     ) -> ToolResult:
-        kept = await hands.memories.store(params.key, params.content, params.category, None)
+        doubt = await asyncio.to_thread(_doubt_about, params)
+        kept = await hands.memories.store(params.key, params.content, params.category, doubt)
         again = kept.updated_at != kept.created_at
         words = f"{'Changed' if again else 'Remembered'}: {visible(kept.key)} ({kept.category})"
         if kept.tainted is not None:
             words += f"\n[it is marked as untrusted: {visible(kept.tainted)}]"
         fields = {"key": kept.key, "category": kept.category, "replaced": again}
         return ToolResult(True, words, fields)
+
+
+def _doubt_about(params: MemoryStoreParams) -> str | None:
+    """Why it is not to be trusted, by its own words; they would be read in every conversation."""
+    report = scan(f"{params.key}\n{params.content}", source="memory_store")
+    if not report.suspicious:
+        return None
+    return f"its own words, which read like orders ({report.findings[0].reason})"
 
 
 def _sound(text: str, fault: str | None) -> str:

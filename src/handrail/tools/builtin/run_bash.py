@@ -15,7 +15,7 @@ from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED
 from handrail.policy.validators.scripts import ScriptValidator
 from handrail.tools.base import Tool, ToolParams
-from handrail.tools.command_files import check_files
+from handrail.tools.command_files import check_again, check_files
 from handrail.tools.command_result import run_stages
 from handrail.tools.command_survey import survey_stages
 from handrail.tools.program import MAX_TIMEOUT_SECONDS
@@ -73,9 +73,19 @@ class RunBash(Tool[RunBashParams]):
         self, params: RunBashParams, scene: Scene, hands: Hands, facts: JsonObject | None = None
     ) -> ToolResult:
         await _check_files(params, scene, hands)
-        stages = _validator(params, scene).stages_of(params.command)
+        validator = _validator(params, scene)
+        touched = validator.touched_by_each(params.command)
+
+        async def check(place: int) -> None:
+            await check_again(hands, *touched[place], is_first=place == 0)
+
         return await run_stages(
-            hands, stages, title="it", timeout_seconds=params.timeout, facts=facts
+            hands,
+            validator.stages_of(params.command),
+            title="it",
+            timeout_seconds=params.timeout,
+            facts=facts,
+            check=check,
         )
 
 

@@ -7,7 +7,7 @@ attributes or a hundred thousand tags that are never closed; here each character
 import re
 from collections.abc import Iterator
 from functools import cache
-from html import unescape
+from html import unescape as _unescape
 from typing import NamedTuple
 
 # White space as pages know it.
@@ -27,6 +27,15 @@ _RAW = frozenset({"script", "style", "xmp", "iframe", "noembed", "noframes"})
 _RAW_WITH_ESCAPES = frozenset({"title", "textarea"})
 # Of all that a tag can say, what a reader needs to know.
 _KEPT = frozenset({"hidden", "aria-hidden", "style", "class", "id", "href", "open"})
+
+
+# No sign has a number of more digits, and none that Python would not read.
+_LONG_NUMBER = re.compile(r"(&#x?)0*[0-9a-fA-F]{10,}")
+
+
+def unescape(text: str) -> str:
+    """References to signs as what they mean; one with an endless number means none."""
+    return _unescape(_LONG_NUMBER.sub(r"\g<1>fffd", text) if "&#" in text else text)
 
 
 class Opened(NamedTuple):

@@ -1,0 +1,103 @@
+"""Signing in with a browser, and out again."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from handrail.core.access import Role, Token
+from handrail.core.errors import Forbidden
+from handrail.server.auth import Gate
+from handrail.server.console.cookie import delete_cookie, set_cookie
+from handrail.server.console.sign_in import TOKEN_NAME, SignIns
+from handrail.server.direct import USUAL_PROBLEMS, DirectRoute, json_response, read_body
+from handrail.server.routes.calls import BASE
+from handrail.server.services import Services
+from handrail.version import __version__
+from handrail.wire.console import (
+    LinkResponse,
+    ProjectView,
+    SignedInResponse,
+    SignedOutResponse,
+    SignInRequest,
+)
+
+_MAX_BYTES = 10_000
+_USERS = (Role.USER,)
+
+
+class ConsoleRoutes:
+    """`behind_proxy`: others speak TLS with the proxy, though we hear plain HTTP."""
+
+    def __init__(
+        self, services: Services, gate: Gate, sign_ins: SignIns, *, behind_proxy: bool = False
+    ):
+        self._services = services
+        self._gate = gate
+        self._sign_ins = sign_ins
+        self._behind_proxy = behind_proxy
+
+    def routes(self) -> tuple[DirectRoute, ...]:
+        here = "/console/session"
+        return (
+            DirectRoute(
+                "POST", f"{BASE}/console/links", self.make_link, _USERS,
+                "Make a link that signs a browser in, once", LinkResponse, None, USUAL_PROBLEMS,
+            ),
+            DirectRoute(
+                "POST", here, self.sign_in, (),
+                "Sign a browser in with a link; answers with its cookie",
+                SignedInResponse, SignInRequest, (400, 401, 413),
+            ),
+            DirectRoute(
+                "GET", here, self.who, _USERS,
+                "Who is signed in, and their projects", SignedInResponse, None, (401, 403),
+            ),
+            DirectRoute(
+                "DELETE", here, self.sign_out, _USERS,
+                "Sign this browser out", SignedOutResponse, None, (401, 403),
+            ),
+        )  # fmt: skip
+
+    async def make_link(self, request: Request) -> Response:
+        entry = await self._gate.admit(request, *_USERS)
+        link, expires_at = self._sign_ins.make_link(entry.principal.user_id)
+        return json_response(LinkResponse(link=link, expires_at=expires_at).model_dump())
+
+    async def sign_in(self, request: Request) -> Response:
+        body = await read_body(request, SignInRequest, _MAX_BYTES)
+        token, secret = await self._sign_ins.sign_in(body.link)
+        response = await self._welcome(token)
+        set_cookie(response, secret, secure=self._is_private(request))
+        return response
+
+    async def who(self, request: Request) -> Response:
+        return await self._welcome(await self._person(request))
+
+    async def sign_out(self, request: Request) -> Response:
+        token = await self._person(request)
+        if token.name != TOKEN_NAME:
+            raise Forbidden("this is no browser's token; `handrail token revoke` takes it back")
+        await self._sign_ins.sign_out(token)
+        response = json_response(SignedOutResponse().model_dump())
+        delete_cookie(response, secure=self._is_private(request))
+        return response
+
+    async def _person(self, request: Request) -> Token:
+        token = await self._gate.identify(request)
+        if token.role is not Role.USER:
+            raise Forbidden("only a person's own token signs a browser in; use a user's token")
+        return token
+
+    async def _welcome(self, token: Token) -> Response:
+        projects = await self._services.store.list_projects(token.user_id)
+        views = [ProjectView(project_id=one.id, name=one.name) for one in projects]
+        answer = SignedInResponse(
+            user_id=token.user_id,
+            name=(await self._services.store.get_user(token.user_id)).name,
+            projects=views,
+            version=__version__,
+            now=self._services.clock.now(),
+        )
+        return json_response(answer.model_dump())
+
+    def _is_private(self, request: Request) -> bool:
+        return self._behind_proxy or request.url.scheme == "https"

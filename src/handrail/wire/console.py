@@ -1,0 +1,41 @@
+"""Bodies about signing in with a browser."""
+
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from handrail.wire.payloads import Body, Success
+
+
+class SignInRequest(Body):
+    """A link, exchanged for a cookie."""
+
+    link: str = Field(
+        min_length=1, max_length=200, description="What stands behind the `#` of the link."
+    )
+
+
+class LinkResponse(BaseModel):
+    success: Success = True
+    link: str = Field(description="Good once; put it behind the address and a `#`.")
+    expires_at: datetime = Field(description="Until when.")
+
+
+class ProjectView(BaseModel):
+    project_id: str = Field(description="The id of the project, `prj_…`.")
+    name: str = Field(description="What it is called.")
+
+
+class SignedInResponse(BaseModel):
+    """Who is signed in here."""
+
+    success: Success = True
+    user_id: str = Field(description="The person.")
+    name: str = Field(description="What they are called.")
+    projects: list[ProjectView] = Field(description="Their projects, oldest first.")
+    version: str = Field(description="The version of the server.")
+    now: datetime = Field(description="What time it is for the server.")
+
+
+class SignedOutResponse(BaseModel):
+    success: Success = True

@@ -1,0 +1,146 @@
+"""A browser signs in with a link, and its cookie opens what its person may; to our pages alone."""
+
+import pytest
+
+from handrail.core.access import Role
+from handrail.core.change import Change, RevokeToken
+from handrail.server.console.cookie import HEADER, NAME
+from handrail.store.sqlite import SqliteStore
+from handrail.testing import FakeClock
+from handrail.version import __version__
+from tests.conftest import Household
+from tests.server.conftest import Answer, Caller, base
+
+UNAUTHENTICATED = (401, "urn:handrail:unauthenticated")
+FORBIDDEN = (403, "urn:handrail:forbidden")
+OURS = {HEADER: "1"}
+
+
+async def link_for(caller: Caller, home: Household) -> str:
+    made = await caller.ask("POST", f"{base(home)}/console/links", home.secrets[Role.USER], json={})
+    return made.body["link"]
+
+
+async def sign_in(caller: Caller, link: str) -> Answer:
+    return await caller.ask("POST", "/console/session", json={"link": link})
+
+
+async def cookie_of(caller: Caller, home: Household) -> dict[str, str]:
+    """The header by which a signed-in browser is known."""
+    answer = await sign_in(caller, await link_for(caller, home))
+    secret = answer.headers["set-cookie"].partition(";")[0].partition("=")[2]
+    caller.session.cookie_jar.clear()
+    return {"cookie": f"{NAME}={secret}"}
+
+
+async def test_a_link_signs_a_browser_in(
+    caller: Caller, household: Household, clock: FakeClock
+) -> None:
+    answer = await sign_in(caller, await link_for(caller, household))
+
+    assert answer.body == {
+        "success": True,
+        "user_id": household.user.user_id,
+        "name": "ada",
+        "projects": [{"project_id": household.project.id, "name": household.project.name}],
+        "version": __version__,
+        "now": answer.body["now"],
+    }
+    cookie = answer.headers["set-cookie"].lower()
+    assert cookie.startswith(NAME)
+    for word in ("httponly", "samesite=strict", "max-age=2592000", "path=/"):
+        assert word in cookie
+    # Over plain HTTP on this machine; with TLS it is for TLS alone.
+    assert "secure" not in cookie
+
+
+async def test_a_link_signs_in_once_and_nothing_else_does(
+    caller: Caller, household: Household
+) -> None:
+    link = await link_for(caller, household)
+    await sign_in(caller, link)
+
+    for bad in (link, "guess", household.secrets[Role.USER]):
+        answer = await sign_in(caller, bad)
+        assert answer.problem == UNAUTHENTICATED
+        assert "set-cookie" not in answer.headers
+
+
+async def test_a_browser_may_what_its_person_may(caller: Caller, household: Household) -> None:
+    cookie = await cookie_of(caller, household)
+
+    who = await caller.ask("GET", "/console/session", headers=cookie)
+    seen = await caller.ask("GET", f"{base(household)}/approvals", headers=cookie)
+    changed = await caller.ask(
+        "POST", f"{base(household)}/chat/sessions/none/stop", headers=cookie | OURS, json={}
+    )
+
+    assert (who.status, seen.status) == (200, 200)
+    assert changed.problem == (404, "urn:handrail:not-found")
+
+
+async def test_a_change_needs_a_header_that_no_form_can_send(
+    caller: Caller, household: Household
+) -> None:
+    cookie = await cookie_of(caller, household)
+    path = f"{base(household)}/chat/sessions/none/stop"
+
+    answer = await caller.ask("POST", path, headers=cookie, json={})
+
+    assert answer.problem == UNAUTHENTICATED
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "none"])
+async def test_other_pages_cannot_use_the_cookie(
+    caller: Caller, household: Household, site: str
+) -> None:
+    cookie = await cookie_of(caller, household)
+    from_elsewhere = cookie | OURS | {"sec-fetch-site": site}
+
+    answer = await caller.ask("GET", f"{base(household)}/approvals", headers=from_elsewhere)
+
+    assert answer.problem == UNAUTHENTICATED
+
+
+async def test_who_signs_out_is_out(caller: Caller, household: Household) -> None:
+    cookie = await cookie_of(caller, household)
+
+    out = await caller.ask("DELETE", "/console/session", headers=cookie | OURS)
+    after = await caller.ask("GET", "/console/session", headers=cookie)
+
+    assert out.status == 200
+    assert 'handrail_console=""' in out.headers["set-cookie"]
+    assert after.problem == UNAUTHENTICATED
+
+
+async def test_a_token_of_another_kind_is_not_signed_out(
+    caller: Caller, household: Household
+) -> None:
+    token = household.secrets[Role.USER]
+
+    out = await caller.ask("DELETE", "/console/session", token)
+    after = await caller.ask("GET", "/console/session", token)
+
+    assert out.problem == FORBIDDEN
+    assert after.status == 200
+
+
+@pytest.mark.parametrize("role", [Role.CLIENT, Role.AGENT])
+async def test_only_a_person_signs_in(caller: Caller, household: Household, role: Role) -> None:
+    token = household.secrets[role]
+
+    assert (await caller.ask("GET", "/console/session", token)).problem == FORBIDDEN
+    made = await caller.ask("POST", f"{base(household)}/console/links", token, json={})
+    assert made.problem == FORBIDDEN
+
+
+async def test_a_browser_whose_token_is_taken_back_is_out(
+    caller: Caller, household: Household, store: SqliteStore, clock: FakeClock
+) -> None:
+    cookie = await cookie_of(caller, household)
+    (token,) = [
+        one for one in await store.list_tokens(household.user.user_id) if one.name == "console"
+    ]
+    await store.submit(Change(household.project.id, clock.now(), (RevokeToken(token),)))
+
+    assert (await caller.ask("GET", "/console/session", headers=cookie)).problem == UNAUTHENTICATED

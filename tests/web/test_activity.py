@@ -1,0 +1,156 @@
+"""Activity: one row per call, found by what it is, with all of its life."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.web.conftest import PHONE, Asking, Console
+
+
+@pytest.fixture
+def notes(console: Console) -> str:
+    (console.rig.workspace / "notes.txt").write_text("one\n")
+    return "notes.txt"
+
+
+async def open_activity(page: Page, filters: str = "") -> None:
+    address = page.url.split("/approvals", 1)[0]
+    await page.goto(f"{address}/activity{filters}")
+    await expect(page.get_by_role("heading", name="Activity")).to_be_visible()
+
+
+@pytest.mark.behaviour("console.activity")
+async def test_a_call_comes_live_and_tells_its_life(
+    console: Console, asks: Asking, notes: str
+) -> None:
+    page = await console.signed_in()
+    await open_activity(page)
+    await expect(page.get_by_text("No call yet")).to_be_visible()
+
+    await asks("read_file", {"path": notes}, reasoning="I look first.")
+
+    row = page.get_by_role("row").filter(has_text="notes.txt")
+    await expect(row).to_contain_text("done")
+    await expect(row).to_contain_text("the rules")
+    await row.get_by_role("link").click()
+    details = page.get_by_role("complementary", name="One call")
+    await expect(details.get_by_text("It claims: I look first.")).to_be_visible()
+    await expect(details.get_by_text("The rules let it pass")).to_be_visible()
+    await expect(details.get_by_role("region", name="Output")).to_have_text("one")
+    ((digest,),) = console.rig.rows("SELECT digest FROM tool_executions")
+    await expect(details.get_by_text(digest)).to_be_visible()
+
+
+@pytest.mark.usefixtures("notes")
+async def test_who_decided_and_where_is_told_of_a_refusal(console: Console, asks: Asking) -> None:
+    page = await console.signed_in()
+    call = asks("write_file", {"path": "notes.txt", "content": "two\n"})
+    await page.get_by_role("button", name="Refuse…").click()
+    await page.get_by_role("textbox").fill("Not today.")
+    await page.get_by_role("button", name="Refuse", exact=True).click()
+    await call
+
+    await open_activity(page, "?state=rejected")
+    await page.get_by_role("row").filter(has_text="write_file").get_by_role("link").click()
+
+    details = page.get_by_role("complementary", name="One call")
+    await expect(details.get_by_text("You refused it, from console")).to_be_visible()
+    await expect(details.get_by_text("“Not today.”")).to_be_visible()
+    await expect(details.get_by_text("It has not run.")).to_be_visible()
+
+
+@pytest.mark.usefixtures("needs_box")
+async def test_a_command_tells_what_kept_it_in(console: Console, asks: Asking) -> None:
+    page = await console.signed_in()
+    await asks("execute_command", {"command": "pwd", "args": []})
+
+    await open_activity(page)
+    await page.get_by_role("row").filter(has_text="pwd").get_by_role("link").click()
+
+    details = page.get_by_role("complementary", name="One call")
+    for wall in ("namespaces", "seccomp", "limits"):
+        await expect(details.get_by_text(wall, exact=True)).to_be_visible()
+
+
+async def test_filters_stand_in_the_address_and_leave_out_the_rest(
+    console: Console, asks: Asking, notes: str
+) -> None:
+    page = await console.signed_in()
+    await asks("read_file", {"path": notes}, "call-1")
+    await asks("list_directory", {"path": "."}, "call-2")
+    await asks("read_file", {"path": "/etc/shadow"}, "call-3")
+    await open_activity(page)
+    rows = page.get_by_role("row")
+    await expect(rows).to_have_count(4)
+
+    await page.get_by_role("combobox", name="Tool").select_option("read_file")
+    await expect(rows).to_have_count(3)
+    await page.get_by_role("combobox", name="State").select_option("failed")
+    await expect(rows).to_have_count(2)
+    await expect(rows.last).to_contain_text("refused by the rules")
+    assert page.url.endswith("/activity?state=failed&tool=read_file")
+
+    await page.get_by_role("button", name="Clear").click()
+    await page.get_by_role("searchbox").fill("NOTES")
+    await expect(rows).to_have_count(2)
+    await page.wait_for_url("**/activity?q=NOTES")
+    await page.reload()
+    await expect(page.get_by_role("searchbox")).to_have_value("NOTES")
+    await expect(rows.last).to_contain_text("notes.txt")
+    await page.get_by_role("searchbox").fill("nowhere")
+    await expect(page.get_by_text("No call is like that")).to_be_visible()
+
+
+@pytest.mark.behaviour("console.export")
+async def test_a_file_holds_what_is_filtered(console: Console, asks: Asking, notes: str) -> None:
+    page = await console.signed_in()
+    await asks("read_file", {"path": notes}, "call-1")
+    await asks("list_directory", {"path": "."}, "call-2")
+    await open_activity(page, "?tool=read_file")
+
+    async def exported(kind: str) -> str:
+        await page.get_by_role("button", name="Export").click()
+        async with page.expect_download() as started:
+            await page.get_by_role("menuitem", name=kind).click()
+        return Path(await (await started.value).path()).read_text()
+
+    (line,) = (await exported("JSON lines")).splitlines()
+    (row,) = csv.DictReader((await exported("CSV")).splitlines())
+    assert json.loads(line)["result"]["output"] == "one\n"
+    assert json.loads(row["tool_params"]) == {"path": notes}
+    assert row["tool_id"] == json.loads(line)["tool_id"]
+
+
+async def test_on_a_phone_one_call_takes_the_place_of_the_list(
+    console: Console, asks: Asking, notes: str
+) -> None:
+    page = await console.signed_in(viewport=PHONE)
+    await asks("read_file", {"path": notes})
+    await open_activity(page)
+
+    await page.get_by_role("row").filter(has_text=notes).get_by_role("link").click()
+    await expect(page.get_by_role("table")).to_be_hidden()
+    assert await page.evaluate("() => document.body.scrollWidth") <= PHONE["width"]
+    await page.get_by_role("link", name="Back to the list").click()
+    await expect(page.get_by_role("table")).to_be_visible()
+
+
+async def test_a_key_goes_from_call_to_call(console: Console, asks: Asking) -> None:
+    page = await console.signed_in()
+    await asks("read_file", {"path": "first.txt"}, "call-1")
+    await asks("read_file", {"path": "second.txt"}, "call-2")
+    await open_activity(page)
+    await expect(page.get_by_role("row")).to_have_count(3)
+    details = page.get_by_role("complementary", name="One call")
+
+    await page.keyboard.press("j")
+    await expect(details.get_by_role("heading", level=2)).to_contain_text("second.txt")
+    await page.keyboard.press("j")
+    await expect(details.get_by_role("heading", level=2)).to_contain_text("first.txt")
+    await page.keyboard.press("k")
+    await expect(details.get_by_role("heading", level=2)).to_contain_text("second.txt")
+    await page.keyboard.press("Escape")
+    await expect(details).to_be_hidden()

@@ -1,0 +1,201 @@
+"""The inbox: what waits is shown as it is, decided with a key, and done on the machine."""
+
+import pytest
+from playwright.async_api import expect
+
+from handrail.core.card import Choice
+from tests.web.conftest import PHONE, Asking, Console, seen_for_a_moment
+
+BEFORE = "retries = 3\nverify = true\n"
+AFTER = "retries = 5\nverify = false\n"
+CHANGE = {"path": "notes.txt", "content": AFTER}
+
+
+@pytest.fixture
+def notes(console: Console) -> str:
+    (console.rig.workspace / "notes.txt").write_text(BEFORE)
+    return "notes.txt"
+
+
+@pytest.mark.behaviour("console.approve")
+@pytest.mark.usefixtures("notes")
+async def test_a_write_is_approved_with_its_diff_and_the_file_changes(
+    console: Console, asks: Asking
+) -> None:
+    page = await console.signed_in()
+    call = asks("write_file", CHANGE, reasoning="Only the retries.")
+
+    await expect(page.get_by_role("heading", name="Write 2 lines to notes.txt")).to_be_visible()
+    marked = page.locator("mark")
+    await expect(marked).to_have_text(["3", "true", "5", "false"])
+    await expect(page.get_by_text("The agent claims:")).to_be_visible()
+    await page.get_by_role("button", name="Approve once").click()
+    result = await call
+
+    assert result["status"] == "completed"
+    assert (console.rig.workspace / "notes.txt").read_text() == AFTER
+    await expect(page.get_by_text("Nothing waits for you")).to_be_visible()
+
+
+@pytest.mark.behaviour("console.refuse")
+@pytest.mark.usefixtures("notes")
+async def test_a_refusal_reaches_the_agent_with_its_reason(console: Console, asks: Asking) -> None:
+    page = await console.signed_in()
+    call = asks("write_file", CHANGE)
+    await seen_for_a_moment(page)
+
+    await page.keyboard.press("r")
+    await page.get_by_role("textbox").fill("Leave verify alone.")
+    await page.get_by_role("button", name="Refuse", exact=True).click()
+    result = await call
+
+    assert result["status"] == "rejected"
+    assert "Leave verify alone." in result["error"]
+    assert (console.rig.workspace / "notes.txt").read_text() == BEFORE
+
+
+@pytest.mark.behaviour("console.keyboard")
+@pytest.mark.usefixtures("notes")
+async def test_the_whole_decision_needs_no_mouse(console: Console, asks: Asking) -> None:
+    page = await console.signed_in()
+    first = asks("write_file", CHANGE, "call-1")
+    await seen_for_a_moment(page)
+    await page.keyboard.press("a")
+    assert (await first)["status"] == "completed"
+
+    second = asks("write_file", {**CHANGE, "content": BEFORE}, "call-2")
+    await expect(page.get_by_role("heading", name="Write 2 lines to notes.txt")).to_be_visible()
+    await seen_for_a_moment(page)
+    await page.keyboard.press("r")
+    await page.keyboard.type("no, a, y")
+    await page.keyboard.press("Control+Enter")
+    assert "no, a, y" in (await second)["error"]
+
+
+@pytest.mark.usefixtures("notes")
+async def test_keys_that_were_pressed_before_the_card_was_seen_decide_nothing(
+    console: Console, asks: Asking
+) -> None:
+    page = await console.signed_in()
+    call = asks("write_file", CHANGE)
+    await page.get_by_role("heading", name="Write 2 lines").wait_for()
+    await page.keyboard.press("a")
+    await page.keyboard.press("a")
+
+    await seen_for_a_moment(page)
+    await expect(page.get_by_role("heading", name="Write 2 lines")).to_be_visible()
+    assert not call.done()
+
+
+@pytest.mark.behaviour("console.second-step")
+async def test_what_is_high_needs_a_second_and_different_step(
+    console: Console, asks: Asking
+) -> None:
+    page = await console.signed_in()
+    call = asks("write_file", {"path": "setup.cfg", "content": "[tool]\n"})
+    await seen_for_a_moment(page)
+
+    await page.keyboard.press("a")
+    await page.keyboard.press("a")
+    await expect(page.get_by_role("alert")).to_contain_text("This is high. Approve it for real?")
+    assert not call.done()
+    await page.keyboard.press("y")
+
+    assert (await call)["status"] == "completed"
+
+
+@pytest.mark.behaviour("console.grant")
+@pytest.mark.usefixtures("notes")
+async def test_a_class_is_granted_and_the_next_call_of_it_passes_unasked(
+    console: Console, asks: Asking
+) -> None:
+    page = await console.signed_in()
+    first = asks("write_file", CHANGE, "call-1")
+    await seen_for_a_moment(page)
+    await page.keyboard.press("c")
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("for the rest of this session")
+    await dialog.get_by_label("For", exact=True).select_option("5 further calls")
+    await dialog.get_by_role("button", name="Approve the class").click()
+    await first
+
+    second = await asks("write_file", {**CHANGE, "content": BEFORE}, "call-2")
+
+    assert second["status"] == "completed"
+    grants = (await console.rig.as_person(lambda api: api.get("/grants")))["grants"]
+    assert [(one["scope"], one["uses_left"]) for one in grants] == [("class", 4)]
+
+
+@pytest.mark.behaviour("console.decided-elsewhere")
+@pytest.mark.usefixtures("notes")
+async def test_a_card_that_somebody_else_decides_says_so(console: Console, asks: Asking) -> None:
+    page = await console.signed_in()
+    call = asks("write_file", CHANGE)
+    await seen_for_a_moment(page)
+
+    await console.rig.answer(Choice(approved=False, reason="too late"))
+    await call
+
+    ended = page.get_by_role("status").filter(has_text="refused it")
+    await expect(ended).to_contain_text("from journey")
+    await expect(ended).to_contain_text("too late")
+    await expect(page.get_by_role("button", name="Approve once")).to_have_count(0)
+
+
+@pytest.mark.usefixtures("notes")
+async def test_two_tabs_tell_the_same(console: Console, asks: Asking) -> None:
+    one = await console.signed_in()
+    other = await one.context.new_page()
+    console.watch(other)
+    await other.goto(f"{console.address}/approvals")
+    call = asks("write_file", CHANGE)
+    for page in (one, other):
+        await seen_for_a_moment(page)
+
+    await one.get_by_role("button", name="Approve once").click()
+    await call
+
+    await expect(other.get_by_role("status").filter(has_text="You approved it")).to_be_visible()
+
+
+@pytest.mark.behaviour("console.restart")
+@pytest.mark.usefixtures("notes")
+async def test_after_a_restart_of_the_server_the_inbox_goes_on(
+    console: Console, asks: Asking
+) -> None:
+    page = await console.signed_in()
+    call = asks("write_file", CHANGE)
+    await seen_for_a_moment(page)
+
+    console.rig.kill(console.rig._processes[0])
+    await expect(page.get_by_role("status").filter(has_text="Reconnecting")).to_be_visible()
+    console.rig.start_server()
+    await expect(page.get_by_role("status").filter(has_text="Live")).to_be_visible()
+    await page.get_by_role("button", name="Approve once").click()
+
+    assert (await call)["status"] == "completed"
+
+
+@pytest.mark.usefixtures("notes")
+async def test_on_a_phone_everything_is_within_reach(console: Console, asks: Asking) -> None:
+    page = await console.signed_in(viewport=PHONE)
+    call = asks("write_file", CHANGE)
+    await seen_for_a_moment(page)
+
+    wide = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    assert not wide
+    await page.get_by_role("button", name="Approve once").click()
+    assert (await call)["status"] == "completed"
+
+
+async def test_the_most_urgent_stands_first(console: Console, asks: Asking) -> None:
+    page = await console.signed_in()
+    asks("write_file", {"path": "slow.txt", "content": "1\n"}, "call-1")
+    await expect(page.get_by_role("button", name="slow.txt")).to_be_visible()
+    asks("execute_command", {"command": "python3", "args": ["-V"]}, "call-2")
+
+    rows = page.get_by_role("region", name="What waits for you").get_by_role("button")
+    await expect(rows).to_have_count(2)
+    waiting = (await console.rig.as_person(lambda api: api.get("/approvals")))["approvals"]
+    first, _ = sorted(waiting, key=lambda one: one["expires_at"])
+    await expect(rows.first).to_contain_text(first["description"])

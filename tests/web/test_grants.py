@@ -1,0 +1,34 @@
+"""What was answered ahead is listed, and taken back with one click."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.web.conftest import Asking, Console, seen_for_a_moment
+
+
+@pytest.mark.behaviour("console.grants")
+async def test_a_grant_is_listed_counts_down_and_once_taken_back_lets_nothing_pass(
+    console: Console, asks: Asking
+) -> None:
+    page = await console.signed_in()
+    first = asks("write_file", {"path": "a.md", "content": "one"})
+    await seen_for_a_moment(page)
+    await page.keyboard.press("c")
+    await page.get_by_role("combobox", name="For", exact=True).select_option("5")
+    await page.get_by_role("button", name="Approve the class").click()
+    assert (await first)["status"] == "completed"
+
+    await page.get_by_role("link", name="Grants").click()
+    row = page.get_by_role("list", name="Grants").get_by_role("listitem")
+    await expect(row).to_contain_text("Writes to *.md in the workspace's top folder")
+    await expect(row).to_contain_text("given byyou")
+    await expect(row).to_contain_text("uses left5")
+    second = await asks("write_file", {"path": "b.md", "content": "two"}, "call-2")
+    assert second["approved_by"].startswith("grt_")
+    await expect(row).to_contain_text("uses left4")
+    await row.get_by_role("button", name="Take back").click()
+    await expect(page.get_by_role("status").filter(has_text="Taken back")).to_be_visible()
+    await expect(page.get_by_text("No grants")).to_be_visible()
+
+    asks("write_file", {"path": "c.md", "content": "three"}, "call-3")
+    await expect(page.get_by_role("link", name="Approvals 1 waiting")).to_be_visible()

@@ -1,0 +1,42 @@
+"""Who has the link is in, once; everybody else is told what to do."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.web.conftest import Console
+
+
+@pytest.mark.behaviour("console.sign-in")
+async def test_a_link_signs_in_and_leaves_no_trace_in_the_address(console: Console) -> None:
+    page = await console.signed_in()
+
+    assert "#" not in page.url
+    assert "hr_" not in page.url
+    await page.reload()
+    await expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
+    # No script of a page can read what signs it in.
+    assert await page.evaluate("document.cookie") == ""
+    kept = await page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")
+    assert "hr_" not in kept
+
+
+async def test_a_link_that_was_used_says_how_to_get_another(console: Console) -> None:
+    link = console.link()
+    first = await console.new_page()
+    await first.goto(link)
+    await expect(first.get_by_role("heading", name="Waiting for you")).to_be_visible()
+
+    second = await console.new_page()
+    await second.goto(link)
+
+    await expect(second.get_by_role("alert")).to_contain_text("used before, or is too old")
+    await expect(second.get_by_text("handrail console", exact=True)).to_be_visible()
+    console.troubles.clear()  # The browser complains about the refusal itself.
+
+
+async def test_a_stranger_sees_nothing_but_how_to_sign_in(console: Console) -> None:
+    page = await console.new_page()
+    await page.goto(f"{console.address}/approvals")
+
+    await expect(page.get_by_role("heading", name="Sign in to Handrail")).to_be_visible()
+    console.troubles.clear()

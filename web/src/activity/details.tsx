@@ -1,0 +1,122 @@
+import { useQuery } from "@tanstack/react-query";
+import { ArrowLeft, X } from "lucide-react";
+import { useEffect, type ReactNode } from "react";
+
+import { ask, Problem } from "../api/client";
+import { usePath } from "../api/session";
+import { stream } from "../api/stream";
+import type { RecordView } from "../api/types";
+import { Evidence } from "../approvals/evidence";
+import { go, Link } from "../router";
+import { Code } from "../ui/code";
+import { Copy } from "../ui/copy";
+import { useKeys } from "../ui/keys";
+import { Notice } from "../ui/notice";
+import { Parameters } from "../ui/parameters";
+import { glance } from "../words/glance";
+import { visible } from "../words/visible";
+import { BoxLayers } from "./box";
+import { useQuestion } from "./decision";
+import { addressOf, type Filters } from "./filters";
+import { Life } from "./life";
+import { Result } from "./result";
+
+/** All there is to know of one call. */
+export function Details({ callId, filters }: { callId: string; filters: Filters }) {
+  const path = usePath();
+  const { data: call, error, refetch } = useQuery({
+    queryKey: ["call", callId],
+    queryFn: () => ask<RecordView>("GET", path(`/activity/${encodeURIComponent(callId)}`)),
+  });
+  useEffect(
+    () => stream.listen((name, event) => name.startsWith("tool.") && (event as { tool_id?: string }).tool_id === callId && void refetch()),
+    [callId, refetch],
+  );
+  useKeys({ Escape: () => go(addressOf(filters)) });
+  return (
+    <aside aria-label="One call" className="flex min-h-0 min-w-0 flex-col border-line lg:border-l">
+      <header className="flex items-center gap-2 border-b border-line px-4 py-2">
+        <Link href={addressOf(filters)} className="-ml-2 rounded-md p-1.5 text-soft hover:bg-raised lg:hidden" aria-label="Back to the list">
+          <ArrowLeft size={16} aria-hidden />
+        </Link>
+        <h2 className="min-w-0 flex-1 truncate py-1 font-medium">
+          {call ? (
+            <>
+              <Code>{call.tool_name}</Code> <span className="ml-1 font-mono text-[13px] font-normal text-soft">{glance(call.tool_params)}</span>
+            </>
+          ) : (
+            "A call"
+          )}
+        </h2>
+        <Link href={addressOf(filters)} className="-mr-1 rounded-md p-1.5 text-soft hover:bg-raised max-lg:hidden" aria-label="Close">
+          <X size={16} aria-hidden />
+        </Link>
+      </header>
+      <div className="min-h-0 flex-1 space-y-6 overflow-y-auto p-4" tabIndex={0} role="region" aria-label="All about it">
+        {error && <Notice bad>{error instanceof Problem && error.status === 404 ? "There is no such call in this project." : visible(error.message)}</Notice>}
+        {call && <Whole call={call} filters={filters} />}
+      </div>
+    </aside>
+  );
+}
+
+function Whole({ call, filters }: { call: RecordView; filters: Filters }) {
+  const question = useQuestion(call);
+  return (
+    <>
+      {question && <p className="text-base font-semibold tracking-tight [overflow-wrap:anywhere]">{visible(question.description)}</p>}
+      <Part title="Its life">
+        <Life call={call} />
+      </Part>
+      <Part title="Result">
+        <Result call={call} />
+      </Part>
+      <Part title="Parameters">
+        <Parameters params={call.tool_params} />
+      </Part>
+      {question?.evidence && (
+        <Part title="What was shown before deciding">
+          <Evidence card={question} />
+        </Part>
+      )}
+      <Part title="What kept it in">
+        <BoxLayers call={call} />
+      </Part>
+      <Part title="Names">
+        <dl className="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-4 gap-y-1.5">
+          <Name title="Call" value={call.tool_id} />
+          <Name title="Session" value={call.session_id}>
+            <Link href={addressOf({ ...filters, session: call.session_id })} className="text-xs text-accent underline underline-offset-2">
+              only its calls
+            </Link>
+          </Name>
+          <Name title="Asked as" value={call.call_id} />
+          <Name title="Digest" value={call.digest} />
+        </dl>
+        <p className="mt-2 text-xs text-soft">The digest is made of words, plan and facts. A yes was bound to it, and the machine has held it against what it was about to do.</p>
+      </Part>
+    </>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section>
+      <h3 className="mb-2 text-xs font-medium text-soft">{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+function Name({ title, value, children }: { title: string; value: string; children?: ReactNode }) {
+  return (
+    <>
+      <dt className="text-soft">{title}</dt>
+      <dd className="flex flex-wrap items-center gap-x-2">
+        <Code>{value}</Code>
+        <Copy text={visible(value)} what={title} />
+        {children}
+      </dd>
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+import type { RecordView } from "../api/types";
+import { Notice } from "../ui/notice";
+import { Output } from "../ui/output";
+import { visible } from "../words/visible";
+
+/** What came of a call: its output as the terminal would show it, and why it failed if it did. */
+export function Result({ call }: { call: RecordView }) {
+  const text = outputOf(call.result);
+  return (
+    <div className="space-y-2">
+      {call.error && (
+        <Notice bad>
+          {visible(call.error, "\n")}
+          {call.error_type && <span className="ml-2 font-mono text-xs text-soft">{visible(call.error_type)}</span>}
+        </Notice>
+      )}
+      {text !== null && <Output text={text} label="Output" />}
+      {text === null && !call.error && <p className="text-soft">Nothing came of it yet.</p>}
+      {call.suspicion && <Suspicion found={call.suspicion} />}
+      {call.late_result && (
+        <>
+          <p className="text-soft">Told after the call had ended:</p>
+          <Output text={outputOf(call.late_result) ?? ""} label="Late result" />
+        </>
+      )}
+    </div>
+  );
+}
+
+function outputOf(result: Record<string, unknown> | null): string | null {
+  if (result === null) return null;
+  for (const name of ["output", "stdout", "content"]) {
+    const text = result[name];
+    if (typeof text === "string" && text) return text;
+  }
+  const rest = Object.fromEntries(Object.entries(result).filter(([name, value]) => name !== "box" && value !== ""));
+  return Object.keys(rest).length > 0 ? JSON.stringify(rest, null, 2) : "";
+}
+
+function Suspicion({ found }: { found: Record<string, unknown> }) {
+  const findings = Array.isArray(found["findings"]) ? (found["findings"] as { line?: number; reason?: string }[]) : [];
+  return (
+    <Notice>
+      <p className="font-medium">Something in it reads like orders to the agent</p>
+      <ul className="text-soft">
+        {findings.map((one, index) => (
+          <li key={index}>{visible(`line ${one.line}: ${one.reason}`)}</li>
+        ))}
+      </ul>
+    </Notice>
+  );
+}

@@ -1,0 +1,111 @@
+import { memo } from "react";
+
+import { useSession } from "../api/session";
+import type { GlimpseView } from "../api/types";
+import { Link } from "../router";
+import { CallState } from "../ui/call-state";
+import { Risk } from "../ui/risk";
+import { glance } from "../words/glance";
+import { clock, duration } from "../words/time";
+import { visible } from "../words/visible";
+import { shortMoment } from "./when";
+
+// As wide as there is room for: what is left out is in the details.
+const GRID =
+  "grid items-center gap-x-3 px-4 grid-cols-[minmax(0,1fr)_auto] @xl:grid-cols-[5.5rem_8.5rem_minmax(0,1fr)] @3xl:grid-cols-[8rem_8.5rem_minmax(0,1fr)_6.5rem] @5xl:grid-cols-[8rem_8.5rem_minmax(0,1fr)_6.5rem_12rem_5rem]";
+
+export function Heads() {
+  const head = "truncate font-medium";
+  return (
+    <div role="rowgroup" className="border-y border-line bg-bg text-xs text-soft">
+      <div role="row" aria-rowindex={1} className={`${GRID} py-1.5`}>
+        <span role="columnheader" className={`${head} @max-xl:hidden`}>
+          Asked
+        </span>
+        <span role="columnheader" className={`${head} @max-xl:order-2`}>
+          State
+        </span>
+        <span role="columnheader" className={head}>
+          Call
+        </span>
+        <span role="columnheader" className={`${head} @max-3xl:hidden`}>
+          Risk
+        </span>
+        <span role="columnheader" className={`${head} @max-5xl:hidden`}>
+          Decided
+        </span>
+        <span role="columnheader" className={`${head} text-right @max-5xl:hidden`}>
+          Ran
+        </span>
+      </div>
+    </div>
+  );
+}
+
+interface Props {
+  call: GlimpseView | undefined;
+  number: number;
+  isShown: boolean;
+  address: string;
+}
+
+export const Row = memo(function Row({ call, number, isShown, address }: Props) {
+  const { name } = useSession();
+  if (!call) return <Unread number={number} />;
+  return (
+    <div
+      role="row"
+      aria-rowindex={number}
+      aria-selected={isShown}
+      className={`relative h-full border-b border-line text-[13px] ${GRID} ${isShown ? "bg-raised shadow-[inset_2px_0_0_var(--accent)]" : "hover:bg-raised/50"}`}
+    >
+      <span role="cell" className="truncate text-xs text-soft tabular-nums @max-xl:hidden">
+        {shortMoment(call.created_at)}
+      </span>
+      <span role="cell" className="flex items-center @max-xl:order-2 @max-xl:flex-col @max-xl:items-end">
+        <CallState status={call.status} className="text-xs" />
+        <span className="text-[11px] leading-4 text-soft tabular-nums @xl:hidden">{shortMoment(call.created_at)}</span>
+      </span>
+      <span role="cell" className="flex min-w-0 items-baseline gap-2">
+        {/* The whole row leads to its call, and is one stop on the way through the page. */}
+        <Link href={address} className="shrink-0 font-mono before:absolute before:inset-0">
+          {visible(call.tool_name)}
+        </Link>
+        <span className="min-w-0 truncate font-mono text-soft">{glance(call.tool_params)}</span>
+      </span>
+      <span role="cell" className="@max-3xl:hidden">
+        <Risk level={call.risk_level} />
+      </span>
+      <span role="cell" className="truncate text-xs text-soft @max-5xl:hidden">
+        {decided(call, name)}
+      </span>
+      <span role="cell" className="text-right text-xs text-soft tabular-nums @max-5xl:hidden">
+        {call.execution_time_ms === null ? "" : duration(call.execution_time_ms)}
+      </span>
+    </div>
+  );
+});
+
+function Unread({ number }: { number: number }) {
+  return (
+    <div role="row" aria-rowindex={number} aria-busy className={`h-full border-b border-line ${GRID}`}>
+      <span role="cell" className="h-2.5 rounded bg-raised" />
+      <span role="cell" className="h-2.5 rounded bg-raised @max-xl:hidden" />
+      <span role="cell" className="h-2.5 w-2/3 rounded bg-raised @max-xl:hidden" />
+    </div>
+  );
+}
+
+/** Who has decided, and how long that took; short, for a row. */
+function decided(call: GlimpseView, me: string): string {
+  const { approved_by: by } = call;
+  if (call.status === "awaiting_approval") return "nobody yet";
+  if (call.status === "rejected") return "refused by a person";
+  if (call.error_type === "denied") return "refused by the rules";
+  if (call.status === "timeout" && !call.approved_at) return "nobody in time";
+  if (!by) return "";
+  const who = by === "policy" ? "the rules" : by.startsWith("grt_") ? "a grant" : by === me ? "you" : visible(by);
+  if (by === "policy" || by.startsWith("grt_") || !call.approved_at) return who;
+  const seconds = (new Date(call.approved_at).getTime() - new Date(call.created_at).getTime()) / 1000;
+  return `${who}, after ${clock(seconds)}`;
+}

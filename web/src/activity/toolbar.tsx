@@ -1,0 +1,122 @@
+import { useQuery } from "@tanstack/react-query";
+import { Download, Search, X } from "lucide-react";
+import { DropdownMenu } from "radix-ui";
+import { useEffect, useState } from "react";
+
+import { ask } from "../api/client";
+import { usePath, useSession } from "../api/session";
+import type { ToolsResponse } from "../api/types";
+import { go } from "../router";
+import { Button } from "../ui/button";
+import { STATES } from "../ui/call-state";
+import { Select } from "../ui/select";
+import { visible } from "../words/visible";
+import { addressOf, isFiltered, questionOf, type Filters } from "./filters";
+
+const TYPING_MS = 300;
+const RISKS = ["LOW", "MEDIUM", "HIGH", "CRITICAL", "FORBIDDEN"];
+
+export function Toolbar({ filters, shown }: { filters: Filters; shown: string | null }) {
+  const tools = useTools();
+  const change = (some: Partial<Filters>) => go(addressOf({ ...filters, ...some }, shown), { replace: true });
+  return (
+    <div role="search" aria-label="Which calls" className="grid grid-cols-2 items-center gap-2 px-4 pb-3 sm:flex sm:flex-wrap">
+      <Words key={filters.q === "" ? "empty" : "filled"} value={filters.q} onChange={(q) => change({ q })} />
+      <Select quiet label="State" value={filters.state} options={[["", "Any state"], ...Object.entries(STATES).map(([name, one]) => [name, one.word] as const)]} onChange={(state) => change({ state })} />
+      <Select quiet label="Tool" value={filters.tool} options={[["", "Any tool"], ...withOwn(tools, filters.tool).map((name) => [name, name] as const)]} onChange={(tool) => change({ tool })} />
+      <Select quiet label="Risk" value={filters.risk} options={[["", "Any risk"], ...RISKS.map((risk) => [risk, risk.toLowerCase()] as const)]} onChange={(risk) => change({ risk })} />
+      {filters.session && (
+        <button
+          type="button"
+          onClick={() => change({ session: "" })}
+          className="inline-flex h-8 max-w-full min-w-0 items-center gap-1.5 rounded-md border border-accent bg-panel px-2 hover:bg-raised"
+        >
+          <span className="min-w-0 truncate">
+            session <span className="font-mono text-xs">{visible(filters.session)}</span>
+          </span>
+          <X size={13} className="shrink-0" aria-hidden />
+          <span className="sr-only">: take this filter away</span>
+        </button>
+      )}
+      {isFiltered(filters) && (
+        <Button look="quiet" className="h-8" onClick={() => go(addressOf({ state: "", tool: "", risk: "", session: "", q: "" }, shown), { replace: true })}>
+          Clear
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** What is typed is asked for when the typing pauses. */
+function Words({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const [text, setText] = useState(value);
+  useEffect(() => {
+    if (text.trim() === value) return;
+    const timer = window.setTimeout(() => onChange(text.trim()), TYPING_MS);
+    return () => window.clearTimeout(timer);
+    // Only what is typed sets the clock going.
+  }, [text]);
+  return (
+    <label className="relative min-w-36 flex-1 md:max-w-72">
+      <span className="sr-only">Words in parameters, claims, errors and names</span>
+      <Search size={14} className="absolute top-2.25 left-2.5 text-soft" aria-hidden />
+      <input
+        type="search"
+        value={text}
+        maxLength={200}
+        placeholder="Find words"
+        onChange={(event) => setText(event.target.value)}
+        className={`h-8 w-full rounded-md border bg-panel pr-2 pl-8 placeholder:text-soft ${value ? "border-accent" : "border-line"}`}
+      />
+    </label>
+  );
+}
+
+export function Export({ filters }: { filters: Filters }) {
+  const path = usePath();
+  const address = (format: string) => {
+    const query = questionOf(filters);
+    query.set("format", format);
+    return path(`/activity/export?${query}`);
+  };
+  const item = "block cursor-pointer rounded-md px-3 py-1.5 outline-none data-highlighted:bg-raised";
+  return (
+    <DropdownMenu.Root>
+      <DropdownMenu.Trigger asChild>
+        <Button className="h-8" icon={<Download size={14} aria-hidden />}>
+          Export
+        </Button>
+      </DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content align="end" sideOffset={6} className="z-20 rounded-lg border border-line bg-panel p-1 shadow-xl">
+          <DropdownMenu.Item asChild>
+            <a href={address("jsonl")} download className={item}>
+              JSON lines, with all results
+            </a>
+          </DropdownMenu.Item>
+          <DropdownMenu.Item asChild>
+            <a href={address("csv")} download className={item}>
+              CSV, one row per call
+            </a>
+          </DropdownMenu.Item>
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}
+
+function useTools(): string[] {
+  const path = usePath();
+  const { project } = useSession();
+  const { data } = useQuery({
+    queryKey: ["tools", project.project_id],
+    queryFn: async () => (await ask<ToolsResponse>("GET", path("/tools/available"))).tools.map((tool) => tool.name).sort(),
+    staleTime: 300_000,
+  });
+  return data ?? [];
+}
+
+/** What stands in the address can be chosen, also where there is no such tool any more. */
+function withOwn(names: string[], own: string): string[] {
+  return own && !names.includes(own) ? [own, ...names] : names;
+}

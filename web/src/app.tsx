@@ -1,0 +1,57 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Suspense, useEffect, useState } from "react";
+
+import { SessionProvider, useSignedIn, type Session } from "./api/session";
+import { stream } from "./api/stream";
+import { useApprovalEvents } from "./approvals/pending";
+import { useChatEvents } from "./chat/talk";
+import { pageOf } from "./pages";
+import { usePlace } from "./router";
+import { useNotifications } from "./shell/notify";
+import { PageGuard } from "./shell/page-guard";
+import { Shell } from "./shell/shell";
+import { SignIn } from "./shell/sign-in";
+
+export function App() {
+  const [link] = useState(() => location.hash.slice(1));
+  const signedIn = useSignedIn();
+  if (signedIn.data) return <SignedIn session={signedIn.data} />;
+  if (signedIn.isFetching) return null;
+  return <SignIn link={link} trouble={signedIn.error} />;
+}
+
+function SignedIn({ session }: { session: Session }) {
+  const queries = useQueryClient();
+  useEffect(() => {
+    stream.open(session.project.project_id);
+    // What happened while nobody listened is read anew.
+    const stop = stream.onOpen(() => void queries.invalidateQueries({ predicate: (one) => one.queryKey[0] !== "session" }));
+    return () => {
+      stop();
+      stream.close();
+    };
+  }, [session.project.project_id, queries]);
+  return (
+    <SessionProvider session={session}>
+      <Shell>
+        <Suspense>
+          <Page />
+        </Suspense>
+      </Shell>
+    </SessionProvider>
+  );
+}
+
+function Page() {
+  useApprovalEvents();
+  useChatEvents();
+  useNotifications();
+  const { name, Show } = pageOf(usePlace().page);
+  return (
+    <PageGuard key={name}>
+      <Suspense>
+        <Show />
+      </Suspense>
+    </PageGuard>
+  );
+}

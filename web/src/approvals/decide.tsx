@@ -1,0 +1,183 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Check, ChevronDown, CircleStop, X } from "lucide-react";
+import { DropdownMenu } from "radix-ui";
+import { useMemo, useState } from "react";
+
+import { ask, Problem } from "../api/client";
+import { usePath, useSession } from "../api/session";
+import type { ApprovalView, OfferView } from "../api/types";
+import { Button } from "../ui/button";
+import { useKeys } from "../ui/keys";
+import { visible } from "../words/visible";
+import { ClassDialog, SessionDialog, type Limits } from "./grant-dialogs";
+import { RejectDialog } from "./reject-dialog";
+import { useIsSeen } from "./seen";
+import { StopDialog } from "./stop-dialog";
+
+const CHANNEL = "console";
+
+type Asking = "second-step" | "class" | "session" | "reject" | "stop" | null;
+
+interface Props {
+  card: ApprovalView;
+  onNext: () => void;
+  /** Without them where several cards are on one screen: a key must mean one of them. */
+  withKeys?: boolean;
+}
+
+/** Always in the same place. Nothing decides that was pressed before the card could be read. */
+export function DecisionBar({ card, onNext, withKeys = true }: Props) {
+  const [asking, setAsking] = useState<Asking>(null);
+  const { busy, trouble, approve, reject, stop } = useDecision(card, onNext);
+  const seen = useIsSeen(card.approval_id);
+  const ready = seen && !busy;
+  const offer = (scope: string) => card.offers.find((one) => one.scope === scope);
+  const approveOnce = () => (card.needs_second_step ? setAsking("second-step") : void approve("once"));
+  const confirming = asking === "second-step";
+  const key = (name: string) => (withKeys ? name : undefined);
+
+  const keys = useMemo(
+    () =>
+      !ready || !withKeys
+        ? {}
+        : confirming
+          ? { y: () => void approve("once"), Escape: () => setAsking(null) }
+          : {
+              a: approveOnce,
+              c: offer("class") ? () => setAsking("class") : undefined,
+              r: () => setAsking("reject"),
+            },
+    [ready, withKeys, confirming, card.approval_id],
+  );
+  useKeys(keys);
+
+  const close = () => setAsking(null);
+  return (
+    <footer className="border-t border-line bg-panel px-4 py-3 md:px-6">
+      {trouble && (
+        <p role="alert" className="mb-2 text-critical">
+          {visible(trouble)}
+        </p>
+      )}
+      <div className="flex flex-wrap items-center gap-2">
+        {confirming ? (
+          <SecondStep card={card} ready={ready} withKeys={withKeys} onYes={() => void approve("once")} onNo={close} />
+        ) : (
+          <>
+            <Button look="primary" hotkey={key("a")} icon={<Check size={15} aria-hidden />} disabled={!ready} onClick={approveOnce}>
+              Approve once
+            </Button>
+            <MoreMenu offers={card.offers} disabled={!ready} onChoose={setAsking} />
+            <Button look="quiet" icon={<CircleStop size={15} aria-hidden />} disabled={!ready} onClick={() => setAsking("stop")}>
+              Stop the run…
+            </Button>
+            <Button look="danger" hotkey={key("r")} className="ml-auto" icon={<X size={15} aria-hidden />} disabled={!ready} onClick={() => setAsking("reject")}>
+              Refuse…
+            </Button>
+          </>
+        )}
+      </div>
+      <RejectDialog open={asking === "reject"} onClose={close} onReject={(reason) => void reject(reason).then(close)} />
+      <StopDialog open={asking === "stop"} session={card.session_id} onClose={close} onStop={() => void stop().then(close)} />
+      <ClassDialog
+        offer={asking === "class" ? offer("class") : undefined}
+        onClose={close}
+        onApprove={(limits) => void approve("class", limits).then(close)}
+      />
+      <SessionDialog
+        offer={asking === "session" ? offer("session") : undefined}
+        onClose={close}
+        onApprove={(limits) => void approve("session", limits).then(close)}
+      />
+    </footer>
+  );
+}
+
+function SecondStep({ card, ready, withKeys, onYes, onNo }: { card: ApprovalView; ready: boolean; withKeys: boolean; onYes: () => void; onNo: () => void }) {
+  return (
+    <>
+      <span role="alert" className="mr-2 font-medium">
+        {card.risk_level === "HIGH" || card.risk_level === "CRITICAL"
+          ? `This is ${card.risk_level.toLowerCase()}. Approve it for real?`
+          : "No machine has looked at this. Approve the words alone?"}
+      </span>
+      <Button look="danger-solid" hotkey={withKeys ? "y" : undefined} disabled={!ready} onClick={onYes}>
+        Yes, approve
+      </Button>
+      <Button look="plain" hotkey={withKeys ? "Esc" : undefined} onClick={onNo}>
+        Back
+      </Button>
+    </>
+  );
+}
+
+function MoreMenu({ offers, disabled, onChoose }: { offers: OfferView[]; disabled: boolean; onChoose: (asking: Asking) => void }) {
+  const wider = offers.filter((one) => one.scope !== "once");
+  if (wider.length === 0) return null;
+  return (
+    <DropdownMenu.Root>
+      <DropdownMenu.Trigger asChild disabled={disabled}>
+        <Button disabled={disabled}>
+          Approve more
+          <ChevronDown size={14} aria-hidden />
+        </Button>
+      </DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content align="start" side="top" sideOffset={6} className="z-20 w-96 max-w-[calc(100vw-2rem)] rounded-lg border border-line bg-panel p-1 shadow-xl">
+          {wider.map((one) => (
+            <DropdownMenu.Item
+              key={one.scope}
+              onSelect={() => onChoose(one.scope as Asking)}
+              className="cursor-pointer rounded-md px-3 py-2 outline-none data-highlighted:bg-raised"
+            >
+              <div className={`font-medium ${one.scope === "session" ? "text-critical" : ""}`}>
+                {one.scope === "session" ? "Everything in this session…" : "This class…"}
+              </div>
+              <div className="text-xs text-soft [overflow-wrap:anywhere]">{visible(one.words)}</div>
+              {one.past && <div className="text-xs text-soft">{visible(one.past)}</div>}
+            </DropdownMenu.Item>
+          ))}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}
+
+function useDecision(card: ApprovalView, onNext: () => void) {
+  const path = usePath();
+  const { name } = useSession();
+  const queries = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  /** Decided here: nobody waits for the stream to say so. */
+  const keep = (answer: Partial<ApprovalView>) =>
+    queries.setQueriesData<ApprovalView[]>({ queryKey: ["approvals"] }, (all) =>
+      all?.map((one) => (one.approval_id === card.approval_id ? { ...one, ...answer } : one)),
+    );
+  const send = async (address: string, body: unknown, answer: Partial<ApprovalView>) => {
+    setBusy(true);
+    setTrouble(null);
+    try {
+      await ask("POST", path(address), body);
+      keep({ decided_by: name, channel: CHANNEL, decided_at: new Date().toISOString(), ...answer });
+      onNext();
+    } catch (error) {
+      setTrouble(error instanceof Error ? error.message : String(error));
+      // Somebody was faster, or the card has changed: show what there is now.
+      if (error instanceof Problem && error.status === 409) void queries.invalidateQueries({ queryKey: ["approvals"] });
+    } finally {
+      setBusy(false);
+    }
+  };
+  const question = `/approvals/${card.approval_id}`;
+  return {
+    busy,
+    trouble,
+    approve: (scope: string, limits: Limits = {}) =>
+      send(`${question}/approve`, { decision: "approved", scope, digest: card.digest, channel: CHANNEL, ...limits }, { status: "approved", scope }),
+    reject: (reason: string) =>
+      send(`${question}/reject`, { reason: reason || null, channel: CHANNEL }, { status: "rejected", reason: reason || null }),
+    stop: () =>
+      send(`/chat/sessions/${encodeURIComponent(card.session_id)}/stop`, { channel: CHANNEL }, { status: "withdrawn" }),
+  };
+}

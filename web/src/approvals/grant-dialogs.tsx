@@ -1,0 +1,112 @@
+import { TriangleAlert } from "lucide-react";
+import { useId, useState } from "react";
+
+import type { OfferView } from "../api/types";
+import { Button } from "../ui/button";
+import { Dialog } from "../ui/dialog";
+import { visible } from "../words/visible";
+
+/** For how many further calls a yes is good, and for how long. */
+export interface Limits {
+  uses?: number;
+  expires_in_seconds?: number;
+}
+
+interface Props {
+  offer: OfferView | undefined;
+  onClose: () => void;
+  onApprove: (limits: Limits) => void;
+}
+
+export function ClassDialog({ offer, onClose, onApprove }: Props) {
+  const [limits, setLimits] = useState<Limits>({});
+  return (
+    <Dialog open={offer !== undefined} onClose={onClose} title="Approve this call, and others like it">
+      <p className="mt-3 rounded-md border border-line bg-bg p-3 [overflow-wrap:anywhere]">{visible(offer?.words ?? "")}</p>
+      {offer?.past && <p className="mt-2 text-soft">So far {visible(offer.past)}.</p>}
+      <LimitFields limits={limits} onChange={setLimits} />
+      <p className="mt-3 text-soft">It is listed under Grants, and you can take it back there at any time.</p>
+      <Choice onClose={onClose} onApprove={() => onApprove(limits)} look="primary">
+        Approve the class
+      </Choice>
+    </Dialog>
+  );
+}
+
+export function SessionDialog({ offer, onClose, onApprove }: Props) {
+  const [limits, setLimits] = useState<Limits>({ expires_in_seconds: 3600 });
+  const [understood, setUnderstood] = useState(false);
+  return (
+    <Dialog open={offer !== undefined} onClose={onClose} title="Approve everything in this session?">
+      <p className="mt-3 flex gap-2 rounded-md border border-critical/40 bg-del p-3">
+        <TriangleAlert size={16} className="mt-0.5 shrink-0 text-critical" aria-hidden />
+        {visible(offer?.warning ?? "")}
+      </p>
+      <LimitFields limits={limits} onChange={setLimits} />
+      <label className="mt-4 flex gap-2">
+        <input type="checkbox" checked={understood} onChange={(event) => setUnderstood(event.target.checked)} />
+        I want this agent to go on without me in this session.
+      </label>
+      <Choice onClose={onClose} onApprove={() => onApprove(limits)} look="danger-solid" disabled={!understood}>
+        Approve everything
+      </Choice>
+    </Dialog>
+  );
+}
+
+function Choice({ onClose, onApprove, look, disabled = false, children }: { onClose: () => void; onApprove: () => void; look: "primary" | "danger-solid"; disabled?: boolean; children: string }) {
+  return (
+    <div className="mt-5 flex justify-end gap-2">
+      <Button look="quiet" onClick={onClose}>
+        Back
+      </Button>
+      <Button look={look} disabled={disabled} onClick={onApprove}>
+        {children}
+      </Button>
+    </div>
+  );
+}
+
+const USES = [
+  ["", "any number of calls"],
+  ["1", "1 further call"],
+  ["5", "5 further calls"],
+  ["20", "20 further calls"],
+] as const;
+const TIMES = [
+  ["", "the rest of the session"],
+  ["900", "15 minutes"],
+  ["3600", "1 hour"],
+  ["28800", "8 hours"],
+] as const;
+
+function LimitFields({ limits, onChange }: { limits: Limits; onChange: (limits: Limits) => void }) {
+  const change = (name: keyof Limits, value: string) => {
+    const { [name]: _, ...rest } = limits;
+    onChange(value ? { ...rest, [name]: Number(value) } : rest);
+  };
+  return (
+    <div className="mt-3 grid gap-3 sm:grid-cols-2">
+      <Select label="For" value={String(limits.uses ?? "")} options={USES} onChange={(value) => change("uses", value)} />
+      <Select label="At most for" value={String(limits.expires_in_seconds ?? "")} options={TIMES} onChange={(value) => change("expires_in_seconds", value)} />
+    </div>
+  );
+}
+
+function Select({ label, value, options, onChange }: { label: string; value: string; options: readonly (readonly [string, string])[]; onChange: (value: string) => void }) {
+  const id = useId();
+  return (
+    <div>
+      <label htmlFor={id} className="text-soft">
+        {label}
+      </label>
+      <select id={id} value={value} onChange={(event) => onChange(event.target.value)} className="mt-1 block w-full rounded-md border border-line bg-bg p-1.5">
+        {options.map(([option, words]) => (
+          <option key={option} value={option}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

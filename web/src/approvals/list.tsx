@@ -1,0 +1,79 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { FileDiff, Globe, Terminal } from "lucide-react";
+import { useEffect, useRef } from "react";
+
+import type { ApprovalView } from "../api/types";
+import { Countdown } from "../ui/countdown";
+import { Risk } from "../ui/risk";
+import { visible } from "../words/visible";
+
+const ROW_HEIGHT = 84;
+
+interface Props {
+  waiting: ApprovalView[];
+  shown: string | undefined;
+  onSelect: (approvalId: string) => void;
+}
+
+export function WaitingList({ waiting, shown, onSelect }: Props) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({
+    count: waiting.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    getItemKey: (index) => waiting[index]?.approval_id ?? index,
+    overscan: 6,
+  });
+  useEffect(() => {
+    const at = waiting.findIndex((one) => one.approval_id === shown);
+    if (at >= 0) rows.scrollToIndex(at, { align: "auto" });
+  }, [shown]);
+  return (
+    <section aria-label="What waits for you" className="flex min-h-0 flex-col border-line max-md:max-h-44 max-md:border-b md:border-r">
+      <h1 className="border-b border-line px-4 py-3 font-medium">
+        Waiting for you <span className="font-normal text-soft tabular-nums">{waiting.length || ""}</span>
+      </h1>
+      <div ref={scroller} className="min-h-0 flex-1 overflow-auto">
+        <ul className="relative" style={{ height: rows.getTotalSize() }}>
+          {rows.getVirtualItems().map((item) => {
+            const card = waiting[item.index]!;
+            return (
+              <li
+                key={item.key}
+                className="absolute inset-x-0"
+                style={{ height: item.size, transform: `translateY(${item.start}px)` }}
+                aria-setsize={waiting.length}
+                aria-posinset={item.index + 1}
+              >
+                <Row card={card} isShown={card.approval_id === shown} onSelect={() => onSelect(card.approval_id)} />
+              </li>
+            );
+          })}
+        </ul>
+      </div>
+    </section>
+  );
+}
+
+function Row({ card, isShown, onSelect }: { card: ApprovalView; isShown: boolean; onSelect: () => void }) {
+  const Icon = ICONS[card.tool_name] ?? Terminal;
+  return (
+    <button
+      type="button"
+      onClick={onSelect}
+      aria-current={isShown}
+      className={`flex h-full w-full flex-col justify-center gap-2 border-b border-line px-4 text-left ${isShown ? "bg-raised shadow-[inset_2px_0_0_var(--accent)]" : "hover:bg-raised/50"}`}
+    >
+      <span className="flex w-full items-center gap-2">
+        <Icon size={14} className="shrink-0 text-soft" aria-hidden />
+        <span className="truncate">{visible(card.description)}</span>
+      </span>
+      <span className="flex w-full items-center justify-between gap-2 text-xs text-soft">
+        <Risk level={card.risk_level} />
+        <Countdown until={card.expires_at} total={card.timeout_seconds} />
+      </span>
+    </button>
+  );
+}
+
+const ICONS: Record<string, typeof Terminal> = { write_file: FileDiff, http_request: Globe };

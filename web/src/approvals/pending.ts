@@ -1,0 +1,65 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+
+import { ask } from "../api/client";
+import { usePath, useSession } from "../api/session";
+import { stream } from "../api/stream";
+import type { ApprovalRequest, ApprovalResolved, ApprovalsResponse, ApprovalView } from "../api/types";
+
+const MOST = 1000;
+
+function useKey(): [string, string] {
+  return ["approvals", useSession().project.project_id];
+}
+
+/** What waits for an answer, most urgent first; kept up to date by the stream. */
+export function usePending(): ApprovalView[] {
+  const { data } = useApprovals();
+  return data?.filter((one) => one.status === "pending") ?? [];
+}
+
+/** What waits, and what was decided since this page was opened. */
+export function useApprovals() {
+  const path = usePath();
+  return useQuery({
+    queryKey: useKey(),
+    queryFn: async () => {
+      const told = await ask<ApprovalsResponse>("GET", path(`/approvals?status=pending&limit=${MOST}`));
+      return told.approvals.sort(byUrgency);
+    },
+  });
+}
+
+/** Keeps what waits true; mounted once. */
+export function useApprovalEvents(): void {
+  const queries = useQueryClient();
+  const key = useKey();
+  const [, project] = key;
+  useEffect(
+    () =>
+      stream.listen((name, event) => {
+        const change = (edit: (all: ApprovalView[]) => ApprovalView[]) =>
+          queries.setQueryData<ApprovalView[]>(["approvals", project], (all) => all && edit(all));
+        if (name === "tool.approval_request") {
+          const asked = event as ApprovalRequest;
+          if (asked.status !== "pending") return;
+          change((all) => [...all.filter((one) => one.approval_id !== asked.approval_id), asked].sort(byUrgency));
+        } else if (name === "approval.resolved") {
+          const ended = event as ApprovalResolved;
+          change((all) => all.map((one) => (one.approval_id === ended.approval_id ? { ...one, ...answerOf(ended) } : one)));
+        } else if (name === "stream.reset") {
+          void queries.invalidateQueries({ queryKey: ["approvals", project] });
+        }
+      }),
+    [queries, project],
+  );
+}
+
+function answerOf(ended: ApprovalResolved): Partial<ApprovalView> {
+  const { status, decided_by, decided_at, channel, scope, reason } = ended;
+  return { status, decided_by, decided_at, channel, scope, reason };
+}
+
+function byUrgency(one: ApprovalView, other: ApprovalView): number {
+  return one.expires_at.localeCompare(other.expires_at);
+}

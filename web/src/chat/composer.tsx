@@ -1,0 +1,79 @@
+import { CircleStop, SendHorizontal } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+
+import { Button } from "../ui/button";
+
+const MOST_CHARS = 100_000;
+
+interface Props {
+  /** Whose draft it is: each conversation keeps its own for as long as the tab lives. */
+  draftOf: string;
+  placeholder?: string;
+  disabled: boolean;
+  isRunning: boolean;
+  onSend: (text: string) => Promise<boolean>;
+  onStop: () => void;
+}
+
+export function Composer({ draftOf, placeholder = "What shall be done next?", disabled, isRunning, onSend, onStop }: Props) {
+  const key = `handrail.draft.${draftOf}`;
+  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? "");
+  const [busy, setBusy] = useState(false);
+  const box = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (text) sessionStorage.setItem(key, text);
+    else sessionStorage.removeItem(key);
+  }, [key, text]);
+  useEffect(() => {
+    // On a screen without keys this would open the keyboard over what is to be read.
+    if (matchMedia("(hover: hover)").matches) box.current?.focus();
+  }, []);
+  const ready = !disabled && !busy && text.trim() !== "";
+  const send = async () => {
+    if (!ready) return;
+    setBusy(true);
+    if (await onSend(text.trim())) setText("");
+    setBusy(false);
+    box.current?.focus();
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+      className="rounded-xl border border-line bg-panel p-2 focus-within:border-accent"
+    >
+      <label>
+        <span className="sr-only">Message to the agent</span>
+        <textarea
+          ref={box}
+          rows={2}
+          maxLength={MOST_CHARS}
+          value={text}
+          placeholder={isRunning ? "Add something; it is heard while the agent works" : placeholder}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+            event.preventDefault();
+            void send();
+          }}
+          className="field-sizing-content max-h-56 min-h-12 w-full resize-none bg-transparent px-2 py-1 outline-none placeholder:text-soft"
+        />
+      </label>
+      <div className="flex items-center gap-2">
+        <p className="px-2 text-xs text-soft max-sm:hidden">Enter sends, Shift+Enter begins a new line</p>
+        <div className="ml-auto flex gap-2">
+          {isRunning && (
+            <Button look="danger" icon={<CircleStop size={15} aria-hidden />} onClick={onStop}>
+              Stop
+            </Button>
+          )}
+          <Button look="primary" type="submit" disabled={!ready} icon={<SendHorizontal size={15} aria-hidden />}>
+            Send
+          </Button>
+        </div>
+      </div>
+    </form>
+  );
+}

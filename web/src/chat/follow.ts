@@ -1,0 +1,31 @@
+import { useEffect, useRef, useState, type RefObject } from "react";
+
+const NEAR_PX = 80;
+
+/** Keeps the end in sight while somebody reads there, and leaves alone who has scrolled away. */
+export function useFollow(): { scroller: RefObject<HTMLDivElement | null>; inner: RefObject<HTMLDivElement | null>; isAtEnd: boolean; toEnd: () => void } {
+  const scroller = useRef<HTMLDivElement>(null);
+  const inner = useRef<HTMLDivElement>(null);
+  const following = useRef(true);
+  const [isAtEnd, setIsAtEnd] = useState(true);
+  const toEnd = () => {
+    following.current = true;
+    scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+  };
+  useEffect(() => {
+    const [outer, content] = [scroller.current, inner.current];
+    if (!outer || !content) return;
+    const scrolled = () => {
+      following.current = outer.scrollHeight - outer.scrollTop - outer.clientHeight < NEAR_PX;
+      setIsAtEnd(following.current);
+    };
+    const grown = new ResizeObserver(() => following.current && outer.scrollTo({ top: outer.scrollHeight }));
+    grown.observe(content);
+    outer.addEventListener("scroll", scrolled, { passive: true });
+    return () => {
+      grown.disconnect();
+      outer.removeEventListener("scroll", scrolled);
+    };
+  }, []);
+  return { scroller, inner, isAtEnd, toEnd };
+}

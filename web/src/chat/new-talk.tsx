@@ -1,0 +1,71 @@
+import { useQuery } from "@tanstack/react-query";
+import { ArrowLeft } from "lucide-react";
+import { useState } from "react";
+
+import { ask } from "../api/client";
+import { usePath, useSession } from "../api/session";
+import type { Autonomy, ClientsResponse } from "../api/types";
+import { go, Link } from "../router";
+import { Notice } from "../ui/notice";
+import { Select } from "../ui/select";
+import { visible } from "../words/visible";
+import { Composer } from "./composer";
+import { NoModel, useModel } from "./model-notice";
+import { useSay } from "./say";
+
+const FREEDOMS: [Autonomy | "", string][] = [
+  ["", "as the project says"],
+  ["read_only", "only read"],
+  ["supervised", "ask before it changes anything"],
+  ["full", "all that the rules let pass"],
+];
+
+/** The first word of a conversation, and how much freedom the agent has in it. */
+export function NewTalk() {
+  const model = useModel();
+  const { say, trouble } = useSay();
+  const [freedom, setFreedom] = useState<Autonomy | "">("");
+  const places = usePlaces();
+  const [place, setPlace] = useState("");
+  const send = async (text: string) => {
+    const told = await say({ text, autonomy: freedom || null, workspace_id: place || places[0]?.[0] || null });
+    if (told) go(`/chat/${encodeURIComponent(told.message.session_id)}`);
+    return told !== null;
+  };
+  return (
+    <section aria-label="New conversation" className="flex min-h-0 flex-1 flex-col overflow-auto">
+      <header className="border-b border-line px-4 py-2 md:hidden">
+        <Link href="/chat" className="inline-flex items-center gap-1.5 rounded-md py-1 text-soft">
+          <ArrowLeft size={16} aria-hidden />
+          All conversations
+        </Link>
+      </header>
+      <div className="mx-auto my-auto w-full max-w-2xl space-y-4 p-4 md:p-6">
+        <div>
+          <h2 className="text-xl font-semibold tracking-tight">What shall be done?</h2>
+          <p className="mt-1 text-soft">The agent works in your workspace. What needs your word is asked right here, in the conversation.</p>
+        </div>
+        {trouble && <Notice bad>{visible(trouble)}</Notice>}
+        {model?.trouble && <NoModel trouble={model.trouble} />}
+        <Composer draftOf="new" placeholder="A task, or a question, in your own words" disabled={!!model?.trouble} isRunning={false} onSend={send} onStop={() => undefined} />
+        <div className="flex flex-wrap items-center gap-x-5 gap-y-2 text-xs">
+          <Select label="Unasked it may" value={freedom} options={FREEDOMS} onChange={(value) => setFreedom(value as Autonomy | "")} />
+          {places.length > 1 && <Select label="It works on" value={place || places[0]![0]} options={places} onChange={setPlace} />}
+          {model?.model && !model.trouble && <span className="text-soft">{visible(`${model.provider} · ${model.model}`)}</span>}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+/** The folders there are, by the machines that execute in them. */
+function usePlaces(): [string, string][] {
+  const path = usePath();
+  const { project } = useSession();
+  const { data } = useQuery({
+    queryKey: ["clients", project.project_id],
+    queryFn: async () => (await ask<ClientsResponse>("GET", path("/clients"))).clients,
+  });
+  const named = new Map(data?.map((client) => [client.workspace_id, `${client.name}${client.connected ? "" : " (not connected)"}`]));
+  return named.size > 1 ? [...named] : [];
+}

@@ -1,0 +1,20 @@
+import { usePlace } from "../router";
+import { Conversation } from "./conversation";
+import { NewTalk } from "./new-talk";
+import { Sessions } from "./sessions";
+import { useTalks } from "./talk";
+
+/** Conversations on the left, one of them beside; on a narrow screen one after the other. */
+export default function ChatPage() {
+  const { id } = usePlace();
+  const { data: talks } = useTalks();
+  const title = talks?.find((one) => one.session_id === id)?.title ?? "Conversation";
+  return (
+    <div className="grid h-full min-h-0 md:grid-cols-[17rem_minmax(0,1fr)]">
+      <Sessions talks={talks} shown={id} className={id ? "max-md:hidden" : ""} />
+      <main className={`flex min-h-0 min-w-0 flex-col ${id ? "" : "max-md:hidden"}`}>
+        {id && id !== "new" ? <Conversation key={id} sessionId={id} title={title} /> : <NewTalk />}
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+import type { ApprovalView } from "../api/types";
+import { Why } from "../approvals/card";
+import { DecisionBar } from "../approvals/decide";
+import { Evidence } from "../approvals/evidence";
+import { Link } from "../router";
+import { Countdown } from "../ui/countdown";
+import { Risk } from "../ui/risk";
+import { visible } from "../words/visible";
+
+/** The same card as among the approvals, in the place where it was asked. */
+export function Question({ card }: { card: ApprovalView }) {
+  return (
+    <section aria-label={`Waits for you: ${visible(card.description)}`} className="border-t border-line bg-panel">
+      <div className="px-4 py-3 md:px-6">
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <h3 className="font-semibold tracking-tight [overflow-wrap:anywhere]">{visible(card.description)}</h3>
+          <Risk level={card.risk_level} />
+          <span className="ml-auto inline-flex items-center gap-1.5 text-xs text-soft">
+            refuses itself in <Countdown until={card.expires_at} total={card.timeout_seconds} />
+          </span>
+        </div>
+        <Why card={card} />
+        <div className="mt-3">
+          <Evidence card={card} />
+        </div>
+        <p className="mt-2 text-xs">
+          <Link href={`/approvals/${card.approval_id}`} className="text-accent underline underline-offset-2">
+            Open it among the approvals
+          </Link>
+        </p>
+      </div>
+      <DecisionBar card={card} onNext={() => undefined} withKeys={false} />
+    </section>
+  );
+}

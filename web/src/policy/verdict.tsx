@@ -1,0 +1,58 @@
+import { Ban, CircleCheck, Hand } from "lucide-react";
+
+import type { ExplainResponse } from "../api/types";
+import { Risk } from "../ui/risk";
+import { Tag } from "../ui/tag";
+import { visible } from "../words/visible";
+import { AUTONOMY } from "./autonomy";
+import { Plan } from "./plan";
+
+const RULINGS = {
+  allow: { words: "Passes by itself", Icon: CircleCheck, colour: "text-low" },
+  ask: { words: "Asks you first", Icon: Hand, colour: "text-medium" },
+  deny: { words: "Is refused", Icon: Ban, colour: "text-critical" },
+};
+
+export function Verdict({ said }: { said: ExplainResponse }) {
+  const { words, Icon, colour } = RULINGS[said.ruling];
+  return (
+    <div className="space-y-3">
+      <div role="status" className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <p className={`flex items-center gap-2 text-base font-semibold ${colour}`}>
+          <Icon size={18} aria-hidden />
+          {words}
+        </p>
+        <Risk level={said.risk_level} />
+        {said.ruling === "ask" && <span className="text-xs text-soft">with {Math.round(said.timeout_seconds / 60)} minutes to answer</span>}
+        <span className="ml-auto text-xs text-soft">
+          {visible(said.tool_name)} · {AUTONOMY[said.autonomy].words}
+        </span>
+      </div>
+      <p className="font-medium whitespace-pre-wrap [overflow-wrap:anywhere]">{visible(said.description, "\n")}</p>
+      <Reasons said={said} />
+      <Plan plan={said.plan} />
+      {said.class_words && (
+        <p className="text-soft [overflow-wrap:anywhere]">
+          An approval of its class would cover: <span className="text-ink">{visible(said.class_words)}</span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Reasons({ said }: { said: ExplainResponse }) {
+  if (said.findings.length === 0) return <p className="text-soft">Nothing speaks against it.</p>;
+  return (
+    <ul aria-label="Reasons" className="space-y-1.5">
+      {said.findings.map((one, index) => (
+        <li key={index} className="flex flex-wrap items-center gap-x-2 gap-y-1 sm:flex-nowrap sm:items-start">
+          {said.findings.length > 1 && <Risk level={one.risk_level} />}
+          <span className="min-w-0 [overflow-wrap:anywhere] max-sm:order-last max-sm:w-full">{visible(one.reason)}</span>
+          <Tag>
+            {visible(one.rule)} · {one.layer}
+          </Tag>
+        </li>
+      ))}
+    </ul>
+  );
+}

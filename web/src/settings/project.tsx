@@ -1,0 +1,28 @@
+import { useQueryClient } from "@tanstack/react-query";
+
+import { choose, useSession } from "../api/session";
+import { visible } from "../words/visible";
+import { Part } from "./part";
+
+export function ProjectPart() {
+  const { project, projects } = useSession();
+  const queries = useQueryClient();
+  const change = (projectId: string) => {
+    choose(projectId);
+    void queries.invalidateQueries({ queryKey: ["session"] });
+  };
+  return (
+    <Part title="Project" about="Which project all these pages show.">
+      <label>
+        <span className="sr-only">Project</span>
+        <select value={project.project_id} onChange={(event) => change(event.target.value)} className="mt-2 block w-full max-w-sm rounded-md border border-line bg-bg p-1.5">
+          {projects.map((one) => (
+            <option key={one.project_id} value={one.project_id}>
+              {visible(one.name)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </Part>
+  );
+}

@@ -1,0 +1,44 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { LogOut } from "lucide-react";
+import { useState } from "react";
+
+import { signOut, useSession } from "../api/session";
+import { Button } from "../ui/button";
+import { Code } from "../ui/code";
+import { visible } from "../words/visible";
+import { Part } from "./part";
+
+export function SignOutPart() {
+  const { name, version } = useSession();
+  const queries = useQueryClient();
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const leave = async () => {
+    try {
+      await signOut();
+      // Nothing of what was shown stays behind for whoever sits down next.
+      queries.removeQueries({ predicate: (one) => one.queryKey[0] !== "session" });
+      await queries.resetQueries({ queryKey: ["session"] });
+    } catch (error) {
+      setTrouble(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <Part
+      title="Signed in"
+      about={
+        <>
+          As {visible(name)}, with Handrail {visible(version)}. Another browser needs a link from <Code>handrail console</Code>.
+        </>
+      }
+    >
+      {trouble && (
+        <p role="alert" className="mt-2 text-critical">
+          {visible(trouble)}
+        </p>
+      )}
+      <Button look="danger" className="mt-3" icon={<LogOut size={14} aria-hidden />} onClick={() => void leave()}>
+        Sign out
+      </Button>
+    </Part>
+  );
+}

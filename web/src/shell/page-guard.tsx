@@ -1,0 +1,30 @@
+import { RotateCw } from "lucide-react";
+import { Component, type ReactNode } from "react";
+
+import { Button } from "../ui/button";
+import { Empty } from "../ui/empty";
+import { visible } from "../words/visible";
+
+/** One page that fails takes no other along; a page that cannot be fetched may be one of an older server. */
+export class PageGuard extends Component<{ children: ReactNode }, { trouble: string | null }> {
+  override state = { trouble: null };
+
+  static getDerivedStateFromError(error: unknown): { trouble: string } {
+    return { trouble: error instanceof Error ? error.message : String(error) };
+  }
+
+  override render(): ReactNode {
+    const { trouble } = this.state;
+    if (trouble === null) return this.props.children;
+    return (
+      <main className="h-full">
+        <Empty icon={<RotateCw size={20} />} title="This page could not be shown">
+          <p role="alert">{visible(trouble)}</p>
+          <Button className="mt-4" onClick={() => location.reload()}>
+            Load it again
+          </Button>
+        </Empty>
+      </main>
+    );
+  }
+}

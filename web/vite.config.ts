@@ -1,0 +1,20 @@
+import tailwind from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig, loadEnv } from "vite";
+
+// `npm run dev` serves the pages with their source and asks a running Handrail for everything else.
+const server = loadEnv("", ".", "HANDRAIL_")["HANDRAIL_SERVER"] ?? "http://127.0.0.1:8765";
+
+export default defineConfig({
+  plugins: [react(), tailwind()],
+  html: { cspNonce: "__NONCE__" },
+  build: {
+    outDir: "../src/handrail/server/console/built",
+    emptyOutDir: true,
+    target: "es2022",
+    // Nothing is put into the page itself: the policy of the server would not let it run.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: { proxy: { "/my": server, "/console": server, "/health": server } },
+});
