@@ -16,7 +16,7 @@ GLANCE = Glance(shipped_weights())
 
 def regions(text: str) -> tuple[Folded, list[tuple[int, int]]]:
     folded = fold(text)
-    return folded, GLANCE.regions(folded, blocks_of(folded))
+    return folded, GLANCE.regions(folded, blocks_of(folded), {*folded.words.split()})
 
 
 def test_little_of_an_ordinary_text_is_read() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
-from handrail.policy.injection.concepts import Lexicon
+from handrail.policy.injection.concepts import Lexicon, as_bits
 from handrail.policy.injection.sentences import Token
 
 # Who says one of the first of one of the second claims something.
@@ -42,12 +42,15 @@ class Claims:
         self._bonds = {numbers[name]: name for name in BONDS if name in numbers}
         self._beside = {numbers[name]: name for name in BESIDE if name in numbers}
         self._along = [(1 << numbers[name], name) for name in ALONG if name in numbers]
+        self._any_end = as_bits(tuple(self._ends))
         self._drop, self._neg = numbers.get("drop", -1), numbers.get("neg", -1)
 
     def of_sentence(self, tokens: Sequence[Token]) -> frozenset[str]:
         """Such as `drop-order` and `drop-order-prior`; `denied` if it is forbidden to drop."""
         claimed: set[str] = set()
         for token in tokens:
+            if not token.said & self._any_end:
+                continue
             for end in self._ends.keys() & token.concepts:
                 if end == self._drop and self._is_denied(tokens, token):
                     claimed.add(DENIED)

@@ -14,7 +14,7 @@ from handrail.policy.injection.normalise import fold_characters
 # From here on scripts write words in ways that blanks do not part.
 FIRST_WIDE = 0x0900
 SECOND = 2
-_BEGINNING = 4
+BEGINNING = 4
 _MOST_REMEMBERED = 50_000
 _LONGEST_REMEMBERED = 40
 _KNOWN = {"says", "words"}
@@ -52,16 +52,23 @@ class Entry(NamedTuple):
     phrases: Mapping[str, Sequence[Phrase]] | None = None
 
 
+@cache
+def as_bits(concepts: tuple[int, ...]) -> int:
+    """Concepts as the bits of one number."""
+    return sum(1 << number for number in concepts)
+
+
 class Lexicon:
     """Concepts by their words."""
 
     def __init__(self, rows: Mapping[str, Mapping[str, Any]]):
         self.concepts = [Concept(name, row["says"]) for name, row in rows.items()]
-        self._whole: dict[str, list[int]] = {}
-        self._stems: dict[str, list[int]] = {}
+        self.whole: dict[str, list[int]] = {}
+        self.wide: dict[str, list[int]] = {}
+        # These by how they begin, which most words do not.
+        self.stems: dict[str, dict[str, list[int]]] = {}
+        self._phrase_stems: dict[str, dict[str, list[Phrase]]] = {}
         self._phrases: dict[str, list[Phrase]] = {}
-        self._wide: dict[str, list[int]] = {}
-        self._beginnings: set[str] = set()
         self.entries = _Entries(self)
         for number, row in enumerate(rows.values()):
             self.add(number, row["words"])
@@ -75,42 +82,44 @@ class Lexicon:
     @cached_property
     def wide_pattern(self) -> re.Pattern[str]:
         """What stands for something in scripts without blanks, or with many endings."""
-        return _any_of(self._wide)
+        return _any_of(self.wide)
 
     def _add(self, written: str, number: int) -> None:
         if ord(written[0]) >= FIRST_WIDE:
-            _put(self._wide, written.removesuffix("*"), number)
+            _put(self.wide, written.removesuffix("*"), number)
             return
         first, *rest = re.findall(r"[\w*]+", written)
+        stem = first.removesuffix("*")
+        is_stem = stem != first and len(stem) >= BEGINNING
+        beginning = stem[:BEGINNING]
         if rest:
-            self._phrases.setdefault(first, []).append(Phrase(tuple(rest), number))
-        elif len(first) > _BEGINNING and first.endswith("*"):
-            _put(self._stems, first[:-1], number)
-            self._beginnings.add(first[:_BEGINNING])
+            shelf = self._phrase_stems.setdefault(beginning, {}) if is_stem else self._phrases
+            shelf.setdefault(stem, []).append(Phrase(tuple(rest), number))
         else:
-            _put(self._whole, first.removesuffix("*"), number)
+            _put(self.stems.setdefault(beginning, {}) if is_stem else self.whole, stem, number)
+
+    def concepts_of(self, word: str) -> set[int]:
+        """What a word stands for by itself; nothing, for most."""
+        if ord(word[0]) >= FIRST_WIDE:
+            return {*self.wide.get(word, ())}
+        concepts = {*self.whole.get(word, ())}
+        for stem, numbers in self.stems.get(word[:BEGINNING], {}).items():
+            if word.startswith(stem):
+                concepts.update(numbers)
+        return concepts
 
     def entry_of(self, word: str) -> Entry | None:
         """What is known of a word; None for most."""
-        if ord(word[0]) >= FIRST_WIDE:
-            known = self._wide.get(word)
-            return Entry(tuple(known)) if known else None
-        return self._look_up(word)
-
-    def _look_up(self, word: str) -> Entry | None:
-        concepts = dict.fromkeys(self._whole.get(word, ()))
-        phrases = list(self._phrases.get(word, ()))
-        if word[:_BEGINNING] in self._beginnings:
-            for end in range(_BEGINNING, len(word) + 1):
-                concepts |= dict.fromkeys(self._stems.get(word[:end], ()))
-        for end in range(2, len(word) + 1):
-            phrases += self._phrases.get(f"{word[:end]}*", ())
+        concepts = self.concepts_of(word)
+        phrases = [*self._phrases.get(word, ())]
+        for stem, begun in self._phrase_stems.get(word[:BEGINNING], {}).items():
+            phrases += begun if word.startswith(stem) else ()
         if not concepts and not phrases:
             return None
         by_second: dict[str, list[Phrase]] = {}
         for phrase in phrases:
             by_second.setdefault(phrase.rest[0].rstrip("*")[:SECOND], []).append(phrase)
-        return Entry(tuple(concepts), by_second or None)
+        return Entry(tuple(sorted(concepts)), by_second or None)
 
 
 class _Entries(dict[str, "Entry | None"]):

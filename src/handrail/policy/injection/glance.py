@@ -1,9 +1,10 @@
 """A first glance: where the words of a text weigh so much that its sentences are worth reading."""
 
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, repeat
 from typing import NamedTuple
 
+from handrail.policy.injection.concepts import BEGINNING
 from handrail.policy.injection.normalise import Folded
 from handrail.policy.injection.weighing import Weights
 
@@ -19,7 +20,8 @@ _OVERLAP = 120
 _BEFORE = 120
 _AFTER = 180
 _MOST_REMEMBERED = 50_000
-_LONGEST_REMEMBERED = 40
+# What is longer is no word that anybody would say.
+_LONGEST_WORD = 40
 
 _Span = tuple[int, int]
 
@@ -42,17 +44,28 @@ def blocks_of(folded: Folded) -> list[Block]:
 
 
 class Glance:
-    """What each word weighs by itself, found out when it is met first."""
+    """What words weigh by themselves. Most weigh nothing, and are not known here."""
 
     def __init__(self, weights: Weights):
         self._weights = weights
-        self._known = _Known(weights)
+        self._stems = weights.lexicon.stems
+        self._own = {
+            word: weights.of_word(word)
+            for word in [*weights.words, *weights.lexicon.whole, *weights.lexicon.wide]
+        }
+        self._known = dict(self._own)
 
-    def regions(self, folded: Folded, blocks: Sequence[Block]) -> list[_Span]:
-        """Stretches of a folded text that are worth reading; they do not overlap."""
-        heavy = [*self._heavy(blocks)]
+    def regions(
+        self, folded: Folded, blocks: Sequence[Block], different: Iterable[str]
+    ) -> list[_Span]:
+        """Stretches of a folded text that are worth reading; they do not overlap.
+
+        `different` are the words of the blocks, each once.
+        """
+        known = self._look_up(different)
+        heavy = [*_heavy(known, blocks)]
         if not folded.text.isascii():
-            heavy += self._heavy_wide(folded.text)
+            heavy += self._heavy_wide(known, folded.text)
         heavy += [(at, at) for at in folded.disguised]
         heavy.sort()
         regions: list[_Span] = []
@@ -64,26 +77,41 @@ class Glance:
                 regions.append((begin, stop))
         return regions
 
-    def _heavy(self, blocks: Sequence[Block]) -> Iterator[_Span]:
-        """Where words stand together that weigh enough."""
-        weigh = self._known.__getitem__
-        for begin, long, words in blocks:
-            sums = [0, *accumulate(map(weigh, words))]
-            for first in _heavy_runs(sums, _TOGETHER, _STEP):
-                some = words[max(first - _MORE, 0) : first + _TOGETHER + _MORE]
-                if sum(map(weigh, set(some))) < ENOUGH_ONCE:
-                    continue
-                # About where they stand is enough: more around them is read anyway.
-                width = long / len(words)
-                yield begin + int(first * width), begin + int((first + _TOGETHER) * width)
+    def _look_up(self, words: Iterable[str]) -> Mapping[str, int]:
+        """What these words weigh, of those that weigh anything.
 
-    def _heavy_wide(self, text: str) -> Iterator[_Span]:
+        A word that begins like a stem is looked up when it is met first.
+        """
+        stems, known = self._stems, self._known
+        for word in [word for word in words if word[:BEGINNING] in stems and word not in known]:
+            if len(word) <= _LONGEST_WORD:
+                known[word] = self._weights.of_word(word)
+        if len(known) >= _MOST_REMEMBERED:
+            # Whoever is using them meanwhile keeps the old ones.
+            self._known = dict(self._own)
+        return known
+
+    def _heavy_wide(self, known: Mapping[str, int], text: str) -> Iterator[_Span]:
         """The same for scripts without blanks: only what is known is a word there."""
         matches = list(self._weights.lexicon.wide_pattern.finditer(text))
-        sums = [0, *accumulate(self._known[match.group()] for match in matches)]
+        sums = [0, *accumulate(known[match.group()] for match in matches)]
         for first in _heavy_runs(sums, _TOGETHER_WIDE, 2):
             last = matches[min(first + _TOGETHER_WIDE, len(matches)) - 1]
             yield matches[first].start(), last.end()
+
+
+def _heavy(known: Mapping[str, int], blocks: Sequence[Block]) -> Iterator[_Span]:
+    """Where words stand together that weigh enough."""
+    weigh, nothing = known.get, repeat(0)
+    for begin, long, words in blocks:
+        sums = [0, *accumulate(map(weigh, words, nothing))]
+        for first in _heavy_runs(sums, _TOGETHER, _STEP):
+            some = words[max(first - _MORE, 0) : first + _TOGETHER + _MORE]
+            if sum(map(weigh, set(some), nothing)) < ENOUGH_ONCE:
+                continue
+            # About where they stand is enough: more around them is read anyway.
+            width = long / len(words)
+            yield begin + int(first * width), begin + int((first + _TOGETHER) * width)
 
 
 def _heavy_runs(sums: Sequence[int], together: int, step: int) -> list[int]:
@@ -95,17 +123,3 @@ def _heavy_runs(sums: Sequence[int], together: int, step: int) -> list[int]:
     heavy = [step * number for number, (low, high) in enumerate(runs) if high - low >= ENOUGH]
     last = many - together
     return [*heavy, last] if last % step and sums[-1] - sums[last] >= ENOUGH else heavy
-
-
-class _Known(dict[str, int]):
-    def __init__(self, weights: Weights):
-        super().__init__()
-        self._weights = weights
-
-    def __missing__(self, word: str) -> int:
-        weight = self._weights.of_word(word)
-        if len(word) <= _LONGEST_REMEMBERED:
-            if len(self) >= _MOST_REMEMBERED:
-                self.clear()
-            self[word] = weight
-        return weight

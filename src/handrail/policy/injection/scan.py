@@ -63,11 +63,11 @@ def _hits(scales: _Scales, text: str, depth: int, *, encoded: bool = False) -> I
     short = len(folded.text) <= _SHORT
     everything = [(0, _SHORT)] if short or encoded or folded.smuggled else None
     blocks = blocks_of(folded)
-    for start, end in everything or scales.glance.regions(folded, blocks):
+    different = set[str]().union(*(block.words for block in blocks))
+    for start, end in everything or scales.glance.regions(folded, blocks, different):
         sentences = sentences_of(folded.text, start, end, scales.weights.lexicon)
         yield from _heavy(scales.weights, sentences, around, folded, text)
     if depth > 0:
-        different = set[str]().union(*(block.words for block in blocks))
         for piece in decoded_pieces(text, folded, different):
             for hit in _hits(scales, piece.text, depth - 1, encoded=True):
                 yield hit._replace(offset=piece.offset)

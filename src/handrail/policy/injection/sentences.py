@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from handrail.policy.injection.concepts import FIRST_WIDE, SECOND, Entry, Lexicon
+from handrail.policy.injection.concepts import FIRST_WIDE, SECOND, Entry, Lexicon, as_bits
 
 # A sentence this long ends at the next sign of any kind, and at so many words without one.
 _LONGEST_SENTENCE = 40
@@ -19,10 +19,14 @@ _MAY_END = frozenset('.!?\n<>|"')
 
 
 class Token(NamedTuple):
-    """A word that stands for concepts, the how-manieth word it is, and how it stands there."""
+    """A word that stands for concepts, the how-manieth word it is, and how it stands there.
+
+    `said` are the concepts once more, as bits.
+    """
 
     number: int
     concepts: tuple[int, ...]
+    said: int
     begins: bool
     colon: bool
 
@@ -62,7 +66,7 @@ def sentences_of(text: str, start: int, end: int, lexicon: Lexicon) -> list[Sent
             continue
         if entry is not None and (concepts := _concepts(entry, pieces, index)):
             colon = _leads_to_colon(text, at + len(word))
-            tokens.append(Token(len(words), concepts, begins, colon))
+            tokens.append(Token(len(words), concepts, as_bits(concepts), begins, colon))
         words.append(word)
         begins = False
         if len(words) >= _MOST_WORDS:

@@ -39,9 +39,15 @@ class Passage(NamedTuple):
 
 
 class _Weighed(NamedTuple):
-    """What a sentence brings along: its weight, its concepts as bits, and its claims."""
+    """What a sentence brings along: its weight, its concepts as bits, and its claims.
+
+    `single` is what these concepts weigh where none of them was said before, and `placed` what
+    those of them weigh more that begin it or stand before a colon.
+    """
 
     weight: int
+    single: int
+    placed: int
     said: int
     begun: int
     led: int
@@ -100,7 +106,7 @@ class Weights:
         """Every passage, weighed without what stands around it."""
         bias = self.signs.get("bias", 0)
         for first, beginning in enumerate(weighed):
-            if beginning.weight + _of(self._single, beginning.said) < 0:
+            if beginning.weight + beginning.single < 0:
                 # Without this sentence the passage weighs more.
                 continue
             lead = bias
@@ -110,8 +116,9 @@ class Weights:
                 if last > first and ends[last + 1] - ends[first] > MOST_WORDS:
                     break
                 one = weighed[last]
-                lead += one.weight + _of(self._single, one.said & ~said)
-                lead += _of(self._begins, one.begun & ~begun) + _of(self._colon, one.led & ~led)
+                lead += one.weight + one.single + one.placed
+                lead -= _of(self._single, one.said & said)
+                lead -= self._of_places(one.begun & begun, one.led & led)
                 said, begun, led = said | one.said, begun | one.begun, led | one.led
                 claimed |= one.claimed
                 told = [*self._claims.of_passage(claimed, said)] if claimed else []
@@ -121,19 +128,18 @@ class Weights:
     def _weigh(self, sentence: Sentence) -> _Weighed:
         weight = _sum(self.words, sentence.words) + self._near(sentence.tokens)
         claimed = self._claims.of_sentence(sentence.tokens)
-        return _Weighed(weight, *_masks(sentence.tokens), claimed)
+        said, begun, led = _masks(sentence.tokens)
+        single, placed = _of(self._single, said), self._of_places(begun, led)
+        return _Weighed(weight, single, placed, said, begun, led, claimed)
+
+    def _of_places(self, begun: int, led: int) -> int:
+        return _of(self._begins, begun) + _of(self._colon, led)
 
     def of_sentence(self, sentence: Sentence) -> int:
         """What a sentence weighs, wherever it stands."""
         one = self._weigh(sentence)
         claims = self._claims.of_passage(one.claimed, one.said)
-        return (
-            one.weight
-            + _of(self._single, one.said)
-            + _of(self._begins, one.begun)
-            + _of(self._colon, one.led)
-            + sum(self.claims.get(name, 0) for name in claims)
-        )
+        return one.weight + one.single + one.placed + sum(self.claims.get(name, 0) for name in claims)
 
     def of_unseen(self, passage: Passage) -> int:
         """What a passage weighs more for being written so that it is not seen."""
@@ -152,9 +158,8 @@ class Weights:
 
     def of_word(self, word: str) -> int:
         """What a word weighs by itself."""
-        entry = self.lexicon.entries[word]
-        concepts = entry.concepts if entry else ()
-        return self.words.get(word, 0) + sum(self._single[number] for number in concepts)
+        concepts = self.lexicon.concepts_of(word)
+        return self.words.get(word, 0) + sum([self._single[number] for number in concepts])
 
     def of_signs(self, signs: Iterable[str]) -> int:
         return sum(self.signs.get(sign, 0) for sign in signs)
@@ -210,14 +215,11 @@ def _masks(tokens: Sequence[Token]) -> tuple[int, int, int]:
     """The concepts of a sentence as bits: all, those that begin it, those before a colon."""
     said = begun = led = 0
     for token in tokens:
-        bits = 0
-        for concept in token.concepts:
-            bits |= 1 << concept
-        said |= bits
+        said |= token.said
         if token.begins:
-            begun |= bits
+            begun |= token.said
         if token.colon:
-            led |= bits
+            led |= token.said
     return said, begun, led
 
 
