@@ -8,7 +8,7 @@ import base64
 import binascii
 import codecs
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from enum import Enum, auto
 from itertools import groupby
 from typing import NamedTuple
@@ -22,8 +22,6 @@ _WIDEST_CODE = 10
 _SHORTEST_RUN = 12
 _AROUND = 400
 _FARTHEST_START = 64
-_MOST_REMEMBERED = 50_000
-_LONGEST_REMEMBERED = 40
 
 _TOKEN = re.compile(r"[A-Za-z0-9+/_-]{16,20000}={0,2}")
 _TOKEN_CHAR = re.compile(r"[A-Za-z0-9+/_-]")
@@ -43,10 +41,9 @@ _ROTATED = tuple(codecs.encode(word, "rot13") for word in _TELLING)
 _MIRRORED = tuple(word[::-1] for word in _TELLING)
 # The, and, you, your, this: somebody wrote whole sentences so.
 _ROTATED_WORDS = frozenset({"gur", "naq", "lbh", "lbhe", "guvf"})
+_ODD_BEGINNINGS = frozenset(word[:3] for word in (*_ROTATED, *_ROTATED_WORDS))
+_ODD_ENDINGS = frozenset(word[-3:] for word in _MIRRORED)
 _SPELLED = ("ignore", "disregard", "forget", "system", "agent")
-# Each of the above has one of these.
-_SPELLED_SIGNS = ("g", "y")
-_ALONE = re.compile(r" [gy] \w(?: |$)")
 _WORD_GAP = re.compile(r"[ ._*-]{2,3}")
 _SPELLED_OUT = re.compile(r"(?<![a-z0-9])[a-z0-9](?:[ ._*-]{1,3}[a-z0-9](?![a-z0-9])){3,400}")
 
@@ -66,7 +63,6 @@ class Disguise(Enum):
     LEET = auto()
     ROTATED = auto()
     MIRRORED = auto()
-    SPELLED = auto()
 
 
 class Sign(NamedTuple):
@@ -79,8 +75,6 @@ class Sign(NamedTuple):
 
 def disguise_of(word: str) -> Disguise | None:
     """Of which disguise a word is a sign. Most words are of none."""
-    if len(word) == 1:
-        return Disguise.SPELLED if word in _SPELLED_SIGNS else None
     if not word.isalpha():
         if word in _ANY_LETTER_CODE:
             return Disguise.CODES
@@ -93,19 +87,17 @@ def disguise_of(word: str) -> Disguise | None:
     return Disguise.MIRRORED if word.endswith(_MIRRORED) else None
 
 
-class _Disguises(dict[str, Disguise | None]):
-    """Words looked at before. Texts say the same words again and again."""
-
-    def __missing__(self, word: str) -> Disguise | None:
-        disguise = disguise_of(word)
-        if len(word) <= _LONGEST_REMEMBERED:
-            if len(self) >= _MOST_REMEMBERED:
-                self.clear()
-            self[word] = disguise
-        return disguise
-
-
-_DISGUISES = _Disguises()
+def _disguises(words: Iterable[str]) -> dict[str, Disguise]:
+    """Those words that are signs of a disguise. Nearly all are known at once to be none."""
+    odd = [
+        word
+        for word in words
+        if word[:3] in _ODD_BEGINNINGS
+        or word[-3:] in _ODD_ENDINGS
+        or not word.isalpha()
+        or len(word) >= _LONG_WORD
+    ]
+    return {word: disguise for word in odd if (disguise := disguise_of(word))}
 
 
 def _signs(folded: Folded, words: Sequence[str], known: Mapping[str, Disguise]) -> Iterator[Sign]:
@@ -123,17 +115,17 @@ _UNDO: dict[Disguise, Callable[[str], str]] = {
 }
 
 
-def decoded_pieces(text: str, folded: Folded, different: Iterable[str]) -> Iterator[Piece]:
+def decoded_pieces(text: str, folded: Folded, different: Set[str]) -> Iterator[Piece]:
     """Every piece of a text that says something once its disguise is taken off.
 
     `different` are the words of the folded text, each once.
     """
-    known = {word: disguise for word in different if (disguise := _DISGUISES[word])}
-    if Disguise.SPELLED in known.values():
+    known = _disguises(different)
+    if any(different >= set(word) and " ".join(word) in folded.words for word in _SPELLED):
         yield from _spelled_out(folded)
     codes = sum(disguise is Disguise.CODES for disguise in known.values())
-    left_out = {Disguise.SPELLED, Disguise.CODES if codes < _FEWEST_CODES else None}
-    known = {word: disguise for word, disguise in known.items() if disguise not in left_out}
+    if codes < _FEWEST_CODES:
+        known = {word: one for word, one in known.items() if one is not Disguise.CODES}
     if not known:
         return
     words = folded.words.split()
@@ -258,11 +250,6 @@ def _lines_around(folded: Folded, signs: list[Sign], undo: Callable[[str], str])
 
 
 def _spelled_out(folded: Folded) -> Iterator[Piece]:
-    # Two letters that stand alone side by side are rare, and looked for much faster.
-    if not any(_ALONE.match(folded.words, at) for at in _letters_alone(folded.words)):
-        return
-    if not any(" ".join(word) in folded.words for word in _SPELLED):
-        return
     for match in _SPELLED_OUT.finditer(folded.text):
         run = match.group()
         parts = _WORD_GAP.split(run) if _WORD_GAP.search(run) else [run]
@@ -270,11 +257,3 @@ def _spelled_out(folded: Folded) -> Iterator[Piece]:
             parts = run.split(" ")
         said = " ".join(re.sub(r"[ ._*-]", "", part) for part in parts)
         yield Piece(said, folded.origin(match.start()))
-
-
-def _letters_alone(words: str) -> Iterator[int]:
-    for letter in _SPELLED_SIGNS:
-        at = words.find(f" {letter} ")
-        while at >= 0:
-            yield at
-            at = words.find(f" {letter} ", at + 2)

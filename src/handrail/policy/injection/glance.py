@@ -1,8 +1,8 @@
 """A first glance: where the words of a text weigh so much that its sentences are worth reading."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
-from typing import NamedTuple
 
 from handrail.policy.injection.concepts import BEGINNING
 from handrail.policy.injection.normalise import Folded
@@ -16,7 +16,6 @@ _TOGETHER = 12
 _STEP = 6
 _TOGETHER_WIDE = 10
 _BLOCK = 1_500
-_OVERLAP = 120
 _BEFORE = 120
 _AFTER = 180
 _MOST_REMEMBERED = 50_000
@@ -26,21 +25,29 @@ _LONGEST_WORD = 40
 _Span = tuple[int, int]
 
 
-class Block(NamedTuple):
-    """Where some words of a text begin, how many characters they are in all, and the words."""
+class Words:
+    """All words of a folded text, and about where they stand: that is known by blocks."""
 
-    start: int
-    length: int
-    words: list[str]
+    def __init__(self, folded: Folded):
+        self.all: list[str] = []
+        self._starts = [0]
+        self._firsts = [0]
+        written, end = folded.words, 0
+        while end < len(written):
+            start, end = end, written.find(" ", end + _BLOCK)
+            end = len(written) if end < 0 else end
+            self.all += written[start:end].split()
+            self._starts.append(end)
+            self._firsts.append(len(self.all))
 
-
-def blocks_of(folded: Folded) -> list[Block]:
-    """The words of a text in blocks that overlap a little, so that none is cut apart in all."""
-    parts = (
-        (start, folded.words[start : start + _BLOCK + _OVERLAP])
-        for start in range(0, len(folded.words), _BLOCK)
-    )
-    return [Block(start, len(part), part.split()) for start, part in parts]
+    def about(self, number: int) -> int:
+        """About where a word stands, by how many words stand before it."""
+        after = bisect_right(self._firsts, number)
+        if after == len(self._firsts):
+            return self._starts[-1]
+        first, start = self._firsts[after - 1], self._starts[after - 1]
+        width = (self._starts[after] - start) / (self._firsts[after] - first)
+        return start + int((number - first) * width)
 
 
 class Glance:
@@ -56,14 +63,14 @@ class Glance:
         self._known = dict(self._own)
 
     def regions(
-        self, folded: Folded, blocks: Sequence[Block], different: Iterable[str]
+        self, folded: Folded, words: Words, different: Iterable[str]
     ) -> list[_Span]:
         """Stretches of a folded text that are worth reading; they do not overlap.
 
-        `different` are the words of the blocks, each once.
+        `different` are its words, each once.
         """
         known = self._look_up(different)
-        heavy = [*_heavy(known, blocks)]
+        heavy = [*_heavy(known, words)]
         if not folded.text.isascii():
             heavy += self._heavy_wide(known, folded.text)
         heavy += [(at, at) for at in folded.disguised]
@@ -100,18 +107,15 @@ class Glance:
             yield matches[first].start(), last.end()
 
 
-def _heavy(known: Mapping[str, int], blocks: Sequence[Block]) -> Iterator[_Span]:
+def _heavy(known: Mapping[str, int], words: Words) -> Iterator[_Span]:
     """Where words stand together that weigh enough."""
     weigh, nothing = known.get, repeat(0)
-    for begin, long, words in blocks:
-        sums = [0, *accumulate(map(weigh, words, nothing))]
-        for first in _heavy_runs(sums, _TOGETHER, _STEP):
-            some = words[max(first - _MORE, 0) : first + _TOGETHER + _MORE]
-            if sum(map(weigh, set(some), nothing)) < ENOUGH_ONCE:
-                continue
+    sums = [0, *accumulate(map(weigh, words.all, nothing))]
+    for first in _heavy_runs(sums, _TOGETHER, _STEP):
+        some = words.all[max(first - _MORE, 0) : first + _TOGETHER + _MORE]
+        if sum(map(weigh, set(some), nothing)) >= ENOUGH_ONCE:
             # About where they stand is enough: more around them is read anyway.
-            width = long / len(words)
-            yield begin + int(first * width), begin + int((first + _TOGETHER) * width)
+            yield words.about(first), words.about(first + _TOGETHER)
 
 
 def _heavy_runs(sums: Sequence[int], together: int, step: int) -> list[int]:

@@ -11,6 +11,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from urllib.parse import unquote
 
 # Letters of other scripts that look like Latin ones; used only in words that mix scripts.
@@ -28,6 +29,7 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")
     | {"\u3002": ".", "\u3001": ","}
 )
+_NO_WORD = re.compile(r"[\W_]")
 _BREAK = re.compile(r"\\[nrt]")
 _OTHER_SCRIPT = re.compile(r"[\u0370-\u058f]")
 # What follows the character with which each kind of escape begins.
@@ -53,6 +55,7 @@ _FIRST_ODD = 0x2100
 _FEWEST_ODD = 3
 
 _TAGS = range(0xE0020, 0xE007F)
+_STEP = 500
 _SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 
 
@@ -101,7 +104,7 @@ def _fold_strange(text: str, strange: re.Pattern[str], *, mixed: bool = False) -
     smuggled: list[int] = []
     hidden: list[int] = []
     done = length = 0
-    for match in strange.finditer(text):
+    for match in _found(strange, text):
         start, end = match.span()
         run = match.group()
         beside = text[max(start - 1, 0) : start] + text[end : end + 1]
@@ -124,6 +127,18 @@ def _fold_strange(text: str, strange: re.Pattern[str], *, mixed: bool = False) -
     return _folded("".join(parts).lower(), tuple(smuggled), hidden, ours, theirs)
 
 
+def _found(strange: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Where anything is strange. What is plain is left out in large steps, which is faster."""
+    if strange is not _NOT_ASCII:
+        yield from strange.finditer(text)
+        return
+    starts = range(0, len(text), _STEP)
+    for plain, some in groupby(starts, lambda start: text[start : start + _STEP].isascii()):
+        if not plain:
+            steps = [*some]
+            yield from strange.finditer(text, steps[0], steps[-1] + _STEP)
+
+
 def _folded(
     text: str,
     smuggled: tuple[int, ...] = (),
@@ -135,7 +150,7 @@ def _folded(
         # Much faster than by characters.
         words = text.encode().translate(_BLANKS).decode()
     else:
-        words = text.translate(_WIDE_BLANKS)
+        words = _NO_WORD.sub(" ", text)
     return Folded(text, words, smuggled, disguised, ours, theirs)
 
 
@@ -226,16 +241,6 @@ class _Characters(dict[int, str]):
         return told
 
 
-class _Blanks(dict[int, str]):
-    """Letters and figures as they are, a blank for everything else."""
-
-    def __missing__(self, number: int) -> str:
-        told = chr(number) if chr(number).isalnum() else " "
-        if len(self) < 20_000:
-            self[number] = told
-        return told
-
-
 def _fold_character(char: str) -> str:
     number = ord(char)
     if number < 0x80:
@@ -267,4 +272,3 @@ _BLANKS = bytes(
     number if chr(number) in string.ascii_letters + string.digits else ord(" ")
     for number in range(256)
 )
-_WIDE_BLANKS = _Blanks()

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from handrail.core.visible import cut, visible
 from handrail.policy.injection.encoded import decoded_pieces
-from handrail.policy.injection.glance import Glance, blocks_of
+from handrail.policy.injection.glance import Glance, Words
 from handrail.policy.injection.normalise import Folded, fold
 from handrail.policy.injection.report import InjectionFinding, InjectionReport
 from handrail.policy.injection.sentences import Sentence, sentences_of
@@ -62,9 +62,9 @@ def _hits(scales: _Scales, text: str, depth: int, *, encoded: bool = False) -> I
     # What is short, decoded or smuggled is read from its beginning, whatever it says.
     short = len(folded.text) <= _SHORT
     everything = [(0, _SHORT)] if short or encoded or folded.smuggled else None
-    blocks = blocks_of(folded)
-    different = set[str]().union(*(block.words for block in blocks))
-    for start, end in everything or scales.glance.regions(folded, blocks, different):
+    words = Words(folded)
+    different = {*words.all}
+    for start, end in everything or scales.glance.regions(folded, words, different):
         sentences = sentences_of(folded.text, start, end, scales.weights.lexicon)
         yield from _heavy(scales.weights, sentences, around, folded, text)
     if depth > 0:

@@ -40,30 +40,30 @@ class Sentence(NamedTuple):
     tokens: list[Token]
 
 
-_Piece = tuple[int, str | None, Entry | None]
-
-
 def sentences_of(text: str, start: int, end: int, lexicon: Lexicon) -> list[Sentence]:
     """The sentences of a stretch of folded text."""
     sentences: list[Sentence] = []
     words: list[str] = []
     tokens: list[Token] = []
     pieces = _pieces(text, start, end, lexicon)
+    entries = lexicon.entries
     first, begins = start, True
     # Where the line begins; far enough before, if that is too far to matter.
     line = text.rfind("\n", max(start - _SHORT_LINE, 0), start) + 1
     if not line and start > _SHORT_LINE:
         line = start - _SHORT_LINE
-    for index, (at, word, entry) in enumerate(pieces):
-        if word is None:
+    for index, piece in enumerate(pieces):
+        at, word = piece.start(), piece.group()
+        if word in _SIGNS:
             begins = True
             if len(words) >= _LONGEST_SENTENCE or _is_end(text, at, line):
                 if words:
                     sentences.append(Sentence(first, at, words, tokens))
                 words, tokens, first = [], [], at + 1
-            if text[at] == "\n":
+            if word == "\n":
                 line = at + 1
             continue
+        entry = entries[word]
         if entry is not None and (concepts := _concepts(entry, pieces, index)):
             colon = _leads_to_colon(text, at + len(word))
             tokens.append(Token(len(words), concepts, as_bits(concepts), begins, colon))
@@ -92,35 +92,25 @@ def _leads_to_colon(text: str, at: int) -> bool:
     return colon >= 0 and text.count(" ", at, colon) < 4
 
 
-def _concepts(entry: Entry, pieces: Sequence[_Piece], index: int) -> tuple[int, ...]:
+def _concepts(entry: Entry, pieces: Sequence[re.Match[str]], index: int) -> tuple[int, ...]:
     """What a word stands for, alone and as the first of several."""
     if entry.phrases is None or index + 1 == len(pieces):
         return entry.concepts
-    second = pieces[index + 1][1]
-    phrases = entry.phrases.get(second[:SECOND]) if second else None
+    phrases = entry.phrases.get(pieces[index + 1].group()[:SECOND])
     if phrases is None:
         return entry.concepts
-    following = [word for _, word, _ in pieces[index + 1 : index + _PHRASE_REACH] if word]
+    near = [piece.group() for piece in pieces[index + 1 : index + _PHRASE_REACH]]
+    following = [word for word in near if word not in _SIGNS]
     begun = {phrase.concept for phrase in phrases if phrase.goes_on(following)}
     return entry.concepts + tuple(sorted(begun.difference(entry.concepts)))
 
 
-def _pieces(text: str, start: int, end: int, lexicon: Lexicon) -> list[_Piece]:
-    """Words with what is known of them, and None for each sign between them that matters."""
+def _pieces(text: str, start: int, end: int, lexicon: Lexicon) -> list[re.Match[str]]:
+    """Words, and each sign between them that matters."""
     while start > 0 and text[start - 1].isalnum() and ord(text[start]) < FIRST_WIDE:
         start -= 1
-    entries = lexicon.entries
-    found: list[_Piece] = []
-    for match in _PIECE.finditer(text, start, end):
-        word = match.group()
-        if word in _SIGNS:
-            found.append((match.start(), None, None))
-        else:
-            found.append((match.start(), word, entries[word]))
+    found = [*_PIECE.finditer(text, start, end)]
     if not text.isascii():
-        found += [
-            (match.start(), match.group(), entries[match.group()])
-            for match in lexicon.wide_pattern.finditer(text, start, end)
-        ]
-        found.sort(key=lambda piece: piece[0])
+        found += lexicon.wide_pattern.finditer(text, start, end)
+        found.sort(key=re.Match[str].start)
     return found

@@ -93,17 +93,18 @@ class Weights:
         words = [word for sentence in sentences for word in sentence.words]
         ends = [0, *accumulate(len(sentence.words) for sentence in sentences)]
         weighed = [self._weigh(one) for one in sentences]
-        for first, last, weight, said, claims in self._alone(weighed, ends):
-            # Words around a passage seldom weigh more than that.
-            if weight >= least - _MOST_AROUND:
-                begin, end = ends[first], ends[last + 1]
-                weight += _sum(self.before, words[max(begin - AROUND, 0) : begin])
-                weight += _sum(self.after, words[end : end + AROUND])
-                if weight >= least:
-                    yield Passage(first, last, weight, said, claims)
+        # Words around a passage seldom weigh more than that.
+        for passage in self._alone(weighed, ends, least - _MOST_AROUND):
+            begin, end = ends[passage.first], ends[passage.last + 1]
+            weight = passage.weight + _sum(self.before, words[max(begin - AROUND, 0) : begin])
+            weight += _sum(self.after, words[end : end + AROUND])
+            if weight >= least:
+                yield passage._replace(weight=weight)
 
-    def _alone(self, weighed: Sequence[_Weighed], ends: Sequence[int]) -> Iterator[Passage]:
-        """Every passage, weighed without what stands around it."""
+    def _alone(
+        self, weighed: Sequence[_Weighed], ends: Sequence[int], least: int
+    ) -> Iterator[Passage]:
+        """The passages that weigh at least so much without what stands around them."""
         bias = self.signs.get("bias", 0)
         for first, beginning in enumerate(weighed):
             if beginning.weight + beginning.single < 0:
@@ -117,13 +118,16 @@ class Weights:
                     break
                 one = weighed[last]
                 lead += one.weight + one.single + one.placed
-                lead -= _of(self._single, one.said & said)
-                lead -= self._of_places(one.begun & begun, one.led & led)
+                if said & one.said:
+                    # What was said before does not count again.
+                    lead -= _of(self._single, one.said & said)
+                    lead -= self._of_places(one.begun & begun, one.led & led)
                 said, begun, led = said | one.said, begun | one.begun, led | one.led
                 claimed |= one.claimed
                 told = [*self._claims.of_passage(claimed, said)] if claimed else []
-                claims = sum(self.claims.get(name, 0) for name in told)
-                yield Passage(first, last, lead + claims, said, "any" in told)
+                weight = lead + sum([self.claims.get(name, 0) for name in told])
+                if weight >= least:
+                    yield Passage(first, last, weight, said, "any" in told)
 
     def _weigh(self, sentence: Sentence) -> _Weighed:
         weight = _sum(self.words, sentence.words) + self._near(sentence.tokens)
