@@ -98,28 +98,32 @@ class Lexicon:
         else:
             _put(self.stems.setdefault(beginning, {}) if is_stem else self.whole, stem, number)
 
-    def concepts_of(self, word: str) -> set[int]:
+    def concepts_of(self, word: str) -> Sequence[int]:
         """What a word stands for by itself; nothing, for most."""
         if ord(word[0]) >= FIRST_WIDE:
-            return {*self.wide.get(word, ())}
-        concepts = {*self.whole.get(word, ())}
-        for stem, numbers in self.stems.get(word[:BEGINNING], {}).items():
-            if word.startswith(stem):
-                concepts.update(numbers)
+            return self.wide.get(word, ())
+        concepts = self.whole.get(word, ())
+        beginning = word[:BEGINNING]
+        if beginning in self.stems:
+            for stem, numbers in self.stems[beginning].items():
+                if word.startswith(stem):
+                    concepts = sorted({*concepts, *numbers})
         return concepts
 
     def entry_of(self, word: str) -> Entry | None:
         """What is known of a word; None for most."""
         concepts = self.concepts_of(word)
         phrases = [*self._phrases.get(word, ())]
-        for stem, begun in self._phrase_stems.get(word[:BEGINNING], {}).items():
-            phrases += begun if word.startswith(stem) else ()
+        beginning = word[:BEGINNING]
+        if beginning in self._phrase_stems:
+            for stem, begun in self._phrase_stems[beginning].items():
+                phrases += begun if word.startswith(stem) else ()
         if not concepts and not phrases:
             return None
         by_second: dict[str, list[Phrase]] = {}
         for phrase in phrases:
             by_second.setdefault(phrase.rest[0].rstrip("*")[:SECOND], []).append(phrase)
-        return Entry(tuple(sorted(concepts)), by_second or None)
+        return Entry(tuple(concepts), by_second or None)
 
 
 class _Entries(dict[str, "Entry | None"]):

@@ -8,9 +8,9 @@ from handrail.policy.injection.concepts import BEGINNING
 from handrail.policy.injection.normalise import Folded
 from handrail.policy.injection.weighing import Weights
 
-# Some words together must weigh so much, and so much with some more when each counts once.
-ENOUGH = 200
-ENOUGH_ONCE = 260
+# Some words together must weigh so much, each counted once, and so much with some more.
+ENOUGH = 225
+ENOUGH_WITH_MORE = 240
 _MORE = 6
 _TOGETHER = 12
 _STEP = 6
@@ -112,8 +112,11 @@ def _heavy(known: Mapping[str, int], words: Words) -> Iterator[_Span]:
     weigh, nothing = known.get, repeat(0)
     sums = [0, *accumulate(map(weigh, words.all, nothing))]
     for first in _heavy_runs(sums, _TOGETHER, _STEP):
-        some = words.all[max(first - _MORE, 0) : first + _TOGETHER + _MORE]
-        if sum(map(weigh, set(some), nothing)) >= ENOUGH_ONCE:
+        once = {*words.all[first : first + _TOGETHER]}
+        more = {*words.all[max(first - _MORE, 0) : first + _TOGETHER + _MORE]}
+        if sum(map(weigh, once, nothing)) < ENOUGH:
+            continue
+        if sum(map(weigh, more, nothing)) >= ENOUGH_WITH_MORE:
             # About where they stand is enough: more around them is read anyway.
             yield words.about(first), words.about(first + _TOGETHER)
 
