@@ -3,7 +3,7 @@
 
 from itertools import pairwise
 
-from handrail.policy.injection.glance import Glance, Words
+from handrail.policy.injection.glance import Glance
 from handrail.policy.injection.normalise import Folded, fold
 from handrail.policy.injection.weighing import shipped_weights
 
@@ -16,8 +16,7 @@ GLANCE = Glance(shipped_weights())
 
 def regions(text: str) -> tuple[Folded, list[tuple[int, int]]]:
     folded = fold(text)
-    words = Words(folded)
-    return folded, GLANCE.regions(folded, words, {*words.all})
+    return folded, GLANCE.at(folded).regions
 
 
 def test_little_of_an_ordinary_text_is_read() -> None:

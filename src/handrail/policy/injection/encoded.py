@@ -118,7 +118,8 @@ _UNDO: dict[Disguise, Callable[[str], str]] = {
 def decoded_pieces(text: str, folded: Folded, different: Set[str]) -> Iterator[Piece]:
     """Every piece of a text that says something once its disguise is taken off.
 
-    `different` are the words of the folded text, each once.
+    `different` are the words of the folded text, each once; those that are certainly plain may
+    be left out.
     """
     known = _disguises(different)
     if any(different >= set(word) and " ".join(word) in folded.words for word in _SPELLED):

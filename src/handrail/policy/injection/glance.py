@@ -1,23 +1,28 @@
 """A first glance: where the words of a text weigh so much that its sentences are worth reading."""
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
+from operator import sub
+from typing import NamedTuple
 
 from handrail.policy.injection.concepts import BEGINNING
+from handrail.policy.injection.encoded import disguise_of
 from handrail.policy.injection.normalise import Folded
 from handrail.policy.injection.weighing import Weights
 
 # Some words together must weigh so much, each counted once, and so much with some more.
 ENOUGH = 225
 ENOUGH_WITH_MORE = 240
+ENOUGH_WIDE = 200
 _MORE = 6
 _TOGETHER = 12
 _STEP = 6
 _TOGETHER_WIDE = 10
-_BLOCK = 1_500
+_PART = 3_000
+_CARRIED = 18
+_MOST_CARRIED = 600
 _BEFORE = 120
-_AFTER = 180
+_AFTER = 120
 _MOST_REMEMBERED = 50_000
 # What is longer is no word that anybody would say.
 _LONGEST_WORD = 40
@@ -25,29 +30,11 @@ _LONGEST_WORD = 40
 _Span = tuple[int, int]
 
 
-class Words:
-    """All words of a folded text, and about where they stand: that is known by blocks."""
+class Seen(NamedTuple):
+    """What a glance at a text sees: what is worth reading, and its less usual words, each once."""
 
-    def __init__(self, folded: Folded):
-        self.all: list[str] = []
-        self._starts = [0]
-        self._firsts = [0]
-        written, end = folded.words, 0
-        while end < len(written):
-            start, end = end, written.find(" ", end + _BLOCK)
-            end = len(written) if end < 0 else end
-            self.all += written[start:end].split()
-            self._starts.append(end)
-            self._firsts.append(len(self.all))
-
-    def about(self, number: int) -> int:
-        """About where a word stands, by how many words stand before it."""
-        after = bisect_right(self._firsts, number)
-        if after == len(self._firsts):
-            return self._starts[-1]
-        first, start = self._firsts[after - 1], self._starts[after - 1]
-        width = (self._starts[after] - start) / (self._firsts[after] - first)
-        return start + int((number - first) * width)
+    regions: list[_Span]
+    unusual: set[str]
 
 
 class Glance:
@@ -61,72 +48,94 @@ class Glance:
             for word in [*weights.words, *weights.lexicon.whole, *weights.lexicon.wide]
         }
         self._known = dict(self._own)
+        self._plain = {word for word in self._own if len(word) > 1 and not disguise_of(word)}
 
-    def regions(
-        self, folded: Folded, words: Words, different: Iterable[str]
-    ) -> list[_Span]:
-        """Stretches of a folded text that are worth reading; they do not overlap.
-
-        `different` are its words, each once.
-        """
-        known = self._look_up(different)
-        heavy = [*_heavy(known, words)]
+    def at(self, folded: Folded) -> Seen:
+        """Stretches of a folded text that are worth reading; they do not overlap."""
+        known = self._known
+        heavy: list[_Span] = [(at, at) for at in folded.disguised]
+        parts = [(start, part, part.split()) for start, part in _parts(folded.words)]
+        different = set[str]().union(*(words for _, _, words in parts))
+        self._look_up(different, known)
+        for start, part, words in parts:
+            for first in _heavy_runs(known, words):
+                begin = _place(part, first)
+                heavy.append((start + begin, start + begin + _place(part[begin:], _TOGETHER)))
         if not folded.text.isascii():
             heavy += self._heavy_wide(known, folded.text)
-        heavy += [(at, at) for at in folded.disguised]
-        heavy.sort()
-        regions: list[_Span] = []
-        for start, end in heavy:
-            begin, stop = max(start - _BEFORE, 0), end + _AFTER
-            if regions and begin <= regions[-1][1]:
-                regions[-1] = (regions[-1][0], max(stop, regions[-1][1]))
-            else:
-                regions.append((begin, stop))
-        return regions
-
-    def _look_up(self, words: Iterable[str]) -> Mapping[str, int]:
-        """What these words weigh, of those that weigh anything.
-
-        A word that begins like a stem is looked up when it is met first.
-        """
-        stems, known = self._stems, self._known
-        for word in [word for word in words if word[:BEGINNING] in stems and word not in known]:
-            if len(word) <= _LONGEST_WORD:
-                known[word] = self._weights.of_word(word)
         if len(known) >= _MOST_REMEMBERED:
             # Whoever is using them meanwhile keeps the old ones.
             self._known = dict(self._own)
-        return known
+        return Seen(_joined(sorted(heavy)), different - self._plain)
+
+    def _look_up(self, words: Iterable[str], known: dict[str, int]) -> None:
+        """A word that begins like a stem is looked up when it is met first."""
+        stems = self._stems
+        for word in [word for word in words if word[:BEGINNING] in stems and word not in known]:
+            if len(word) <= _LONGEST_WORD:
+                known[word] = self._weights.of_word(word)
 
     def _heavy_wide(self, known: Mapping[str, int], text: str) -> Iterator[_Span]:
         """The same for scripts without blanks: only what is known is a word there."""
         matches = list(self._weights.lexicon.wide_pattern.finditer(text))
         sums = [0, *accumulate(known[match.group()] for match in matches)]
-        for first in _heavy_runs(sums, _TOGETHER_WIDE, 2):
+        for first in _heavy_sums(sums, _TOGETHER_WIDE, 2, ENOUGH_WIDE):
             last = matches[min(first + _TOGETHER_WIDE, len(matches)) - 1]
             yield matches[first].start(), last.end()
 
 
-def _heavy(known: Mapping[str, int], words: Words) -> Iterator[_Span]:
-    """Where words stand together that weigh enough."""
+def _parts(words: str) -> Iterator[tuple[int, str]]:
+    """A text in parts that end with a word, and where they begin.
+
+    The last words of each, unless they are very long, are the first of the next.
+    """
+    start, end = 0, 0
+    while end < len(words):
+        end = words.find(" ", start + _PART)
+        end = len(words) if end < 0 else end
+        part = words[start:end]
+        yield start, part
+        carried = len(part) - len("".join(part.rsplit(None, _CARRIED)[:1]))
+        start = end - min(carried, _MOST_CARRIED)
+
+
+def _place(part: str, number: int) -> int:
+    """Where a word stands, by how many stand before it."""
+    rest = part.split(None, number)[number:]
+    return len(part) - len(rest[0]) if rest else len(part)
+
+
+def _heavy_runs(known: Mapping[str, int], words: Sequence[str]) -> Iterator[int]:
+    """At which word runs begin that weigh enough."""
     weigh, nothing = known.get, repeat(0)
-    sums = [0, *accumulate(map(weigh, words.all, nothing))]
-    for first in _heavy_runs(sums, _TOGETHER, _STEP):
-        once = {*words.all[first : first + _TOGETHER]}
-        more = {*words.all[max(first - _MORE, 0) : first + _TOGETHER + _MORE]}
+    sums = [*accumulate(map(weigh, words, nothing), initial=0)]
+    for first in _heavy_sums(sums, _TOGETHER, _STEP, ENOUGH):
+        once = {*words[first : first + _TOGETHER]}
         if sum(map(weigh, once, nothing)) < ENOUGH:
             continue
+        more = {*words[max(first - _MORE, 0) : first + _TOGETHER + _MORE]}
         if sum(map(weigh, more, nothing)) >= ENOUGH_WITH_MORE:
-            # About where they stand is enough: more around them is read anyway.
-            yield words.about(first), words.about(first + _TOGETHER)
+            yield first
 
 
-def _heavy_runs(sums: Sequence[int], together: int, step: int) -> list[int]:
-    """At which word each run begins that weighs enough."""
+def _heavy_sums(sums: Sequence[int], together: int, step: int, enough: int) -> list[int]:
+    """Where so many together weigh enough."""
     many = len(sums) - 1
     if many < together:
-        return [0] if many and sums[-1] >= ENOUGH else []
-    runs = zip(sums[::step], sums[together::step], strict=False)
-    heavy = [step * number for number, (low, high) in enumerate(runs) if high - low >= ENOUGH]
+        return [0] if many and sums[-1] >= enough else []
+    runs = map(sub, sums[together::step], sums[::step])
+    heavy = [step * number for number, weight in enumerate(runs) if weight >= enough]
     last = many - together
-    return [*heavy, last] if last % step and sums[-1] - sums[last] >= ENOUGH else heavy
+    return [*heavy, last] if last % step and sums[-1] - sums[last] >= enough else heavy
+
+
+def _joined(heavy: Sequence[_Span]) -> list[_Span]:
+    """Stretches with some more around them; those that meet are one."""
+    regions: list[_Span] = []
+    for start, end in heavy:
+        begin, stop = max(start - _BEFORE, 0), end + _AFTER
+        if regions and begin <= regions[-1][1]:
+            regions[-1] = (regions[-1][0], max(stop, regions[-1][1]))
+        else:
+            regions.append((begin, stop))
+    return regions

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from handrail.core.visible import cut, visible
 from handrail.policy.injection.encoded import decoded_pieces
-from handrail.policy.injection.glance import Glance, Words
+from handrail.policy.injection.glance import Glance, Seen
 from handrail.policy.injection.normalise import Folded, fold
 from handrail.policy.injection.report import InjectionFinding, InjectionReport
 from handrail.policy.injection.sentences import Sentence, sentences_of
@@ -61,14 +61,15 @@ def _hits(scales: _Scales, text: str, depth: int, *, encoded: bool = False) -> I
     around = Surroundings(folded, encoded=encoded)
     # What is short, decoded or smuggled is read from its beginning, whatever it says.
     short = len(folded.text) <= _SHORT
-    everything = [(0, _SHORT)] if short or encoded or folded.smuggled else None
-    words = Words(folded)
-    different = {*words.all}
-    for start, end in everything or scales.glance.regions(folded, words, different):
+    if short or encoded or folded.smuggled:
+        seen = Seen([(0, _SHORT)], {*folded.words.split()})
+    else:
+        seen = scales.glance.at(folded)
+    for start, end in seen.regions:
         sentences = sentences_of(folded.text, start, end, scales.weights.lexicon)
         yield from _heavy(scales.weights, sentences, around, folded, text)
     if depth > 0:
-        for piece in decoded_pieces(text, folded, different):
+        for piece in decoded_pieces(text, folded, seen.unusual):
             for hit in _hits(scales, piece.text, depth - 1, encoded=True):
                 yield hit._replace(offset=piece.offset)
 

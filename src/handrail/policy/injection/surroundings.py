@@ -61,6 +61,8 @@ _PARTS = {
     "mark": ("<|", "<<", "[inst", "[/inst", *(f"<{name}" for name in _FORGED), "</"),
     "heading": ("system", "assistant", "developer", "admin", "operator", "root", "human"),
 }
+# Those of them that may make a passage heavier.
+_HEAVIER = ("url", "mark", "heading")
 _REMARK = re.compile(r"[ \t]{0,20}(?:#|//|/?\*|--|;|<!--|%|\"\"\")")
 _QUOTE = re.compile(r"(?:^|[\s(\[=,:])'[^']*$")
 
@@ -84,7 +86,7 @@ class Surroundings:
     def possible(self, start: int, end: int) -> list[str]:
         """Which signs passages of a stretch may have that make them heavier; often none."""
         near = self._text[max(start - _LEAD, 0) : end + _LEAD]
-        found = [name for name, parts in _PARTS.items() if any(part in near for part in parts)]
+        found = [name for name in _HEAVIER if any(part in near for part in _PARTS[name])]
         found += ["comment"] if self._has_comments else []
         found += ["hiding"] if "<" in near else []
         found += [*UNSEEN] if self.hides else []
