@@ -42,6 +42,9 @@ class Phrase(NamedTuple):
         )
 
 
+Phrases = dict[str, list[Phrase]]
+
+
 class Entry(NamedTuple):
     """What is known of a word: the concepts it stands for, and what it may begin.
 
@@ -49,7 +52,7 @@ class Entry(NamedTuple):
     """
 
     concepts: tuple[int, ...]
-    phrases: Mapping[str, Sequence[Phrase]] | None = None
+    phrases: Phrases | None = None
 
 
 @cache
@@ -67,8 +70,8 @@ class Lexicon:
         self.wide: dict[str, list[int]] = {}
         # These by how they begin, which most words do not.
         self.stems: dict[str, dict[str, list[int]]] = {}
-        self._phrase_stems: dict[str, dict[str, list[Phrase]]] = {}
-        self._phrases: dict[str, list[Phrase]] = {}
+        self._phrase_stems: dict[str, dict[str, Phrases]] = {}
+        self._phrases: dict[str, Phrases] = {}
         self.entries = _Entries(self)
         for number, row in enumerate(rows.values()):
             self.add(number, row["words"])
@@ -94,7 +97,8 @@ class Lexicon:
         beginning = stem[:BEGINNING]
         if rest:
             shelf = self._phrase_stems.setdefault(beginning, {}) if is_stem else self._phrases
-            shelf.setdefault(stem, []).append(Phrase(tuple(rest), number))
+            phrases = shelf.setdefault(stem, {})
+            phrases.setdefault(rest[0].rstrip("*")[:SECOND], []).append(Phrase(tuple(rest), number))
         else:
             _put(self.stems.setdefault(beginning, {}) if is_stem else self.whole, stem, number)
 
@@ -113,17 +117,12 @@ class Lexicon:
     def entry_of(self, word: str) -> Entry | None:
         """What is known of a word; None for most."""
         concepts = self.concepts_of(word)
-        phrases = [*self._phrases.get(word, ())]
+        phrases = self._phrases.get(word)
         beginning = word[:BEGINNING]
         if beginning in self._phrase_stems:
             for stem, begun in self._phrase_stems[beginning].items():
-                phrases += begun if word.startswith(stem) else ()
-        if not concepts and not phrases:
-            return None
-        by_second: dict[str, list[Phrase]] = {}
-        for phrase in phrases:
-            by_second.setdefault(phrase.rest[0].rstrip("*")[:SECOND], []).append(phrase)
-        return Entry(tuple(concepts), by_second or None)
+                phrases = _both(phrases or {}, begun) if word.startswith(stem) else phrases
+        return Entry(tuple(concepts), phrases) if concepts or phrases else None
 
 
 class _Entries(dict[str, "Entry | None"]):
@@ -140,6 +139,10 @@ class _Entries(dict[str, "Entry | None"]):
                 self.clear()
             self[word] = entry
         return entry
+
+
+def _both(one: Phrases, other: Phrases) -> Phrases:
+    return {second: one.get(second, []) + other.get(second, []) for second in {*one, *other}}
 
 
 def _put(shelf: dict[str, list[int]], word: str, number: int) -> None:

@@ -43,7 +43,7 @@ _MIRRORED = tuple(word[::-1] for word in _TELLING)
 _ROTATED_WORDS = frozenset({"gur", "naq", "lbh", "lbhe", "guvf"})
 _ODD_BEGINNINGS = frozenset(word[:3] for word in (*_ROTATED, *_ROTATED_WORDS))
 _ODD_ENDINGS = frozenset(word[-3:] for word in _MIRRORED)
-_SPELLED = ("ignore", "disregard", "forget", "system", "agent")
+_SPELLED = ("ignore", "disregard", "forget", "system")
 _WORD_GAP = re.compile(r"[ ._*-]{2,3}")
 _SPELLED_OUT = re.compile(r"(?<![a-z0-9])[a-z0-9](?:[ ._*-]{1,3}[a-z0-9](?![a-z0-9])){3,400}")
 

@@ -1,6 +1,6 @@
 """A first glance: where the words of a text weigh so much that its sentences are worth reading."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
 from operator import sub
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from handrail.policy.injection.normalise import Folded
 from handrail.policy.injection.weighing import Weights
 
 # Some words together must weigh so much, each counted once, and so much with some more.
-ENOUGH = 225
+ENOUGH = 235
 ENOUGH_WITH_MORE = 240
 ENOUGH_WIDE = 200
 _MORE = 6
@@ -42,7 +42,7 @@ class Glance:
 
     def __init__(self, weights: Weights):
         self._weights = weights
-        self._stems = weights.lexicon.stems
+        self._stems = {first: (*stems,) for first, stems in weights.lexicon.stems.items()}
         self._own = {
             word: weights.of_word(word)
             for word in [*weights.words, *weights.lexicon.whole, *weights.lexicon.wide]
@@ -64,15 +64,20 @@ class Glance:
         if not folded.text.isascii():
             heavy += self._heavy_wide(known, folded.text)
         if len(known) >= _MOST_REMEMBERED:
-            # Whoever is using them meanwhile keeps the old ones.
-            self._known = dict(self._own)
+            self.forget()
         return Seen(_joined(sorted(heavy)), different - self._plain)
 
-    def _look_up(self, words: Iterable[str], known: dict[str, int]) -> None:
-        """A word that begins like a stem is looked up when it is met first."""
+    def forget(self) -> None:
+        """Forget the words that were looked up. Whoever is using them meanwhile keeps them."""
+        self._known = dict(self._own)
+
+    def _look_up(self, words: set[str], known: dict[str, int]) -> None:
+        """A word that begins with a stem is looked up when it is met first."""
         stems = self._stems
-        for word in [word for word in words if word[:BEGINNING] in stems and word not in known]:
-            if len(word) <= _LONGEST_WORD:
+        for word in words.difference(known):
+            if (some := stems.get(word[:BEGINNING])) is None or len(word) > _LONGEST_WORD:
+                continue
+            if word.startswith(some):
                 known[word] = self._weights.of_word(word)
 
     def _heavy_wide(self, known: Mapping[str, int], text: str) -> Iterator[_Span]:

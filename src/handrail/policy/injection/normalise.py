@@ -146,12 +146,15 @@ def _folded(
     ours: Sequence[int] = (),
     theirs: Sequence[int] = (),
 ) -> Folded:
+    return Folded(text, _words(text), smuggled, disguised, ours, theirs)
+
+
+def _words(text: str) -> str:
+    """Letters and figures as they are, a blank for everything else."""
     if text.isascii():
         # Much faster than by characters.
-        words = text.encode().translate(_BLANKS).decode()
-    else:
-        words = _NO_WORD.sub(" ", text)
-    return Folded(text, words, smuggled, disguised, ours, theirs)
+        return text.encode().translate(_BLANKS).decode()
+    return _NO_WORD.sub(" ", text)
 
 
 def _has_latin(beside: str) -> bool:

@@ -46,6 +46,13 @@ class _Scales(NamedTuple):
     glance: Glance
 
 
+def forget_words() -> None:
+    """Look every word up again, as if none had been met before."""
+    scales = _shipped()
+    scales.glance.forget()
+    scales.weights.lexicon.entries.clear()
+
+
 @cache
 def _shipped() -> _Scales:
     weights = shipped_weights()

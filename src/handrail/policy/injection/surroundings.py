@@ -58,7 +58,7 @@ _PARTS = {
     "url": ("://", "www.", ".example", ".com", ".net", ".org", ".io", ".test"),
     "address": ("@",),
     "path": ("~/", "/etc/", ".env", ".ssh", "rm -", "curl ", "wget ", "`"),
-    "mark": ("<|", "<<", "[inst", "[/inst", *(f"<{name}" for name in _FORGED), "</"),
+    "mark": ("<", "[inst", "[/inst"),
     "heading": ("system", "assistant", "developer", "admin", "operator", "root", "human"),
 }
 # Those of them that may make a passage heavier.
@@ -87,7 +87,7 @@ class Surroundings:
         """Which signs passages of a stretch may have that make them heavier; often none."""
         near = self._text[max(start - _LEAD, 0) : end + _LEAD]
         found = [name for name in _HEAVIER if any(part in near for part in _PARTS[name])]
-        found += ["comment"] if self._has_comments else []
+        found += ["comment"] if "<!--" in self._text[max(start - _FAR, 0) : end] else []
         found += ["hiding"] if "<" in near else []
         found += [*UNSEEN] if self.hides else []
         return [*found, *_SHOWN, "remark"]
@@ -145,10 +145,6 @@ class Surroundings:
                     yield f"example-{least}"
         if _REMARK.match(line + self._text[start : start + 30]):
             yield "remark"
-
-    @cached_property
-    def _has_comments(self) -> bool:
-        return "<!--" in self._text
 
     @cached_property
     def _fences(self) -> list[int]:

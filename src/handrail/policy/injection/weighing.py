@@ -8,7 +8,6 @@ like an order to a machine.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from itertools import accumulate, product
@@ -54,7 +53,6 @@ class _Weighed(NamedTuple):
     claimed: frozenset[str]
 
 
-@dataclass(slots=True)
 class Weights:
     """Learned weights in hundredths, by what they are of.
 
@@ -64,29 +62,31 @@ class Weights:
     where a passage stands.
     """
 
-    signs: Mapping[str, int]
-    concepts: Mapping[str, int]
-    claims: Mapping[str, int]
-    words: Mapping[str, int]
-    before: Mapping[str, int]
-    after: Mapping[str, int]
-    lexicon: Lexicon
-    _single: list[int] = field(init=False)
-    _begins: list[int] = field(init=False)
-    _colon: list[int] = field(init=False)
-    _unseen: list[int] = field(init=False)
-    _pairs: list[list[int]] = field(init=False)
-    _claims: Claims = field(init=False)
-
-    def __post_init__(self) -> None:
-        names = [concept.name for concept in self.lexicon.concepts]
-        get = self.concepts.get
+    def __init__(
+        self,
+        *,
+        signs: Mapping[str, int],
+        concepts: Mapping[str, int],
+        claims: Mapping[str, int],
+        words: Mapping[str, int],
+        before: Mapping[str, int],
+        after: Mapping[str, int],
+        lexicon: Lexicon,
+    ):
+        self.signs = signs
+        self.claims = claims
+        self.words = words
+        self.before = before
+        self.after = after
+        self.lexicon = lexicon
+        names = [concept.name for concept in lexicon.concepts]
+        get = concepts.get
         self._single = [get(name, 0) for name in names]
         self._begins = [get(f"{name}^", 0) for name in names]
         self._colon = [get(f"{name}:", 0) for name in names]
         self._unseen = [get(f"{name}~", 0) for name in names]
         self._pairs = [[get(f"{one}>{other}", 0) for other in names] for one in names]
-        self._claims = Claims(self.lexicon)
+        self._claims = Claims(lexicon)
 
     def passages(self, sentences: Sequence[Sentence], least: int) -> Iterator[Passage]:
         """The passages of some sentences that weigh at least so much, but for their signs."""
@@ -143,7 +143,9 @@ class Weights:
         """What a sentence weighs, wherever it stands."""
         one = self._weigh(sentence)
         claims = self._claims.of_passage(one.claimed, one.said)
-        return one.weight + one.single + one.placed + sum(self.claims.get(name, 0) for name in claims)
+        return (
+            one.weight + one.single + one.placed + sum(self.claims.get(name, 0) for name in claims)
+        )
 
     def of_unseen(self, passage: Passage) -> int:
         """What a passage weighs more for being written so that it is not seen."""
