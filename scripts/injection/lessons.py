@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from handrail.policy.injection.claims import UNSEEN_CLAIM, Claims
+from handrail.policy.injection.claims import COMMAND, SHOWN_COMMAND, UNSEEN_CLAIM, Claims
 from handrail.policy.injection.concepts import shipped_concepts
 from handrail.policy.injection.encoded import decoded_pieces
 from handrail.policy.injection.normalise import fold
@@ -165,6 +165,7 @@ def _passages(sentences: list[Sentence], around: Surroundings) -> Iterator[Bag]:
             signs = around.signs(sentence.start, more.end)
             bag += [f"sign {sign}" for sign in signs]
             bag += _concepts(said, unseen=not UNSEEN.isdisjoint(signs))
+            bag += [f"claim {SHOWN_COMMAND}"] if _shows_command(said, around) else []
             yield bag
         begin += len(sentence.words)
 
@@ -196,6 +197,11 @@ def _concepts(sentences: list[Sentence], *, unseen: bool) -> Bag:
     claims = [f"claim {name}" for name in sorted(_CLAIMS.of_passage(claimed, bits))]
     claims += [f"claim {UNSEEN_CLAIM}"] if unseen and "claim any" in claims else []
     return sorted(single) + near + claims
+
+
+def _shows_command(sentences: list[Sentence], around: Surroundings) -> bool:
+    commands = [one for one in sentences if COMMAND in _CLAIMS.of_sentence(one.tokens)]
+    return bool(commands and around.shown(commands[-1].start))
 
 
 def written_lessons() -> Iterator[Lesson]:

@@ -18,10 +18,12 @@ ALONG = (
 DENIED = "denied"
 # A sentence that begins so: ignore the previous instructions.
 COMMAND = "command"
+# What a command weighs less where it is shown: quoted, fenced or listed.
+SHOWN_COMMAND = "shown"
 # What a claim weighs more for being written so that it is not seen.
 UNSEEN_CLAIM = "unseen"
 # These are not left to what is learned: they are what the scan is there for.
-FIRM = {COMMAND: 250, UNSEEN_CLAIM: 350}
+FIRM = {COMMAND: 450, SHOWN_COMMAND: -200, UNSEEN_CLAIM: 350}
 _REACH = 7
 _BESIDE = 3
 _DENIES = 2

@@ -100,6 +100,8 @@ def _heavy(
         weight = passage.weight + weights.of_signs(signs)
         if not UNSEEN.isdisjoint(signs):
             weight += weights.of_unseen(passage)
+        if passage.command is not None and around.shown(sentences[passage.command].start):
+            weight += weights.of_shown_command
         if weight >= _TOLD_FROM:
             heavy.append(passage._replace(weight=weight))
     taken: set[int] = set()

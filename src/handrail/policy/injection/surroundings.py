@@ -126,14 +126,7 @@ class Surroundings:
 
     def _example(self, start: int) -> Iterator[str]:
         """Quoted, fenced or listed, and whether the text talks about attacks."""
-        far = self._text[max(start - _FAR, 0) : start]
-        line, paragraph = far.rpartition("\n")[2], far.rpartition("\n\n")[2]
-        rest = self._text[start : start + 400].partition("\n\n")[0]
-        shown = [
-            *(["quoted"] if _is_quoted(line, paragraph, rest) else []),
-            *(["fenced"] if bisect_left(self._fences, start) % 2 else []),
-            *(["listed"] if line.lstrip().startswith((">", "|")) else []),
-        ]
+        shown = self.shown(start)
         yield from shown
         talk, related = self._words_of_the_trade(start)
         for least in (1, 2, 4):
@@ -143,8 +136,21 @@ class Surroundings:
                 yield f"related-{least}"
                 if shown and least < 4:
                     yield f"example-{least}"
-        if _REMARK.match(line + self._text[start : start + 30]):
+        if _REMARK.match(self._before(start, "\n") + self._text[start : start + 30]):
             yield "remark"
+
+    def shown(self, start: int) -> list[str]:
+        """Whether what begins here is quoted, fenced or listed."""
+        line, paragraph = self._before(start, "\n"), self._before(start, "\n\n")
+        rest = self._text[start : start + 400].partition("\n\n")[0]
+        return [
+            *(["quoted"] if _is_quoted(line, paragraph, rest) else []),
+            *(["fenced"] if bisect_left(self._fences, start) % 2 else []),
+            *(["listed"] if line.lstrip().startswith((">", "|")) else []),
+        ]
+
+    def _before(self, start: int, mark: str) -> str:
+        return self._text[max(start - _FAR, 0) : start].rpartition(mark)[2]
 
     @cached_property
     def _fences(self) -> list[int]:

@@ -13,7 +13,7 @@ from importlib.resources import files
 from itertools import accumulate, product
 from typing import Any, NamedTuple
 
-from handrail.policy.injection.claims import UNSEEN_CLAIM, Claims
+from handrail.policy.injection.claims import COMMAND, SHOWN_COMMAND, UNSEEN_CLAIM, Claims
 from handrail.policy.injection.concepts import Lexicon, shipped_concepts
 from handrail.policy.injection.sentences import Sentence, Token
 
@@ -27,7 +27,8 @@ _MOST_AROUND = 150
 class Passage(NamedTuple):
     """Some sentences that follow each other, what they weigh so far, and what they say.
 
-    `said` are their concepts as bits; `claims` tells whether they claim anything.
+    `said` are their concepts as bits; `claims` tells whether they claim anything, and `command`
+    which of them begins with it, if any does.
     """
 
     first: int
@@ -35,6 +36,7 @@ class Passage(NamedTuple):
     weight: int
     said: int
     claims: bool
+    command: int | None
 
 
 class _Weighed(NamedTuple):
@@ -113,6 +115,7 @@ class Weights:
             lead = bias
             said = begun = led = 0
             claimed: frozenset[str] = frozenset()
+            command: int | None = None
             for last in range(first, min(first + MOST_SENTENCES, len(weighed))):
                 if last > first and ends[last + 1] - ends[first] > MOST_WORDS:
                     break
@@ -124,10 +127,12 @@ class Weights:
                     lead -= self._of_places(one.begun & begun, one.led & led)
                 said, begun, led = said | one.said, begun | one.begun, led | one.led
                 claimed |= one.claimed
+                if COMMAND in one.claimed:
+                    command = last
                 told = [*self._claims.of_passage(claimed, said)] if claimed else []
                 weight = lead + sum([self.claims.get(name, 0) for name in told])
                 if weight >= least:
-                    yield Passage(first, last, weight, said, "any" in told)
+                    yield Passage(first, last, weight, said, "any" in told, command)
 
     def _weigh(self, sentence: Sentence) -> _Weighed:
         weight = _sum(self.words, sentence.words) + self._near(sentence.tokens)
@@ -169,6 +174,11 @@ class Weights:
 
     def of_signs(self, signs: Iterable[str]) -> int:
         return sum(self.signs.get(sign, 0) for sign in signs)
+
+    @property
+    def of_shown_command(self) -> int:
+        """What a passage weighs less if the command in it is only shown."""
+        return self.claims.get(SHOWN_COMMAND, 0)
 
     def reason(self, sentences: Iterable[Sentence]) -> tuple[str, str]:
         """What gives the most weight to some sentences, as a name and in words for a person."""
