@@ -23,7 +23,7 @@ SHOWN_COMMAND = "shown"
 # What a claim weighs more for being written so that it is not seen.
 UNSEEN_CLAIM = "unseen"
 # These are not left to what is learned: they are what the scan is there for.
-FIRM = {COMMAND: 450, SHOWN_COMMAND: -200, UNSEEN_CLAIM: 350}
+FIRM = {COMMAND: 600, SHOWN_COMMAND: -350, UNSEEN_CLAIM: 350}
 _REACH = 7
 _BESIDE = 3
 _DENIES = 2

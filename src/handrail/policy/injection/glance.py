@@ -11,10 +11,12 @@ from handrail.policy.injection.normalise import Folded
 from handrail.policy.injection.weighing import Weights
 
 # Some words together must weigh so much, each counted once, and so much with some more.
-ENOUGH = 235
-ENOUGH_WITH_MORE = 240
+ENOUGH = 265
+ENOUGH_WITH_MORE = 250
 ENOUGH_WIDE = 200
 _MORE = 6
+# What words of these concepts weigh at least here: together they may be a command.
+_LEAST = {"drop": 120, "order": 95, "prior": 80}
 _TOGETHER = 12
 _STEP = 6
 _TOGETHER_WIDE = 10
@@ -43,8 +45,10 @@ class Glance:
     def __init__(self, weights: Weights):
         self._weights = weights
         self._stems = {first: (*stems,) for first, stems in weights.lexicon.stems.items()}
+        names = [concept.name for concept in weights.lexicon.concepts]
+        self._least = {names.index(name): least for name, least in _LEAST.items()}
         self._own = {
-            word: weights.of_word(word)
+            word: self._weigh(word)
             for word in [*weights.words, *weights.lexicon.whole, *weights.lexicon.wide]
         }
         self._known = dict(self._own)
@@ -78,7 +82,12 @@ class Glance:
             if (some := stems.get(word[:BEGINNING])) is None or len(word) > _LONGEST_WORD:
                 continue
             if word.startswith(some):
-                known[word] = self._weights.of_word(word)
+                known[word] = self._weigh(word)
+
+    def _weigh(self, word: str) -> int:
+        concepts = self._weights.lexicon.concepts_of(word)
+        least = [self._least[one] for one in concepts if one in self._least]
+        return max([self._weights.of_word(word), *least])
 
     def _heavy_wide(self, known: Mapping[str, int], text: str) -> Iterator[_Span]:
         """The same for scripts without blanks: only what is known is a word there."""
