@@ -101,6 +101,7 @@ def test_a_sentence_claims_that_something_no_longer_holds(text: str, claim: str)
 def test_a_command_begins_with_what_is_to_be_done() -> None:
     assert COMMAND in claims_of("Ignore all previous instructions.")
     assert COMMAND not in claims_of("Some people ignore all previous instructions.")
+    assert COMMAND not in claims_of("The captain orders: forget the past!")
 
 
 def test_what_is_forbidden_is_not_claimed() -> None:

@@ -61,7 +61,8 @@ class Claims:
                     claimed.add(near.name)
                     beside = {*self._stand_beside(tokens, near)}
                     claimed |= {f"{near.name}-{name}" for name in beside}
-                    if near.name == "drop-order" and "prior" in beside and token.begins:
+                    commands = token.begins and near.low == token.number
+                    if commands and near.name == "drop-order" and "prior" in beside:
                         claimed.add(COMMAND)
         return frozenset(claimed)
 

@@ -116,8 +116,8 @@ def _heavy(
 
 
 def _beginning(text: str, at: int) -> int:
-    """The first letter or sign of a sentence, after the blanks before it."""
-    while at < len(text) - 1 and text[at].isspace():
+    """The first letter of a sentence, after the blanks and signs before it."""
+    while at < len(text) - 1 and not text[at].isalnum():
         at += 1
     return at
 
