@@ -39,6 +39,7 @@ reference: $(VENV)/dev.stamp ## Write the reference anew, from the code
 
 pictures: $(VENV)/dev.stamp ## Draw the pictures of the documents anew
 	@$(BIN)/python scripts/draw_pictures.py
+	@$(BIN)/python scripts/photograph_console.py
 
 lock: $(VENV)/dev.stamp ## Pin the newest versions, with hashes
 	@scripts/lock

@@ -1,9 +1,13 @@
 """The inbox: what waits is shown as it is, decided with a key, and done on the machine."""
 
-import pytest
-from playwright.async_api import expect
+import asyncio
 
+import pytest
+from playwright.async_api import Browser, expect
+
+from handrail.app.settings import APPROVAL_TIMEOUT
 from handrail.core.card import Choice
+from tests.journeys.conftest import Rig
 from tests.web.conftest import PHONE, Asking, Console, seen_for_a_moment
 
 BEFORE = "retries = 3\nverify = true\n"
@@ -194,8 +198,29 @@ async def test_the_most_urgent_stands_first(console: Console, asks: Asking) -> N
     await expect(page.get_by_role("button", name="slow.txt")).to_be_visible()
     asks("execute_command", {"command": "python3", "args": ["-V"]}, "call-2")
 
-    rows = page.get_by_role("region", name="What waits for you").get_by_role("button")
+    rows = page.get_by_role("region", name="What waits for you").get_by_role("listitem")
     await expect(rows).to_have_count(2)
     waiting = (await console.rig.as_person(lambda api: api.get("/approvals")))["approvals"]
     first, _ = sorted(waiting, key=lambda one: one["expires_at"])
     await expect(rows.first).to_contain_text(first["description"])
+
+
+@pytest.mark.behaviour("console.expiry")
+async def test_a_card_that_runs_out_while_it_is_looked_at_says_so(
+    rig: Rig, browser: Browser
+) -> None:
+    rig.environment[APPROVAL_TIMEOUT.name] = "4"
+    rig.start_server()
+    rig.start_client()
+    (rig.workspace / "notes.txt").write_text(BEFORE)
+    console = Console(rig, browser)
+    page = await console.signed_in()
+    call = asyncio.create_task(rig.call("write_file", CHANGE))
+    await seen_for_a_moment(page)
+
+    ended = page.get_by_role("status").filter(has_text="Nobody has decided in time")
+    await expect(ended).to_be_visible()
+    await expect(page.get_by_role("button", name="Approve once")).to_have_count(0)
+    assert (await call)["status"] == "timeout"
+    assert (rig.workspace / "notes.txt").read_text() == BEFORE
+    assert console.troubles == []

@@ -2,13 +2,15 @@
 
 A host is kept by every two names in a row, and looked for by its last two, since a domain tells of
 all that lies in it. Where a result tells of more than is kept, that is kept as well, and may be any
-host. Every pattern reads each character once: texts are cut into words first.
+host. Every pattern reads each character once: texts are cut into words first, and most words hold
+no sign that a name, an address or a path has.
 """
 
 import ipaddress
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from handrail.policy.injection.values import Kind, Value, as_told
@@ -20,6 +22,7 @@ ANY_HOST = "host *"
 
 _MOST_KEY_CHARS = 300
 _MOST_WORD_CHARS = 2_000
+_MOST_CHARS_REMEMBERED = 4_000
 _FEWEST_CHARS = 8
 _NAMES = re.compile(r"[\w.-]{4,}")
 _WORD = re.compile(r"[^\s\"'<>|\\^{}(),;]{4,}")
@@ -46,14 +49,27 @@ class Told:
 
 def told_in(text: str, *, paths: bool = True) -> Told:
     """What a text tells of. The `paths` of some tools are the person's own."""
+    # Agents read the same again and again.
+    return (_remembered if len(text) <= _MOST_CHARS_REMEMBERED else _told_in)(text, paths=paths)
+
+
+def _told_in(text: str, *, paths: bool) -> Told:
     cut = len(text) > MOST_CHARS
     if cut:
         half = MOST_CHARS // 2
         text = f"{text[:half]}\n{text[-half:]}"
-    form = as_told(text)
-    hosts, too_many = _some(_hosts_in(form))
-    others, _ = _some(_others_in(form, paths=paths))
+    names = list[str]()
+    words = list[str]()
+    for part in as_told(text).split():
+        if "." in part or "/" in part or ":" in part or "@" in part:
+            names += _NAMES.findall(part)
+            words += (word[:_MOST_WORD_CHARS] for word in _WORD.findall(part))
+    hosts, too_many = _some(_hosts_in(names, words))
+    others, _ = _some(_others_in(words, paths=paths))
     return Told((*hosts, ANY_HOST) if cut or too_many else hosts, others)
+
+
+_remembered = lru_cache(maxsize=500)(_told_in)
 
 
 def keys_of(value: Value) -> tuple[str, ...]:
@@ -65,11 +81,11 @@ def keys_of(value: Value) -> tuple[str, ...]:
     return tuple(_as_key(kind, form) for form in value.forms)
 
 
-def _hosts_in(form: str) -> Iterator[str]:
-    for names in _NAMES.findall(form):
-        if "." in names:
-            yield from (f"host {key}" for key in _pairs_in(names))
-    for word in _words_in(form):
+def _hosts_in(names: Iterable[str], words: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        if "." in name:
+            yield from (f"host {key}" for key in _pairs_in(name))
+    for word in words:
         if "://" in word:
             yield from (f"host {name}" for name in _URL_HOST.findall(word))
         if word.count(":") > 1:
@@ -77,8 +93,8 @@ def _hosts_in(form: str) -> Iterator[str]:
                 yield from (f"host {key}" for key in _number_of(match.group()))
 
 
-def _others_in(form: str, *, paths: bool) -> Iterator[str]:
-    for word in _words_in(form):
+def _others_in(words: Iterable[str], *, paths: bool) -> Iterator[str]:
+    for word in words:
         if "://" in word:
             url = word[max(word.find("http"), 0) :].rstrip(_END_MARKS)
             yield _as_key("url", url)
@@ -87,11 +103,6 @@ def _others_in(form: str, *, paths: bool) -> Iterator[str]:
             yield from (_as_key("address", one.rstrip(".")) for one in _ADDRESS.findall(word))
         elif paths and "/" in word and len(path := word.rstrip(_END_MARKS)) >= _FEWEST_CHARS:
             yield _as_key("path", path)
-
-
-def _words_in(form: str) -> Iterator[str]:
-    for match in _WORD.finditer(form):
-        yield match.group()[:_MOST_WORD_CHARS]
 
 
 def _pairs_in(names: str) -> Iterator[str]:

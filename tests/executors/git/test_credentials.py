@@ -96,7 +96,7 @@ async def test_a_helper_that_takes_too_long_is_ended(
 
     pid = int(started.read_text())
     ended = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, check=False)
-    assert ended.stdout.strip() in (b"", b"Z", b"Zs")
+    assert ended.stdout.strip()[:1] in (b"", b"Z")
 
 
 @pytest.mark.parametrize(

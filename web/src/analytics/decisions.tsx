@@ -40,10 +40,8 @@ export function Decisions({ numbers }: { numbers: AnalyticsResponse }) {
   return (
     <Panel title="Decisions over time" about="What became of calls: by themselves, by you, and by the rules." table={<DecisionTable numbers={numbers} />} className="xl:col-span-2">
       <Plot label="Decisions over time" data={stacked} options={options} at={at} onPoint={setAt} told={told} />
-      <dl className="mt-3 flex flex-wrap gap-x-5 gap-y-1.5">
-        <div className="w-full text-xs text-soft">
-          {shown ? bucketName(shown.at, bucket) : "In all"}
-        </div>
+      <p className="mt-3 text-xs text-soft">{shown ? bucketName(shown.at, bucket) : "In all"}</p>
+      <dl className="mt-1.5 flex flex-wrap gap-x-5 gap-y-1.5">
         {OUTCOMES.map((outcome) => (
           <div key={outcome.key} className="flex items-center gap-2">
             <dt className="flex items-center gap-2 text-soft">

@@ -45,8 +45,8 @@ export function Waits({ numbers }: { numbers: AnalyticsResponse }) {
       ) : (
         <Plot label="Time to decision" data={data} options={() => options(numbers)} at={at} onPoint={setAt} told={`${name}: ${inWords(measured)}`} />
       )}
-      <dl className="mt-3 flex flex-wrap gap-x-5 gap-y-1.5">
-        <div className="w-full text-xs text-soft">{name}</div>
+      <p className="mt-3 text-xs text-soft">{name}</p>
+      <dl className="mt-1.5 flex flex-wrap gap-x-5 gap-y-1.5">
         {LINES.map((line) => (
           <div key={line.key} className="flex items-center gap-2">
             <dt className="flex items-center gap-2 text-soft">

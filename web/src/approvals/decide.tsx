@@ -1,20 +1,16 @@
-import { useQueryClient } from "@tanstack/react-query";
 import { Check, ChevronDown, CircleStop, X } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
 import { useMemo, useState } from "react";
 
-import { ask, Problem } from "../api/client";
-import { usePath, useSession } from "../api/session";
 import type { ApprovalView, OfferView } from "../api/types";
 import { Button } from "../ui/button";
 import { useKeys } from "../ui/keys";
 import { visible } from "../words/visible";
+import { useAnswer, wordsOf } from "./answer";
 import { ClassDialog, SessionDialog, type Limits } from "./grant-dialogs";
 import { RejectDialog } from "./reject-dialog";
 import { useIsSeen } from "./seen";
 import { StopDialog } from "./stop-dialog";
-
-const CHANNEL = "console";
 
 type Asking = "second-step" | "class" | "session" | "reject" | "stop" | null;
 
@@ -144,40 +140,26 @@ function MoreMenu({ offers, disabled, onChoose }: { offers: OfferView[]; disable
 }
 
 function useDecision(card: ApprovalView, onNext: () => void) {
-  const path = usePath();
-  const { name } = useSession();
-  const queries = useQueryClient();
+  const answer = useAnswer();
   const [busy, setBusy] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);
-  /** Decided here: nobody waits for the stream to say so. */
-  const keep = (answer: Partial<ApprovalView>) =>
-    queries.setQueriesData<ApprovalView[]>({ queryKey: ["approvals"] }, (all) =>
-      all?.map((one) => (one.approval_id === card.approval_id ? { ...one, ...answer } : one)),
-    );
-  const send = async (address: string, body: unknown, answer: Partial<ApprovalView>) => {
+  const tell = async (answered: Promise<void>) => {
     setBusy(true);
     setTrouble(null);
     try {
-      await ask("POST", path(address), body);
-      keep({ decided_by: name, channel: CHANNEL, decided_at: new Date().toISOString(), ...answer });
+      await answered;
       onNext();
     } catch (error) {
-      setTrouble(error instanceof Error ? error.message : String(error));
-      // Somebody was faster, or the card has changed: show what there is now.
-      if (error instanceof Problem && error.status === 409) void queries.invalidateQueries({ queryKey: ["approvals"] });
+      setTrouble(wordsOf(error));
     } finally {
       setBusy(false);
     }
   };
-  const question = `/approvals/${card.approval_id}`;
   return {
     busy,
     trouble,
-    approve: (scope: string, limits: Limits = {}) =>
-      send(`${question}/approve`, { decision: "approved", scope, digest: card.digest, channel: CHANNEL, ...limits }, { status: "approved", scope }),
-    reject: (reason: string) =>
-      send(`${question}/reject`, { reason: reason || null, channel: CHANNEL }, { status: "rejected", reason: reason || null }),
-    stop: () =>
-      send(`/chat/sessions/${encodeURIComponent(card.session_id)}/stop`, { channel: CHANNEL }, { status: "withdrawn" }),
+    approve: (scope: string, limits: Limits = {}) => tell(answer.approve(card, scope, limits)),
+    reject: (reason: string) => tell(answer.reject(card, reason)),
+    stop: () => tell(answer.stop(card)),
   };
 }

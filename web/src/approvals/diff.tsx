@@ -13,8 +13,8 @@ const SIGNS: Partial<Record<Row["kind"], string>> = { add: "+", del: "-" };
 export function Diff({ text }: { text: string }) {
   const all = useMemo(() => rowsOf(text), [text]);
   const rows = useMemo(() => all.filter((row) => row.kind !== "file"), [all]);
-  const { added, removed } = countOf(rows);
-  const name = all.find((row) => row.kind === "file" && row.text.startsWith("+++ "))?.text.slice(4) ?? "";
+  const { added, removed, cut } = countOf(rows);
+  const name = all.find((row) => row.kind === "file" && row.text.startsWith("+++ "))?.text.slice(4).replace(/^b\//, "") ?? "";
   return (
     <figure className="overflow-hidden rounded-lg border border-line bg-panel">
       <figcaption className="flex gap-3 border-b border-line px-4 py-2 text-xs text-soft">
@@ -22,7 +22,7 @@ export function Diff({ text }: { text: string }) {
         <span className="ml-auto font-mono whitespace-nowrap">
           <span className="text-low">+{added.toLocaleString()}</span>{" "}
           <span className="text-critical">−{removed.toLocaleString()}</span>
-          <span className="sr-only"> lines</span>
+          {cut ? " and more lines" : <span className="sr-only"> lines</span>}
         </span>
       </figcaption>
       {rows.length <= FEW ? <Short rows={rows} /> : <Long rows={rows} />}

@@ -5,6 +5,7 @@ const KEYS = [
   ["c", "Approve its class…"],
   ["r", "Refuse, with a reason"],
   ["y", "Confirm, where a second step is asked for"],
+  ["d", "Decide several together"],
   ["j", "Next"],
   ["k", "Previous"],
   ["?", "This list"],

@@ -3,6 +3,7 @@ import { FileDiff, Globe, Terminal } from "lucide-react";
 import { useEffect, useRef } from "react";
 
 import type { ApprovalView } from "../api/types";
+import { Button } from "../ui/button";
 import { Countdown } from "../ui/countdown";
 import { Risk } from "../ui/risk";
 import { visible } from "../words/visible";
@@ -13,9 +14,10 @@ interface Props {
   waiting: ApprovalView[];
   shown: string | undefined;
   onSelect: (approvalId: string) => void;
+  onSeveral: () => void;
 }
 
-export function WaitingList({ waiting, shown, onSelect }: Props) {
+export function WaitingList({ waiting, shown, onSelect, onSeveral }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
     count: waiting.length,
@@ -30,9 +32,16 @@ export function WaitingList({ waiting, shown, onSelect }: Props) {
   }, [shown]);
   return (
     <section aria-label="What waits for you" className="flex min-h-0 flex-col border-line max-md:max-h-44 max-md:border-b md:border-r">
-      <h1 className="border-b border-line px-4 py-3 font-medium">
-        Waiting for you <span className="font-normal text-soft tabular-nums">{waiting.length || ""}</span>
-      </h1>
+      <div className="flex min-h-11.5 items-center justify-between border-b border-line pr-2 pl-4">
+        <h1 className="font-medium">
+          Waiting for you <span className="font-normal text-soft tabular-nums">{waiting.length || ""}</span>
+        </h1>
+        {waiting.length > 1 && (
+          <Button look="quiet" hotkey="d" onClick={onSeveral}>
+            Several…
+          </Button>
+        )}
+      </div>
       <div ref={scroller} className="min-h-0 flex-1 overflow-auto">
         <ul className="relative" style={{ height: rows.getTotalSize() }}>
           {rows.getVirtualItems().map((item) => {

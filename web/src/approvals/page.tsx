@@ -8,12 +8,14 @@ import { Card } from "./card";
 import { KeysDialog } from "./keys-dialog";
 import { WaitingList } from "./list";
 import { useApprovals } from "./pending";
+import { SeveralDialog } from "./several";
 
 /** What waits on the left, the evidence beside it, the decision always in the same place. */
 export function ApprovalsPage() {
   const { data: all, isPending } = useApprovals();
   const { id } = usePlace();
   const [asksForKeys, setAsksForKeys] = useState(false);
+  const [decidesSeveral, setDecidesSeveral] = useState(false);
   const waiting = useMemo(() => all?.filter((one) => one.status === "pending") ?? [], [all]);
   // The one that was looked at stays, also when it is decided: somebody may want to know by whom.
   const chosen = all?.find((one) => one.approval_id === id);
@@ -24,14 +26,14 @@ export function ApprovalsPage() {
     const next = waiting[Math.min(Math.max(at + by, 0), waiting.length - 1)];
     if (next) select(next.approval_id);
   };
-  useKeys({ j: () => step(1), k: () => step(-1), "?": () => setAsksForKeys(true) });
+  useKeys({ j: () => step(1), k: () => step(-1), d: waiting.length > 1 ? () => setDecidesSeveral(true) : undefined, "?": () => setAsksForKeys(true) });
   useEffect(() => {
     if (!chosen && shown) select(shown.approval_id);
   });
 
   return (
     <div className="grid h-full min-h-0 max-md:grid-rows-[auto_minmax(0,1fr)] md:grid-cols-[20rem_minmax(0,1fr)]">
-      <WaitingList waiting={waiting} shown={shown?.approval_id} onSelect={select} />
+      <WaitingList waiting={waiting} shown={shown?.approval_id} onSelect={select} onSeveral={() => setDecidesSeveral(true)} />
       <main className="flex min-h-0 min-w-0 flex-col">
         {shown ? (
           <Card key={shown.approval_id} card={shown} onNext={() => select(waiting.find((one) => one !== shown)?.approval_id)} />
@@ -43,6 +45,7 @@ export function ApprovalsPage() {
           )
         )}
       </main>
+      <SeveralDialog all={all ?? []} open={decidesSeveral} onClose={() => setDecidesSeveral(false)} />
       <KeysDialog open={asksForKeys} onClose={() => setAsksForKeys(false)} />
     </div>
   );

@@ -10,11 +10,11 @@ export default function ChatPage() {
   const { data: talks } = useTalks();
   const title = talks?.find((one) => one.session_id === id)?.title ?? "Conversation";
   return (
-    <div className="grid h-full min-h-0 md:grid-cols-[17rem_minmax(0,1fr)]">
+    <main className="grid h-full min-h-0 md:grid-cols-[17rem_minmax(0,1fr)]">
       <Sessions talks={talks} shown={id} className={id ? "max-md:hidden" : ""} />
-      <main className={`flex min-h-0 min-w-0 flex-col ${id ? "" : "max-md:hidden"}`}>
+      <div className={`flex min-h-0 min-w-0 flex-col ${id ? "" : "max-md:hidden"}`}>
         {id && id !== "new" ? <Conversation key={id} sessionId={id} title={title} /> : <NewTalk />}
-      </main>
-    </div>
+      </div>
+    </main>
   );
 }

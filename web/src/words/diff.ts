@@ -16,6 +16,9 @@ export interface Piece {
 
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 const LONGEST_WORDED = 1_000;
+// As the server says what it leaves out.
+const NOT_SHOWN = /^\[([\d,]+) more lines are removed\]$/;
+const CUT = /^\[(?:the rest is too long|too large to compare)/;
 
 /** Whether a text reads like a unified diff. */
 export function isDiff(text: string): boolean {
@@ -45,9 +48,16 @@ export function rowsOf(text: string): Row[] {
   return withWords(rows);
 }
 
-export function countOf(rows: Row[]): { added: number; removed: number } {
-  const added = rows.filter((row) => row.kind === "add").length;
-  return { added, removed: rows.filter((row) => row.kind === "del").length };
+/** How many lines come and go, also those that are only told of; `cut` where there are more than anybody has counted. */
+export function countOf(rows: Row[]): { added: number; removed: number; cut: boolean } {
+  const count = (kind: Row["kind"]) => rows.filter((row) => row.kind === kind).length;
+  const notes = rows.filter((row) => row.kind === "note").map((row) => row.text);
+  const told = notes.map((note) => Number(NOT_SHOWN.exec(note)?.[1]?.replaceAll(",", "") ?? 0));
+  return {
+    added: count("add"),
+    removed: told.reduce((sum, one) => sum + one, count("del")),
+    cut: notes.some((note) => CUT.test(note)),
+  };
 }
 
 /** As many lines that go as come, side by side: each pair is compared word by word. */

@@ -31,16 +31,16 @@ _HOST = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.){1,20}[a-z]{2,
 # Signs that a word of plain prose does not hold inside.
 _UNLIKE_PROSE = re.compile(r"\w[/._:@=%+\\-]\w|\d")
 # A dot that is written so that nobody clicks: `x[.]example`, `x (dot) example`, `x dot example`.
+_HAS_DISARMED = re.compile(r"[\[({ ] {0,2}(?:\.|dot) {0,2}[\])}a-z]")
 _DISARMED = re.compile(r" ?[\[({] {0,2}(?:\.|dot) {0,2}[\])}] ?|(?<=[a-z0-9]) dot (?=[a-z]{2})")
 # Markup within a name: its letters are what is seen.
 _TAG = re.compile(r"<(?:/?[a-z][^<>\n]{0,200}|!--[^<>]{0,200}--)>")
 _ESCAPED = re.compile(r"\\(?=[./:@-])")
 _MARKS = str.maketrans("", "", "*`")
-# A name that goes on in the next line.
-_WRAPPED = re.compile(
-    r"(?<=[a-z0-9])\.[\t\r\n][ \t\r\n]{0,20}(?=[a-z0-9])"
-    r"|(?<=[a-z0-9])[\t\r\n][ \t\r\n]{0,20}\.(?=[a-z0-9])"
-)
+# A name that goes on in the next line. What begins with a sign of its own is found much faster.
+_WRAPPED_AFTER = re.compile(r"\.(?<=[a-z0-9]\.)[\t\r\n][ \t\r\n]{0,20}(?=[a-z0-9])")
+_WRAPPED_BEFORE = re.compile(r"[\t\r\n](?<=[a-z0-9].)[ \t\r\n]{0,20}\.(?=[a-z0-9])", re.DOTALL)
+_HAS_LONG_ADDRESS = re.compile(r":[0-9a-f]{0,4}:")
 _LONG_ADDRESS = re.compile(r"(?<![0-9a-z:])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,8}(?![0-9a-z:])")
 # Where letters of other scripts are glued to those of a name.
 _GLUED = re.compile(r"(?<=[A-Za-z0-9])(?=[^\W\x00-\x7f])|(?<=[^\W\x00-\x7f])(?=[A-Za-z0-9])")
@@ -78,9 +78,13 @@ def in_one_form(text: str) -> str:
         folded = _TAG.sub("", folded)
     if "\\" in folded:
         folded = _ESCAPED.sub("", folded)
-    folded = " ".join(_WRAPPED.sub(".", folded).split())
-    folded = _SCHEME.sub("http", _DISARMED.sub(".", folded))
-    return _LONG_ADDRESS.sub(_in_short, folded) if ":" in folded else folded
+    folded = _WRAPPED_BEFORE.sub(".", _WRAPPED_AFTER.sub(".", folded))
+    folded = " ".join(folded.split())
+    if _HAS_DISARMED.search(folded):
+        folded = _DISARMED.sub(".", folded)
+    if "hxxp" in folded:
+        folded = _SCHEME.sub("http", folded)
+    return _LONG_ADDRESS.sub(_in_short, folded) if _HAS_LONG_ADDRESS.search(folded) else folded
 
 
 def as_told(text: str) -> str:

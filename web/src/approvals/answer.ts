@@ -1,0 +1,46 @@
+import { useQueryClient } from "@tanstack/react-query";
+
+import { ask, Problem } from "../api/client";
+import { usePath, useSession } from "../api/session";
+import type { ApprovalView } from "../api/types";
+import type { Limits } from "./grant-dialogs";
+
+const CHANNEL = "console";
+
+export interface Answer {
+  approve: (card: ApprovalView, scope?: string, limits?: Limits) => Promise<void>;
+  reject: (card: ApprovalView, reason: string) => Promise<void>;
+  stop: (card: ApprovalView) => Promise<void>;
+}
+
+/** The answers a person can give to a card. Each is bound to the digest of what was shown. */
+export function useAnswer(): Answer {
+  const path = usePath();
+  const { name } = useSession();
+  const queries = useQueryClient();
+  const send = async (card: ApprovalView, address: string, body: object, answer: Partial<ApprovalView>) => {
+    try {
+      await ask("POST", path(address), { channel: CHANNEL, ...body });
+    } catch (error) {
+      // Somebody was faster, or the card has changed: show what there is now.
+      if (error instanceof Problem && error.status === 409) void queries.invalidateQueries({ queryKey: ["approvals"] });
+      throw error;
+    }
+    // Decided here: nobody waits for the stream to say so.
+    const told = { decided_by: name, channel: CHANNEL, decided_at: new Date().toISOString(), ...answer };
+    queries.setQueriesData<ApprovalView[]>({ queryKey: ["approvals"] }, (all) =>
+      all?.map((one) => (one.approval_id === card.approval_id ? { ...one, ...told } : one)),
+    );
+  };
+  return {
+    approve: (card, scope = "once", limits = {}) =>
+      send(card, `/approvals/${card.approval_id}/approve`, { decision: "approved", scope, digest: card.digest, ...limits }, { status: "approved", scope }),
+    reject: (card, reason) =>
+      send(card, `/approvals/${card.approval_id}/reject`, { reason: reason || null }, { status: "rejected", reason: reason || null }),
+    stop: (card) => send(card, `/chat/sessions/${encodeURIComponent(card.session_id)}/stop`, {}, { status: "withdrawn" }),
+  };
+}
+
+export function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
