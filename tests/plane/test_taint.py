@@ -77,8 +77,8 @@ async def test_orders_in_a_result_taint_the_session_and_all_are_told(
     assert ended.suspicion is not None
     assert ended.suspicion["source"] == "read_file README.md"
     assert ended.suspicion["score"] >= 1
-    found = [(one["line"], one["excerpt"][:17]) for one in ended.suspicion["findings"]]
-    assert (2, "ignore all previo") in found
+    found = [(one["line"], one["excerpt"][:27]) for one in ended.suspicion["findings"]]
+    assert (2, "AI agent: ignore all previo") in found
     assert await now_of(store, ended.id) == ended
     session = await session_of(services, household)
     assert (session.tainted_at, session.tainted_by) == (clock.now(), "read_file README.md")

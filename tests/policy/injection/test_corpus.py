@@ -1,10 +1,16 @@
-"""What the scan catches and what it lets pass, in two halves: one tuned on, one written blind."""
+"""What the scan catches and what it lets pass, of texts it learned from and of texts written blind.
+
+Of those it learned from it must know most. What that is worth for others is told by those that were
+written blind, by somebody who knew neither rules nor lessons: nothing is ever learned from them.
+`python -m scripts.injection.learn --figures` holds out one writer of the lessons at a time.
+"""
 
 import sysconfig
 import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,84 +18,112 @@ from handrail import scan
 
 ROOT = Path(__file__).parents[3]
 CORPUS = ROOT / "tests" / "corpus" / "injection"
-HALVES = [name for name in ("tuned", "blind") if (CORPUS / name).is_dir()]
+LEARNED = ("tuned", "lessons")
+BLIND = "blind"
 
-FORMS = {"attack": {"explicit", "quiet"}, "ordinary": {None}}
+STRENGTHS = {"attack": {"explicit", "quiet"}, "ordinary": {None}}
 PIECE = 6_000
 FEWEST_ATTACKS = 150
 FEWEST_ORDINARY = 500
+# What it reaches there, less a little: a fall is a mistake.
+LEAST_CAUGHT = 0.85
+LEAST_CAUGHT_BLIND = 0.8
+MOST_ALARMS = 0.01
 
-Row = dict[str, str]
+Row = dict[str, Any]
 
 
 @cache
-def rows(half: str) -> list[Row]:
-    files = sorted((CORPUS / half).glob("*.toml"))
+def rows(part: str) -> list[Row]:
+    files = sorted((CORPUS / part).glob("*.toml"))
     return [row for file in files for row in tomllib.loads(file.read_text("utf-8"))["text"]]
 
 
-def texts(half: str, kind: str, strength: str | None = None) -> list[str]:
+def texts(part: str, kind: str, strength: str | None = None, *, override: bool = True) -> list[str]:
     return [
-        row["text"] for row in rows(half) if row["kind"] == kind and row.get("strength") == strength
+        row["text"]
+        for row in rows(part)
+        if (row["kind"], row.get("strength")) == (kind, strength)
+        and row.get("override", True) is override
     ]
 
 
 def pieces_of_files() -> Iterator[str]:
-    """Pieces of the standard library and of Handrail's own documents, always the same ones."""
+    """Pieces of the standard library and of Handrail's own files, always the same ones."""
     library = Path(sysconfig.get_path("stdlib"))
     sources = [
         path
         for path in sorted(library.rglob("*.py"))
         if "site-packages" not in path.parts and path.stat().st_size > PIECE
     ]
-    documents = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-    for path in [*sources[:: max(len(sources) // 450, 1)], *documents]:
+    ours = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]
+    for path in [*sources[:: max(len(sources) // 450, 1)], *sorted(ours)]:
         text = path.read_text(encoding="utf-8", errors="replace")
         yield text[len(text) // 3 :][:PIECE]
 
 
-def ordinary_texts(half: str) -> list[str]:
-    return texts(half, "ordinary") + (list(pieces_of_files()) if half == "tuned" else [])
+def ordinary_texts(part: str) -> list[str]:
+    return texts(part, "ordinary") + (list(pieces_of_files()) if part == "tuned" else [])
 
 
-def told(half: str, what: str, caught: int, of: int) -> str:
-    return f"{half}: {caught} of {of} {what} are suspicious ({caught / of:.1%})"
+def told(part: str, what: str, caught: int, of: int) -> str:
+    return f"{part}: {caught} of {of} {what} are suspicious ({caught / of:.1%})"
 
 
 def suspicious(text: str) -> bool:
     return scan(text, source="corpus").suspicious
 
 
-@pytest.mark.parametrize("half", HALVES)
-def test_a_half_is_large_enough_and_says_what_each_text_is(half: str) -> None:
-    for row in rows(half):
-        assert row.get("strength") in FORMS[row["kind"]]
+@pytest.mark.parametrize("part", [*LEARNED, BLIND])
+def test_a_part_is_large_enough_and_says_what_each_text_is(part: str) -> None:
+    for row in rows(part):
+        assert row.get("strength") in STRENGTHS[row["kind"]]
         assert all(row[field] for field in ("form", "language", "text"))
-    assert sum(row["kind"] == "attack" for row in rows(half)) >= FEWEST_ATTACKS
-    assert len(ordinary_texts(half)) >= FEWEST_ORDINARY
+    assert sum(row["kind"] == "attack" for row in rows(part)) >= FEWEST_ATTACKS
+    assert len(ordinary_texts(part)) >= FEWEST_ORDINARY
 
 
 @pytest.mark.behaviour("distrust.override")
-@pytest.mark.parametrize("half", HALVES)
-def test_explicit_attempts_are_caught(half: str) -> None:
-    explicit = texts(half, "attack", "explicit")
-    caught = sum(map(suspicious, explicit))
-    print(told(half, "explicit attempts", caught, len(explicit)))
-    assert caught >= 0.95 * len(explicit)
+def test_attempts_to_override_are_caught() -> None:
+    caught = many = 0
+    for part in LEARNED:
+        overrides = texts(part, "attack", "explicit")
+        known = sum(map(suspicious, overrides))
+        print(told(part, "attempts to override", known, len(overrides)))
+        caught, many = caught + known, many + len(overrides)
+    assert caught >= LEAST_CAUGHT * many
+
+
+@pytest.mark.behaviour("distrust.override")
+def test_most_attempts_that_were_written_blind_are_caught() -> None:
+    overrides = texts(BLIND, "attack", "explicit")
+    orders = texts(BLIND, "attack", "explicit", override=False)
+    caught = sum(map(suspicious, overrides))
+    print(told(BLIND, "attempts to override", caught, len(overrides)))
+    print(told(BLIND, "plain orders", sum(map(suspicious, orders)), len(orders)))
+    assert caught >= LEAST_CAUGHT_BLIND * len(overrides)
+
+
+def test_plain_orders_are_caught() -> None:
+    """They set nothing aside: they only tell a machine what to do."""
+    orders = texts("lessons", "attack", "explicit", override=False)
+    caught = sum(map(suspicious, orders))
+    print(told("lessons", "plain orders", caught, len(orders)))
+    assert caught >= LEAST_CAUGHT * len(orders)
 
 
 @pytest.mark.behaviour("distrust.ordinary")
-@pytest.mark.parametrize("half", HALVES)
-def test_ordinary_texts_pass(half: str) -> None:
-    ordinary = ordinary_texts(half)
+@pytest.mark.parametrize("part", [*LEARNED, BLIND])
+def test_ordinary_texts_pass(part: str) -> None:
+    ordinary = ordinary_texts(part)
     alarms = [text for text in ordinary if suspicious(text)]
-    print(told(half, "ordinary texts", len(alarms), len(ordinary)))
-    assert len(alarms) <= 0.01 * len(ordinary), [text[:200] for text in alarms]
+    print(told(part, "ordinary texts", len(alarms), len(ordinary)))
+    assert len(alarms) <= MOST_ALARMS * len(ordinary)
 
 
-@pytest.mark.parametrize("half", HALVES)
-def test_what_quiet_attacks_reach_is_told(half: str) -> None:
-    """They say nothing that a rule could hold on to; a person is asked all the same."""
-    quiet = texts(half, "attack", "quiet")
-    print(told(half, "quiet attacks", sum(map(suspicious, quiet)), len(quiet)))
+@pytest.mark.parametrize("part", ["tuned", BLIND])
+def test_what_quiet_attacks_reach_is_told(part: str) -> None:
+    """They say nothing that a scan could hold on to; a person is asked all the same."""
+    quiet = texts(part, "attack", "quiet")
+    print(told(part, "quiet attacks", sum(map(suspicious, quiet)), len(quiet)))
     assert quiet

@@ -51,7 +51,47 @@ def test_a_line_break_that_is_written_as_an_escape_parts_words() -> None:
 
 
 @given(st.text())
-def test_the_three_forms_are_of_one_length_and_places_lead_into_the_text(text: str) -> None:
+def test_both_forms_are_of_one_length_and_places_lead_into_the_text(text: str) -> None:
     folded = fold(text)
-    assert len(folded.text) == len(folded.words) == len(folded.prose)
+    assert len(folded.text) == len(folded.words)
     assert all(0 <= folded.origin(at) <= len(text) for at in range(len(folded.text)))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "i\u200bgnore",
+        "i\u00adgnore",
+        "ｉｇｎｏｒｅ",
+        "𝐢𝐠𝐧𝐨𝐫𝐞",
+        "ignоrе",
+        "igոore",
+        "&#105;gnore",
+        "\\u0069gnore",
+        "%69gnore",
+        "ig<b>nore",
+    ],
+)
+def test_letters_in_disguise_are_told(written: str) -> None:
+    folded = fold(f"Please {written} it.")
+    assert "ignore" in folded.words.split()
+    assert folded.disguised
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "naïve café",
+        "Straße",
+        "ＡＩ",
+        "&amp; &eacute;",
+        "\\u00e9t\\u00e9",
+        "a%20b",
+        "привет мир",
+        "日本語のテキスト",
+        "“quoted” – yes…",
+        "<b>bold</b> text",
+    ],
+)
+def test_ordinary_letters_are_no_disguise(written: str) -> None:
+    assert not fold(f"Please {written} it.").disguised

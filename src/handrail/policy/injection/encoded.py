@@ -8,7 +8,7 @@ import base64
 import binascii
 import codecs
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from enum import Enum, auto
 from itertools import groupby
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from handrail.policy.injection.normalise import Folded
 
 _LONG_WORD = 16
 _FEWEST_LETTERS = 6
+_FEWEST_CODES = 4
 _WIDEST_CODE = 10
 _SHORTEST_RUN = 12
 _AROUND = 400
@@ -34,13 +35,16 @@ _ANY_LETTER_CODE = {
 _LEET = str.maketrans("013457@$!", "oieastasi")
 _TELLING = (
     *("ignor", "disregard", "forget", "overrid", "previous", "instruct", "system", "prompt"),
-    *("guideline", "secret", "reveal"),
+    *("guideline", "secret", "reveal", "assistant", "password", "upload", "delet", "execut"),
 )
 _ROTATED = tuple(codecs.encode(word, "rot13") for word in _TELLING)
 _MIRRORED = tuple(word[::-1] for word in _TELLING)
+# The, and, you, your, this: somebody wrote whole sentences so.
+_ROTATED_WORDS = frozenset({"gur", "naq", "lbh", "lbhe", "guvf"})
+_ODD_BEGINNINGS = frozenset(word[:3] for word in (*_ROTATED, *_ROTATED_WORDS))
+_ODD_ENDINGS = frozenset(word[-3:] for word in _MIRRORED)
 _SPELLED = ("ignore", "disregard", "forget", "system")
-# Each of the above has one of these.
-_SPELLED_SIGNS = ("g", "y")
+_WORD_GAP = re.compile(r"[ ._*-]{2,3}")
 _SPELLED_OUT = re.compile(r"(?<![a-z0-9])[a-z0-9](?:[ ._*-]{1,3}[a-z0-9](?![a-z0-9])){3,400}")
 
 
@@ -59,7 +63,6 @@ class Disguise(Enum):
     LEET = auto()
     ROTATED = auto()
     MIRRORED = auto()
-    SPELLED = auto()
 
 
 class Sign(NamedTuple):
@@ -72,8 +75,6 @@ class Sign(NamedTuple):
 
 def disguise_of(word: str) -> Disguise | None:
     """Of which disguise a word is a sign. Most words are of none."""
-    if len(word) == 1:
-        return Disguise.SPELLED if word in _SPELLED_SIGNS else None
     if not word.isalpha():
         if word in _ANY_LETTER_CODE:
             return Disguise.CODES
@@ -81,9 +82,30 @@ def disguise_of(word: str) -> Disguise | None:
             return Disguise.LEET
     if len(word) >= _LONG_WORD and not _is_plain(word):
         return Disguise.ENCODED
-    if word.startswith(_ROTATED):
+    if word.startswith(_ROTATED) or word in _ROTATED_WORDS:
         return Disguise.ROTATED
     return Disguise.MIRRORED if word.endswith(_MIRRORED) else None
+
+
+def _disguises(words: Iterable[str]) -> dict[str, Disguise]:
+    """Those words that are signs of a disguise. Nearly all are known at once to be none."""
+    odd = [
+        word
+        for word in words
+        if word[:3] in _ODD_BEGINNINGS
+        or word[-3:] in _ODD_ENDINGS
+        or not word.isalpha()
+        or len(word) >= _LONG_WORD
+    ]
+    return {word: disguise for word in odd if (disguise := disguise_of(word))}
+
+
+def _signs(folded: Folded, words: Sequence[str], known: Mapping[str, Disguise]) -> Iterator[Sign]:
+    """Where words that are signs stand, in their order."""
+    padded, at = f" {folded.words} ", -1
+    for word in filter(known.__contains__, words):
+        at = padded.find(f" {word} ", at + 1)
+        yield Sign(known[word], word, at)
 
 
 _UNDO: dict[Disguise, Callable[[str], str]] = {
@@ -93,13 +115,22 @@ _UNDO: dict[Disguise, Callable[[str], str]] = {
 }
 
 
-def decoded_pieces(
-    text: str, folded: Folded, words: Sequence[str], signs: Iterable[Sign]
-) -> Iterator[Piece]:
+def decoded_pieces(text: str, folded: Folded, different: Set[str]) -> Iterator[Piece]:
     """Every piece of a text that says something once its disguise is taken off.
 
-    `words` are those of the text, `signs` those among them that are one, both in their order.
+    `different` are the words of the folded text, each once; those that are certainly plain may
+    be left out.
     """
+    known = _disguises(different)
+    if any(different >= set(word) and " ".join(word) in folded.words for word in _SPELLED):
+        yield from _spelled_out(folded)
+    codes = sum(disguise is Disguise.CODES for disguise in known.values())
+    if codes < _FEWEST_CODES:
+        known = {word: one for word, one in known.items() if one is not Disguise.CODES}
+    if not known:
+        return
+    words = folded.words.split()
+    signs = _signs(folded, words, known)
     by_disguise: dict[Disguise, list[Sign]] = {}
     for sign in signs:
         by_disguise.setdefault(sign.disguise, []).append(sign)
@@ -109,8 +140,6 @@ def decoded_pieces(
                 yield from _decode_tokens(text, folded, known_by)
             case Disguise.CODES:
                 yield from _decode_codes(folded, words, known_by)
-            case Disguise.SPELLED:
-                yield from _spelled_out(folded)
             case _:
                 yield from _lines_around(folded, known_by, _UNDO[disguise])
 
@@ -222,10 +251,10 @@ def _lines_around(folded: Folded, signs: list[Sign], undo: Callable[[str], str])
 
 
 def _spelled_out(folded: Folded) -> Iterator[Piece]:
-    if not any(" ".join(word) in folded.words for word in _SPELLED):
-        return
     for match in _SPELLED_OUT.finditer(folded.text):
         run = match.group()
-        parts = re.split(r"[ ._*-]{2,3}", run) if re.search(r"[ ._*-]{2}", run) else [run]
+        parts = _WORD_GAP.split(run) if _WORD_GAP.search(run) else [run]
+        if len(parts) == 1 and re.search(r"[._*-]", run):
+            parts = run.split(" ")
         said = " ".join(re.sub(r"[ ._*-]", "", part) for part in parts)
         yield Piece(said, folded.origin(match.start()))

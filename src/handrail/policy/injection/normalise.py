@@ -11,24 +11,27 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from urllib.parse import unquote
 
 # Letters of other scripts that look like Latin ones; used only in words that mix scripts.
 _LOOK_ALIKE = str.maketrans(
-    "абсԁеёгһіјкӏмнорԛгѕтуѵхԝѡуьαβεηικνορτυχωγδλσζ",
-    "abcdeerhijklmhopqrstyvxwwybabenikvoptuxwyd1sz",
+    "абсԁеёгһіјкӏмнорԛгѕтуѵхԝѡуьαβεηικνορτυχωγδλσζոսօհցԁոք",
+    "abcdeerhijklmhopqrstyvxwwybabenikvoptuxwyd1sznuohgdnp",
 )
 # Letters and signs that no decomposition leads back to plain ones.
 _PLAIN = str.maketrans(
     dict(zip("ıłøđðħŧɑɡɩʀʏɪɴʟʜɢʙ", "iloddhtagiryinlhgb", strict=True))
     | dict(zip("ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꜱᴛᴜᴠᴡᴢ", "acdefjkmopstuvwz", strict=True))
     | {"ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "\u0451": "\u0435"}
-    | dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4", "'")
+    | dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u02bb\u02bc\u02bd", "'")
     | dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033\u300c\u300d\u300e\u300f", '"')
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")
     | {"\u3002": ".", "\u3001": ","}
 )
-_OTHER_SCRIPT = re.compile(r"[\u0370-\u052f]")
+_NO_WORD = re.compile(r"[\W_]")
+_BREAK = re.compile(r"\\[nrt]")
+_OTHER_SCRIPT = re.compile(r"[\u0370-\u058f]")
 # What follows the character with which each kind of escape begins.
 _ENTITY = r"(?:#[0-9]{2,7}|#[xX][0-9a-fA-F]{2,6}|[a-zA-Z]{2,8});"
 _ESCAPE = r"(?:u\{?[0-9a-fA-F]{4,6}\}?|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[0-7]{3})"
@@ -47,24 +50,27 @@ _ASCII_SIGNS = {
     "<": re.compile(f"<{_INNER_TAG}"),
 }
 
-_SIMPLE_TAG = re.compile(r"</?[a-z][a-z0-9]{0,10}\s{0,3}/?>")
-_MARKUP = str.maketrans(dict.fromkeys('*_~`#>|"<=[](){}+\\', " "))
+# Letters in circles, of full width, of mathematics, and the like begin here.
+_FIRST_ODD = 0x2100
+_FEWEST_ODD = 3
 
 _TAGS = range(0xE0020, 0xE007F)
+_STEP = 500
 _SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A text in its one form, and twice more of the same length.
+    """A text in its one form, and once more of the same length.
 
-    `words` has blanks for everything but letters and figures, `prose` only for signs of markup.
+    `words` has blanks for everything but letters and figures. `smuggled` says where unseen text
+    stood, `disguised` where letters were written so that they are not known for what they are.
     """
 
     text: str
     words: str
-    prose: str
     smuggled: tuple[int, ...] = ()
+    disguised: Sequence[int] = ()
     _ours: Sequence[int] = ()
     _theirs: Sequence[int] = ()
 
@@ -79,17 +85,11 @@ class Folded:
 
 def fold(text: str) -> Folded:
     """The one form of a text. Line breaks that are written as escapes become blanks."""
-    for escape in ("\\n", "\\r", "\\t"):
-        text = text.replace(escape, "  ")
+    if "\\" in text:
+        text = _BREAK.sub("  ", text)
     if _has_escapes(text):
         return _fold_strange(text, _STRANGE)
     return _folded(text.lower()) if text.isascii() else _fold_strange(text, _NOT_ASCII)
-
-
-def _blank_markup(text: str) -> str:
-    if "<" in text:
-        text = _SIMPLE_TAG.sub(lambda match: " " * len(match.group()), text)
-    return text.translate(_MARKUP)
 
 
 def _has_escapes(text: str) -> bool:
@@ -102,8 +102,9 @@ def _fold_strange(text: str, strange: re.Pattern[str], *, mixed: bool = False) -
     ours: list[int] = []
     theirs: list[int] = []
     smuggled: list[int] = []
+    hidden: list[int] = []
     done = length = 0
-    for match in strange.finditer(text):
+    for match in _found(strange, text):
         start, end = match.span()
         run = match.group()
         beside = text[max(start - 1, 0) : start] + text[end : end + 1]
@@ -114,6 +115,8 @@ def _fold_strange(text: str, strange: re.Pattern[str], *, mixed: bool = False) -
         if told is None:
             told = _smuggled(run)
             smuggled.append(length + start - done)
+        elif disguised or _is_disguise(run, told, beside):
+            hidden.append(length + start - done)
         parts += (text[done:start], told)
         length += start - done + len(told)
         if len(told) != end - start:
@@ -121,17 +124,37 @@ def _fold_strange(text: str, strange: re.Pattern[str], *, mixed: bool = False) -
             theirs += (start, end)
         done = end
     parts.append(text[done:])
-    return _folded("".join(parts).lower(), tuple(smuggled), ours, theirs)
+    return _folded("".join(parts).lower(), tuple(smuggled), hidden, ours, theirs)
+
+
+def _found(strange: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Where anything is strange. What is plain is left out in large steps, which is faster."""
+    if strange is not _NOT_ASCII:
+        yield from strange.finditer(text)
+        return
+    starts = range(0, len(text), _STEP)
+    for plain, some in groupby(starts, lambda start: text[start : start + _STEP].isascii()):
+        if not plain:
+            steps = [*some]
+            yield from strange.finditer(text, steps[0], steps[-1] + _STEP)
 
 
 def _folded(
     text: str,
     smuggled: tuple[int, ...] = (),
+    disguised: Sequence[int] = (),
     ours: Sequence[int] = (),
     theirs: Sequence[int] = (),
 ) -> Folded:
-    words = text.translate(_BLANKS if text.isascii() else _WIDE_BLANKS)
-    return Folded(text, words, _blank_markup(text), smuggled, ours, theirs)
+    return Folded(text, _words(text), smuggled, disguised, ours, theirs)
+
+
+def _words(text: str) -> str:
+    """Letters and figures as they are, a blank for everything else."""
+    if text.isascii():
+        # Much faster than by characters.
+        return text.encode().translate(_BLANKS).decode()
+    return _NO_WORD.sub(" ", text)
 
 
 def _has_latin(beside: str) -> bool:
@@ -159,6 +182,28 @@ def _plain(strange: str, beside: str, latin: bool) -> str | None:
         return None
     told = fold_characters(strange)
     return told.translate(_LOOK_ALIKE) if latin else told
+
+
+def _is_disguise(run: str, told: str, beside: str) -> bool:
+    """Whether plain letters were meant that anybody would have written as such."""
+    if not told:
+        # Something unseen, or a tag, in the middle of a word.
+        return len(beside) == 2 and beside.isascii() and beside.isalpha()
+    match run[0]:
+        case "&":
+            return run[1] == "#" and _is_plain_letter(html.unescape(run))
+        case "\\":
+            return _is_plain_letter(_unescape(run))
+        case "%":
+            return _is_plain_letter(unquote(run, errors="ignore"))
+        case _:
+            pass
+    odd = sum(1 for char in run if ord(char) >= _FIRST_ODD)
+    return odd >= _FEWEST_ODD and odd == len(run) and _is_plain_letter(told)
+
+
+def _is_plain_letter(meant: str) -> bool:
+    return meant.isascii() and meant.isalpha()
 
 
 def _unescape(escape: str) -> str:
@@ -199,16 +244,6 @@ class _Characters(dict[int, str]):
         return told
 
 
-class _Blanks(dict[int, str]):
-    """Letters and figures as they are, a blank for everything else."""
-
-    def __missing__(self, number: int) -> str:
-        told = chr(number) if chr(number).isalnum() else " "
-        if len(self) < 20_000:
-            self[number] = told
-        return told
-
-
 def _fold_character(char: str) -> str:
     number = ord(char)
     if number < 0x80:
@@ -230,13 +265,13 @@ def _fold_character(char: str) -> str:
     if not any(map(str.isalnum, plain)):
         return " "
     if "\u0370" <= plain <= "\u03ff":
-        return chr(_LOOK_ALIKE.get(ord(plain[0]), ord(" ")))
+        return chr(_LOOK_ALIKE.get(ord(plain[0]), ord(plain[0])))
     bare = unicodedata.normalize("NFD", plain)
     return bare[0] if bare[0].isascii() and bare[0].isalpha() else plain
 
 
 _CHARACTERS = _Characters()
-_BLANKS = {
-    number: " " for number in range(128) if chr(number) not in string.ascii_letters + string.digits
-}
-_WIDE_BLANKS = _Blanks()
+_BLANKS = bytes(
+    number if chr(number) in string.ascii_letters + string.digits else ord(" ")
+    for number in range(256)
+)
