@@ -150,7 +150,7 @@ async def test_a_call_that_is_not_taken_says_why_by_its_code(
         ("/approvals?status=pending", {"success", "approvals", "total_count"}),
         ("/approvals?status=approved", {"success", "approvals", "total_count"}),
         ("/approvals?status=rejected", {"success", "approvals", "total_count"}),
-        ("/approvals?status=expired", {"success", "approvals", "total_count"}),
+        ("/approvals?status=expired", {"success", "approvals", "total_count", "now"}),
         ("/grants", {"success", "grants", "total_count"}),
         ("/clients", {"success", "clients", "total_count"}),
         ("/audit", {"success", "entries"}),

@@ -46,7 +46,8 @@ class Deciding:
             return None
         if offer.warning is None and seen_whole and not card.needs_second_step:
             return choice
-        said = [Text(f"\n{visible(card.description)}"), Text(_why(card, seen_whole), "yellow")]
+        why = Text.assemble((_why(card, seen_whole), "yellow"))
+        said = [Text(f"\n{visible(card.description)}"), why]
         title = f"Type {WORD!r} and Enter to go on"
         typed = await self._ask(LineDialog(title, said, word=WORD))
         return None if typed is None else choice

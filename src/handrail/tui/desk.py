@@ -43,6 +43,8 @@ class Desk(Screen[None]):
         Binding("k,up", "move(-1)", show=False),
         Binding("space,pagedown", "read(1)", show=False),
         Binding("b,pageup", "read(-1)", show=False),
+        Binding("G,end", "read(10000000)", show=False),
+        Binding("g,home", "read(-10000000)", show=False),
         Binding("1", "view('waiting')", show=False),
         Binding("2", "view('running')", show=False),
         Binding("3", "view('history')", show=False),

@@ -63,7 +63,7 @@ class LineDialog(Dialog[str]):
         typed = event.value.strip()
         if self._word is not None and typed.lower() != self._word:
             words = f"that was not {self._word!r}; type it and Enter (Esc goes back)"
-            self.query_one("#below", Static).update(Text(words, style="yellow"))
+            self.query_one("#below", Static).update(Text.assemble((words, "yellow")))
             return
         self.dismiss(typed)
 
@@ -102,7 +102,7 @@ class GrantDialog(KeyDialog[Choice]):
         if offer.past:
             said.append(Text(f"So far {visible(offer.past)}.", style="dim"))
         if offer.warning:
-            said.append(Text(f"\n{visible(offer.warning)}", style="yellow"))
+            said.append(Text.assemble((f"\n{visible(offer.warning)}", "yellow")))
         super().__init__(title, said, patience)
         self._scope = offer.scope
         self._uses, self._time = 0, 0 if is_class else 2
@@ -170,7 +170,7 @@ KEYS = (
     ("r", "refuse, with a reason that the agent is told"),
     ("x", "stop the run; among what runs, also one call of it"),
     ("j k ↓ ↑", "the next, the previous"),
-    ("Space b", "read on, read back"),
+    ("Space b", "read on, read back; G and g: to the end, to the beginning"),
     ("1 2 3", "what waits, what runs, what was"),
     ("t", "light or dark"),
     ("?", "this list"),
