@@ -14,6 +14,7 @@ from handrail.tui.app import HandrailApp
 from handrail.tui.attention import Patience
 from handrail.tui.line import Line
 from handrail.tui.lines import Lines
+from handrail.tui.show import Listen, fill, watching
 from tests.journeys.conftest import Rig
 from tests.journeys.conftest import rig as rig
 
@@ -67,9 +68,6 @@ class Person:
             await self.press("space")
 
 
-Sitting = Callable[..., Any]
-
-
 @asynccontextmanager
 async def sit_down(
     rig: Rig, *, size: tuple[int, int] = WIDE, patience: Patience = HASTY
@@ -77,10 +75,22 @@ async def sit_down(
     known = rig.credentials
     async with HandrailApi(known.server, known.project_id, known.user_token) as api:
         app = HandrailApp(Line(api), patience=patience)
-        async with app.run_test(size=size) as pilot:
-            person = Person(app, pilot)
+        async with sitting(app, watching(api), size) as person:
             await person.sees("● live")
             yield person
+
+
+@asynccontextmanager
+async def sitting(
+    app: HandrailApp, listen: Listen, size: tuple[int, int] = WIDE
+) -> AsyncGenerator[Person]:
+    """At an app that is open, and whose inbox is being filled."""
+    async with asyncio.TaskGroup() as group, app.run_test(size=size) as pilot:
+        filling = group.create_task(fill(app, listen))
+        try:
+            yield Person(app, pilot)
+        finally:
+            filling.cancel()
 
 
 @pytest.fixture

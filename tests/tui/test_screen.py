@@ -14,10 +14,11 @@ from handrail.testing import FakeClock
 from handrail.tui.app import HandrailApp
 from handrail.tui.line import Line
 from handrail.tui.lines import Lines
+from handrail.tui.show import watching
 from tests.conftest import Household
 from tests.journeys.conftest import Rig
 from tests.server.conftest import add_token, serving
-from tests.tui.conftest import HASTY, WIDE, Asking, Person, ended, sit_down
+from tests.tui.conftest import HASTY, Asking, Person, ended, sit_down, sitting
 
 NOTES = {"path": "notes.md", "content": "hello\n"}
 ENDLESS = "import time; time.sleep(60)"
@@ -131,8 +132,8 @@ async def ask_for(
 async def sit_at(address: str, household: Household) -> AsyncGenerator[Person]:
     async with HandrailApi(address, household.project.id, household.secrets[Role.USER]) as api:
         app = HandrailApp(Line(api), patience=HASTY)
-        async with app.run_test(size=WIDE) as pilot:
-            yield Person(app, pilot)
+        async with sitting(app, watching(api)) as person:
+            yield person
 
 
 async def test_the_keys_are_listed_and_the_list_decides_nothing(

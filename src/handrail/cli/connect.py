@@ -2,14 +2,14 @@
 
 import asyncio
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 import uvloop
 
-from handrail.app.home import Home
+from handrail.app.home import Credentials, Home
 from handrail.app.join import join
 from handrail.app.logs import configure_logs
 from handrail.app.run_client import connect as run_client
@@ -65,16 +65,7 @@ def connect(
         credentials = asyncio.run(join(own, workspace, server, project, _token()))
 
     if can_draw() and not plain and not verbose:
-
-        def find_token() -> str | None:
-            saved = own.find_credentials(workspace)
-            return None if saved is None else saved.client_token
-
-        def work(channel: Channel) -> Coroutine[None, None, None]:
-            return run_client(own, credentials, lambda connected: None, channel)
-
-        screen.connect(credentials, find_token, work)
-        say("Disconnected.")
+        _show(own, workspace, credentials)
         return
     before: bool | None = None
 
@@ -88,6 +79,20 @@ def connect(
         uvloop.run(run_client(own, credentials, announce, terminal))
     except (KeyboardInterrupt, asyncio.CancelledError):
         say("Disconnected.")
+
+
+def _show(own: Home, workspace: Path, credentials: Credentials) -> None:
+    """Run the client, and be asked on a screen."""
+
+    def find_token() -> str | None:
+        saved = own.find_credentials(workspace)
+        return None if saved is None else saved.client_token
+
+    async def listen(channel: Channel, announce: Callable[[bool], None]) -> None:
+        await run_client(own, credentials, announce, channel)
+
+    screen.connect(credentials, find_token, listen)
+    say("Disconnected.")
 
 
 def _token() -> str:

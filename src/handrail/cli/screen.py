@@ -11,23 +11,33 @@ from handrail.app.home import Credentials
 from handrail.client.api import HandrailApi
 from handrail.core.ports import Channel
 
-Work = Callable[[Channel], Coroutine[None, None, None]]
+Listen = Callable[[Channel, Callable[[bool], None]], Awaitable[None]]
 Visit = Callable[[Credentials], Coroutine[None, None, None]]
 
 
 async def watch(api: HandrailApi) -> None:
     """Show what waits, for a person who decides here and executes nothing."""
-    await _until_told(_show(api, None))
+    from handrail.tui.inbox import Inbox
+    from handrail.tui.line import Line
+    from handrail.tui.show import show, watching
+
+    await _until_told(show(Line(api), Inbox(), watching(api)))
 
 
-def connect(known: Credentials, find_token: Callable[[], str | None], work: Work) -> None:
-    """Show what waits while this machine's client does its work."""
+def connect(known: Credentials, find_token: Callable[[], str | None], listen: Listen) -> None:
+    """Show what waits while this machine's client works, and asks there.
+
+    It has one seat at the server, so nobody else may listen with its token.
+    """
+    from handrail.tui.inbox import Inbox
+    from handrail.tui.line import Line
+    from handrail.tui.show import show
 
     async def run() -> None:
         async with HandrailApi(
             known.server, known.project_id, known.client_token, find_token
         ) as api:
-            await _until_told(_show(api, work))
+            await _until_told(show(Line(api), Inbox(), listen))
 
     with suppress(KeyboardInterrupt, asyncio.CancelledError):
         uvloop.run(run())
@@ -37,24 +47,15 @@ def make_visit() -> tuple[Visit, Channel]:
     """A screen for the person of a server in this process, and what its client tells there."""
     from handrail.tui.inbox import Aside, Inbox
     from handrail.tui.line import Line
-    from handrail.tui.show import show
+    from handrail.tui.show import show, watching
 
     inbox = Inbox()
 
     async def visit(known: Credentials) -> None:
         async with HandrailApi(known.server, known.project_id, known.user_token) as api:
-            await show(Line(api), inbox)
+            await show(Line(api), inbox, watching(api))
 
     return visit, Aside(inbox)
-
-
-async def _show(api: HandrailApi, work: Work | None) -> None:
-    from handrail.tui.inbox import Aside, Inbox
-    from handrail.tui.line import Line
-    from handrail.tui.show import show
-
-    inbox = Inbox()
-    await show(Line(api), inbox, None if work is None else work(Aside(inbox)))
 
 
 async def _until_told(shown: Awaitable[None]) -> None:

@@ -159,10 +159,17 @@ class HandrailApi:
         answer = await self.get("/approvals", status="pending", limit=1000)
         try:
             cards = msgspec.convert(answer["approvals"], list[Card])
-            self.clock_ahead = msgspec.convert(answer["now"], datetime) - datetime.now(UTC)
+            self._compare_clocks(answer)
         except (msgspec.ValidationError, KeyError, TypeError) as error:
             raise ServerUnreachable(f"{self.server} does not speak like Handrail") from error
         return sorted(cards, key=lambda card: card.expires_at)
+
+    async def read_clock(self) -> None:
+        """Learn how far the server's clock is ahead."""
+        self._compare_clocks(await self.get("/approvals", limit=1))
+
+    def _compare_clocks(self, answer: dict[str, Any]) -> None:
+        self.clock_ahead = msgspec.convert(answer["now"], datetime) - datetime.now(UTC)
 
     async def approve(
         self,

@@ -1,4 +1,4 @@
-"""The terminal's app: one screen, two looks, and whoever fills the inbox."""
+"""The terminal's app: one screen, two looks."""
 
 import asyncio
 from typing import ClassVar
@@ -6,7 +6,7 @@ from typing import ClassVar
 from textual.app import App
 from textual.binding import Binding, BindingType
 
-from handrail.core.errors import HandrailError, leaves
+from handrail.core.errors import HandrailError
 from handrail.tui.attention import Patience
 from handrail.tui.desk import Desk
 from handrail.tui.dialogs import help_dialog
@@ -53,18 +53,16 @@ class HandrailApp(App[HandrailError]):
         self, line: Line, inbox: Inbox | None = None, patience: Patience = _DEFAULT_PATIENCE
     ):
         super().__init__()
-        self._line = line
-        self._inbox = inbox or Inbox()
+        self.inbox = inbox or Inbox()
         self.is_open = asyncio.Event()
-        self.desk = Desk(line, self._inbox, patience)
+        self.desk = Desk(line, self.inbox, patience)
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.ansi_theme_dark, self.ansi_theme_light = DARK_COLOURS, LIGHT_COLOURS
         self.theme = first_theme()
-        self.push_screen(self.desk)
-        self.run_worker(self._listen())
+        await self.push_screen(self.desk)
         self.is_open.set()
 
     def action_help(self) -> None:
@@ -73,12 +71,3 @@ class HandrailApp(App[HandrailError]):
     def action_turn_light(self) -> None:
         """From dark to light, or back."""
         self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
-
-    async def _listen(self) -> None:
-        troubles: list[HandrailError] = []
-        try:
-            await self._line.listen(self._inbox, self.desk.announce)
-        except* HandrailError as group:
-            troubles = list(leaves(group))
-        for trouble in troubles:
-            self.exit(trouble)

@@ -27,6 +27,7 @@ class CallsView(Vertical):
         self._find = find
         self._calls: list[Call] = []
         self._chosen_id = ""
+        self._rows, self._facts = Rows(id="rows"), Lines(id="facts")
 
     @property
     def chosen(self) -> Call | None:
@@ -34,8 +35,8 @@ class CallsView(Vertical):
         return None if at is None else self._calls[at]
 
     def compose(self) -> ComposeResult:
-        yield Rows(id="rows")
-        yield Lines(id="facts")
+        yield self._rows
+        yield self._facts
 
     def on_mount(self) -> None:
         self.set_interval(_LOOK_EVERY_SECONDS, self._look_if_shown)
@@ -72,8 +73,9 @@ class CallsView(Vertical):
         self._draw()
 
     def _draw(self) -> None:
+        if not self.is_attached:
+            return
         calls, at = self._calls, self._at()
-        rows = self.query_one("#rows", Rows)
-        rows.fill(len(calls), lambda number: call_row(calls[number]), at)
+        self._rows.fill(len(calls), lambda number: call_row(calls[number]), at)
         facts = ["Nothing here."] if at is None else call_facts(calls[at])
-        self.query_one("#facts", Lines).show([Text(short(fact)) for fact in facts], anew=True)
+        self._facts.show([Text(short(fact)) for fact in facts], anew=True)

@@ -65,17 +65,27 @@ class Desk(Screen[None]):
         self._answer = ""
         self._redraw_is_due = False
         self.shown: Card | None = None
+        self._status, self._word, self._bar = (
+            Static(id="status"),
+            Static(id="word"),
+            Static(id="bar"),
+        )
+        self._views = ContentSwitcher(initial="waiting", id="views")
+        self._rows, self._pane = Rows(id="waiting-rows"), Lines(id="card")
+        self._calls = {
+            "running": CallsView(line.running, id="running"),
+            "history": CallsView(line.history, id="history"),
+        }
 
     def compose(self) -> ComposeResult:
-        yield Static(id="status")
-        with ContentSwitcher(initial="waiting", id="views"):
+        yield self._status
+        with self._views:
             with Container(id="waiting"):
-                yield Rows(id="waiting-rows")
-                yield Lines(id="card")
-            yield CallsView(self._line.running, id="running")
-            yield CallsView(self._line.history, id="history")
-        yield Static(id="word")
-        yield Static(id="bar")
+                yield self._rows
+                yield self._pane
+            yield from self._calls.values()
+        yield self._word
+        yield self._bar
 
     def on_mount(self) -> None:
         self._inbox.on_change = self._on_change
@@ -83,7 +93,7 @@ class Desk(Screen[None]):
         self.set_interval(1.0, self._tick)
         self.set_interval(_LOOK_EVERY_SECONDS, self._look_for_machines)
         self.run_worker(self._decide_forever())
-        self.say("")
+        self.say(self._inbox.last_words)
         self._redraw()
 
     # What comes from elsewhere.
@@ -95,9 +105,8 @@ class Desk(Screen[None]):
         self._show_status()
 
     def say(self, words: str) -> None:
-        word = self.query_one("#word", Static)
-        word.update(Text(visible(words)))
-        word.display = bool(words)
+        self._word.update(Text(visible(words)))
+        self._word.display = bool(words)
 
     def on_resize(self) -> None:
         self._show_card(anew=False)
@@ -115,7 +124,7 @@ class Desk(Screen[None]):
 
     @property
     def view(self) -> str:
-        return self.query_one("#views", ContentSwitcher).current or _VIEWS[0]
+        return self._views.current or _VIEWS[0]
 
     def show(self, card: Card | None) -> None:
         """Put a card on the desk; it takes a moment until its keys count."""
@@ -151,27 +160,29 @@ class Desk(Screen[None]):
             self._tick()
 
     def _show_card(self, *, anew: bool) -> None:
-        pane = self.query_one("#card", Lines)
         if self.shown is None:
-            pane.show([Text(), Text(_EMPTY, "dim")], anew=True)
+            self._pane.show([Text(), Text(_EMPTY, "dim")], anew=True)
             return
         text = self._text(self.shown)
-        pane.show([*text.about(), Text(), *text.evidence()], anew=anew)
+        self._pane.show([*text.about(), Text(), *text.evidence()], anew=anew)
 
     def _text(self, card: Card) -> CardText:
-        width = self.query_one("#card", Lines).scrollable_content_region.width
+        width = self._pane.scrollable_content_region.width
         return CardText(card, max(20, width), whole=True, marked=True)
 
     def _tick(self) -> None:
+        if not self.is_attached:
+            return
         cards, now = self._inbox.cards(), self._line.now()
         at = next((n for n, card in enumerate(cards) if card == self.shown), None)
         self._at = self._at if at is None else at
-        rows = self.query_one("#waiting-rows", Rows)
-        rows.fill(len(cards), lambda number: waiting_row(cards[number], now), at)
+        self._rows.fill(len(cards), lambda number: waiting_row(cards[number], now), at)
         self._show_status(len(cards))
-        self.query_one("#bar", Static).update(self._bar())
+        self._bar.update(self._choices())
 
     def _show_status(self, waiting: int | None = None) -> None:
+        if not self.is_attached:
+            return
         words, style = _LIVE[self._live]
         count = len(self._inbox.cards()) if waiting is None else waiting
         tabs = {"waiting": f"1 waiting {count:,}", "running": "2 running", "history": "3 history"}
@@ -181,9 +192,9 @@ class Desk(Screen[None]):
         text.append("  ").append(words, style)
         text.append(f" · {self._machines}" if self._live and self._machines else "")
         text.append(f" · {visible(self._line.address)}", "dim")
-        self.query_one("#status", Static).update(text)
+        self._status.update(text)
 
-    def _bar(self) -> Text:
+    def _choices(self) -> Text:
         common = Text("? keys  q leave", "dim")
         if self.view != "waiting":
             return Text.assemble("\n", "x stop…  j k move  1 waiting  ", common)
@@ -215,7 +226,7 @@ class Desk(Screen[None]):
 
     def action_move(self, step: int) -> None:
         if self.view != "waiting":
-            self.query_one(f"#{self.view}", CallsView).move(step)
+            self._calls[self.view].move(step)
             return
         cards = self._inbox.cards()
         if not cards:
@@ -228,14 +239,14 @@ class Desk(Screen[None]):
             self.show(cards[to])
 
     def action_read(self, step: int) -> None:
-        pane = self.query_one("#card", Lines)
-        pane.scroll_relative(y=step * max(1, pane.size.height - 2), animate=False, force=True)
+        lines = step * max(1, self._pane.size.height - 2)
+        self._pane.scroll_relative(y=lines, animate=False, force=True)
 
     async def action_view(self, name: str) -> None:
-        self.query_one("#views", ContentSwitcher).current = name
+        self._views.current = name
         self._attention.begin_anew()
         if name != "waiting":
-            self.query_one(f"#{name}", CallsView).look()
+            self._calls[name].look()
         self._tick()
 
     async def _decide_forever(self) -> None:
@@ -243,7 +254,7 @@ class Desk(Screen[None]):
             key = await self._attention.next_key()
             if self.view != "waiting":
                 if key == "x":
-                    await self._deciding.stop_call(self.query_one(f"#{self.view}", CallsView))
+                    await self._deciding.stop_call(self._calls[self.view])
                 continue
             card = self.shown
             if card is None or self._answer or not seconds_left(card, self._line.now()):
@@ -253,7 +264,7 @@ class Desk(Screen[None]):
     async def _take(self, key: str, card: Card) -> None:
         choice: Choice | None = None
         if key in _SCOPES:
-            seen = self.query_one("#card", Lines).end_was_seen
+            seen = self._pane.end_was_seen
             choice = await self._deciding.approval(card, _SCOPES[key], seen_whole=seen)
         elif key == "r":
             choice = await self._deciding.refusal(card)

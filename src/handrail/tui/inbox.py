@@ -17,7 +17,7 @@ class Inbox:
     def __init__(self) -> None:
         self._choices: dict[str, asyncio.Future[Choice]] = {}
         self._cards: dict[str, Card] = {}
-        self._last_words = ""
+        self.last_words = ""
         self.on_change: Callable[[], None] = lambda: None
         self.on_word: Callable[[str], None] = lambda words: None
 
@@ -34,8 +34,8 @@ class Inbox:
 
     def tell(self, words: str) -> None:
         # Client and screen listen to the same server, and some things are told to both.
-        if words != self._last_words:
-            self._last_words = words
+        if words != self.last_words:
+            self.last_words = words
             self.on_word(words)
 
     def cards(self) -> list[Card]:

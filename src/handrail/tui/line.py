@@ -1,11 +1,9 @@
 """The screen's line to the server: what it looks up there, and what it says besides answers."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from handrail.client.api import HandrailApi
-from handrail.client.watching import Watcher
 from handrail.core.execution import Status
 from handrail.tui.inbox import Inbox
 
@@ -24,10 +22,6 @@ class Line:
         """What time it is for the server."""
         return datetime.now(UTC) + self._api.clock_ahead
 
-    async def listen(self, inbox: Inbox, announce: Callable[[bool], None]) -> None:
-        """Fill the inbox, and carry its answers, until the server knows us no longer."""
-        await Watcher(self._api, inbox, announce).run()
-
     async def question(self, approval_id: str) -> Told:
         """A question and, once there is one, its answer."""
         return await self._api.get(f"/approvals/{approval_id}")
@@ -41,6 +35,8 @@ class Line:
         return await self._calls()
 
     async def machines(self) -> list[Told]:
+        """Where calls are executed. The clocks are compared, too, whoever asks for the cards."""
+        await self._api.read_clock()
         return (await self._api.get("/clients"))["clients"]
 
     async def stop(self, session_id: str) -> None:

@@ -1,27 +1,37 @@
-"""Opening the screens, alone or with something that runs beside them."""
+"""Opening the screens, and what fills their inbox."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable
 
+from handrail.client.api import HandrailApi
+from handrail.client.watching import Watcher
 from handrail.core.errors import HandrailError, leaves
+from handrail.core.ports import Channel
 from handrail.tui.app import HandrailApp
 from handrail.tui.inbox import Inbox
 from handrail.tui.line import Line
 
+# Asks a channel about whatever comes, and says when the line is up or down.
+Listen = Callable[[Channel, Callable[[bool], None]], Awaitable[None]]
 
-async def show(line: Line, inbox: Inbox, beside: Coroutine[None, None, None] | None = None) -> None:
-    """Show what waits until its person leaves; what runs `beside` ends then, too.
+
+def watching(api: HandrailApi) -> Listen:
+    """To be asked, on a machine that executes nothing."""
+    return lambda channel, announce: Watcher(api, channel, announce).run()
+
+
+async def show(line: Line, inbox: Inbox, listen: Listen) -> None:
+    """Show what waits until its person leaves; then nobody listens any more.
 
     Cancelled, it puts the terminal back first.
 
     Raises:
-        HandrailError: What ended the screen, or what ran beside it.
+        HandrailError: What ended the listening, and with it the screen.
     """
     app = HandrailApp(line, inbox)
-    trouble: HandrailError | None = None
     async with asyncio.TaskGroup() as group:
         running = group.create_task(app.run_async())
-        working = None if beside is None else group.create_task(_run(beside, app))
+        filling = group.create_task(fill(app, listen))
         try:
             trouble = await asyncio.shield(running)
         except asyncio.CancelledError:
@@ -29,19 +39,18 @@ async def show(line: Line, inbox: Inbox, beside: Coroutine[None, None, None] | N
             await running
             raise
         finally:
-            if working is not None:
-                working.cancel()
+            filling.cancel()
     if trouble is not None:
         raise trouble
 
 
-async def _run(beside: Coroutine[None, None, None], app: HandrailApp) -> None:
+async def fill(app: HandrailApp, listen: Listen) -> None:
+    """Fill an app's inbox and carry its answers; the app ends with whatever ends this."""
     troubles: list[HandrailError] = []
+    await app.is_open.wait()
     try:
-        await beside
+        await listen(app.inbox, app.desk.announce)
     except* HandrailError as group:
         troubles = list(leaves(group))
-    # Not before there is something that could end.
-    await app.is_open.wait()
     for trouble in troubles:
         app.exit(trouble)
