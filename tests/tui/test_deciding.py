@@ -1,8 +1,10 @@
 """Deciding at the terminal's screen: a real server, a real client, an agent that asks."""
 
 import asyncio
+import re
 
 import pytest
+from textual import events
 
 from handrail.core.card import Choice
 from tests.journeys.conftest import Rig
@@ -112,9 +114,12 @@ async def test_all_of_a_session_is_approved_only_behind_its_warning_and_the_word
 async def test_what_was_not_read_to_its_end_takes_the_word_and_what_was_does_not(
     rig: Rig, person: Person, asks: Asking
 ) -> None:
-    text = "".join(f"line {number}\n" for number in range(5_000))
+    long = "".join(f"{number:04}" for number in range(200))
+    text = f"{long}\n" + "".join(f"line {number}\n" for number in range(1, 5_000))
     call = asks(*write("notes.md", text))
     await person.sees("Write 5,000 lines to notes.md")
+    drawn = "".join(re.findall(r"[\d]{20,}", person.screen_text))
+    assert drawn == long, "a line is folded, and nothing of it is lost"
     await person.press("a")
     await person.sees("You have not seen all of it")
     await person.press("escape")
@@ -189,4 +194,24 @@ async def test_keys_are_dead_while_one_types_before_a_card_is_seen_and_in_compan
         assert await rig.question()
         await person.pilot.pause(1.0)
         await person.pilot.press("a")
+        assert (await ended(call))["status"] == "completed"
+
+
+async def test_who_comes_back_from_another_window_has_not_looked_yet(
+    rig: Rig, asks: Asking
+) -> None:
+    rig.start_server()
+    rig.start_client()
+    async with sit_down(rig, patience=Patience(deaf_seconds=0.6, quiet_seconds=0.02)) as person:
+        call = asks(*write("notes.md"))
+        await person.sees("Write 1 line to notes.md")
+        await person.pilot.pause(0.8)
+        person.app.post_message(events.AppBlur())
+        person.app.post_message(events.AppFocus())
+        await person.press("a")
+        await person.pilot.pause(0.3)
+        assert not call.done()
+        await person.pilot.pause(0.8)
+        await person.press("a")
+
         assert (await ended(call))["status"] == "completed"

@@ -37,7 +37,10 @@ class HandrailApp(App[HandrailError]):
     #waiting { layout: horizontal; }
     #waiting-rows { width: 44; border-right: solid $panel; }
     #card { width: 1fr; padding: 0 1; }
-    Lines { scrollbar-color: $foreground 25%; scrollbar-background: $background; }
+    Lines {
+        scrollbar-color: $foreground 25%; scrollbar-background: $background;
+        scrollbar-size-vertical: 1;
+    }
     Desk.-narrow #waiting { layout: vertical; }
     Desk.-narrow #waiting-rows {
         width: 1fr; height: auto; max-height: 25%; border-right: none;
@@ -64,6 +67,10 @@ class HandrailApp(App[HandrailError]):
         self.theme = first_theme()
         await self.push_screen(self.desk)
         self.is_open.set()
+
+    def on_app_focus(self) -> None:
+        # Who comes back from another window has not looked yet.
+        self.desk.look_anew()
 
     def action_help(self) -> None:
         self.push_screen(help_dialog())

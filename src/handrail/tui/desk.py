@@ -109,9 +109,13 @@ class Desk(Screen[None]):
         self._word.display = bool(words)
 
     def on_resize(self) -> None:
-        self._show_card(anew=False)
+        self.call_after_refresh(self._show_card, anew=False)
 
-    def on_app_focus(self) -> None:
+    def on_screen_resume(self) -> None:
+        self.look_anew()
+
+    def look_anew(self) -> None:
+        """Something was in front: it takes a moment until keys count again."""
         self._attention.begin_anew()
 
     def _on_change(self) -> None:

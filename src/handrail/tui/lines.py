@@ -18,7 +18,7 @@ _STYLES = Console()
 class Lines(ScrollView, can_focus=False):
     """Text to be read and scrolled. It knows whether its end has been in sight."""
 
-    DEFAULT_CSS = "Lines { overflow-x: hidden; scrollbar-size-vertical: 1; }"
+    DEFAULT_CSS = "Lines { overflow-x: hidden; scrollbar-gutter: stable; }"
 
     def __init__(self, *, id: str):
         super().__init__(id=id)
@@ -43,7 +43,8 @@ class Lines(ScrollView, can_focus=False):
         self._look_for_end()
 
     def _look_for_end(self) -> None:
-        if self._drawn and self.size.height > 0 and self.scroll_offset.y >= self.max_scroll_y:
+        height = self.scrollable_content_region.height
+        if height > 0 and self.scroll_offset.y + height >= len(self._drawn):
             self.end_was_seen = True
 
     def line(self, number: int) -> tuple[Text, str]:
