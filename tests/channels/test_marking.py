@@ -5,7 +5,7 @@ from rich.text import Text
 
 from handrail.channels.marking import mark_evidence
 from handrail.channels.terminal_card import CardText
-from tests.channels.conftest import a_card
+from handrail.testing import a_card
 
 HEAD = ["--- a/x", "+++ b/x", "@@ -1,2 +1,2 @@"]
 

@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 
 from handrail.core.card import Card, Choice
+from handrail.testing import a_card
 from handrail.tui.attention import Attention, Patience
 from handrail.tui.inbox import Aside, Inbox
 from handrail.tui.words import answer_in_words, call_facts
-from tests.channels.conftest import a_card
 
 
 async def waiting(inbox: Inbox, *cards: Card) -> list[asyncio.Task[Choice | None]]:

@@ -168,6 +168,7 @@ async def test_what_runs_is_listed_and_its_run_can_be_stopped(person: Person, as
     await person.sees("Nothing here.")
     await person.press("3")
     await person.sees("failed")
+    await person.sees("in session journey")
 
 
 async def test_a_run_is_stopped_from_its_card(rig: Rig, person: Person, asks: Asking) -> None:

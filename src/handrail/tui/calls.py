@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from rich.console import Console
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -12,6 +13,8 @@ from handrail.tui.lines import Lines, Rows
 from handrail.tui.words import call_facts, call_row, short
 
 _LOOK_EVERY_SECONDS = 1.0
+
+_FOLDS = Console()
 
 Call = dict[str, Any]
 
@@ -49,6 +52,9 @@ class CallsView(Vertical):
             at = max(0, min(len(self._calls) - 1, (self._at() or 0) + step))
             self._choose(at)
 
+    def read(self, step: int) -> None:
+        self._facts.scroll_relative(y=step, animate=False, force=True)
+
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
         event.stop()
         self._choose(event.number)
@@ -78,4 +84,6 @@ class CallsView(Vertical):
         calls, at = self._calls, self._at()
         self._rows.fill(len(calls), lambda number: call_row(calls[number]), at)
         facts = ["Nothing here."] if at is None else call_facts(calls[at])
-        self._facts.show([Text(short(fact)) for fact in facts], anew=True)
+        width = max(20, self._facts.scrollable_content_region.width)
+        lines = [line for fact in facts for line in Text(short(fact)).wrap(_FOLDS, width)]
+        self._facts.show(lines, anew=False)

@@ -243,6 +243,9 @@ class Desk(Screen[None]):
             self.show(cards[to])
 
     def action_read(self, step: int) -> None:
+        if self.view != "waiting":
+            self._calls[self.view].read(step)
+            return
         lines = step * max(1, self._pane.size.height - 2)
         self._pane.scroll_relative(y=lines, animate=False, force=True)
 

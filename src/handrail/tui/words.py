@@ -32,7 +32,7 @@ def seconds_left(card: Card, now: datetime) -> int:
 
 def risk(level: str) -> Text:
     shape, style = _RISKS.get(level, ("●", "yellow"))
-    return Text(f"{shape} {visible(level):<8}", style)
+    return Text(f"{shape} {visible(level):<9}", style)
 
 
 def short(text: str) -> str:
@@ -43,7 +43,7 @@ def waiting_row(card: Card, now: datetime) -> Text:
     left = seconds_left(card, now)
     hurry = "bold red" if left < HURRY_SECONDS else "dim"
     return Text.assemble(
-        " ", risk(card.risk_level), " ", (f"{clock(left):>5}", hurry), "  ", short(card.description)
+        " ", risk(card.risk_level), (f"{clock(left):>5}", hurry), "  ", short(card.description)
     )
 
 
