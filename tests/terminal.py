@@ -18,12 +18,14 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 class Terminal:
     """One program on one terminal, ended when the person leaves."""
 
-    def __init__(self, command: Sequence[str], *, cwd: Path, env: Mapping[str, str]):
+    def __init__(
+        self, command: Sequence[str], *, cwd: Path, env: Mapping[str, str], kind: str = "xterm"
+    ):
         self._master, slave = pty.openpty()
         self._process = subprocess.Popen(
             command,
             cwd=cwd,
-            env={**env, "TERM": "xterm", "COLUMNS": "160", "LINES": "50"},
+            env={**env, "TERM": kind, "COLUMNS": "160", "LINES": "50"},
             stdin=slave,
             stdout=slave,
             stderr=slave,
@@ -82,6 +84,10 @@ class Terminal:
             pressed = time.monotonic()
             while self._process.poll() is None and time.monotonic() < pressed + 10:
                 self._read()
+
+    def end(self) -> None:
+        """Tell the program to stop, from elsewhere."""
+        self._process.terminate()
 
     def wait(self, seconds: float = 30.0) -> int:
         """Read to the end; the program's exit code."""

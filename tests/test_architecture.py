@@ -31,7 +31,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "core", "policy", "wire", "store", "bus", "channels", "tools", "executors", "plane",
         "client", "server", "knowledge", "agent",
     },
-    "cli": {"app", "client", "core", "wire"},
+    "tui": {"channels", "client", "core"},
+    "cli": {"app", "client", "core", "tui", "wire"},
 }  # fmt: skip
 
 # Names at the top of the house that every room may see.
@@ -40,6 +41,8 @@ LOBBY = {"version"}
 # Heavy packages, loaded by the one adapter that needs them, when it needs them.
 LAZY = {
     ("app/system_keyring.py", "keyring"),
+    # The screens bring Textual along, which only they need.
+    ("cli/screen.py", "handrail"),
     ("store/migrate.py", "alembic"),
     ("agent/providers/anthropic.py", "anthropic"),
     ("agent/providers/openai.py", "openai"),

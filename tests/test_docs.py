@@ -95,6 +95,8 @@ class Reader:
             return self._start(arguments)
         if arguments == ["tour"]:
             return self._decide_on_the_tour()
+        if arguments[:2] == ["approvals", "watch"]:
+            return self._watch(arguments)
         return self._finish([sys.executable, "-m", "handrail", *arguments])
 
     def _decide_on_the_tour(self) -> str:
@@ -111,6 +113,23 @@ class Reader:
             terminal.type("r")
             terminal.expect("why not?")
             terminal.type("not today\n")
+            assert terminal.wait() == 0
+            return terminal.shown
+
+    def _watch(self, arguments: list[str]) -> str:
+        """Nothing comes, so the reader looks at the keys, and leaves."""
+        command = [sys.executable, "-m", "handrail", *arguments]
+        env = self._environment
+        with Terminal(command, cwd=self.workspace, env=env, kind="xterm-256color") as terminal:
+            if "--plain" in arguments:
+                terminal.expect("Waiting for questions")
+                terminal.interrupt()
+                return terminal.shown
+            terminal.expect("Nothing waits for you")
+            terminal.type("?")
+            terminal.expect("approve this call, once")
+            terminal.type("\x1b")
+            terminal.type("q")
             assert terminal.wait() == 0
             return terminal.shown
 

@@ -7,6 +7,7 @@ import pytest
 
 from handrail.core.execution import FINAL, TRANSITIONS
 from scripts.draw_pictures import PICTURE_BY_NAME, PICTURES
+from scripts.photograph_console import SHOWN
 
 CONCEPTS = PICTURES.parent / "concepts.md"
 
@@ -17,8 +18,9 @@ def test_a_picture_is_what_the_code_draws(name: str) -> None:
     assert (PICTURES / name).read_text(encoding="utf-8") == drawn, "`make pictures` draws it anew"
 
 
-def test_every_picture_is_drawn_by_the_code() -> None:
-    assert {path.name for path in PICTURES.iterdir()} == set(PICTURE_BY_NAME)
+def test_every_picture_is_made_by_the_code() -> None:
+    photographs = {f"console-{page}.png" for page in SHOWN}
+    assert {path.name for path in PICTURES.iterdir()} == {*PICTURE_BY_NAME, *photographs}
 
 
 @pytest.mark.parametrize("path", sorted(PICTURES.glob("*.svg")), ids=lambda path: path.name)

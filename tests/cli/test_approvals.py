@@ -183,8 +183,8 @@ def test_a_question_comes_to_a_terminal_that_watches_and_goes_when_it_is_answere
     office: Office,
 ) -> None:
     with (
-        office.sit_down("approvals", "watch") as here,
-        office.sit_down("approvals", "watch") as there,
+        office.sit_down("approvals", "watch", "--plain") as here,
+        office.sit_down("approvals", "watch", "--plain") as there,
     ):
         here.expect("Waiting for questions")
         there.expect("Waiting for questions")
@@ -202,7 +202,7 @@ def test_a_question_comes_to_a_terminal_that_watches_and_goes_when_it_is_answere
 def test_what_waited_before_somebody_came_is_put_to_them(office: Office) -> None:
     office.ask_for("src/five.py")
 
-    with office.sit_down("approvals", "watch") as terminal:
+    with office.sit_down("approvals", "watch", "--plain") as terminal:
         terminal.expect("Write 1 line to src/five.py")
         terminal.expect("decide")
         terminal.type("r")

@@ -12,7 +12,7 @@ def test_a_policy_file_that_breaks_is_told_in_one_sentence_and_logged_elsewhere(
     shell.start("serve", "--port", "0", until="Connect this machine")
     policy = shell.workspace / ".handrail" / "policy.toml"
     policy.parent.mkdir()
-    command = [sys.executable, "-m", "handrail", "connect", "."]
+    command = [sys.executable, "-m", "handrail", "connect", "--plain", "."]
 
     with Terminal(command, cwd=shell.workspace, env=shell.environment) as terminal:
         terminal.expect("connected to")

@@ -77,10 +77,19 @@ def loaded_by(shell: Shell, command: str) -> set[str]:
 
 
 def test_help_loads_nothing_that_takes_long(shell: Shell) -> None:
-    heavy = {"aiohttp", "alembic", "apsw", "fastapi", "pydantic", "sqlalchemy", "uvicorn"}
+    heavy = {
+        "aiohttp", "alembic", "apsw", "fastapi", "pydantic", "sqlalchemy", "textual", "uvicorn",
+    }  # fmt: skip
     loaded = loaded_by(shell, "--help")
     assert "handrail.cli.main" in loaded
     assert heavy & loaded == set()
+
+
+@pytest.mark.parametrize("command", ["approvals watch --help", "connect --help", "up --help"])
+def test_no_command_loads_the_screens_before_one_is_opened(shell: Shell, command: str) -> None:
+    loaded = loaded_by(shell, command)
+    assert "handrail.cli.screen" in loaded
+    assert {"textual", "handrail.tui"} & loaded == set()
 
 
 def test_a_client_loads_nothing_of_a_server(shell: Shell) -> None:

@@ -55,6 +55,7 @@ async def test_axe_finds_nothing_on_any_page(
 ) -> None:
     await make_a_day(console, asks)
     page = await console.signed_in(viewport=size, color_scheme=theme, reduced_motion="reduce")
+    await expect(page.locator("li[aria-posinset]")).to_have_count(2)
     await seen_for_a_moment(page)
     found = await violations(page)
     for key, words in DIALOGS.items():

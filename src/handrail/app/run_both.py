@@ -34,16 +34,22 @@ async def up(
     await serve(settings, workspace, waiting.append, client)
 
 
-async def while_up(settings: Settings, workspace: Path, visit: Visit) -> None:
+async def while_up(
+    settings: Settings, workspace: Path, visit: Visit, channel: Channel | None = None
+) -> None:
     """Run both for as long as a visit takes; told to stop, they end the visit first.
 
-    The visit begins when the client is there.
+    The visit begins when the client is there; what that has to tell goes to `channel`.
     """
     troubles: list[HandrailError] = []
     is_connected = asyncio.Event()
 
+    def announce(connected: bool) -> None:
+        if connected:
+            is_connected.set()
+
     async def client(home: Home, known: Credentials) -> None:
-        await connect(home, known, lambda connected: is_connected.set() if connected else None)
+        await connect(home, known, announce, channel)
 
     async def visiting(known: Credentials) -> None:
         await is_connected.wait()

@@ -1,5 +1,7 @@
 """The person at this terminal, if one is there."""
 
+import curses
+import os
 from typing import Any
 
 import msgspec
@@ -10,9 +12,22 @@ from handrail.channels.terminal_card import CardText
 from handrail.core.card import Card
 from handrail.core.ports import Channel
 
+_FEWEST_COLOURS = 8
+
 
 def find_terminal() -> Channel | None:
     return TerminalChannel() if has_terminal() else None
+
+
+def can_draw() -> bool:
+    """Whether somebody sits at a terminal on which whole screens can be drawn, in colour."""
+    if not has_terminal() or not os.environ.get("TERM"):
+        return False
+    try:
+        curses.setupterm()
+    except curses.error:
+        return True  # A terminal that this machine has not heard of is a new one, not a poor one.
+    return curses.tigetnum("colors") >= _FEWEST_COLOURS
 
 
 def print_card(question: dict[str, Any]) -> None:

@@ -28,49 +28,17 @@ class _Pressed(NamedTuple):
     at: float
 
 
-class Keyboard:
-    """Reads single keys from a terminal while it is open, and puts the terminal back after.
+class Keys:
+    """Keys that were pressed, in order, until somebody asks for them."""
 
-    For `deaf_seconds` it does not listen at all; what was typed until then is thrown away. A
-    moment that passes unread cannot be told from one that does not, however busy we are.
-    """
-
-    def __init__(self, fd: int, deaf_seconds: float):
-        self._given_fd = fd
-        self._deaf_seconds = deaf_seconds
+    def __init__(self) -> None:
         self._keys: asyncio.Queue[_Pressed] = asyncio.Queue()
         self._next: _Pressed | None = None
         self._ended = False
-        self._starting: asyncio.TimerHandle | None = None
-        self._in_sequence_until = 0.0
-        self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
 
-    def __enter__(self) -> Self:
-        self._loop = asyncio.get_running_loop()
-        # Opened anew: some loops make what they listen to non-blocking, and that must not be the
-        # terminal everybody writes to.
-        self._fd = os.open(os.ttyname(self._given_fd), os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
-        self._before: list[Any] = termios.tcgetattr(self._fd)
-        tty.setcbreak(self._fd)
-        if self._deaf_seconds > 0:
-            self._starting = self._loop.call_later(self._deaf_seconds, self._start)
-        else:
-            self._start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._starting is not None:
-            self._starting.cancel()
-        self._loop.remove_reader(self._fd)
-        # A terminal that is gone needs no putting back.
-        with suppress(termios.error):
-            termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
-        os.close(self._fd)
+    def press(self, key: str, at: float) -> None:
+        """Note a key, and when it was pressed by the clock that `time.monotonic` reads."""
+        self._keys.put_nowait(_Pressed(key, at))
 
     async def key(self, timeout_seconds: float) -> str | None:
         """The next key; None when the time has passed, END when nobody types any more."""
@@ -113,6 +81,49 @@ class Keyboard:
         except TimeoutError:
             return None
 
+
+class Keyboard(Keys):
+    """Reads single keys from a terminal while it is open, and puts the terminal back after.
+
+    For `deaf_seconds` it does not listen at all; what was typed until then is thrown away. A
+    moment that passes unread cannot be told from one that does not, however busy we are.
+    """
+
+    def __init__(self, fd: int, deaf_seconds: float):
+        super().__init__()
+        self._given_fd = fd
+        self._deaf_seconds = deaf_seconds
+        self._starting: asyncio.TimerHandle | None = None
+        self._in_sequence_until = 0.0
+        self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
+
+    def __enter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
+        # Opened anew: some loops make what they listen to non-blocking, and that must not be the
+        # terminal everybody writes to.
+        self._fd = os.open(os.ttyname(self._given_fd), os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
+        self._before: list[Any] = termios.tcgetattr(self._fd)
+        tty.setcbreak(self._fd)
+        if self._deaf_seconds > 0:
+            self._starting = self._loop.call_later(self._deaf_seconds, self._start)
+        else:
+            self._start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._starting is not None:
+            self._starting.cancel()
+        self._loop.remove_reader(self._fd)
+        # A terminal that is gone needs no putting back.
+        with suppress(termios.error):
+            termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
+        os.close(self._fd)
+
     def _start(self) -> None:
         try:
             termios.tcflush(self._fd, termios.TCIFLUSH)
@@ -123,7 +134,7 @@ class Keyboard:
     def _end(self) -> None:
         self._loop.remove_reader(self._fd)
         self._ended = True
-        self._keys.put_nowait(_Pressed(END, time.monotonic()))
+        self.press(END, time.monotonic())
 
     def _on_readable(self) -> None:
         try:
@@ -139,4 +150,4 @@ class Keyboard:
         for key in _SEQUENCE.sub(ESCAPE, self._decode(data)):
             if key == ESCAPE:
                 self._in_sequence_until = now + _SEQUENCE_SECONDS
-            self._keys.put_nowait(_Pressed(key, now))
+            self.press(key, now)

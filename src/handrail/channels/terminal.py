@@ -23,12 +23,12 @@ from handrail.core.card import Card, Choice, Offer
 from handrail.core.grant import Scope
 from handrail.core.visible import visible
 
-_DEAF_SECONDS = 0.7
+DEAF_SECONDS = 0.7
 # Who writes a line leaves less time between two keys than this.
-_QUIET_SECONDS = 0.5
-_YES = "y"
-_WORD = "approve"
-_MOST_REASON_CHARS = 500
+QUIET_SECONDS = 0.5
+YES = "y"
+WORD = "approve"
+MOST_REASON_CHARS = 500
 _CLEAR = "\r\x1b[2K"
 # What stands around a diff on the card, and how little of a diff is worth a look.
 _LINES_AROUND = 14
@@ -43,8 +43,8 @@ class TerminalChannel:
     def __init__(
         self,
         console: Console | None = None,
-        deaf_seconds: float = _DEAF_SECONDS,
-        quiet_seconds: float = _QUIET_SECONDS,
+        deaf_seconds: float = DEAF_SECONDS,
+        quiet_seconds: float = QUIET_SECONDS,
     ):
         self._console = console or Console(highlight=False, emoji=False)
         self._screen = _Screen(self._console)
@@ -190,17 +190,17 @@ class _Dialog:
             await self._say("You have not seen all of it: v shows it.")
         elif not self._card.needs_second_step:
             return offer.scope is Scope.ONCE or await self._confirms(offer)
-        prompt = f"type {_WORD!r} and Enter to go on (Esc goes back) "
+        prompt = f"type {WORD!r} and Enter to go on (Esc goes back) "
         while (typed := await self._line(prompt)) is not None:
-            if typed.strip().lower() == _WORD:
+            if typed.strip().lower() == WORD:
                 return True
-            prompt = f"that was not {_WORD!r}; type it and Enter (Esc goes back) "
+            prompt = f"that was not {WORD!r}; type it and Enter (Esc goes back) "
         return False
 
     async def _confirms(self, offer: Offer) -> bool:
         """What lets further calls pass takes another key than the one that chose it."""
         await self._say(f"From now on this passes unasked: {offer.words}.")
-        return await self._next_key(f"{_YES} to go on, any other key goes back ") == _YES
+        return await self._next_key(f"{YES} to go on, any other key goes back ") == YES
 
     async def _say(self, words: str) -> None:
         await self._screen.show(*self._text.told(words))
@@ -227,7 +227,7 @@ class _Dialog:
                 return None
             if key in ENTER:
                 return typed
-            typed = typed[:-1] if key in BACKSPACE else (typed + key)[:_MOST_REASON_CHARS]
+            typed = typed[:-1] if key in BACKSPACE else (typed + key)[:MOST_REASON_CHARS]
 
 
 def _seconds_left(card: Card) -> int:

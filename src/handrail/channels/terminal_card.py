@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from rich.cells import chop_cells
 from rich.text import Text
 
+from handrail.channels.marking import mark_evidence
 from handrail.core.card import Card, Offer
 from handrail.core.grant import Scope
 from handrail.core.visible import cut, visible
@@ -24,12 +25,16 @@ _RISK_STYLE = {"MEDIUM": "yellow", "HIGH": "red", "CRITICAL": "bold white on red
 
 @dataclass(frozen=True, slots=True)
 class CardText:
-    """A card put into lines of at most `width` cells; whole, or cut to what is seen at a look."""
+    """A card put into lines of at most `width` cells; whole, or cut to what is seen at a look.
+
+    With `marked`, the words that a diff changes and the parts of a plan stand out.
+    """
 
     card: Card
     width: int
     most_lines: int = SHOWN_LINES
     whole: bool = False
+    marked: bool = False
 
     @property
     def is_cut(self) -> bool:
@@ -39,8 +44,13 @@ class CardText:
         return [line.plain for line in at_a_look.lines()] != [line.plain for line in whole.lines()]
 
     def lines(self) -> Iterator[Text]:
-        card = self.card
         yield Text("─" * self.width, style="dim")
+        yield from self.about()
+        yield from self.evidence()
+
+    def about(self) -> Iterator[Text]:
+        """What would happen, how risky that is and why, and who asks."""
+        card = self.card
         yield from self._headline()
         for reason in card.reasons:
             yield from self._folded("  · ", reason)
@@ -51,7 +61,6 @@ class CardText:
             yield from self._folded("  ", f"the agent claims: {card.reasoning}", "italic")
         for note in card.notes:
             yield from self._folded("  ! ", note, "yellow")
-        yield from self._evidence()
 
     def ways_to_approve(self) -> Iterator[Text]:
         """How far a yes may reach, for who gives it elsewhere."""
@@ -89,7 +98,8 @@ class CardText:
         yield first
         yield from rest
 
-    def _evidence(self) -> Iterator[Text]:
+    def evidence(self) -> Iterator[Text]:
+        """What it would change or run: a diff, a plan, or the parameters."""
         if not self.card.evidence:
             for name, value in self.card.tool_params.items():
                 yield from self._folded("  ", f"{name} = {value}")
@@ -97,17 +107,27 @@ class CardText:
         # Only line feeds part lines; whatever else might is made visible.
         lines = self.card.evidence.removesuffix("\n").split("\n")
         seen = lines if self.whole else lines[: self.most_lines]
-        for line in seen:
-            yield from self._folded("  ", line, _diff_style(line))
+        if self.marked:
+            for text in mark_evidence([self._shown(line) for line in seen]):
+                yield from self._folded_text("  ", text)
+        else:
+            for line in seen:
+                yield from self._folded("  ", line, _diff_style(line))
         if len(lines) > len(seen):
             yield Text(f"  … {len(lines) - len(seen):,} more lines", style="dim")
 
     def _folded(self, prefix: str, text: str, style: str = "") -> Iterator[Text]:
         """Somebody else's text behind our prefix, and folded behind a mark of ours."""
+        yield from self._folded_text(prefix, Text(self._shown(text), style))
+
+    def _folded_text(self, prefix: str, text: Text) -> Iterator[Text]:
         hanging = f"{' ' * (len(prefix) - 2)}│ " if len(prefix) >= 2 else "│ "
-        pieces = list(_pieces(self._shown(text), max(10, self.width - len(prefix))))
-        for number, piece in enumerate(pieces or [""]):
-            yield Text.assemble(hanging if number else prefix, (piece, style))
+        start = 0
+        pieces = list(_pieces(text.plain, max(10, self.width - len(prefix))))
+        for piece in pieces or [""]:
+            end = start + len(piece)
+            yield Text.assemble(hanging if start else prefix, text[start:end])
+            start = end
 
     def _shown(self, text: str) -> str:
         """Every unseen character made visible, and the end cut off what is long."""

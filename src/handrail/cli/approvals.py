@@ -1,14 +1,18 @@
 """handrail approvals: list, watch, approve, reject."""
 
+from asyncio import CancelledError
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from handrail.app.home import Home
 from handrail.app.logs import configure_logs
-from handrail.app.terminal import find_terminal, print_card
-from handrail.cli import options
+from handrail.app.settings import load_settings
+from handrail.app.terminal import can_draw, find_terminal, print_card
+from handrail.cli import options, screen
 from handrail.cli.ask import ask
 from handrail.cli.ids import find_by_end, short
 from handrail.cli.output import print_json, program, say, status, visible
@@ -69,8 +73,22 @@ def approvals(
         say(f"\nDecide with [bold]{program()} approvals watch[/], or approve and reject by id.")
 
 
-def watch(workspace: options.Workspace = Path(), home: options.Home = None) -> None:
-    """Be asked here, in this terminal, about everything that comes."""
+def watch(
+    workspace: options.Workspace = Path(),
+    plain: options.Plain = False,
+    home: options.Home = None,
+) -> None:
+    """Be asked here, in this terminal, about everything that comes.
+
+    What waits, what runs and what was are on one screen; `?` lists its keys. Where a terminal
+    cannot draw one, or with --plain, cards come one after the other.
+    """
+    if can_draw() and not plain:
+        # Nothing shall run across the screen.
+        configure_logs(file=Home(load_settings(home=home).home).log)
+        with suppress(KeyboardInterrupt, CancelledError):
+            ask(workspace, home, screen.watch)
+        return
     channel = find_terminal()
     if channel is None:
         raise SetupError("this is no terminal, so nobody can be asked here")

@@ -2,21 +2,23 @@
 
 import asyncio
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 import uvloop
 
-from handrail.app.home import Home
+from handrail.app.home import Credentials, Home
 from handrail.app.join import join
 from handrail.app.logs import configure_logs
 from handrail.app.run_client import connect as run_client
 from handrail.app.settings import TOKEN, load_settings
-from handrail.app.terminal import find_terminal
-from handrail.cli import options
+from handrail.app.terminal import can_draw, find_terminal
+from handrail.cli import options, screen
 from handrail.cli.output import say, visible
 from handrail.core.errors import BadInput
+from handrail.core.ports import Channel
 
 
 def register(app: typer.Typer) -> None:
@@ -33,6 +35,7 @@ def connect(
     project: Annotated[
         str | None, typer.Option(help="The project there that this folder is for.")
     ] = None,
+    plain: options.Plain = False,
     home: options.Home = None,
     verbose: options.Verbose = False,
 ) -> None:
@@ -43,6 +46,9 @@ def connect(
 
     To join a server on another machine, have a client's token made there, and give it here in
     HANDRAIL_TOKEN or when asked for; that is needed once.
+
+    In a terminal it opens a screen with what waits for your answer, what runs and what was; leaving
+    it ends the client. With --plain, and where no screen can be drawn, you are asked in lines.
     """
     own, terminal = Home(load_settings(home=home).home), find_terminal()
     if terminal is not None and not verbose:
@@ -58,6 +64,9 @@ def connect(
     else:
         credentials = asyncio.run(join(own, workspace, server, project, _token()))
 
+    if can_draw() and not plain and not verbose:
+        _show(own, workspace, credentials)
+        return
     before: bool | None = None
 
     def announce(connected: bool) -> None:
@@ -70,6 +79,20 @@ def connect(
         uvloop.run(run_client(own, credentials, announce, terminal))
     except (KeyboardInterrupt, asyncio.CancelledError):
         say("Disconnected.")
+
+
+def _show(own: Home, workspace: Path, credentials: Credentials) -> None:
+    """Run the client, and be asked on a screen."""
+
+    def find_token() -> str | None:
+        saved = own.find_credentials(workspace)
+        return None if saved is None else saved.client_token
+
+    async def listen(channel: Channel, announce: Callable[[bool], None]) -> None:
+        await run_client(own, credentials, announce, channel)
+
+    screen.connect(credentials, find_token, listen)
+    say("Disconnected.")
 
 
 def _token() -> str:

@@ -20,4 +20,7 @@ Workspace = Annotated[
     Path, typer.Option("--workspace", help="The folder an agent works in.", show_default="here")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+Plain = Annotated[
+    bool, typer.Option("--plain", help="Ask in plain lines, one card at a time, without a screen.")
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log what happens.")]

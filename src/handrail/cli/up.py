@@ -9,11 +9,13 @@ import uvloop
 from handrail.app.home import Home
 from handrail.app.logs import configure_logs
 from handrail.app.run_both import up as run_up
+from handrail.app.run_both import while_up
 from handrail.app.run_server import Ready
 from handrail.app.settings import load_settings
-from handrail.app.terminal import find_terminal
-from handrail.cli import options
+from handrail.app.terminal import can_draw, find_terminal
+from handrail.cli import options, screen
 from handrail.cli.output import program, say, visible
+from handrail.core.errors import SetupError
 
 
 def register(app: typer.Typer) -> None:
@@ -29,6 +31,9 @@ def up(
     tls_cert: options.TlsCert = None,
     tls_key: options.TlsKey = None,
     behind_proxy: options.BehindProxy = None,
+    tui: Annotated[
+        bool, typer.Option("--tui", help="Show what waits, runs and was on a screen; q stops all.")
+    ] = False,
     home: options.Home = None,
     verbose: options.Verbose = False,
 ) -> None:
@@ -38,6 +43,8 @@ def up(
     goes on where it stood.
     """
     settings = load_settings(home, host, port, tls_cert, tls_key, behind_proxy)
+    if tui and not can_draw():
+        raise SetupError("this terminal cannot draw a screen; start without --tui")
     terminal = find_terminal()
     own = Home(settings.home)
     if terminal is not None and not verbose:
@@ -46,7 +53,11 @@ def up(
         configure_logs(file=own.log)
     else:
         configure_logs(verbose=verbose)
-    uvloop.run(run_up(settings, workspace, _greet, terminal))
+    if tui:
+        visit, channel = screen.make_visit()
+        uvloop.run(while_up(settings, workspace, visit, channel))
+    else:
+        uvloop.run(run_up(settings, workspace, _greet, terminal))
     say(f"Handrail has stopped. What ran has ended; `{program()} up` goes on with the rest.")
 
 

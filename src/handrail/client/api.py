@@ -3,6 +3,7 @@
 import asyncio
 import io
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, Self, cast
 from urllib.parse import quote
 
@@ -73,6 +74,8 @@ class HandrailApi:
         self._base = f"{self.server}/my/projects/{project_id}"
         self._headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
         self._session: aiohttp.ClientSession | None = None
+        # How far the server's clock is ahead of ours, as of the last list of questions.
+        self.clock_ahead = timedelta()
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
@@ -156,9 +159,17 @@ class HandrailApi:
         answer = await self.get("/approvals", status="pending", limit=1000)
         try:
             cards = msgspec.convert(answer["approvals"], list[Card])
+            self._compare_clocks(answer)
         except (msgspec.ValidationError, KeyError, TypeError) as error:
             raise ServerUnreachable(f"{self.server} does not speak like Handrail") from error
         return sorted(cards, key=lambda card: card.expires_at)
+
+    async def read_clock(self) -> None:
+        """Learn how far the server's clock is ahead."""
+        self._compare_clocks(await self.get("/approvals", limit=1))
+
+    def _compare_clocks(self, answer: dict[str, Any]) -> None:
+        self.clock_ahead = msgspec.convert(answer["now"], datetime) - datetime.now(UTC)
 
     async def approve(
         self,
@@ -207,7 +218,12 @@ class HandrailApi:
         if not choice.approved:
             return await self.reject(card.approval_id, reason=choice.reason, channel=channel)
         return await self.approve(
-            card.approval_id, scope=choice.scope, digest=card.digest, channel=channel
+            card.approval_id,
+            scope=choice.scope,
+            uses=choice.uses,
+            expires_in_seconds=choice.expires_in_seconds,
+            digest=card.digest,
+            channel=channel,
         )
 
     async def put_blob(self, blob: Blob, data: bytes) -> None:

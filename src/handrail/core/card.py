@@ -93,11 +93,13 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a person has chosen on a card."""
+    """What a person has chosen on a card; a yes that reaches further may be limited."""
 
     approved: bool
     scope: Scope = Scope.ONCE
     reason: str | None = None
+    uses: int | None = None
+    expires_in_seconds: int | None = None
 
 
 def _notes(approval: Approval) -> tuple[str, ...]:

@@ -182,6 +182,7 @@ class ApprovalsResponse(BaseModel):
     success: Success = True
     approvals: list[ApprovalView] = Field(description="The questions.")
     total_count: Count
+    now: datetime = Field(description="What time it is for the server, to count down by.")
 
 
 class GrantView(BaseModel):

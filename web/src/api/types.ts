@@ -179,6 +179,8 @@ export interface ApprovalsResponse {
   approvals: ApprovalView[];
   /** How many there are in this answer. */
   total_count: number;
+  /** What time it is for the server, to count down by. */
+  now: string;
 }
 
 /** A yes: for this call alone, for its class, or for everything in the session. */

@@ -44,7 +44,7 @@ def approvals_router(services: Services, gate: Gate) -> APIRouter:
         entry = await gate.admit(request, *PEOPLE)
         found = await services.store.list_approvals(entry.project.id, status=status, limit=limit)
         views = [ApprovalView.of(approval) for approval in found]
-        return ApprovalsResponse(approvals=views, total_count=len(views))
+        return ApprovalsResponse(approvals=views, total_count=len(views), now=services.clock.now())
 
     @router.get("/approvals/{approval_id}", openapi_extra=open_to(PEOPLE))
     async def approval(project_id: str, approval_id: str, request: Request) -> ApprovalView:

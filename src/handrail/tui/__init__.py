@@ -1,0 +1,1 @@
+"""The terminal's views: what waits, what runs, what was."""

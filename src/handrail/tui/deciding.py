@@ -1,0 +1,98 @@
+"""From a key to a choice: what has to be asked and typed before it counts."""
+
+from typing import TypeVar
+
+from rich.text import Text
+from textual.screen import Screen
+
+from handrail.channels.terminal import WORD, YES
+from handrail.client.api import ApiError, ServerUnreachable
+from handrail.core.card import Card, Choice
+from handrail.core.grant import Scope
+from handrail.core.visible import visible
+from handrail.tui.attention import Patience
+from handrail.tui.calls import CallsView
+from handrail.tui.dialogs import Dialog, GrantDialog, LineDialog, StopDialog
+from handrail.tui.line import Line
+
+T = TypeVar("T")
+
+UNSEEN = "You have not seen all of it: Space reads on."
+
+
+class Deciding:
+    """The dialogs in front of one desk; at most one is open."""
+
+    def __init__(self, desk: Screen[None], line: Line, patience: Patience):
+        self._desk = desk
+        self._line = line
+        self._patience = patience
+        self._open: Dialog[object] | None = None
+
+    def give_up(self) -> None:
+        """Close what is open: there is nothing to decide any more."""
+        if self._open is not None and self._open.is_current:
+            self._open.dismiss(None)
+
+    async def approval(self, card: Card, scope: Scope, *, seen_whole: bool) -> Choice | None:
+        """A yes of this reach; None where it was given up, or is not on offer."""
+        offer = next((one for one in card.offers if one.scope is scope), None)
+        if offer is None:
+            return None
+        choice: Choice | None = Choice(approved=True)
+        if scope is not Scope.ONCE:
+            choice = await self._ask(GrantDialog(offer, self._patience))
+        if choice is None:
+            return None
+        if offer.warning is None and seen_whole and not card.needs_second_step:
+            return choice
+        why = Text.assemble((_why(card, seen_whole), "yellow"))
+        said = [Text(f"\n{visible(card.description)}"), why]
+        title = f"Type {WORD!r} and Enter to go on"
+        typed = await self._ask(LineDialog(title, said, word=WORD))
+        return None if typed is None else choice
+
+    async def refusal(self, card: Card) -> Choice | None:
+        said = [Text(f"\n{visible(card.description)}"), Text("The agent is told why.", "dim")]
+        reason = await self._ask(LineDialog("Why not?", said))
+        return None if reason is None else Choice(approved=False, reason=reason or None)
+
+    async def stop(self, session_id: str) -> None:
+        if await self._ask(StopDialog(session_id, self._patience)) is not None:
+            await self._stop(session_id)
+
+    async def stop_call(self, calls: CallsView) -> None:
+        call = calls.chosen
+        if call is None:
+            return
+        name = f"{call['tool_name']} {call['tool_id']}"
+        key = await self._ask(StopDialog(call["session_id"], self._patience, call=name))
+        if key == YES:
+            await self._stop(call["session_id"])
+        elif key is not None:
+            await self._stop(call["session_id"], call["tool_id"])
+        calls.look()
+
+    async def _stop(self, session_id: str, tool_id: str | None = None) -> None:
+        try:
+            if tool_id is None:
+                await self._line.stop(session_id)
+            else:
+                await self._line.end(tool_id)
+        except (ApiError, ServerUnreachable) as error:
+            self._desk.notify(visible(error.message), severity="error", markup=False)
+
+    async def _ask(self, dialog: Dialog[T]) -> T | None:
+        self._open = dialog  # pyright: ignore[reportAttributeAccessIssue]
+        try:
+            return await self._desk.app.push_screen_wait(dialog)  # pyright: ignore[reportUnknownMemberType]
+        finally:
+            self._open = None
+
+
+def _why(card: Card, seen_whole: bool) -> str:
+    if card.risk_level in ("HIGH", "CRITICAL"):
+        return f"This is {card.risk_level.lower()}."
+    if card.needs_second_step:
+        return "No machine has looked at this; you approve the words alone."
+    return "" if seen_whole else UNSEEN

@@ -1,0 +1,188 @@
+"""What is asked in front of a card: each dialog gives an answer, or None to go back."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from handrail.channels.terminal import MOST_REASON_CHARS, WORD, YES
+from handrail.core.card import Choice, Offer
+from handrail.core.grant import Scope
+from handrail.core.visible import visible
+from handrail.tui.attention import Attention, Patience
+
+USES = ((None, "any number of calls"), (1, "1 further call"), (5, "5 further calls"),
+        (20, "20 further calls"))  # fmt: skip
+TIMES = ((None, "the rest of the session"), (900, "15 minutes"), (3600, "1 hour"),
+         (28800, "8 hours"))  # fmt: skip
+
+T = TypeVar("T")
+
+
+class Dialog(ModalScreen[T | None]):
+    """Says something; Esc goes back."""
+
+    def __init__(self, title: str, said: Sequence[Text]):
+        super().__init__()
+        self._title = title
+        self._said = said
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Static(Text(self._title, style="bold"))
+            for text in self._said:
+                yield Static(text)
+            yield from self.compose_answer()
+
+    def compose_answer(self) -> ComposeResult:
+        yield Static(Text("Esc goes back", style="dim"))
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key == "escape":
+            event.stop()
+            self.dismiss(None)
+
+
+class LineDialog(Dialog[str]):
+    """Asks for a line; with a word to be typed, nothing else is taken."""
+
+    def __init__(self, title: str, said: Sequence[Text], *, word: str | None = None):
+        super().__init__(title, said)
+        self._word = word
+
+    def compose_answer(self) -> ComposeResult:
+        yield Input(max_length=MOST_REASON_CHARS)
+        yield Static(Text("Enter sends, Esc goes back", style="dim"), id="below")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        typed = event.value.strip()
+        if self._word is not None and typed.lower() != self._word:
+            words = f"that was not {self._word!r}; type it and Enter (Esc goes back)"
+            self.query_one("#below", Static).update(Text.assemble((words, "yellow")))
+            return
+        self.dismiss(typed)
+
+
+class KeyDialog(Dialog[T]):
+    """Is answered by a key that stands alone, after it has been seen for a moment."""
+
+    def __init__(self, title: str, said: Sequence[Text], patience: Patience):
+        super().__init__(title, said)
+        self._attention = Attention(patience)
+
+    def on_mount(self) -> None:
+        self._attention.begin_anew()
+        self.run_worker(self._listen())
+
+    def on_key(self, event: events.Key) -> None:
+        super().on_key(event)
+        self._attention.press(event.character or event.key, event.time)
+
+    async def _listen(self) -> None:
+        while True:
+            self.take(await self._attention.next_key())
+
+    def take(self, key: str) -> None:
+        """Do what a key means, if it means anything here."""
+        raise NotImplementedError
+
+
+class GrantDialog(KeyDialog[Choice]):
+    """How far a yes shall reach: in words, for how many calls, for how long."""
+
+    def __init__(self, offer: Offer, patience: Patience):
+        is_class = offer.scope is Scope.CLASS
+        title = "Approve this call, and others like it" if is_class else WIDEST
+        said = [Text(f"\n{visible(offer.words)}")]
+        if offer.past:
+            said.append(Text(f"So far {visible(offer.past)}.", style="dim"))
+        if offer.warning:
+            said.append(Text.assemble((f"\n{visible(offer.warning)}", "yellow")))
+        super().__init__(title, said, patience)
+        self._scope = offer.scope
+        self._uses, self._time = 0, 0 if is_class else 2
+
+    def compose_answer(self) -> ComposeResult:
+        yield Static(id="limits")
+        yield Static(Text("It is a grant: `handrail grants revoke` takes it back.", style="dim"))
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._show_limits()
+
+    def take(self, key: str) -> None:
+        match key:
+            case "u":
+                self._uses = (self._uses + 1) % len(USES)
+            case "t":
+                self._time = (self._time + 1) % len(TIMES)
+            case "y":
+                uses, seconds = USES[self._uses][0], TIMES[self._time][0]
+                self.dismiss(Choice(True, self._scope, uses=uses, expires_in_seconds=seconds))
+            case _:
+                return
+        self._show_limits()
+
+    def _show_limits(self) -> None:
+        lines = (
+            ("\n u ", f"for {USES[self._uses][1]}\n"),
+            (" t ", f"at most for {TIMES[self._time][1]}\n"),
+            (f" {YES} ", "go on    "),
+            ("Esc ", "goes back\n"),
+        )
+        text = Text()
+        for key, words in lines:
+            text.append(key, style="bold green").append(words)
+        self.query_one("#limits", Static).update(text)
+
+
+class StopDialog(KeyDialog[str]):
+    """Which of its keys was pressed: all of a session ends, or one call of it."""
+
+    def __init__(self, session_id: str, patience: Patience, *, call: str | None = None):
+        all_of_it = (
+            f"\nAll that {visible(session_id)} has asked for ends, with whatever runs for it; its "
+            "grants are void, and it may ask for nothing more.\n"
+        )
+        said = [Text(all_of_it)]
+        self._keys = {YES: "stop it"}
+        if call is not None:
+            self._keys["e"] = f"end this call alone: {call}"
+        for key, words in self._keys.items():
+            said.append(Text.assemble((f" {key} ", "bold red"), visible(words)))
+        super().__init__("Stop the whole run?", said, patience)
+
+    def take(self, key: str) -> None:
+        if key in self._keys:
+            self.dismiss(key)
+
+
+WIDEST = "Approve everything in this session?"
+KEYS = (
+    ("a", "approve this call, once"),
+    ("c", "approve its class: says first what that covers"),
+    ("s", "approve everything in the session, after a second look"),
+    ("r", "refuse, with a reason that the agent is told"),
+    ("x", "stop the run; among what runs, also one call of it"),
+    ("j k ↓ ↑", "the next, the previous"),
+    ("Space b", "read on, read back; G and g: to the end, to the beginning"),
+    ("1 2 3", "what waits, what runs, what was"),
+    ("t", "light or dark"),
+    ("?", "this list"),
+    ("q", "leave"),
+)
+_DEAD = (
+    "\nKeys decide only when they stand alone, and are dead while you type and until a card has "
+    "been on the screen for a moment: what you typed for something else never decides. What is "
+    f"high or critical, reaches far or was not seen whole is approved by typing {WORD!r}.\n"
+)
+
+
+def help_dialog() -> Dialog[None]:
+    lines = [Text.assemble((f" {keys:<9}", "bold green"), words) for keys, words in KEYS]
+    return Dialog("Keys", [Text(), *lines, Text(_DEAD, style="dim")])

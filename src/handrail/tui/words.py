@@ -1,0 +1,105 @@
+"""Sentences and rows of the screens; every text of somebody else's is made visible here."""
+
+from datetime import datetime
+from typing import Any
+
+from rich.text import Text
+
+from handrail.core.card import Card
+from handrail.core.visible import cut, visible
+
+HURRY_SECONDS = 60
+_MOST_CHARS = 300
+
+# Each risk has a colour, a shape and a word: none of them alone.
+_RISKS = {
+    "LOW": ("·", "green"),
+    "MEDIUM": ("●", "yellow"),
+    "HIGH": ("▲", "red"),
+    "CRITICAL": ("■", "bold red"),
+    "FORBIDDEN": ("■", "bold red"),
+}
+_STATUS_STYLE = {"completed": "green", "executing": "cyan", "approved": "cyan"}
+
+
+def clock(seconds: int) -> str:
+    return f"{seconds // 60}:{seconds % 60:02d}"
+
+
+def seconds_left(card: Card, now: datetime) -> int:
+    return max(0, int((card.expires_at - now).total_seconds()))
+
+
+def risk(level: str) -> Text:
+    shape, style = _RISKS.get(level, ("●", "yellow"))
+    return Text(f"{shape} {visible(level):<9}", style)
+
+
+def short(text: str) -> str:
+    return cut(visible(text), _MOST_CHARS)
+
+
+def waiting_row(card: Card, now: datetime) -> Text:
+    left = seconds_left(card, now)
+    hurry = "bold red" if left < HURRY_SECONDS else "dim"
+    return Text.assemble(
+        " ", risk(card.risk_level), (f"{clock(left):>5}", hurry), "  ", short(card.description)
+    )
+
+
+def call_row(call: dict[str, Any]) -> Text:
+    status = visible(call["status"]).replace("_", " ")
+    return Text.assemble(
+        f" {_time(call['created_at'])}  ",
+        (f"{status:<17} ", _STATUS_STYLE.get(call["status"], "yellow")),
+        risk(call["risk_level"]),
+        "  ",
+        short(_what(call)),
+    )
+
+
+def call_facts(call: dict[str, Any]) -> list[str]:
+    """What else is worth a line of a call."""
+    facts = [_what(call), f"{call['tool_name']} · asked by {call['agent_id']} in session "]
+    facts[1] += call["session_id"]
+    if call["approved_by"]:
+        scope = f", {call['scope']}" if call["scope"] else ""
+        facts.append(f"let pass by {call['approved_by']}{scope}")
+    if call["execution_time_ms"] is not None:
+        facts.append(f"took {call['execution_time_ms'] / 1000:,.1f} s")
+    if call["error"]:
+        facts.append(call["error"])
+    return facts
+
+
+def answer_in_words(question: dict[str, Any]) -> str:
+    """How a question ended: who has decided, where and when."""
+    status = question["status"]
+    if status == "expired":
+        return "Nobody has decided in time; it was refused."
+    if status == "withdrawn":
+        return "It was taken back before anybody decided."
+    who = visible(question["decided_by"] or "Somebody")
+    verb = "approved" if status == "approved" else "refused"
+    where = f", from {visible(question['channel'])}" if question["channel"] else ""
+    when = f" at {_time(question['decided_at'])}" if question["decided_at"] else ""
+    why = f": “{short(question['reason'])}”" if question["reason"] else ""
+    return f"{who} {verb} it{where}{when}{why}."
+
+
+def machines_in_words(machines: list[dict[str, Any]]) -> str:
+    here = sum(bool(machine["connected"]) for machine in machines)
+    if here == 0:
+        return "no machine is here"
+    return "1 machine is here" if here == 1 else f"{here} machines are here"
+
+
+def _what(call: dict[str, Any]) -> str:
+    if call["description"]:
+        return call["description"]
+    params = ", ".join(f"{name}={value}" for name, value in call["tool_params"].items())
+    return f"{call['tool_name']} {params}"
+
+
+def _time(moment: str) -> str:
+    return datetime.fromisoformat(moment).astimezone().strftime("%H:%M:%S")
