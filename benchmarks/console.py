@@ -41,6 +41,7 @@ FRAME_MS, TASK_MS = 50, 200
 TIMES_HEALTH = 5
 _FEW = 250
 _AT_ONCE = 16
+_PER_AGENT = 100
 _BUILT = "server/console/built/assets"
 _KEYS = {"id", "call_id", "approval_id"}
 
@@ -85,10 +86,12 @@ def _running(home: Path, workspace: Path) -> Generator[None]:
         yield
 
 
-def _api(home: Path, workspace: Path, role: Role) -> HandrailApi:
+def _api(home: Path, workspace: Path, who: Role | str) -> HandrailApi:
+    """For one of those that `handrail` knows here, or for whoever has a token."""
     known = Home(home).find_credentials(workspace)
     assert known is not None
-    return HandrailApi(known.server, known.project_id, known.token_for(role))
+    token = known.token_for(who) if isinstance(who, Role) else who
+    return HandrailApi(known.server, known.project_id, token)
 
 
 def _size() -> Outcome:
@@ -124,8 +127,7 @@ async def _decide(home: Path, workspace: Path) -> Outcome:
         _events(person) as events,
     ):
         for number in range(DECISIONS):
-            write = {"path": f"d{number}.txt", "content": "x\n"}
-            await _ask(agent, number, "write_file", write, wait=0)
+            await _ask(agent, number, "write_file", _write(f"d{number}.txt"), wait=0)
             question = await _next(events, "tool.approval_request")
             began = time.perf_counter()
             async with anybody.get("/health") as answer:
@@ -213,24 +215,38 @@ async def _look(home: Path, workspace: Path, wanted: Collection[str]) -> list[Ou
 
 
 def _link(home: Path, workspace: Path) -> str:
-    command = [sys.executable, "-m", "handrail", "console", "--json"]
+    return json.loads(_handrail("console", "--json", home=home, workspace=workspace))["address"]
+
+
+def _handrail(*words: str, home: Path, workspace: Path) -> str:
+    command = [sys.executable, "-m", "handrail", *words]
     where = ["--workspace", str(workspace), "--home", str(home)]
     said = subprocess.run([*command, *where], capture_output=True, text=True, check=True)
-    return json.loads(said.stdout)["address"]
+    return said.stdout
 
 
 async def _make_cards(home: Path, workspace: Path) -> None:
-    async with _api(home, workspace, Role.AGENT) as agent, _api(home, workspace, Role.USER) as user:
-        for first in range(0, CARDS, _AT_ONCE):
-            numbers = range(first, min(first + _AT_ONCE, CARDS))
-            write = [{"path": f"n{number}.txt", "content": "a\nb\n"} for number in numbers]
-            await asyncio.gather(
-                *(
-                    _ask(agent, number, "write_file", one, 0)
-                    for number, one in zip(numbers, write, strict=True)
-                )
+    """By several agents: each may have so many questions open, and no more."""
+    async with _api(home, workspace, Role.USER) as user:
+        for first in range(0, CARDS, _PER_AGENT):
+            token = _handrail("token", "create", "--role", "agent", home=home, workspace=workspace)
+            async with _api(home, workspace, token.strip()) as agent:
+                await _write_many(agent, range(first, min(first + _PER_AGENT, CARDS)))
+            await _until(user, first + _PER_AGENT)
+
+
+async def _write_many(agent: HandrailApi, numbers: range) -> None:
+    for start in range(0, len(numbers), _AT_ONCE):
+        await asyncio.gather(
+            *(
+                _ask(agent, number, "write_file", _write(f"n{number}.txt"), wait=0)
+                for number in numbers[start : start + _AT_ONCE]
             )
-        await _until(user, CARDS)
+        )
+
+
+def _write(path: str) -> Any:
+    return {"path": path, "content": "a\nb\n"}
 
 
 async def _until(user: HandrailApi, count: int) -> None:
