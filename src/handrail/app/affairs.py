@@ -70,6 +70,9 @@ class Affairs:
         self.home = home
         self.began = clock.now()
 
+    async def is_owner(self, user_id: UserId) -> bool:
+        return await self.owner.is_it(user_id)
+
     def config_of(self, user_id: UserId) -> PersonalConfig:
         return PersonalConfig(self.config, self.owner, user_id)
 

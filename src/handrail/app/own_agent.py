@@ -22,7 +22,7 @@ def hire_agent(services: Services, affairs: Affairs) -> AgentRuns:
         find_provider=affairs.models.find,
         limits=lambda: _limits_in(config),
         instructions=lambda: config.text(INSTRUCTIONS) or "",
-        is_owner=affairs.owner.is_it,
+        is_owner=affairs.is_owner,
     )
     return AgentRuns(means, services.bus, services.stopper)
 

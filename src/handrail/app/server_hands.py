@@ -18,7 +18,7 @@ class ServerHands:
 
     async def __call__(self, call: ToolExecution, place: Place) -> Hands:
         # Those that the owner has written are for the owner's agents.
-        is_owner = await self._affairs.owner.is_it(call.user_id)
+        is_owner = await self._affairs.is_owner(call.user_id)
         owner = Owner(call.user_id, call.project_id, call.agent_id, place.session.tainted_by)
         return Hands(
             memories=self._memories.of(owner),

@@ -55,6 +55,10 @@ class About(Protocol):
 class Affairs(Protocol):
     """Handrail's own affairs, for whoever asks."""
 
+    async def is_owner(self, user_id: UserId) -> bool:
+        """Whether this is who runs the server; what lies in its folder is theirs."""
+        ...
+
     def config_of(self, user_id: UserId) -> Configuration: ...
 
     def about(self, user_id: UserId, project_id: ProjectId) -> About: ...

@@ -1,5 +1,6 @@
 """What a person sees of their memories and skills, and what their agents have stored there."""
 
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -145,3 +146,20 @@ async def test_a_person_reads_what_a_skill_tells_an_agent(
     assert (shown.body["name"], shown.body["builtin"]) == ("git-hygiene", True)
     assert shown.body["body"] in loaded["result"]["output"]
     assert [unknown.problem[0], outside.problem[0]] == [404, 404]
+
+
+async def test_the_skills_of_the_owner_are_shown_to_nobody_else(
+    caller: Caller, services: Services, household: Household, store: SqliteStore, clock: FakeClock,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    (tmp_path / "secret-sauce").mkdir()
+    words = "---\nname: secret-sauce\ndescription: Ours.\n---\nStir twice.\n"
+    (tmp_path / "secret-sauce" / "SKILL.md").write_text(words)
+    monkeypatch.setattr(services.skills, "_folder", tmp_path)
+    guest = await settle_in(store, clock, "grace", str(tmp_path / "elsewhere"))
+
+    for home, sees in ((household, True), (guest, False)):
+        path, token = f"{base(home)}/skills", home.secrets[Role.USER]
+        names = [one["name"] for one in (await caller.ask("GET", path, token)).body["skills"]]
+        one = await caller.ask("GET", f"{path}/secret-sauce", token)
+        assert ("secret-sauce" in names, one.status == 200) == (sees, sees)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request
 from handrail.core.errors import NotFound
 from handrail.core.memory import MOST_CATEGORY_CHARS, MOST_MEMORIES
 from handrail.knowledge.memory import Owner, PersonalMemories
+from handrail.knowledge.skills import SkillShelf
 from handrail.server.auth import Entry, Gate
 from handrail.server.direct import open_to
 from handrail.server.routes.calls import PEOPLE
@@ -73,19 +74,25 @@ def memory_router(services: Services, gate: Gate) -> APIRouter:
 def skills_router(services: Services, gate: Gate) -> APIRouter:
     router = APIRouter(tags=["knowledge"])
 
+    async def shelf_for(request: Request) -> SkillShelf:
+        """Those that the owner of the server has written are for nobody else."""
+        entry = await gate.admit(request, *PEOPLE)
+        is_owner = await services.affairs.is_owner(entry.principal.user_id)
+        return services.skills if is_owner else SkillShelf()
+
     @router.get("/skills", openapi_extra=open_to(PEOPLE))
     async def skills(project_id: str, request: Request) -> SkillsResponse:
-        """The skills agents can load: the person's own, and those that come with Handrail."""
-        await gate.admit(request, *PEOPLE)
-        found = await asyncio.to_thread(services.skills.collect)
+        """The skills agents can load: the owner's own, and those that come with Handrail."""
+        shelf = await shelf_for(request)
+        found = await asyncio.to_thread(shelf.collect)
         views = [SkillView.of(one) for one in found.skills]
         return SkillsResponse(skills=views, total_count=len(views), warnings=list(found.warnings))
 
     @router.get("/skills/{name}", openapi_extra=open_to(PEOPLE))
     async def skill(project_id: str, name: str, request: Request) -> SkillResponse:
         """One skill, with what an agent that loads it is told."""
-        await gate.admit(request, *PEOPLE)
-        found = await asyncio.to_thread(services.skills.find, name)
+        shelf = await shelf_for(request)
+        found = await asyncio.to_thread(shelf.find, name)
         if found is None:
             raise NotFound("there is no skill with this name")
         return SkillResponse.of(found)
