@@ -334,3 +334,11 @@ async def test_nothing_that_runs_can_change_a_toolchain(
 async def test_the_machines_own_list_of_hosts_is_not_shown(executor: CommandExecutor) -> None:
     told = await work(executor, "cat", "/etc/hosts", profile=Profile.READ)
     assert told == "127.0.0.1 localhost box\n::1 localhost box\n"
+
+
+async def test_an_archive_with_a_colon_is_a_file_here_however_it_is_named(
+    executor: CommandExecutor, root: Path
+) -> None:
+    (root / "a").write_text("x")
+    await work(executor, "tar", "cf", "host:a.tar", "a")
+    assert (root / "host:a.tar").is_file()
