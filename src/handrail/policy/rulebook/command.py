@@ -68,6 +68,7 @@ class CommandRule:
     other: RiskLevel = RiskLevel.HIGH
     strict: bool = False
     clusters: bool = True
+    letters: str = ""
     punctuated: bool = False
     bundled: bool = False
     options_first: bool = False

@@ -9,9 +9,12 @@ from collections.abc import Iterable, Sequence
 from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
 from handrail.policy.rulebook.additions import Place, additions
+from handrail.policy.rulebook.bound import bound_files
 from handrail.policy.rulebook.command import CommandRule, Raise, Text
 from handrail.policy.rulebook.flags import (
     MOST_IN_CLUSTER,
+    also_meant,
+    ends_flags,
     names_in,
     possible_values,
     suffix_in,
@@ -25,13 +28,9 @@ from handrail.policy.rulebook.inner import (
     may_stand_for_words,
 )
 from handrail.policy.rulebook.reading import FileWord, Reading, shown, total
-
-HOW = "`command` is the name alone, `args` the words that follow, and no shell reads them"
-
-LINES = "a line with pipes or redirections is for run_bash"
+from handrail.policy.rulebook.spelling import refusal_of_a_shells
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
-_FOR_A_SHELL = re.compile(r"[|&;]{1,2}|\|&|<{1,3}|[\d&]?>{1,2}[&|]?\S*")
 _ADDRESS = re.compile(
     r".*://|[\w.+-]{1,64}@[\w.-]{1,255}:|(?:git|github|gitlab|bitbucket|gist):", re.DOTALL
 )
@@ -100,9 +99,9 @@ class Line:
         elif self._end_of_flags is not None:
             # A flag behind `--` is none, unless that `--` belonged to a flag we do not know.
             self._take_operand(word, [word, *names])
-        elif word == "--":
+        elif ends_flags(word, self._rule):
             self._end_of_flags = self._next - 1
-            self._raise_on([word])
+            self._raise_on(["--"])
         else:
             self._take_flag(word, names)
 
@@ -122,7 +121,8 @@ class Line:
                 self._files += self._take_rest()
 
     def _take_flag(self, word: str, names: Sequence[str]) -> None:
-        rule, raised = self._rule, self._raise_on(names)
+        rule = self._rule
+        raised = self._raise_on([*names, *also_meant(word, rule)])
         unknown = [name for name in names if not rule.knows(name)]
         if unknown and rule.is_strict:
             for name in unknown:
@@ -177,7 +177,10 @@ class Line:
         return value_in(word, flag, self._rule) or (ahead[0] if ahead else FOUND)
 
     def _pop_value(self) -> str:
-        return self._pop() if self._next < len(self._words) else ""
+        ahead = self._words[self._next : self._next + 1]
+        # With `letters`, what ends the flags is no flag's value.
+        is_there = ahead and not (self._rule.letters and ends_flags(ahead[0], self._rule))
+        return self._pop() if is_there else ""
 
     def _raise_on(self, names: Iterable[str]) -> set[str]:
         raised: set[str] = set()
@@ -283,7 +286,7 @@ class Line:
             # What its words mean is known to the rule that lists the command.
             own = Reading(self._by_layer(), kind=self._kind())
         else:
-            self._refuse_words_for_a_shell()
+            findings += filter(None, map(refusal_of_a_shells, self._files))
             changes = bool(findings) and worst(findings) > RiskLevel.LOW
             by_kind = changes and rule.writes
             profile = self._profile(changes=changes)
@@ -299,7 +302,7 @@ class Line:
                     is_alone=len(self._operands) == 1,
                     is_high=is_high,
                 ),
-                scripts=self._bound(),
+                scripts=bound_files(rule, self._scripts, self._homes),
                 says_all=self._says_all(),
                 networks=(self._name,) if profile is Profile.NET else (),
                 listens=rule.script and not self._is_named and self._operands[:1] in ([], ["-"]),
@@ -307,12 +310,6 @@ class Line:
         if self._sub is not None:
             own = own.beside(self._sub)
         return total([own, *self._inner]) if self._inner else own
-
-    def _refuse_words_for_a_shell(self) -> None:
-        for word in self._files:
-            if _FOR_A_SHELL.fullmatch(word):
-                reason = f"{shown(word)} is for a shell, and no shell reads this; {HOW}; {LINES}"
-                self._findings.append(forbidden("command.spelling", reason))
 
     def _by_layer(self) -> tuple[Finding, ...]:
         layer = self._rule.layer
@@ -332,15 +329,6 @@ class Line:
 
     def _goes_elsewhere(self) -> bool:
         return self._leads_elsewhere or any(map(_ADDRESS.match, self._files))
-
-    def _bound(self) -> tuple[str, ...]:
-        """Files that it runs or obeys: there, and in every folder that it may be told to go to."""
-        named = [word for word in self._scripts if word not in ("", "-")]
-        endings = self._rule.script_endings
-        named += [word + end for word in named if not word.endswith(endings) for end in endings]
-        named += self._rule.obeys
-        homes = dict.fromkeys(["", *self._homes, "/".join(self._homes)])
-        return tuple([f"{home}/{name}" if home else name for name in named for home in homes])
 
     def _profile(self, *, changes: bool) -> Profile:
         """Only what is low is at home where nothing can be written and no program be started."""

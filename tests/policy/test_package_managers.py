@@ -1,0 +1,55 @@
+"""Package managers and interpreters have many ways to be told to run something else."""
+
+import pytest
+
+from handrail.core.risk import RiskLevel, worst
+from handrail.policy.validators.commands import CommandValidator
+
+COMMANDS = CommandValidator("/workspace")
+
+HIGH, FORBIDDEN = RiskLevel.HIGH, RiskLevel.FORBIDDEN
+
+
+def risk_of(line: str) -> RiskLevel:
+    command, *args = line.split()
+    return worst(COMMANDS.validate_command(command, args))
+
+
+def is_grantable(line: str) -> bool:
+    command, *args = line.split()
+    return COMMANDS.class_of(command, args) is not None
+
+
+def files_run_by(line: str) -> set[str]:
+    command, *args = line.split()
+    return {script.path for script in COMMANDS.stage_of(command, args).scripts}
+
+
+@pytest.mark.parametrize("flag", ["script-shell=./x", "node-options=-r./x", "no-script-shell"])
+@pytest.mark.parametrize("dashes", ["-", "--", "---", "-----"])
+def test_npm_takes_any_number_of_dashes(flag: str, dashes: str) -> None:
+    assert risk_of(f"npm test {dashes}{flag}") is FORBIDDEN
+    assert risk_of(f"npm {dashes}{flag} test") is FORBIDDEN
+
+
+@pytest.mark.parametrize("flag", ["-prefix", "---prefix", "--C", "-C"])
+@pytest.mark.parametrize("mark", [" ", "="])
+def test_npm_is_bound_to_the_folder_it_goes_to_however_that_is_said(flag: str, mark: str) -> None:
+    assert "web/package.json" in files_run_by(f"npm test {flag}{mark}web")
+    assert not is_grantable(f"npm test {flag}{mark}web")
+
+
+def test_three_dashes_end_the_flags_of_npm_as_two_do() -> None:
+    words = COMMANDS.stage_of("npm", ["install", "x", "---"]).argv
+    assert words == ("npm", "install", "x", "--ignore-scripts", "---")
+
+
+@pytest.mark.parametrize("command", ["test", "run build", "rebuild", "pack"])
+@pytest.mark.parametrize(
+    "flag",
+    ["--workspaces", "-ws", "--ws", "--workspace=web", "-w web", "-r", "--filter web", "-F web"],
+)
+def test_scripts_of_other_packages_are_asked_for_each_time(command: str, flag: str) -> None:
+    for line in (f"npm {command} {flag}", f"pnpm {flag} {command}"):
+        assert risk_of(line) is HIGH
+        assert not is_grantable(line)
