@@ -4,8 +4,10 @@ import pytest
 
 from handrail.core.risk import RiskLevel, worst
 from handrail.policy.validators.commands import CommandValidator
+from handrail.policy.validators.scripts import ScriptValidator
 
 COMMANDS = CommandValidator("/workspace")
+LINES = ScriptValidator("/workspace")
 
 HIGH, FORBIDDEN = RiskLevel.HIGH, RiskLevel.FORBIDDEN
 
@@ -53,3 +55,28 @@ def test_scripts_of_other_packages_are_asked_for_each_time(command: str, flag: s
     for line in (f"npm {command} {flag}", f"pnpm {flag} {command}"):
         assert risk_of(line) is HIGH
         assert not is_grantable(line)
+
+
+@pytest.mark.parametrize(
+    "line", ["npm --prefix we* test", "npm test --prefix we*", "make -C we*", "yarn --cwd we* test"]
+)
+def test_a_folder_that_only_a_pattern_tells_is_not_said_to_be_held(line: str) -> None:
+    assert worst(LINES.validate_script(line)) is HIGH
+    (stage,) = LINES.stages_of(line)
+    assert not any("we*" in script.path for script in stage.scripts)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("pip install", "pip3 wheel --no-deps", "npm install", "yarn add", "uv pip install"),
+        *("uv add", "pnpm add"),
+    ],
+)
+def test_a_grant_for_names_of_packages_covers_no_pattern(line: str) -> None:
+    assert LINES.class_of(f"{line} left") is not None
+    assert LINES.class_of(f"{line} lef*") is None
+
+
+def test_a_grant_for_files_covers_patterns_as_before() -> None:
+    assert LINES.class_of("git add *.py") == LINES.class_of("git add a.py") is not None

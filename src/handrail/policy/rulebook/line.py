@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
 from handrail.policy.rulebook.additions import Place, additions
-from handrail.policy.rulebook.bound import bound_files
+from handrail.policy.rulebook.bound import bound_files, in_each_of
 from handrail.policy.rulebook.command import CommandRule, Raise, Text
 from handrail.policy.rulebook.flags import (
     MOST_IN_CLUSTER,
@@ -211,7 +211,9 @@ class Line:
         if argv:
             self._check_placeholders(argv[0])
             at = self._at + self._next - len(argv)
-            self._inner.append(self._run_by.read([*argv, *further], at))
+            read = self._run_by.read([*argv, *further], at)
+            scripts = in_each_of(self._homes, read.scripts)
+            self._inner.append(read._replace(scripts=scripts))
 
     def _check_placeholders(self, name: str) -> None:
         for one in self._placeholders:
