@@ -80,3 +80,12 @@ def test_a_grant_for_names_of_packages_covers_no_pattern(line: str) -> None:
 
 def test_a_grant_for_files_covers_patterns_as_before() -> None:
     assert LINES.class_of("git add *.py") == LINES.class_of("git add a.py") is not None
+
+
+@pytest.mark.parametrize("line", ["python -m pip install x", "timeout 5 python3 -m pip list"])
+def test_a_module_of_the_folder_that_hides_a_tool_is_bound(line: str) -> None:
+    assert {"pip.py", "pip/__main__.py"} <= files_run_by(line)
+
+
+def test_to_run_a_module_is_no_class() -> None:
+    assert not is_grantable("python -m web.app")

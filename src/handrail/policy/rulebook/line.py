@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
 from handrail.policy.rulebook.additions import Place, additions
-from handrail.policy.rulebook.bound import bound_files, in_each_of
+from handrail.policy.rulebook.bound import bound_files, files_of_module, in_each_of
 from handrail.policy.rulebook.command import CommandRule, Raise, Text
 from handrail.policy.rulebook.flags import (
     MOST_IN_CLUSTER,
@@ -228,6 +228,7 @@ class Line:
         at = self._at + self._next - 1
         rest = self._take_rest()
         self._is_named = True
+        self._scripts += files_of_module(name)
         if self._run_by.knows(name):
             self._inner.append(self._run_by.read([name, *rest], at))
         else:
@@ -327,7 +328,8 @@ class Line:
         return tuple(self._title.split(" "))
 
     def _says_all(self) -> bool:
-        return not self._inner and self._rule.runs is None and not self._goes_elsewhere()
+        hands_on = self._inner or self._is_named or self._rule.runs is not None
+        return not hands_on and not self._goes_elsewhere()
 
     def _goes_elsewhere(self) -> bool:
         return self._leads_elsewhere or any(map(_ADDRESS.match, self._files))
