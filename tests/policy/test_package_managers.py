@@ -89,3 +89,32 @@ def test_a_module_of_the_folder_that_hides_a_tool_is_bound(line: str) -> None:
 
 def test_to_run_a_module_is_no_class() -> None:
     assert not is_grantable("python -m web.app")
+
+
+@pytest.mark.parametrize("name", ["npm", "pnpm", "yarn", "uv", "go", "git"])
+@pytest.mark.parametrize("line", ["xargs {}", "xargs -I X {} X -c id", "find exec -exec {} {{}} ;"])
+def test_what_chooses_a_subcommand_unseen_can_choose_the_worst(name: str, line: str) -> None:
+    assert risk_of(line.format(name)) is FORBIDDEN
+
+
+@pytest.mark.parametrize("module", ["code", "asyncio", "web.shell", "IPython"])
+def test_what_is_piped_into_a_module_may_be_run_by_it(module: str) -> None:
+    assert worst(LINES.validate_script(f"echo 1 | python3 -m {module}")) >= HIGH
+
+
+@pytest.mark.parametrize("module", ["json.tool", "pytest"])
+def test_what_is_piped_into_a_known_module_is_no_code(module: str) -> None:
+    assert worst(LINES.validate_script(f"echo 1 | python3 -m {module}")) < HIGH
+
+
+@pytest.mark.parametrize("value", ["data:text/javascript,1", " DATA:text/javascript,1", "node:x"])
+@pytest.mark.parametrize("flag", ["--import", "--require", "-r"])
+def test_code_on_the_line_is_asked_for_each_time(flag: str, value: str) -> None:
+    args = [flag, value, "a.js"]
+    assert worst(COMMANDS.validate_command("node", args)) is HIGH
+    assert COMMANDS.class_of("node", args) is None
+
+
+@pytest.mark.parametrize("name", ["NPM_CONFIG_SCRIPT_SHELL", "npm_Config_x", "YARN_RC", "yarn_x"])
+def test_settings_of_package_managers_come_by_no_variable(name: str) -> None:
+    assert risk_of(f"env {name}=./x npm test") is FORBIDDEN

@@ -25,10 +25,12 @@ from handrail.policy.rulebook.inner import (
     UNSEEN,
     Inner,
     end_of_inner,
+    is_unseen,
     may_stand_for_words,
+    unseen_in,
 )
 from handrail.policy.rulebook.reading import FileWord, Reading, shown, total
-from handrail.policy.rulebook.spelling import refusal_of_a_shells
+from handrail.policy.rulebook.spelling import code_in_address, refusal_of_a_shells
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 _ADDRESS = re.compile(
@@ -156,6 +158,7 @@ class Line:
             value = self._pop_value()
         if flag in rule.script_flags:
             self._scripts.append(value)
+            self._findings += code_in_address(self._title, flag, value)
         if flag in rule.obeys_in:
             self._homes.append(value)
         if rule.takes_path(flag):
@@ -198,6 +201,9 @@ class Line:
         at = self._at + self._next
         rest = self._take_rest()
         known = self._rule.subs_named(word)
+        if is_unseen(word) and self._rule.can_be_forbidden:
+            told = f"{self._title} can become what is refused: nobody has seen its words"
+            self._findings.append(forbidden("command.forbidden", f"Command not allowed: {told}"))
         if not known:
             self._note_unknown(word)
             self._files += rest
@@ -210,6 +216,7 @@ class Line:
         """Read the words just taken, behind which we stand, as a command with `further` words."""
         if argv:
             self._check_placeholders(argv[0])
+            argv = [unseen_in(word, self._placeholders) for word in argv]
             at = self._at + self._next - len(argv)
             read = self._run_by.read([*argv, *further], at)
             scripts = in_each_of(self._homes, read.scripts)
@@ -308,7 +315,7 @@ class Line:
                 scripts=bound_files(rule, self._scripts, self._homes),
                 says_all=self._says_all(),
                 networks=(self._name,) if profile is Profile.NET else (),
-                listens=rule.script and not self._is_named and self._operands[:1] in ([], ["-"]),
+                listens=rule.script and not self._inner and self._operands[:1] in ([], ["-"]),
             )
         if self._sub is not None:
             own = own.beside(self._sub)
