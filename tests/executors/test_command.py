@@ -147,6 +147,7 @@ async def test_environment_is_made_from_nothing(
         "NO_COLOR",
         "PAGER",
         "GIT_TERMINAL_PROMPT",
+        "TAR_OPTIONS",
     }
 
 

@@ -10,6 +10,7 @@ from handrail.executors.git.guard import GitGuard, Pairs, runs_git
 from handrail.executors.git.handing import NO_CREDENTIAL, HandIn, handed_in
 from handrail.executors.git.passwords import mask_settings
 from handrail.executors.git.remotes import RemoteFinder, reaches_remote
+from handrail.executors.modules import SAFE_PATH, runs_tool
 from handrail.executors.network.hosts import Networks
 
 
@@ -44,13 +45,14 @@ class Quartermaster:
     async def provisions(self, stage: Stage, stack: AsyncExitStack) -> Provisions:
         """What a stage is given, until the stack ends."""
         reachable = await self._networks.reachable_by(stage.networks)
+        own = (SAFE_PATH,) if runs_tool(stage) else ()
         if not runs_git(stage):
-            return Provisions(reachable.variables, reachable.local)
+            return Provisions((*own, *reachable.variables), reachable.local)
         hand_in = await self._credential(stage, stack)
         found = await self._git.settings_in_use(stage)
         self._settings += found
         variables = self._git.environment(stage, found, hand_in.settings)
-        given = (*variables, *reachable.variables)
+        given = (*own, *variables, *reachable.variables)
         return Provisions(given, reachable.local, hand_in, sees_settings=self._git.lists)
 
     async def _credential(self, stage: Stage, stack: AsyncExitStack) -> HandIn:

@@ -334,3 +334,28 @@ async def test_nothing_that_runs_can_change_a_toolchain(
 async def test_the_machines_own_list_of_hosts_is_not_shown(executor: CommandExecutor) -> None:
     told = await work(executor, "cat", "/etc/hosts", profile=Profile.READ)
     assert told == "127.0.0.1 localhost box\n::1 localhost box\n"
+
+
+async def test_an_archive_with_a_colon_is_a_file_here_however_it_is_named(
+    executor: CommandExecutor, root: Path
+) -> None:
+    (root / "a").write_text("x")
+    await work(executor, "tar", "cf", "host:a.tar", "a")
+    assert (root / "host:a.tar").is_file()
+
+
+@pytest.mark.parametrize("words", [["-m", "venv"], ["-mvenv"], ["-Bm", "venv"]])
+@pytest.mark.parametrize("planted", ["venv.py", "logging.py"])
+async def test_a_tool_of_python_runs_nothing_of_the_folder(
+    executor: CommandExecutor, root: Path, words: list[str], planted: str
+) -> None:
+    (root / planted).write_text("open('planted', 'w')")
+    assert "usage: venv" in await work(executor, "python3", *words, "--help")
+    assert not (root / "planted").exists()
+
+
+async def test_the_projects_own_modules_are_found_in_its_folder(
+    executor: CommandExecutor, root: Path
+) -> None:
+    (root / "own.py").write_text("print('here')")
+    assert await work(executor, "python3", "-m", "own") == "here\n"

@@ -94,6 +94,8 @@ def read(line: str) -> Reading:
         ("pack a b", "pack a b --gently --twice"),
         ("pack", "pack --gently --twice"),
         ("pack a -- b", "pack a --gently --twice -- b"),
+        ("pack a -t", "pack a -t --gently --twice --gently --twice"),
+        ("pack a --to -- b", "pack a --to --gently --twice --gently --twice -- b"),
         ("do 2 look x", "do 2 look --calmly x"),
         ("do 1 do 2 look x", "do 1 do 2 look --calmly x"),
         ("do 2 pack a", "do 2 pack a --gently --twice"),

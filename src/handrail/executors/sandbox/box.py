@@ -250,6 +250,8 @@ def environment(search_path: Sequence[str]) -> list[tuple[str, str]]:
         ("GIT_PAGER", "cat"),
         ("GIT_TERMINAL_PROMPT", "0"),
         ("PYTHONDONTWRITEBYTECODE", "1"),
+        # Also on the line, but there a bundle such as `cfX` can take them for its values.
+        ("TAR_OPTIONS", "--force-local --no-same-owner"),
     ]
 
 

@@ -34,7 +34,9 @@ def additions(
             end -= 1
         if place.end_of_flags is not None:
             end = min(end, place.end_of_flags)
-        added.append(Addition(place.at + end, rule.after))
+        # A flag at the end may take the first of them for its value.
+        may_take_one = end > 0 and place.words[end - 1].startswith("-")
+        added.append(Addition(place.at + end, rule.after * (2 if may_take_one else 1)))
     # Who was told of the worst may mean it.
     if rule.after_one and is_alone and place.end_of_flags is None and not is_high:
         added.append(Addition(place.at + end, rule.after_one))

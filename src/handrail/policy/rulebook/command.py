@@ -68,6 +68,7 @@ class CommandRule:
     other: RiskLevel = RiskLevel.HIGH
     strict: bool = False
     clusters: bool = True
+    letters: str = ""
     punctuated: bool = False
     bundled: bool = False
     options_first: bool = False
@@ -152,6 +153,13 @@ class CommandRule:
         """Whether it or a subcommand runs or obeys files that can be told from its words."""
         own = self.script or self.script_flags or self.obeys
         return bool(own) or any(sub.binds_files for sub in self.subs)
+
+    @property
+    def can_be_forbidden(self) -> bool:
+        """Whether there are words with which it, or a subcommand, is refused."""
+        is_refused = RiskLevel.FORBIDDEN in (self.risk, self.other)
+        raised = any(one.to is RiskLevel.FORBIDDEN for one in self.raises)
+        return is_refused or raised or any(sub.can_be_forbidden for sub in self.subs)
 
     def takes_path(self, flag: str) -> bool:
         return flag in self.paths or flag in self.named_paths

@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar, cast
 
 from handrail.core.box import Profile
@@ -23,6 +24,7 @@ _KEYS = (
     *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
     *("script", "script_flags", "script_endings", "obeys", "obeys_in", "free_with", "runs"),
     *("unseen", "runs_after", "replaces", "runs_named", "sub", "other", "strict", "clusters"),
+    *("letters",),
     *(
         "options_first",
         "writes",
@@ -66,9 +68,7 @@ def _read_rule(
 ) -> CommandRule:
     row.allow_keys(*_KEYS, *(() if examples is None else ("examples", "binds")))
     _refuse_what_is_out_of_place(row)
-    names = row.texts("names", [] if "name" not in row.values else [row.text("name")])
-    if not names:
-        raise row.refuse("needs a 'name', or 'names'")
+    names = _names(row)
     risk = _risk(row, "risk", RiskLevel.HIGH)
     return CommandRule(
         names=frozenset(names),
@@ -103,6 +103,7 @@ def _read_rule(
         other=_risk(row, "other", RiskLevel.HIGH),
         strict=_typed(row, "strict", bool) is True,
         clusters=_typed(row, "clusters", bool) is not False,
+        letters=row.text("letters") if "letters" in row.values else "",
         punctuated=_typed(row, "punctuated", bool) is True,
         bundled=_typed(row, "bundled", bool) is True,
         options_first=_typed(row, "options_first", bool) is True,
@@ -120,9 +121,17 @@ def _read_rule(
     )
 
 
+def _names(row: RuleRow) -> list[str]:
+    names = row.texts("names", [] if "name" not in row.values else [row.text("name")])
+    if not names:
+        raise row.refuse("needs a 'name', or 'names'")
+    return names
+
+
 def _subs(row: RuleRow) -> tuple[CommandRule, ...]:
     found = rows_of(row.values, "sub", row.where, row.layer)
-    return tuple(_read_rule(sub, examples=None) for sub in found)
+    letters = row.values.get("letters", "")
+    return tuple(replace(_read_rule(sub, examples=None), letters=letters) for sub in found)
 
 
 def _refuse_what_is_out_of_place(row: RuleRow) -> None:

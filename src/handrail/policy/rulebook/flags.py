@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from handrail.policy.rulebook.command import CommandRule
 
 MOST_IN_CLUSTER = 32
+_NO = "no-"
 # Behind these a file is a copy that nothing reads or runs.
 _OF_COPIES = ("", "~", ".bak", ".backup", ".old", ".orig", ".patch", ".tmp")
 
@@ -14,6 +15,9 @@ def names_in(word: str, rule: CommandRule) -> list[str]:
 
     Nobody writes more of them than `MOST_IN_CLUSTER`; one more is found, and the rest is not read.
     """
+    if rule.letters:
+        name = word.lstrip("-").partition("=")[0]
+        return [f"-{one}" for one in name] if _is_of(rule.letters, name) else [f"--{name}"]
     if not _is_cluster(word, rule):
         return [word.partition("=")[0]]
     if "-#" in rule.flags and word[1:].isdecimal():
@@ -26,6 +30,26 @@ def names_in(word: str, rule: CommandRule) -> list[str]:
         name = f"-{letter}"
         names.append(name)
     return names
+
+
+def ends_flags(word: str, rule: CommandRule) -> bool:
+    """Whether all words behind this one are operands."""
+    return word == "--" or bool(rule.letters and len(word) > 1 and not word.strip("-"))
+
+
+def also_meant(word: str, rule: CommandRule) -> list[str]:
+    """What a word means too, with `letters`: a cluster can be a long flag cut short.
+
+    To say no to a no is to say yes, as `--no-global=false` does.
+    """
+    name = word.lstrip("-").partition("=")[0]
+    if not rule.letters or len(name) < 2:
+        return []
+    found = [f"--{name}"]
+    while name.casefold().startswith(_NO):
+        name = name[len(_NO) :]
+        found.append(f"--{name}")
+    return found
 
 
 def value_in(word: str, flag: str, rule: CommandRule) -> str | None:
@@ -55,7 +79,11 @@ def possible_values(
 
 
 def _is_cluster(word: str, rule: CommandRule) -> bool:
-    return rule.clusters and not word.startswith("--")
+    return rule.clusters and not rule.letters and not word.startswith("--")
+
+
+def _is_of(letters: str, name: str) -> bool:
+    return bool(name) and all(one in letters for one in name)
 
 
 def _behind_mark(word: str) -> str | None:

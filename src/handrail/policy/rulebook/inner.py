@@ -1,7 +1,7 @@
 """Commands within commands: what is known of them, and which words are theirs."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from handrail.policy.rulebook.reading import Reading
@@ -20,6 +20,17 @@ class Inner(Protocol):
     def read(self, argv: Sequence[str], at: int) -> Reading:
         """Read a command whose name stands at `at` in the whole line."""
         ...
+
+
+def unseen_in(word: str, placeholders: Iterable[str]) -> str:
+    """A word as it may become: what stands in the place of others is seen by nobody."""
+    for one in placeholders:
+        word = word.replace(one, UNSEEN)
+    return word
+
+
+def is_unseen(word: str) -> bool:
+    return FOUND in word or UNSEEN in word
 
 
 def end_of_inner(words: Sequence[str], start: int) -> int:

@@ -9,9 +9,12 @@ from collections.abc import Iterable, Sequence
 from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
 from handrail.policy.rulebook.additions import Place, additions
+from handrail.policy.rulebook.bound import bound_files, files_of_module, in_each_of
 from handrail.policy.rulebook.command import CommandRule, Raise, Text
 from handrail.policy.rulebook.flags import (
     MOST_IN_CLUSTER,
+    also_meant,
+    ends_flags,
     names_in,
     possible_values,
     suffix_in,
@@ -22,16 +25,14 @@ from handrail.policy.rulebook.inner import (
     UNSEEN,
     Inner,
     end_of_inner,
+    is_unseen,
     may_stand_for_words,
+    unseen_in,
 )
 from handrail.policy.rulebook.reading import FileWord, Reading, shown, total
-
-HOW = "`command` is the name alone, `args` the words that follow, and no shell reads them"
-
-LINES = "a line with pipes or redirections is for run_bash"
+from handrail.policy.rulebook.spelling import code_in_address, refusal_of_a_shells
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
-_FOR_A_SHELL = re.compile(r"[|&;]{1,2}|\|&|<{1,3}|[\d&]?>{1,2}[&|]?\S*")
 _ADDRESS = re.compile(
     r".*://|[\w.+-]{1,64}@[\w.-]{1,255}:|(?:git|github|gitlab|bitbucket|gist):", re.DOTALL
 )
@@ -100,9 +101,9 @@ class Line:
         elif self._end_of_flags is not None:
             # A flag behind `--` is none, unless that `--` belonged to a flag we do not know.
             self._take_operand(word, [word, *names])
-        elif word == "--":
+        elif ends_flags(word, self._rule):
             self._end_of_flags = self._next - 1
-            self._raise_on([word])
+            self._raise_on(["--"])
         else:
             self._take_flag(word, names)
 
@@ -122,7 +123,8 @@ class Line:
                 self._files += self._take_rest()
 
     def _take_flag(self, word: str, names: Sequence[str]) -> None:
-        rule, raised = self._rule, self._raise_on(names)
+        rule = self._rule
+        raised = self._raise_on([*names, *also_meant(word, rule)])
         unknown = [name for name in names if not rule.knows(name)]
         if unknown and rule.is_strict:
             for name in unknown:
@@ -156,6 +158,7 @@ class Line:
             value = self._pop_value()
         if flag in rule.script_flags:
             self._scripts.append(value)
+            self._findings += code_in_address(self._title, flag, value)
         if flag in rule.obeys_in:
             self._homes.append(value)
         if rule.takes_path(flag):
@@ -177,7 +180,10 @@ class Line:
         return value_in(word, flag, self._rule) or (ahead[0] if ahead else FOUND)
 
     def _pop_value(self) -> str:
-        return self._pop() if self._next < len(self._words) else ""
+        ahead = self._words[self._next : self._next + 1]
+        # With `letters`, what ends the flags is no flag's value.
+        is_there = ahead and not (self._rule.letters and ends_flags(ahead[0], self._rule))
+        return self._pop() if is_there else ""
 
     def _raise_on(self, names: Iterable[str]) -> set[str]:
         raised: set[str] = set()
@@ -195,6 +201,9 @@ class Line:
         at = self._at + self._next
         rest = self._take_rest()
         known = self._rule.subs_named(word)
+        if is_unseen(word) and self._rule.can_be_forbidden:
+            told = f"{self._title} can become what is refused: nobody has seen its words"
+            self._findings.append(forbidden("command.forbidden", f"Command not allowed: {told}"))
         if not known:
             self._note_unknown(word)
             self._files += rest
@@ -207,8 +216,11 @@ class Line:
         """Read the words just taken, behind which we stand, as a command with `further` words."""
         if argv:
             self._check_placeholders(argv[0])
+            argv = [unseen_in(word, self._placeholders) for word in argv]
             at = self._at + self._next - len(argv)
-            self._inner.append(self._run_by.read([*argv, *further], at))
+            read = self._run_by.read([*argv, *further], at)
+            scripts = in_each_of(self._homes, read.scripts)
+            self._inner.append(read._replace(scripts=scripts))
 
     def _check_placeholders(self, name: str) -> None:
         for one in self._placeholders:
@@ -223,6 +235,7 @@ class Line:
         at = self._at + self._next - 1
         rest = self._take_rest()
         self._is_named = True
+        self._scripts += files_of_module(name)
         if self._run_by.knows(name):
             self._inner.append(self._run_by.read([name, *rest], at))
         else:
@@ -283,7 +296,7 @@ class Line:
             # What its words mean is known to the rule that lists the command.
             own = Reading(self._by_layer(), kind=self._kind())
         else:
-            self._refuse_words_for_a_shell()
+            findings += filter(None, map(refusal_of_a_shells, self._files))
             changes = bool(findings) and worst(findings) > RiskLevel.LOW
             by_kind = changes and rule.writes
             profile = self._profile(changes=changes)
@@ -299,20 +312,14 @@ class Line:
                     is_alone=len(self._operands) == 1,
                     is_high=is_high,
                 ),
-                scripts=self._bound(),
+                scripts=bound_files(rule, self._scripts, self._homes),
                 says_all=self._says_all(),
                 networks=(self._name,) if profile is Profile.NET else (),
-                listens=rule.script and not self._is_named and self._operands[:1] in ([], ["-"]),
+                listens=rule.script and not self._inner and self._operands[:1] in ([], ["-"]),
             )
         if self._sub is not None:
             own = own.beside(self._sub)
         return total([own, *self._inner]) if self._inner else own
-
-    def _refuse_words_for_a_shell(self) -> None:
-        for word in self._files:
-            if _FOR_A_SHELL.fullmatch(word):
-                reason = f"{shown(word)} is for a shell, and no shell reads this; {HOW}; {LINES}"
-                self._findings.append(forbidden("command.spelling", reason))
 
     def _by_layer(self) -> tuple[Finding, ...]:
         layer = self._rule.layer
@@ -328,19 +335,11 @@ class Line:
         return tuple(self._title.split(" "))
 
     def _says_all(self) -> bool:
-        return not self._inner and self._rule.runs is None and not self._goes_elsewhere()
+        hands_on = self._inner or self._is_named or self._rule.runs is not None
+        return not hands_on and not self._goes_elsewhere()
 
     def _goes_elsewhere(self) -> bool:
         return self._leads_elsewhere or any(map(_ADDRESS.match, self._files))
-
-    def _bound(self) -> tuple[str, ...]:
-        """Files that it runs or obeys: there, and in every folder that it may be told to go to."""
-        named = [word for word in self._scripts if word not in ("", "-")]
-        endings = self._rule.script_endings
-        named += [word + end for word in named if not word.endswith(endings) for end in endings]
-        named += self._rule.obeys
-        homes = dict.fromkeys(["", *self._homes, "/".join(self._homes)])
-        return tuple([f"{home}/{name}" if home else name for name in named for home in homes])
 
     def _profile(self, *, changes: bool) -> Profile:
         """Only what is low is at home where nothing can be written and no program be started."""

@@ -63,9 +63,10 @@ class CommandValidator:
         """
         reading = read_line(self.rules.command_list, [command, *args])
         scripts = [
-            ScriptFile(path, is_pattern=word in patterns, is_program=_is_own(word, command))
+            ScriptFile(path, is_pattern=is_pattern, is_program=_is_own(word, command))
             for word in reading.scripts
-            if (path := self._plain_path(word)) is not None
+            if not _is_within(word, patterns) and (path := self._plain_path(word)) is not None
+            for is_pattern in [any(word == one or word.endswith(f"/{one}") for one in patterns)]
         ]
         return Stage(
             reading.argv,
@@ -134,6 +135,11 @@ class CommandValidator:
         """Whether it would run as code what a pipe hands to it."""
         return read_line(self.rules.command_list, [command, *args]).listens
 
+    def hides_folder(self, command: str, args: Sequence[str], patterns: Collection[str]) -> bool:
+        """Whether it runs or obeys files of a folder that only a pattern tells."""
+        reading = read_line(self.rules.command_list, [command, *args])
+        return any(_is_within(word, patterns) for word in reading.scripts)
+
     def new_files_of(self, command: str, args: Sequence[str] = ()) -> list[str]:
         """Words of the command at which it may put new files, so that their kind matters."""
         reading = read_line(self.rules.command_list, [command, *args])
@@ -185,6 +191,10 @@ class CommandValidator:
         root = [part for part in self.root.split("/") if part]
         parts = [part for part in path.split("/") if part not in ("", ".")]
         return "/".join(parts[len(root) :]) or "." if parts[: len(root)] == root else None
+
+
+def _is_within(word: str, patterns: Collection[str]) -> bool:
+    return any(f"/{one.rstrip('/')}/" in f"/{word}" for one in patterns)
 
 
 def _is_own(word: str, command: str) -> bool:

@@ -37,6 +37,9 @@ _SHELL_WORDS = frozenset(
 _HIDDEN_KIND = Finding(
     "bash.pattern", "a pattern hides of what kind the files are that it changes", RiskLevel.HIGH
 )
+_HIDDEN_FOLDER = Finding(
+    "bash.pattern", "a pattern hides which folder's files it runs or obeys", RiskLevel.HIGH
+)
 _PIPED_CODE = Finding(
     "bash.piped-code", "what comes through the pipe is run as code", RiskLevel.HIGH
 )
@@ -105,12 +108,20 @@ class ScriptValidator:
             if risk >= RiskLevel.HIGH:
                 return None
             if risk is not RiskLevel.LOW:
-                kinds.add(self._in(placed.folder).class_of(*placed.step.argv))
+                kinds.add(self._class_of_step(placed))
         kind = kinds.pop() if len(kinds) == 1 else None
         has_patterns = any(word.is_pattern for step in script.steps for word in step.words)
         if kind is None or not kind.is_exact:
             return kind
         return kind if len(placed_steps) == 1 and not has_patterns else None
+
+    def _class_of_step(self, placed: _Placed) -> CallClass | None:
+        """The same whether its patterns stand for names or for what they come to: paths."""
+        validator, (command, args) = self._in(placed.folder), placed.step.argv
+        patterns = placed.step.patterns
+        paths = [os.path.join(".", arg) if arg in patterns else arg for arg in args]
+        own = validator.class_of(command, args)
+        return own if own == validator.class_of(command, paths) else None
 
     def files_of(self, text: str) -> list[tuple[str, bool]]:
         """Folders it runs in and, of a plain line, the files it may open, and whether to change.
@@ -170,6 +181,8 @@ class ScriptValidator:
             findings += validator.validate_command(command, twice)
         if patterns.intersection(validator.new_files_of(command, args)):
             findings.append(_HIDDEN_KIND)
+        if validator.hides_folder(command, args, patterns):
+            findings.append(_HIDDEN_FOLDER)
         if placed.step.join is Join.PIPE and validator.listens(command, args):
             findings.append(_PIPED_CODE)
         return findings

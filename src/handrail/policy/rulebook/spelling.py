@@ -1,0 +1,28 @@
+"""Words that are not what they should be where they stand."""
+
+import re
+from collections.abc import Iterator
+
+from handrail.core.risk import Finding, RiskLevel, forbidden
+from handrail.policy.rulebook.reading import shown
+
+HOW = "`command` is the name alone, `args` the words that follow, and no shell reads them"
+
+LINES = "a line with pipes or redirections is for run_bash"
+
+_FOR_A_SHELL = re.compile(r"[|&;]{1,2}|\|&|<{1,3}|[\d&]?>{1,2}[&|]?\S*")
+
+
+def refusal_of_a_shells(word: str) -> Finding | None:
+    """What is said to a word that only a shell would understand."""
+    if not _FOR_A_SHELL.fullmatch(word):
+        return None
+    reason = f"{shown(word)} is for a shell, and no shell reads this; {HOW}; {LINES}"
+    return forbidden("command.spelling", reason)
+
+
+def code_in_address(title: str, flag: str, value: str) -> Iterator[Finding]:
+    """Where a file of code is named, `data:…` is code itself, and other addresses are no better."""
+    if ":" in value:
+        reason = f"{title} {flag} {shown(value)} runs code that is no file of the workspace"
+        yield Finding(f"command.{title.partition(' ')[0]}", reason, RiskLevel.HIGH)
