@@ -7,9 +7,10 @@ from functools import lru_cache
 from handrail.core.box import Profile
 from handrail.core.risk import Finding, Layer, RiskLevel
 from handrail.policy.rulebook.command import CommandList, CommandRule
-from handrail.policy.rulebook.line import HOW, Line
+from handrail.policy.rulebook.line import Line
 from handrail.policy.rulebook.packs import how_to_list
 from handrail.policy.rulebook.reading import Addition, FileWord, Reading, refused, shown, total
+from handrail.policy.rulebook.shell_words import HOW
 
 _NAME = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_.+@/-]{0,4095}")
 _MOST_NESTED = 4

@@ -18,20 +18,18 @@ from handrail.policy.rulebook.flags import (
     value_in,
 )
 from handrail.policy.rulebook.inner import (
+    ELSEWHERE,
     FOUND,
     UNSEEN,
     Inner,
     end_of_inner,
     may_stand_for_words,
+    unclear_scripts,
 )
 from handrail.policy.rulebook.reading import FileWord, Reading, shown, total
-
-HOW = "`command` is the name alone, `args` the words that follow, and no shell reads them"
-
-LINES = "a line with pipes or redirections is for run_bash"
+from handrail.policy.rulebook.shell_words import words_for_a_shell
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
-_FOR_A_SHELL = re.compile(r"[|&;]{1,2}|\|&|<{1,3}|[\d&]?>{1,2}[&|]?\S*")
 _ADDRESS = re.compile(
     r".*://|[\w.+-]{1,64}@[\w.-]{1,255}:|(?:git|github|gitlab|bitbucket|gist):", re.DOTALL
 )
@@ -143,7 +141,7 @@ class Line:
             self._files += filter(None, possible_values(word, names, unknown, rule))
         if flag in rule.runs_after:
             start, self._next = self._next, end_of_inner(self._words, self._next)
-            self._read_inner(self._words[start : self._next])
+            self._read_inner(self._words[start : self._next], is_elsewhere=flag in ELSEWHERE)
             self._next += 1
         if flag in rule.last:
             self._files += self._take_rest()
@@ -203,12 +201,21 @@ class Line:
         lines = [Line(sub, title, rest, at, self._run_by, self._homes) for sub in known]
         self._sub = total([line.read() for line in lines])
 
-    def _read_inner(self, argv: Sequence[str], further: Sequence[str] = ()) -> None:
+    def _read_inner(
+        self, argv: Sequence[str], further: Sequence[str] = (), *, is_elsewhere: bool = False
+    ) -> None:
         """Read the words just taken, behind which we stand, as a command with `further` words."""
-        if argv:
-            self._check_placeholders(argv[0])
-            at = self._at + self._next - len(argv)
-            self._inner.append(self._run_by.read([*argv, *further], at))
+        if not argv:
+            return
+        self._check_placeholders(argv[0])
+        at = self._at + self._next - len(argv)
+        read = self._run_by.read([*argv, *further], at)
+        unclear = unclear_scripts(read, self._placeholders, is_elsewhere=is_elsewhere)
+        if unclear:
+            reason = f"{self._title} runs {shown(unclear[0])}, and nobody can tell which file it is"
+            self._findings.append(Finding(self._rule_name, reason, RiskLevel.HIGH))
+            read = read._replace(scripts=(), says_all=False)
+        self._inner.append(read)
 
     def _check_placeholders(self, name: str) -> None:
         for one in self._placeholders:
@@ -283,7 +290,7 @@ class Line:
             # What its words mean is known to the rule that lists the command.
             own = Reading(self._by_layer(), kind=self._kind())
         else:
-            self._refuse_words_for_a_shell()
+            findings += words_for_a_shell(self._files)
             changes = bool(findings) and worst(findings) > RiskLevel.LOW
             by_kind = changes and rule.writes
             profile = self._profile(changes=changes)
@@ -307,12 +314,6 @@ class Line:
         if self._sub is not None:
             own = own.beside(self._sub)
         return total([own, *self._inner]) if self._inner else own
-
-    def _refuse_words_for_a_shell(self) -> None:
-        for word in self._files:
-            if _FOR_A_SHELL.fullmatch(word):
-                reason = f"{shown(word)} is for a shell, and no shell reads this; {HOW}; {LINES}"
-                self._findings.append(forbidden("command.spelling", reason))
 
     def _by_layer(self) -> tuple[Finding, ...]:
         layer = self._rule.layer
