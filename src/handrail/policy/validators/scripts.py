@@ -115,7 +115,10 @@ class ScriptValidator:
             if risk >= RiskLevel.HIGH:
                 return None
             if risk is not RiskLevel.LOW:
-                kinds.add(self._in(placed.folder).class_of(*placed.step.argv))
+                validator, (command, args) = self._in(placed.folder), placed.step.argv
+                # A pattern becomes paths, and what is named by a path may be of no class.
+                paths = [f"./{arg}" if arg in placed.step.patterns else arg for arg in args]
+                kinds |= {validator.class_of(command, words) for words in (args, paths)}
         kind = kinds.pop() if len(kinds) == 1 else None
         has_patterns = any(word.is_pattern for step in script.steps for word in step.words)
         if kind is None or not kind.is_exact:
