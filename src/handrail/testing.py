@@ -98,8 +98,9 @@ class FakeFiles:
         _check_rules(path, writing=True)
         return await self.read(path, max_bytes=max_bytes) if path in self.files else None
 
-    async def check(self, path: str, *, writing: bool) -> None:
+    async def check(self, path: str, *, writing: bool) -> str:
         """Nothing here leads anywhere else."""
+        return path
 
     async def write(self, path: str, data: bytes, *, expected: FileState | None) -> None:
         _check_rules(path, writing=True)

@@ -19,6 +19,7 @@ from handrail.policy.rulebook.settings import Ceiling, Unlisted
 from handrail.policy.rulebook.tools import ToolRule
 from handrail.policy.rulebook.writes import WriteRule
 from handrail.policy.security import Scene
+from handrail.policy.validators.commands import CommandValidator
 from handrail.tools.catalogue import builtin_registry
 from handrail.tools.judgement import judge_call
 
@@ -142,3 +143,10 @@ def test_a_project_only_ever_tightens(
         assert after.plan in (Plan(), before.plan), (name, raw)
         # What a person may let pass in one go is at most what it was.
         assert tool.call_class(params, within) in (None, tool.call_class(params, without))
+
+
+def test_a_command_that_only_a_project_says_is_run_opens_no_network() -> None:
+    handing_on = CommandRule(frozenset({"pytest"}), (), RiskLevel.MEDIUM, "", runs=0, layer=PROJECT)
+    rules = default_rules().tightened_by(Rules(commands=(handing_on,)))
+    words = ("pytest", ["-q", "npm", "install"])
+    assert CommandValidator("/w").stage_of(*words) == CommandValidator("/w", rules).stage_of(*words)

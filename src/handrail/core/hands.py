@@ -135,8 +135,8 @@ class Files(Protocol):
         """
         ...
 
-    async def check(self, path: str, *, writing: bool) -> None:
-        """Look where `path` leads, for a program that will follow it; nothing there is fine.
+    async def check(self, path: str, *, writing: bool) -> str:
+        """Where `path` leads, for a program that will follow it; nothing there is fine.
 
         Raises:
             PathValidationError: It leads outside, or is protected under its true name.

@@ -53,13 +53,17 @@ class SeenFile:
 
 @dataclass(frozen=True, slots=True)
 class SeenStep:
-    """One program: its words with every pattern expanded, and by which file it is started."""
+    """One program: its words with every pattern expanded, and by which file it is started.
+
+    `names` are what each of its patterns stands for, in their order.
+    """
 
     argv: tuple[str, ...]
     program: SeenFile
     folder: str
     folder_mark: str
     files: tuple[SeenFile, ...] = ()
+    names: tuple[tuple[str, ...], ...] = ()
 
     @property
     def contents(self) -> JsonObject:

@@ -22,6 +22,7 @@ from handrail.executors.git.credentials import Remote
 from handrail.executors.git.guard import GitGuard, Pairs
 from handrail.executors.git.remotes import RemoteFinder, reaches_remote
 from handrail.executors.git.repositories import settings_files
+from handrail.executors.git.unruly import refuse_old_remotes
 from handrail.executors.looking import CommandLooker
 from handrail.executors.network.hosts import Networks
 from handrail.executors.output import Output
@@ -140,11 +141,10 @@ class CommandExecutor:
         if not names or self._box is None:
             return None
         listed = (await self._networks.reachable_by(names)).hosts
-        remotes = [
-            Remote.of(await self._remotes.find(stage)).place
-            for stage in map(self._named_by_path, stages)
-            if reaches_remote(stage)
-        ]
+        reaching = [stage for stage in map(self._named_by_path, stages) if reaches_remote(stage)]
+        for stage in reaching:
+            await asyncio.to_thread(refuse_old_remotes, self.root, stage)
+        remotes = [Remote.of(await self._remotes.find(stage)).place for stage in reaching]
         return tuple(dict.fromkeys((*listed, *remotes)))
 
     async def _look_at(self, stage: Stage) -> CommandOutcome:

@@ -16,19 +16,27 @@ def expanded(root: str, stage: Stage) -> Stage:
         CommandExecutionError: Its folder is not there, or a pattern stands for too many names.
         PathValidationError: Its folder leads out of the workspace.
     """
+    words = [name for names in names_of_each(root, stage) for name in names]
+    return stage._replace(argv=tuple(words), patterns=())
+
+
+def names_of_each(root: str, stage: Stage) -> list[tuple[str, ...]]:
+    """What each word of a stage stands for; all but patterns stand for themselves.
+
+    Raises:
+        CommandExecutionError, PathValidationError: As above.
+    """
     if stage.folder == "." and not stage.patterns:
-        return stage
+        return [(word,) for word in stage.argv]
     root_fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         _check_folder(root_fd, stage.folder)
-        words = [
-            name
+        return [
+            tuple(expand(root_fd, stage.folder, word)) if place in stage.patterns else (word,)
             for place, word in enumerate(stage.argv)
-            for name in (expand(root_fd, stage.folder, word) if place in stage.patterns else [word])
         ]
     finally:
         os.close(root_fd)
-    return stage._replace(argv=tuple(words), patterns=())
 
 
 def _check_folder(root_fd: int, folder: str) -> None:

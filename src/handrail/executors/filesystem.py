@@ -140,14 +140,15 @@ class FileSystemExecutor:
         finally:
             os.close(fd)
 
-    async def check(self, path: str, *, writing: bool) -> None:
+    async def check(self, path: str, *, writing: bool) -> str:
         there, rest = self._part_at_the_missing(path) if writing else (path, "")
         fd = self._look(there)
         if fd is None:
-            return
+            return path
         try:
             true_name = self._true_name(self._root_fd, fd, path, rest) or path
             self._check_rules(path, true_name, writing=writing)
+            return true_name
         finally:
             os.close(fd)
 
@@ -282,7 +283,9 @@ class FileSystemExecutor:
         meant = as_inside_git(self.root, true_name)
         for rule in self.rules.paths:
             if rule.forbids(meant, writing=writing):
-                leads = path if true_name == path else f"{path} leads to {true_name}"
+                leads = (
+                    path if true_name == os.path.normpath(path) else f"{path} leads to {true_name}"
+                )
                 raise PathValidationError(f"{leads}: {rule.reason}")
 
     def _true_name(self, root_fd: int, fd: int, path: str, rest: str = "") -> str | None:

@@ -15,7 +15,7 @@ from handrail.core.errors import CommandExecutionError, ToolError
 from handrail.core.sight import FileSort, SeenFile, SeenStep, Sight
 from handrail.core.stage import ScriptFile, Stage
 from handrail.executors.beneath import PASSAGE, open_beneath
-from handrail.executors.expanding import expanded
+from handrail.executors.expanding import names_of_each
 from handrail.executors.folders import files_within
 from handrail.executors.interpreters import Interpreter, interpreter_in
 from handrail.executors.patterns import expand
@@ -72,12 +72,14 @@ class _Look:
 
     def at(self, stage: Stage) -> SeenStep:
         program = self._programs.find(stage.argv[0], stage.folder)
+        words = names_of_each(self._root, stage)
         return SeenStep(
-            expanded(self._root, stage).argv,
+            tuple([name for names in words for name in names]),
             self._program(program),
             stage.folder,
             self._folder(stage.folder),
             tuple([self._script(script, stage.folder) for script in stage.scripts]),
+            tuple([words[place] for place in stage.patterns]),
         )
 
     def _program(self, path: str) -> SeenFile:

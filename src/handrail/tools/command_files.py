@@ -12,38 +12,26 @@ from handrail.core.stage import Stage
 
 async def check_files(
     hands: Hands, files: Iterable[tuple[str, bool]], programs: Iterable[str]
-) -> None:
+) -> dict[str, str]:
     """Look at the files that a command may open, or change, and at the programs it is to run.
+
+    Where links lead by which it may change files, is handed back.
 
     Raises:
         PathValidationError: One leads outside, or is protected under its true name.
     """
+    leading: dict[str, str] = {}
     for path, written in files:
-        await hands.files.check(path, writing=written)
+        true_path = await hands.files.check(path, writing=written)
+        if written and posixpath.normpath(true_path) != posixpath.normpath(path):
+            leading[path] = true_path
     for path in programs:
         try:
             await hands.files.check(path, writing=False)
         except PathValidationError:
             if not await _is_kept_program(hands, path):
                 raise
-
-
-async def check_again(
-    hands: Hands, files: Iterable[tuple[str, bool]], programs: Iterable[str], *, is_first: bool
-) -> None:
-    """Look once more right before they are opened: what ran before may have put links there.
-
-    Raises:
-        PathValidationError: One leads elsewhere by now.
-    """
-    try:
-        await check_files(hands, files, programs)
-    except PathValidationError as error:
-        if is_first:
-            raise
-        raise PathValidationError(
-            f"{error}; what stands before it on the line has been run"
-        ) from error
+    return leading
 
 
 async def _is_kept_program(hands: Hands, path: str) -> bool:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from itertools import count
 
 from handrail.core.box import Profile
+from handrail.core.errors import StaleCommandError
 from handrail.core.hands import Hands
 from handrail.core.risk import Finding, RiskLevel
-from handrail.core.sight import FileSort, SeenFile, SeenStep, Sight
+from handrail.core.sight import FileSort, SeenFile, SeenStep, Sight, tell_differing
 from handrail.core.stage import Stage, pipelines
 from handrail.core.survey import Survey
 from handrail.core.visible import cut
@@ -20,14 +21,23 @@ _MOST_CHARS = 120_000
 _MARGIN = " " * 9
 
 
-async def survey_stages(hands: Hands, stages: Sequence[Stage]) -> Survey:
+async def survey_stages(
+    hands: Hands,
+    stages: Sequence[Stage],
+    names: Sequence[tuple[tuple[str, ...], ...]] | None = None,
+) -> Survey:
     """What they would run as the machine stands, in facts and in words.
+
+    `names` are what their patterns stand for, where somebody has judged those.
 
     Raises:
         CommandExecutionError: One of the programs is not here.
         PathValidationError: One of them lies elsewhere.
+        StaleCommandError: Their patterns stand for other names by now.
     """
     sight = await hands.commands.look(stages)
+    if names is not None and [step.names for step in sight.steps] != [*names]:
+        raise StaleCommandError(tell_differing(["the names that patterns stand for"]))
     loose = list(_loose(stages))
     seen = [_Shown.of(*pair) for pair in zip(sight.steps, loose, strict=True)]
     told = "\n".join(_told(seen))

@@ -14,10 +14,10 @@ from handrail.policy.redaction import mask_words
 from handrail.policy.rulebook.reading import shown
 from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED, CommandValidator
+from handrail.policy.validators.scripts import Spelt
 from handrail.tools.base import P, Tool
-from handrail.tools.command_files import check_files
 from handrail.tools.command_result import run_stages
-from handrail.tools.command_survey import survey_stages
+from handrail.tools.command_words import FullLine
 
 MAX_TIMEOUT_SECONDS = 300
 _SHOWN_WORDS = 20
@@ -59,32 +59,29 @@ class ProgramTool(Tool[P]):
         return _validator(scene).class_of(*self.words(params))
 
     async def survey(self, params: P, scene: Scene, hands: Hands) -> Survey:
-        await self._check_files(params, scene, hands)
-        return await survey_stages(hands, (self._stage(params, scene),))
+        return await self._in_full(params, scene, hands).survey()
 
     async def execute(
         self, params: P, scene: Scene, hands: Hands, facts: JsonObject | None = None
     ) -> ToolResult:
-        await self._check_files(params, scene, hands)
-
-        async def check(_: int) -> None:
-            await self._check_files(params, scene, hands)
-
+        line = self._in_full(params, scene, hands)
+        left = await line.hold_against(facts)
         return await run_stages(
             hands,
-            (self._stage(params, scene),),
+            line.stages,
             title=self.words(params)[0],
             timeout_seconds=self.seconds(params),
-            facts=facts,
-            check=check,
+            facts=left,
+            check=line.check,
         )
 
     def _stage(self, params: P, scene: Scene) -> Stage:
         return _validator(scene).stage_of(*self.words(params))
 
-    async def _check_files(self, params: P, scene: Scene, hands: Hands) -> None:
-        validator, words = _validator(scene), self.words(params)
-        await check_files(hands, validator.files_of(*words), validator.programs_of(*words))
+    def _in_full(self, params: P, scene: Scene, hands: Hands) -> FullLine:
+        spelt = Spelt(_validator(scene), *self.words(params))
+        judged = spelt.validator.validate_command(spelt.command, spelt.args)
+        return FullLine(hands, (self._stage(params, scene),), lambda _: [spelt], judged)
 
 
 def _validator(scene: Scene) -> CommandValidator:

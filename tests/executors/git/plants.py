@@ -129,7 +129,7 @@ PLANTS: dict[str, Plant] = {
     "alias": Plant('git config alias.status "!$TOLD" && git config alias.st "!$TOLD"', ("st",)),
     "missing objects": Plant(_HALF, "diff"),
     "included settings": Plant(
-        r"""printf '[core]\n fsmonitor = %s\n' $TOLD > inc && git config include.path ../inc"""
+        r"""printf '[core]\n fsmonitor = %s\n' $TOLD > .git/inc && git config include.path inc"""
     ),
     "settings of a worktree": Plant(
         "git config extensions.worktreeConfig true"

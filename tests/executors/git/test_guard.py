@@ -183,6 +183,50 @@ async def test_settings_that_could_change_on_the_way_are_not_trusted(
         await run(executor, "checkout", "other")
 
 
+@pytest.mark.parametrize("path", ["../more", "{root}/more", "~/more", "link"])
+async def test_settings_from_a_file_that_git_may_change_are_not_trusted(
+    executor: CommandExecutor, repository: Path, path: str
+) -> None:
+    (repository / "more").write_text("")
+    (repository / ".git" / "link").symlink_to("../more")
+    git(repository, "config", "include.path", path.format(root=repository))
+
+    with pytest.raises(CommandExecutionError, match=r"from a file of the workspace .*more|link"):
+        await run(executor, "checkout", "other")
+    await run(executor, "status", profile=Profile.READ)
+
+
+async def test_settings_from_a_file_within_the_repository_are_as_good_as_its_own(
+    executor: CommandExecutor, repository: Path
+) -> None:
+    (repository / ".git" / "more").write_text("")
+    git(repository, "config", "include.path", "more")
+
+    await run(executor, "checkout", "-b", "new")
+
+
+async def test_a_hook_that_no_setting_of_ours_displaces_keeps_git_from_running(
+    executor: CommandExecutor, repository: Path
+) -> None:
+    git(repository, "config", "gc.recentObjectsHook", "touch x")
+
+    with pytest.raises(CommandExecutionError, match=r"gc\.recentobjectshook.*take it out"):
+        await run(executor, "gc")
+
+
+@pytest.mark.parametrize("kind", ["remotes", "branches"])
+@pytest.mark.parametrize("words", [("push", "old"), ("fetch",), ("pull", "origin")])
+async def test_remotes_in_files_keep_git_from_reaching_any(
+    executor: CommandExecutor, repository: Path, kind: str, words: tuple[str, ...]
+) -> None:
+    (repository / ".git" / kind).mkdir(exist_ok=True)
+    (repository / ".git" / kind / "old").write_text("URL: https://o.example.com/a\nPush: +a:a\n")
+
+    with pytest.raises(CommandExecutionError, match=rf"\.git/{kind}/old"):
+        await run(executor, *words)
+    await run(executor, "status", profile=Profile.READ)
+
+
 @pytest.mark.parametrize("pushed", ["+refs/heads/*:refs/heads/*", ":refs/heads/main", ":"])
 async def test_settings_force_no_push(
     executor: CommandExecutor, repository: Path, pushed: str

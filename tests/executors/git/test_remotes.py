@@ -81,6 +81,8 @@ async def test_it_is_the_one_that_git_would_reach(
     ("settings", "line", "why"),
     [
         ("true", "git push origin fork", "more than one is named"),
+        ("true", "git push typo main", "typo is no remote of this repository"),
+        ("true", "git fetch --depth 1 typo", "typo is no remote of this repository"),
         ("true", "git fetch --all", "several remotes"),
         ("true", "git fetch --multiple origin fork", "several remotes"),
         ("true", "git status", "reaches no remote"),

@@ -320,6 +320,10 @@ def test_a_text_that_cannot_be_read_any_more_forbids_everything() -> None:
             command("x", "plain = 'a+'", x="high"),
             "command rule 'x': plain is for the operator's file; leave it out",
         ),
+        (
+            command("x", "runs = 0", x="high"),
+            "command rule 'x': runs is for the operator's file; leave it out",
+        ),
     ],
 )
 def test_what_a_file_may_not_say_is_refused_with_its_place(text: str, message: str) -> None:

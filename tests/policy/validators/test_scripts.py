@@ -127,6 +127,25 @@ def test_pattern_that_hides_what_kind_of_file_is_changed_raises(text: str) -> No
     assert LINES.class_of(text) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["cat .en?", "cat sub/.[e]nv", "git commit -F .gi?/config", "git archive -o .[^a]it/HEAD x"],
+)
+def test_pattern_that_spells_a_guarded_name_is_refused_as_that_name(text: str) -> None:
+    assert risk(text) is RiskLevel.FORBIDDEN
+
+
+@pytest.mark.parametrize("text", ["ls .git?", "cat .p?", "ls .github/*", "cat .py*", "ls .gi?"])
+def test_pattern_that_spells_no_guarded_name_is_left_to_who_sees_the_names(text: str) -> None:
+    assert risk(text) is RiskLevel.LOW
+
+
+def test_pattern_has_no_class_where_a_path_in_its_place_has_none() -> None:
+    assert LINES.class_of("pip install ./tool") is None
+    assert LINES.class_of("pip install to*") is None
+    assert LINES.class_of("git add to*") is not None
+
+
 @pytest.mark.parametrize("text", ["uniq *", "uniq -c src/*.txt", "git symbolic-ref *"])
 def test_pattern_may_stand_for_a_second_file_which_is_written(text: str) -> None:
     assert risk(text) is RiskLevel.HIGH

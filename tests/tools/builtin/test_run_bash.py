@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from handrail.core.box import Profile
-from handrail.core.errors import BadInput, CommandExecutionError, ErrorType, PathValidationError
+from handrail.core.errors import (
+    BadInput,
+    CommandExecutionError,
+    ErrorType,
+    PathValidationError,
+    StaleCommandError,
+)
 from handrail.core.hands import Check, CommandOutcome, Ending, Hands
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
@@ -30,7 +36,7 @@ class OneOutcome(FakeCommands):
     """Commands that end as told, and remember how they were asked."""
 
     def __init__(self, outcome: CommandOutcome):
-        super().__init__({})
+        super().__init__({"cat": b"", "wc": b""})
         self._outcome = outcome
         self.asked: list[tuple[tuple[Stage, ...], float]] = []
 
@@ -250,6 +256,11 @@ def hands(workspace: Path) -> Iterator[Hands]:
         ("ls", "up"),
         ("echo $HOME", "up"),
         ("cp a.txt out", "."),
+        ("cat ou?", "."),
+        ("cat .e*", "."),
+        ("cd src && cat o*", "."),
+        ("ls; sort -o [o]ut a.txt", "."),
+        ("true && cat en?", "."),
     ],
 )
 async def test_line_that_a_link_would_lead_astray_is_neither_approved_nor_run(
@@ -261,6 +272,47 @@ async def test_line_that_a_link_would_lead_astray_is_neither_approved_nor_run(
         await TOOL.survey(call, scene, hands)
     with pytest.raises(PathValidationError):
         await TOOL.execute(call, scene, hands)
+
+
+@pytest.mark.parametrize("text", ["cp a.txt note", "cp a.txt flows/ci", "sort -o flows/x a.txt"])
+async def test_kind_of_a_file_is_that_of_where_a_link_leads(
+    workspace: Path, hands: Hands, text: str
+) -> None:
+    (workspace / "Makefile").write_text("all:")
+    (workspace / ".github" / "workflows").mkdir(parents=True)
+    scene, call = Scene(str(workspace)), line(text)
+    assert (await TOOL.survey(call, scene, hands)).findings == ()
+    (workspace / "note").symlink_to("Makefile")
+    (workspace / "flows").symlink_to(".github/workflows")
+
+    survey = await TOOL.survey(call, scene, hands)
+
+    (finding,) = [one for one in survey.findings if one.rule.startswith("write.")]
+    assert finding.risk is RiskLevel.HIGH
+    assert " leads to " in finding.reason
+    await TOOL.execute(call, scene, hands, survey.facts)
+    (workspace / "note").unlink()
+    (workspace / "flows").unlink()
+    with pytest.raises(StaleCommandError, match="where links lead"):
+        await TOOL.execute(call, scene, hands, survey.facts)
+
+
+async def test_names_that_come_while_a_line_runs_are_judged_before_they_are_used(
+    workspace: Path, hands: Hands
+) -> None:
+    (workspace / "make.py").write_text("import os; os.symlink('../outside.txt', 'zout')")
+    scene, call = Scene(str(workspace)), line("python3 make.py; cat z*")
+    survey = await TOOL.survey(call, scene, hands)
+
+    with pytest.raises(PathValidationError, match=r"zout goes through a link .* has been run"):
+        await TOOL.execute(call, scene, hands, survey.facts)
+
+
+async def test_scripts_that_a_pattern_leads_to_are_bound(workspace: Path, hands: Hands) -> None:
+    (workspace / "web").mkdir()
+    (workspace / "web" / "Makefile").write_text("all:")
+    survey = await TOOL.survey(line("make -C we?"), Scene(str(workspace)), hands)
+    assert "the file web/Makefile" in survey.facts
 
 
 @pytest.mark.parametrize(

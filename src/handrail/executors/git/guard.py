@@ -16,12 +16,15 @@ from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
-from handrail.core.visible import visible
 from handrail.executors.git.leave import Leave
 from handrail.executors.git.repositories import check_place
+from handrail.executors.git.unruly import (
+    Pairs,
+    refuse_forced_pushes,
+    refuse_old_remotes,
+    refuse_unruly,
+)
 from handrail.executors.programs import SEARCH_PATH
-
-Pairs = list[tuple[str, str]]
 
 _IDENTITY_SECONDS = 5.0
 _MOST_WORDS_OF_GIT = 500
@@ -100,11 +103,6 @@ _FREE: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"remote\..*\.mirror"), "false"),
     (re.compile(r"submodule\..*\.update"), "checkout"),
 ]
-# With these, other settings hold in another folder, or once git itself has changed the branch. What
-# they are cannot be listed beforehand; that there are such ones is told whether they hold or not.
-_LATER = re.compile(r"includeif\..*", re.DOTALL)
-# What is pushed where nobody says what; such settings add up, so that none can be taken back.
-_PUSHED = re.compile(r"remote\..*\.push")
 # What sets up branches, remotes and parts writes them into the settings; so does what moves a part.
 _SETTING = {"branch", "checkout", "init", "mv", "remote", "submodule", "switch", "worktree"}
 _SETTING_WHEN_TOLD = {"fetch", "pull", "push"}
@@ -147,7 +145,7 @@ class GitGuard:
         Raises:
             CommandExecutionError: They would have git rewrite or delete what others have.
         """
-        _refuse_forced_pushes(stage, found)
+        refuse_forced_pushes(stage, found)
         ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(self._root))
         disarmed = _disarmed(name for name, _ in found)
         settings = _as_variables([*_SETTINGS, *self._own, *disarmed, *(last or [])])
@@ -161,6 +159,7 @@ class GitGuard:
                 have git run.
         """
         await asyncio.to_thread(check_place, self._root, stage.folder)
+        await asyncio.to_thread(refuse_old_remotes, self._root, stage)
         if self._look is None:
             return []
         listing = Stage((_GIT, *_LISTING), Profile.READ, folder=stage.folder)
@@ -173,12 +172,7 @@ class GitGuard:
             )
         rows = outcome.stdout.decode(errors="surrogateescape").split("\0")
         found = [(name, value) for name, _, value in (row.partition("\n") for row in rows)]
-        if later := next((name for name, _ in found if _LATER.fullmatch(name)), None):
-            raise CommandExecutionError(
-                f"this repository has settings that hold at some times only ({visible(later)}), so"
-                " nobody can tell what git would run; take that setting out, or have it include"
-                " the file at all times (include.path)"
-            )
+        refuse_unruly(self._root, stage, [pair for pair in found if pair not in elsewhere])
         return found
 
     async def _settings_elsewhere(self, stage: Stage) -> Pairs:
@@ -252,17 +246,6 @@ def leave_for(stage: Stage) -> Leave:
         modules=enters or moves,
         trees=action == "worktree",
     )
-
-
-def _refuse_forced_pushes(stage: Stage, settings: Pairs) -> None:
-    if "push" not in stage.argv:
-        return
-    for name, value in settings:
-        if _PUSHED.fullmatch(name) and value.startswith(("+", ":")):
-            raise CommandExecutionError(
-                f"the setting {name} of this repository has every push rewrite or delete what"
-                " others have; take it out, or push yourself"
-            )
 
 
 def repository_folder(stage: Stage) -> str | None:

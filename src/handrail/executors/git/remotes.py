@@ -10,11 +10,12 @@ from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
+from handrail.core.visible import visible
 from handrail.executors.git.guard import may_change_its_own
+from handrail.executors.git.unruly import REACHING
 
 _GIT = "git"
 _PUSHING = "push"
-_REACHING = frozenset({_PUSHING, "pull", "fetch", "clone", "ls-remote"})
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://.*", re.IGNORECASE | re.DOTALL)
 # A name of which no word of another program, and no flag, can be made.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
@@ -22,6 +23,15 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 _SSH = re.compile(r"(?:git\+)?ssh(?:\+git)?://.*|[^\s/:@-][^\s/:@]*@[^\s/:]+:.*", re.DOTALL)
 _MANY = frozenset({"--all", "--multiple"})
 _DEFAULT = "origin"
+# What stands behind these is their value.
+_WITH_VALUE = frozenset(
+    [
+        *("-o", "--push-option", "--server-option", "--repo", "--receive-pack", "--exec"),
+        *("--upload-pack", "--depth", "--deepen", "--shallow-since", "--shallow-exclude"),
+        *("--refmap", "--negotiation-tip", "-j", "--jobs", "-s", "--strategy", "-X"),
+        *("--strategy-option", "--cleanup"),
+    ]
+)
 
 
 class RemoteFinder:
@@ -41,6 +51,8 @@ class RemoteFinder:
         if sub != _PUSHING and not _MANY.isdisjoint(words):
             raise _unclear("it reaches several remotes")
         named = await self._named(words, stage.folder)
+        if not named and sub != "clone" and (unknown := _first_operand(words)):
+            raise _unclear(f"{visible(unknown)} is no remote of this repository")
         if sub == _PUSHING:
             return await self._pushed_to(named, stage.folder)
         told = await self._ask(["ls-remote", "--get-url", *named], stage.folder)
@@ -87,16 +99,24 @@ def reaches_remote(stage: Stage) -> bool:
     return (
         stage.profile is Profile.NET
         and may_change_its_own(stage)
-        and not _REACHING.isdisjoint(stage.argv)
+        and not REACHING.isdisjoint(stage.argv)
     )
 
 
 def _reaching(stage: Stage) -> tuple[str, list[str]]:
     """The subcommand that reaches a remote, and the words behind it."""
     for place, word in enumerate(stage.argv):
-        if word in _REACHING:
+        if word in REACHING:
             return word, list(stage.argv[place + 1 :])
     raise _unclear("it reaches no remote")
+
+
+def _first_operand(words: list[str]) -> str | None:
+    pairs = zip(["", *words], words, strict=False)
+    operands = (
+        word for flag, word in pairs if not word.startswith("-") and flag not in _WITH_VALUE
+    )
+    return next(operands, None)
 
 
 def _refuse_ssh(addresses: list[str]) -> None:

@@ -54,7 +54,8 @@ class _Commands:
         if not readings:
             readings.append(_read_unlisted(name, words, self._listed.unlisted))
         if self._listed.further:
-            readings += self._by_rules(self._listed.further_for(name), name, words, at)
+            further = self._by_rules(self._listed.further_for(name), name, words, at)
+            readings += map(_only_concerns, further)
         found = total(readings)
         return found._replace(programs=(command, *found.programs))
 
@@ -63,6 +64,11 @@ class _Commands:
     ) -> list[Reading]:
         inner = _Commands(self._listed, self._depth + 1)
         return [Line(rule, name, words, at + 1, inner).read() for rule in rules]
+
+
+def _only_concerns(reading: Reading) -> Reading:
+    """What a project says of a command: it opens no box, reaches no host and adds no word."""
+    return Reading(reading.findings, kind=reading.kind, says_all=reading.says_all)
 
 
 def _read_own_program(command: str, words: Sequence[str]) -> Reading:

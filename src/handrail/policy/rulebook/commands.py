@@ -40,6 +40,7 @@ _KEYS = (
 # What decides what really runs, or for how long we think about it, is no stranger's to say.
 _NOT_FOR_PROJECTS = (
     *("plain", "profile", "before", "after", "after_one", "script", "script_flags", "obeys"),
+    *("script_endings", "obeys_in", "runs", "runs_after", "runs_named", "unseen", "replaces"),
 )
 _HANDS_ITS_WORDS_ON = ("runs", "runs_after", "runs_named", "last", "options_first")
 _UNKNOWN = "is on the list, but nothing more is known of it"

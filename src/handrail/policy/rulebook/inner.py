@@ -1,14 +1,17 @@
 """Commands within commands: what is known of them, and which words are theirs."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from handrail.policy.rulebook.reading import Reading
+from handrail.core.risk import Finding, RiskLevel, forbidden
+from handrail.policy.rulebook.reading import Reading, shown
 
 # What `find` has found, and what nobody has seen.
 FOUND = "{}"
 UNSEEN = "{...}"
+# Flags of find behind which a command runs in the folder of each thing that is found.
+ELSEWHERE = frozenset({"-execdir", "-okdir"})
 _PLACEHOLDER = re.compile(r"[^a-z0-9.=/-]+")
 
 
@@ -44,3 +47,24 @@ def end_of_inner(words: Sequence[str], start: int) -> int:
 def may_stand_for_words(placeholder: str, name: str) -> bool:
     """Whether it is no part of the command's name, nor of any other name that we know."""
     return placeholder not in name and _PLACEHOLDER.fullmatch(placeholder) is not None
+
+
+def unseen_commands(title: str, placeholders: Iterable[str], name: str) -> Iterator[Finding]:
+    """Refuse those placeholders that can stand for a command, or for words of one."""
+    for one in placeholders:
+        if not may_stand_for_words(one, name):
+            reason = f"{title} {shown(one)} can stand for a command that nobody has seen"
+            yield forbidden("command.forbidden", f"Command not allowed: {reason}; use {FOUND}")
+
+
+def unclear_scripts(reading: Reading, *, is_elsewhere: bool) -> list[str]:
+    """Those of its scripts of which nobody can tell which files they are.
+
+    What is found or read takes the place of some; others lie in folders that are only found.
+    """
+    return [script for script in reading.scripts if is_elsewhere or is_unseen(script)]
+
+
+def not_known(rule: str, title: str, script: str) -> Finding:
+    reason = f"{title} runs {shown(script)}, and nobody can tell which file it is"
+    return Finding(rule, reason, RiskLevel.HIGH)

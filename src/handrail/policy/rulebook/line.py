@@ -21,12 +21,15 @@ from handrail.policy.rulebook.flags import (
     value_in,
 )
 from handrail.policy.rulebook.inner import (
+    ELSEWHERE,
     FOUND,
     UNSEEN,
     Inner,
     end_of_inner,
     is_unseen,
-    may_stand_for_words,
+    not_known,
+    unclear_scripts,
+    unseen_commands,
     unseen_in,
 )
 from handrail.policy.rulebook.reading import FileWord, Reading, shown, total
@@ -145,7 +148,7 @@ class Line:
             self._files += filter(None, possible_values(word, names, unknown, rule))
         if flag in rule.runs_after:
             start, self._next = self._next, end_of_inner(self._words, self._next)
-            self._read_inner(self._words[start : self._next])
+            self._read_inner(self._words[start : self._next], is_elsewhere=flag in ELSEWHERE)
             self._next += 1
         if flag in rule.last:
             self._files += self._take_rest()
@@ -212,23 +215,20 @@ class Line:
         lines = [Line(sub, title, rest, at, self._run_by, self._homes) for sub in known]
         self._sub = total([line.read() for line in lines])
 
-    def _read_inner(self, argv: Sequence[str], further: Sequence[str] = ()) -> None:
+    def _read_inner(
+        self, argv: Sequence[str], further: Sequence[str] = (), *, is_elsewhere: bool = False
+    ) -> None:
         """Read the words just taken, behind which we stand, as a command with `further` words."""
-        if argv:
-            self._check_placeholders(argv[0])
-            argv = [unseen_in(word, self._placeholders) for word in argv]
-            at = self._at + self._next - len(argv)
-            read = self._run_by.read([*argv, *further], at)
-            scripts = in_each_of(self._homes, read.scripts)
-            self._inner.append(read._replace(scripts=scripts))
-
-    def _check_placeholders(self, name: str) -> None:
-        for one in self._placeholders:
-            if not may_stand_for_words(one, name):
-                reason = f"{self._title} {shown(one)} can stand for a command that nobody has seen"
-                self._findings.append(
-                    forbidden("command.forbidden", f"Command not allowed: {reason}; use {FOUND}")
-                )
+        if not argv:
+            return
+        self._findings += unseen_commands(self._title, self._placeholders, argv[0])
+        argv = [unseen_in(word, self._placeholders) for word in argv]
+        at = self._at + self._next - len(argv)
+        read = self._run_by.read([*argv, *further], at)
+        if unclear := unclear_scripts(read, is_elsewhere=is_elsewhere):
+            self._findings.append(not_known(self._rule_name, self._title, unclear[0]))
+            read = read._replace(scripts=(), says_all=False)
+        self._inner.append(read._replace(scripts=in_each_of(self._homes, read.scripts)))
 
     def _read_named(self, name: str) -> None:
         """A name that may be a command's; the words behind it are its own in any case."""

@@ -7,8 +7,8 @@ leads to, is the executor's matter, at the moment of use.
 import hashlib
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from handrail.core.audit import canonical
 from handrail.core.box import Profile
@@ -144,6 +144,22 @@ class CommandValidator:
         """Words of the command at which it may put new files, so that their kind matters."""
         reading = read_line(self.rules.command_list, [command, *args])
         return [file.word for file in reading.files if file.by_kind]
+
+    def judge_leading(
+        self, command: str, args: Sequence[str], leading: Mapping[str, str]
+    ) -> list[Finding]:
+        """What new files would be under their true names, where links are `leading` there."""
+        reading = read_line(self.rules.command_list, [command, *args])
+        findings: list[Finding] = []
+        for file in reading.files if leading else ():
+            for path in map(self._in_folder, _paths_in(file.word) if file.by_kind else ()):
+                true_path = leading.get(self._from_root(path) or "")
+                if true_path is not None:
+                    found = self._check_kind(true_path, path.endswith("/"))
+                    findings += [
+                        replace(one, reason=f"{shown(path)} leads to {one.reason}") for one in found
+                    ]
+        return list(dict.fromkeys(findings))
 
     def _plain_path(self, word: str) -> str | None:
         """Where a word leads from the root, by its plain name; None where that is elsewhere."""

@@ -5,14 +5,16 @@ and that is no boundary: it runs as bash in a box, after a person has said yes.
 """
 
 import os.path
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from handrail.core.box import Profile
 from handrail.core.grant import CallClass
 from handrail.core.risk import Finding, RiskLevel, forbidden, worst
 from handrail.core.stage import Join, ScriptFile, Stage
+from handrail.policy.rulebook.hidden_names import could_stand_for, guarded_names
+from handrail.policy.rulebook.reading import shown
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.shell.lowering import lower
 from handrail.policy.shell.script import NotPlain, Script, Step
@@ -58,6 +60,14 @@ class Touched(NamedTuple):
 
     files: list[tuple[str, bool]]
     programs: list[str]
+
+
+class Spelt(NamedTuple):
+    """A command with its words, and who judges it."""
+
+    validator: CommandValidator
+    command: str
+    args: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +163,26 @@ class ScriptValidator:
             found.append(Touched(files, validator.programs_of(*words)))
         return found
 
+    def spelt(
+        self, text: str, names: Sequence[Sequence[Sequence[str]]] | None = None
+    ) -> list[Spelt]:
+        """Each step of a plain line, with `names` in the place of the patterns that it has."""
+        script = self._read(text)
+        if isinstance(script, NotPlain):
+            return []
+        found: list[Spelt] = []
+        for placed in self._placed(script):
+            if isinstance(placed, Finding):
+                break
+            own = iter(() if names is None else names[len(found)])
+            command, *args = [
+                name
+                for word in placed.step.words
+                for name in (next(own, (word.text,)) if word.is_pattern else (word.text,))
+            ]
+            found.append(Spelt(self._in(placed.folder), command, args))
+        return found
+
     def _read(self, text: str) -> Script | NotPlain:
         """A line is plain only where each of its programs is one, and no word of the shell."""
         script = lower(text)
@@ -179,6 +209,7 @@ class ScriptValidator:
             # It may stand for several files, of which some commands write the second.
             twice = [word for arg in args for word in [arg] * (2 if arg in patterns else 1)]
             findings += validator.validate_command(command, twice)
+            findings += self._guarded(placed)
         if patterns.intersection(validator.new_files_of(command, args)):
             findings.append(_HIDDEN_KIND)
         if validator.hides_folder(command, args, patterns):
@@ -186,6 +217,18 @@ class ScriptValidator:
         if placed.step.join is Join.PIPE and validator.listens(command, args):
             findings.append(_PIPED_CODE)
         return findings
+
+    def _guarded(self, placed: _Placed) -> Iterator[Finding]:
+        """That a pattern such as `.gi?` may stand for what is not an agent's to touch."""
+        validator, (command, args) = self._in(placed.folder), placed.step.argv
+        for pattern in placed.step.patterns:
+            for name in could_stand_for(pattern, guarded_names(self.rules.paths)):
+                words = [name if word == pattern else word for word in args]
+                for finding in validator.validate_command(command, words):
+                    if finding.risk is RiskLevel.FORBIDDEN:
+                        told = f"{shown(pattern)} may stand for it: {finding.reason}"
+                        yield replace(finding, reason=told)
+                        return
 
     def _judge_unread(self, text: str, why: NotPlain) -> Iterator[Finding]:
         reason = f"{why.reason}, so what it does cannot be told for certain; it would run as bash"

@@ -15,9 +15,9 @@ from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED
 from handrail.policy.validators.scripts import ScriptValidator
 from handrail.tools.base import Tool, ToolParams
-from handrail.tools.command_files import check_again, check_files
+from handrail.tools.command_files import check_files
 from handrail.tools.command_result import run_stages
-from handrail.tools.command_survey import survey_stages
+from handrail.tools.command_words import FullLine, in_full
 from handrail.tools.program import MAX_TIMEOUT_SECONDS
 
 _MOST_CHARS = 100_000
@@ -66,26 +66,20 @@ class RunBash(Tool[RunBashParams]):
         return _validator(params, scene).class_of(params.command)
 
     async def survey(self, params: RunBashParams, scene: Scene, hands: Hands) -> Survey:
-        await _check_files(params, scene, hands)
-        return await survey_stages(hands, _validator(params, scene).stages_of(params.command))
+        return await (await _in_full(params, scene, hands)).survey()
 
     async def execute(
         self, params: RunBashParams, scene: Scene, hands: Hands, facts: JsonObject | None = None
     ) -> ToolResult:
-        await _check_files(params, scene, hands)
-        validator = _validator(params, scene)
-        touched = validator.touched_by_each(params.command)
-
-        async def check(place: int) -> None:
-            await check_again(hands, *touched[place], is_first=place == 0)
-
+        line = await _in_full(params, scene, hands)
+        left = await line.hold_against(facts)
         return await run_stages(
             hands,
-            validator.stages_of(params.command),
+            line.stages,
             title="it",
             timeout_seconds=params.timeout,
-            facts=facts,
-            check=check,
+            facts=left,
+            check=line.check,
         )
 
 
@@ -93,6 +87,7 @@ def _validator(params: RunBashParams, scene: Scene) -> ScriptValidator:
     return ScriptValidator(scene.workspace, scene.rules, params.working_dir)
 
 
-async def _check_files(params: RunBashParams, scene: Scene, hands: Hands) -> None:
+async def _in_full(params: RunBashParams, scene: Scene, hands: Hands) -> FullLine:
     validator, line = _validator(params, scene), params.command
     await check_files(hands, validator.files_of(line), validator.programs_of(line))
+    return await in_full(hands, validator, line)

@@ -1,0 +1,104 @@
+"""Settings of a repository that nothing can take the place of, so that git is not run with them."""
+
+import os
+import re
+
+from handrail.core.box import Profile
+from handrail.core.errors import CommandExecutionError
+from handrail.core.stage import Stage
+from handrail.core.visible import visible
+from handrail.executors.git.repositories import GIT, folders_of, place_of
+
+Pairs = list[tuple[str, str]]
+
+REACHING = frozenset({"push", "pull", "fetch", "clone", "ls-remote"})
+# With these, other settings hold in another folder, or once git itself has changed the branch. What
+# they are cannot be listed beforehand; that there are such ones is told whether they hold or not.
+_LATER = re.compile(r"includeif\..*", re.DOTALL)
+_INCLUDING = "include.path"
+# What is pushed where nobody says what; such settings add up, so that none can be taken back.
+_PUSHED = re.compile(r"remote\..*\.push")
+# Programs of which all are run that are named anywhere.
+_ALL_RUN = "gc.recentobjectshook"
+_OLD_REMOTES = ("remotes", "branches")
+
+
+def refuse_unruly(root: str, stage: Stage, settings: Pairs) -> None:
+    """Refuse settings that can become others while git runs, or have it run programs in any case.
+
+    Raises:
+        CommandExecutionError: There is one.
+    """
+    for name, value in settings:
+        if _LATER.fullmatch(name):
+            raise CommandExecutionError(
+                f"this repository has settings that hold at some times only ({visible(name)}), so"
+                " nobody can tell what git would run; take that setting out"
+            )
+        # Where nothing can be changed and no program be started, neither matters.
+        if stage.profile is Profile.READ:
+            continue
+        if name == _INCLUDING and _may_be_in_the_tree(root, stage.folder, value):
+            raise CommandExecutionError(
+                f"this repository takes settings from a file of the workspace ({visible(value)}),"
+                " which git itself may change while it runs; take the setting include.path out,"
+                " or put that file into .git"
+            )
+        if name == _ALL_RUN:
+            raise CommandExecutionError(
+                f"this repository has git run a program of its own ({visible(name)}), and nothing"
+                " can take the place of that setting; take it out"
+            )
+
+
+def refuse_forced_pushes(stage: Stage, settings: Pairs) -> None:
+    """Refuse a push that rewrites or deletes what others have, by what the settings say.
+
+    Raises:
+        CommandExecutionError: They have it so.
+    """
+    if "push" not in stage.argv:
+        return
+    for name, value in settings:
+        if _PUSHED.fullmatch(name) and value.startswith(("+", ":")):
+            raise CommandExecutionError(
+                f"the setting {name} of this repository has every push rewrite or delete what"
+                " others have; take it out, or push yourself"
+            )
+
+
+def refuse_old_remotes(root: str, stage: Stage) -> None:
+    """Refuse to reach any remote where some are kept in files, of which no listing tells.
+
+    Raises:
+        CommandExecutionError: There are such files.
+    """
+    if REACHING.isdisjoint(stage.argv):
+        return
+    for folder in folders_of(f"{place_of(root, stage.folder)}/{GIT}"):
+        for kind in _OLD_REMOTES:
+            if name := _first_name(f"{folder}/{kind}"):
+                raise CommandExecutionError(
+                    f"this repository keeps a remote in an old way (.git/{kind}/{visible(name)}),"
+                    " which can have every push rewrite what others have; make it a setting"
+                    " (`git remote add NAME ADDRESS`) and take that file out, or do this yourself"
+                )
+
+
+def _first_name(folder: str) -> str | None:
+    try:
+        return next(iter(sorted(os.listdir(folder))), None)
+    except OSError:
+        return None
+
+
+def _may_be_in_the_tree(root: str, folder: str, path: str) -> bool:
+    """Whether a file, named from where the settings are that name it, may be git's to change."""
+    if path.startswith("~") or ".." in path.split("/"):
+        return True
+    for own in folders_of(f"{place_of(root, folder)}/{GIT}"):
+        true_path = os.path.realpath(os.path.join(own, path))
+        way = os.path.relpath(true_path, root).split("/")
+        if way[0] != ".." and GIT not in way:
+            return True
+    return False

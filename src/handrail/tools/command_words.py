@@ -1,0 +1,172 @@
+"""The words of commands in full: with the names that patterns stand for, and where links lead.
+
+The same is said of them as of words that were typed so.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from handrail.core.errors import PathValidationError, StaleCommandError
+from handrail.core.hands import Hands
+from handrail.core.risk import Finding, RiskLevel, worst
+from handrail.core.sight import tell_differing
+from handrail.core.stage import Stage, pipelines
+from handrail.core.survey import Survey
+from handrail.core.tool import JsonObject
+from handrail.policy.validators.scripts import ScriptValidator, Spelt
+from handrail.tools.command_files import check_files
+from handrail.tools.command_survey import survey_stages
+
+Names = Sequence[tuple[tuple[str, ...], ...]]
+
+_LINKS = "where links lead"
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """One command in full: what is to be said of it, and where links lead by which it writes."""
+
+    findings: tuple[Finding, ...]
+    leading: dict[str, str]
+
+    @property
+    def risk(self) -> RiskLevel:
+        return worst(self.findings)
+
+    def refuse_above(self, most: RiskLevel) -> None:
+        """Refuse what comes to more than somebody could have said yes to."""
+        if self.risk > most:
+            reasons = [finding.reason for finding in self.findings if finding.risk > most]
+            raise PathValidationError("; ".join(reasons))
+
+
+class FullLine:
+    """The commands of one call as they stand now; `spell` puts names in the place of patterns.
+
+    `judged` is what was said of the words before.
+    """
+
+    def __init__(
+        self,
+        hands: Hands,
+        stages: tuple[Stage, ...],
+        spell: Callable[[Names], list[Spelt]],
+        judged: Sequence[Finding],
+        names: Names | None = None,
+    ):
+        self._hands = hands
+        self._spell = spell
+        self._judged = judged
+        self._names = [() for _ in stages] if names is None else names
+        self._each = spell(self._names)
+        self._looked: list[Looked] = []
+        self._pinned = 0
+        self.stages = stages
+        if any(stage.patterns for stage in stages):
+            pairs = zip(stages, self._each, strict=True)
+            self.stages = tuple(_with_scripts(stage, spelt) for stage, spelt in pairs)
+
+    async def survey(self) -> Survey:
+        """What they would run, with what is to be said of their words in full.
+
+        Raises:
+            PathValidationError: A path leads outside, or to what is protected.
+            StaleCommandError: Names have come or gone in the meantime.
+        """
+        leading = await self._look()
+        survey = await survey_stages(self._hands, self.stages, self._names)
+        seen = [finding for one in self._looked for finding in one.findings]
+        further = [finding for finding in seen if finding not in self._judged]
+        return replace(
+            survey,
+            facts={**survey.facts, _LINKS: leading} if leading else survey.facts,
+            findings=(*survey.findings, *dict.fromkeys(further)),
+        )
+
+    async def hold_against(self, facts: JsonObject | None) -> JsonObject | None:
+        """The facts that remain to be held against the machine, once these words are looked at.
+
+        Without facts, nobody has seen more than the words as they were judged.
+
+        Raises:
+            PathValidationError: In full they come to more than that, or to what is refused.
+            StaleCommandError: Links lead elsewhere by now.
+        """
+        leading = await self._look()
+        most = worst(self._judged) if facts is None else RiskLevel.CRITICAL
+        for looked in self._looked:
+            looked.refuse_above(most)
+        if facts is None:
+            return None
+        if facts.get(_LINKS, {}) != leading:
+            raise StaleCommandError(tell_differing([_LINKS]))
+        self._pinned = len(pipelines(self.stages)[0])
+        return {name: fact for name, fact in facts.items() if name != _LINKS}
+
+    async def check(self, place: int) -> None:
+        """Look once more before a command starts: what ran before may have put files there.
+
+        Raises:
+            PathValidationError: It has become something else.
+        """
+        if place >= len(self._each):
+            return
+        before = self._looked[place]
+        try:
+            now = await _look_at(self._hands, await self._spelt_now(place))
+            now.refuse_above(before.risk)
+            for path, true_path in now.leading.items():
+                if before.leading.get(path) != true_path:
+                    raise PathValidationError(f"{path} leads to {true_path} by now")
+        except PathValidationError as error:
+            if place == 0:
+                raise
+            raise PathValidationError(
+                f"{error}; what stands before it on the line has been run"
+            ) from error
+
+    async def _look(self) -> dict[str, str]:
+        self._looked = [await _look_at(self._hands, spelt) for spelt in self._each]
+        return {path: leads for one in self._looked for path, leads in one.leading.items()}
+
+    async def _spelt_now(self, place: int) -> Spelt:
+        stage = self.stages[place]
+        if not stage.patterns or place < self._pinned:
+            return self._each[place]
+        names = list(self._names)
+        names[place : place + 1] = await _names_in(self._hands, [stage])
+        return self._spell(names)[place]
+
+
+async def in_full(hands: Hands, validator: ScriptValidator, line: str) -> FullLine:
+    """A line with the names for which its patterns stand now, and bound to the scripts of those.
+
+    Raises:
+        CommandExecutionError: A program or a folder is not here.
+        PathValidationError: One of them lies elsewhere.
+    """
+    stages, judged = validator.stages_of(line), validator.validate_script(line)
+    has_patterns = any(stage.patterns for stage in stages)
+    names = await _names_in(hands, stages) if has_patterns else None
+    return FullLine(hands, stages, lambda names: validator.spelt(line, names), judged, names)
+
+
+async def _look_at(hands: Hands, spelt: Spelt) -> Looked:
+    validator, command, args = spelt
+    findings = validator.validate_command(command, args)
+    files = [(validator.folder, False), *validator.files_of(command, args)]
+    leading = await check_files(hands, files, validator.programs_of(command, args))
+    further = validator.judge_leading(command, args, leading)
+    return Looked((*findings, *further), leading)
+
+
+async def _names_in(hands: Hands, stages: Sequence[Stage]) -> Names:
+    bare = [stage._replace(scripts=(), networks=()) for stage in stages]
+    return [step.names for step in (await hands.commands.look(bare)).steps]
+
+
+def _with_scripts(stage: Stage, spelt: Spelt) -> Stage:
+    if not stage.patterns or any(script.is_pattern for script in stage.scripts):
+        return stage
+    further = spelt.validator.stage_of(spelt.command, spelt.args).scripts
+    return stage._replace(scripts=tuple(dict.fromkeys((*stage.scripts, *further))))
