@@ -207,7 +207,6 @@ class OpenStarter:
             "NO_COLOR": "1",
             "PAGER": "cat",
             "GIT_TERMINAL_PROMPT": "0",
-            "TAR_OPTIONS": "--force-local --no-same-owner",
         }
 
 

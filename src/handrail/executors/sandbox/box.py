@@ -185,11 +185,13 @@ class _Covers:
             for path in {*self._users, *left}
             if path not in view.missing and not is_among(path, firm)
         )
+        # One that went while we looked is missing as well as there.
+        missing = (*view.missing, *shared)
         return replace(
             view,
-            hidden_folders=tuple(path for path in view.hidden_folders if path not in shared),
-            frozen=tuple(path for path in view.frozen if path not in shared),
-            missing=(*view.missing, *shared),
+            hidden_folders=tuple(path for path in view.hidden_folders if path not in missing),
+            frozen=tuple(path for path in view.frozen if path not in missing),
+            missing=missing,
         )
 
     @contextmanager
