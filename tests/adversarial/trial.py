@@ -61,7 +61,12 @@ async def run_open(argv: Sequence[str], ws: Path) -> bytes:
             stdout=said,
             stderr=asyncio.subprocess.STDOUT,
             cwd=ws,
-            env={**dict(environment(SEARCH_PATH)), "HOME": str(ws.parent / "home")},
+            # Without what our own variables keep tar from.
+            env={
+                **dict(environment(SEARCH_PATH)),
+                "HOME": str(ws.parent / "home"),
+                "TAR_OPTIONS": "",
+            },
         )
         try:
             async with asyncio.timeout(SECONDS):
