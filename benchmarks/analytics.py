@@ -5,10 +5,10 @@ import random
 import time
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from statistics import median
 
+from benchmarks.many import copy_rows
 from benchmarks.outcome import Outcome
 from handrail.bus.local import LocalBus
 from handrail.core.analytics import Bucket, Span
@@ -46,7 +46,6 @@ _PER_CHANGE = 100
 _BEFORE_COUNTS = "0012"
 # What that step and those behind it make.
 _MADE_SINCE = ("hourly_counts", "told_values")
-_KEYS = {"id", "call_id", "approval_id", "request_id", "execution_id"}
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _MONTH = timedelta(days=30)
 _TOOLS = ("read_file", "search_code", "list_directory", "run_bash", "write_file", "git")
@@ -127,26 +126,11 @@ def multiply(path: Path, times: int) -> None:
     database = SqliteFile(path)
     step = _MONTH // timedelta(microseconds=1) // max(times, 1)
     for table in (tool_executions, tool_approvals):
-        names = [column.name for column in table.columns]
-        copied = ", ".join(map(partial(_copied, step=step), names))
-        database.run("BEGIN")
-        database.run(
-            f"INSERT INTO {table.name} ({', '.join(names)}) SELECT {copied} FROM {table.name}, ("
-            "WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k + 1 < ?)"
-            " SELECT k FROM n WHERE k < ?) WHERE project_id = ?",
-            (times, times, _PROJECT.id),
-        )
-        database.run("COMMIT")
+        copy_rows(database, table, times, step)
     for table in _MADE_SINCE:
         database.run(f"DROP TABLE {table}")
     database.run_script(steps_as_sql("sqlite", _BEFORE_COUNTS))
     database.close()
-
-
-def _copied(name: str, step: int) -> str:
-    if name.endswith("_at"):
-        return f"{name} + k * {step}"
-    return f"{name} || '-' || k" if name in _KEYS else name
 
 
 def _life(number: int, at: datetime, chance: random.Random) -> Iterator[Step]:

@@ -18,6 +18,7 @@ import aiohttp
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from benchmarks.guarded import connected
+from benchmarks.many import copy_rows
 from benchmarks.outcome import Outcome
 from benchmarks.task import FILE_NAME, prepare
 from benchmarks.worker import worker
@@ -43,7 +44,7 @@ _FEW = 250
 _AT_ONCE = 16
 _PER_AGENT = 100
 _BUILT = "server/console/built/assets"
-_KEYS = {"id", "call_id", "approval_id"}
+_SECOND = 1_000_000  # in microseconds, as times are stored
 
 # Scrolls an element to its end and back; tells the times between frames, and of the longest task.
 _SCROLL = """async (element) => {
@@ -170,21 +171,8 @@ async def _next(events: Events, name: str) -> Any:
 def _multiply(home: Path, times: int) -> None:
     """Have all calls happen again and again, a second apart."""
     database = SqliteFile(Home(home).database)
-    names = [column.name for column in tool_executions.columns]
-    copied = ", ".join(map(_copied, names))
-    database.run(
-        f"INSERT INTO {tool_executions.name} ({', '.join(names)}) SELECT {copied}"
-        f" FROM {tool_executions.name}, (WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL"
-        " SELECT k + 1 FROM n WHERE k + 1 < ?) SELECT k FROM n WHERE k < ?)",
-        (times, times),
-    )
+    copy_rows(database, tool_executions, times, -_SECOND)
     database.close()
-
-
-def _copied(name: str) -> str:
-    if name.endswith("_at"):
-        return f"{name} - k * 1000000"
-    return f"{name} || '-' || k" if name in _KEYS else name
 
 
 async def _look(home: Path, workspace: Path, wanted: Collection[str]) -> list[Outcome]:

@@ -18,15 +18,12 @@ from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 from handrail.app.home import Home
 from handrail.client.api import HandrailApi
 from handrail.core.access import Role
+from handrail.server.console.files import PAGES
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 SIZE: ViewportSize = {"width": 1280, "height": 720}
 # Of every page there is a picture in both themes when a folder is named; the documents need these.
 SHOWN = {"approvals": "dark", "activity": "light", "policy": "dark"}
-PAGES = (
-    "approvals", "chat", "activity", "analytics", "policy", "grants", "machines", "memory",
-    "skills", "settings",
-)  # fmt: skip
 
 BEFORE = """\
 [server]

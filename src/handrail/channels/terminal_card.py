@@ -86,9 +86,9 @@ class CardText:
 
     def prompt(self, seconds_left: int) -> str:
         """The line below the menu: that somebody is waited for, and how long."""
-        clock = f"{seconds_left // 60}:{seconds_left % 60:02d}"
-        prompt = f"decide ({clock} left, then it is refused) "
-        return prompt if len(prompt) < self.width else f"decide ({clock}) "
+        left = clock(seconds_left)
+        prompt = f"decide ({left} left, then it is refused) "
+        return prompt if len(prompt) < self.width else f"decide ({left}) "
 
     def _headline(self) -> Iterator[Text]:
         style = _RISK_STYLE.get(self.card.risk_level, "yellow")
@@ -158,3 +158,8 @@ def _diff_style(line: str) -> str:
     if line.startswith(("+++", "---", "@@")):
         return "dim"
     return {"+": "green", "-": "red"}.get(line[:1], "")
+
+
+def clock(seconds: int) -> str:
+    """Minutes and seconds, as `9:42`."""
+    return f"{seconds // 60}:{seconds % 60:02d}"

@@ -88,8 +88,7 @@ class KeyDialog(Dialog[T]):
             self.take(await self._attention.next_key())
 
     def take(self, key: str) -> None:
-        """Do what a key means, if it means anything here."""
-        raise NotImplementedError
+        """Do what a key means; by itself none means anything."""
 
 
 class GrantDialog(KeyDialog[Choice]):

@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.text import Text
 
+from handrail.channels.terminal_card import clock
 from handrail.core.card import Card
 from handrail.core.visible import cut, visible
 
@@ -20,10 +21,6 @@ _RISKS = {
     "FORBIDDEN": ("■", "bold red"),
 }
 _STATUS_STYLE = {"completed": "green", "executing": "cyan", "approved": "cyan"}
-
-
-def clock(seconds: int) -> str:
-    return f"{seconds // 60}:{seconds % 60:02d}"
 
 
 def seconds_left(card: Card, now: datetime) -> int:
