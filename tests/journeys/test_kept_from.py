@@ -22,7 +22,7 @@ async def test_git_and_what_fails_say_which_files_they_could_not_see(rig: Rig) -
 
     status = await rig.call("git", {"action": "status"}, "status")
     log = await rig.call("git", {"action": "log"}, "log")
-    failing = await rig.call("run_bash", {"command": "cat *"}, "cat")
+    failing = await rig.call("run_bash", {"command": "grep -r two ."}, "grep")
     works = await rig.call("run_bash", {"command": "ls -a"}, "ls")
 
     assert KEPT in status["result"]["output"]

@@ -207,6 +207,7 @@ class OpenStarter:
             "NO_COLOR": "1",
             "PAGER": "cat",
             "GIT_TERMINAL_PROMPT": "0",
+            "TAR_OPTIONS": "--force-local --no-same-owner",
         }
 
 
