@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any
 
 import aiohttp
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, Locator, Page, async_playwright, expect
 
 from benchmarks.guarded import connected
 from benchmarks.many import copy_rows
@@ -109,12 +109,12 @@ def _size() -> Outcome:
 async def _read(home: Path, workspace: Path, count: int) -> None:
     async with _api(home, workspace, Role.AGENT) as agent:
         for number in range(count):
-            await _ask(agent, number, "read_file", {"path": FILE_NAME}, wait=10)
+            await _ask(agent, f"read-{number % 20}", "read_file", {"path": FILE_NAME}, wait=10)
 
 
-async def _ask(agent: HandrailApi, number: int, tool: str, params: Any, wait: float) -> None:
-    call = f"{tool}-{number}-{time.monotonic_ns()}"
-    await agent.execute(tool, params, session_id=f"s-{number % 20}", call_id=call, wait=wait)
+async def _ask(agent: HandrailApi, session: str, tool: str, params: Any, wait: float) -> None:
+    call = f"{tool}-{time.monotonic_ns()}"
+    await agent.execute(tool, params, session_id=session, call_id=call, wait=wait)
 
 
 async def _decide(home: Path, workspace: Path) -> Outcome:
@@ -128,7 +128,7 @@ async def _decide(home: Path, workspace: Path) -> Outcome:
         _events(person) as events,
     ):
         for number in range(DECISIONS):
-            await _ask(agent, number, "write_file", _write(f"d{number}.txt"), wait=0)
+            await _ask(agent, "decide", "write_file", _write(f"d{number}.txt"), wait=0)
             question = await _next(events, "tool.approval_request")
             began = time.perf_counter()
             async with anybody.get("/health") as answer:
@@ -190,14 +190,16 @@ async def _look(home: Path, workspace: Path, wanted: Collection[str]) -> list[Ou
         if "console-rows" in wanted:
             await page.goto(page.url.replace("/approvals", "/activity"))
             await expect(page.get_by_role("row").nth(5)).to_be_visible()
-            outcomes.append(await _scroll(page, "console-rows", f"{ROWS:,} rows"))
+            rows = page.get_by_role("rowgroup").last
+            outcomes.append(await _scroll(rows, "console-rows", f"{ROWS:,} rows"))
         await _make_cards(home, workspace)
         if "console-ready" in wanted:
             outcomes.append(await _ready(browser, page))
         if "console-cards" in wanted:
             await page.goto(page.url.replace("/activity", "/approvals"))
             await expect(page.get_by_role("button", name="Refuse…")).to_be_enabled()
-            outcomes.append(await _scroll(page, "console-cards", f"{CARDS:,} cards"))
+            cards = page.locator(".overflow-auto").filter(has=page.locator("li")).first
+            outcomes.append(await _scroll(cards, "console-cards", f"{CARDS:,} cards"))
         await browser.close()
     return outcomes
 
@@ -219,15 +221,15 @@ async def _make_cards(home: Path, workspace: Path) -> None:
         for first in range(0, CARDS, _PER_AGENT):
             token = _handrail("token", "create", "--role", "agent", home=home, workspace=workspace)
             async with _api(home, workspace, token.strip()) as agent:
-                await _write_many(agent, range(first, min(first + _PER_AGENT, CARDS)))
+                await _write_many(agent, f"agent-{first}", range(first, first + _PER_AGENT))
             await _until(user, first + _PER_AGENT)
 
 
-async def _write_many(agent: HandrailApi, numbers: range) -> None:
+async def _write_many(agent: HandrailApi, session: str, numbers: range) -> None:
     for start in range(0, len(numbers), _AT_ONCE):
         await asyncio.gather(
             *(
-                _ask(agent, number, "write_file", _write(f"n{number}.txt"), wait=0)
+                _ask(agent, session, "write_file", _write(f"n{number}.txt"), wait=0)
                 for number in numbers[start : start + _AT_ONCE]
             )
         )
@@ -262,8 +264,7 @@ async def _ready(browser: Browser, signed_in: Page) -> Outcome:
     return Outcome.at_most("console-ready", median(took) / READY_MS, 1, detail)
 
 
-async def _scroll(page: Page, name: str, what: str) -> Outcome:
-    scroller = page.locator(".overflow-auto").filter(has=page.locator("li, [role=row]")).first
+async def _scroll(scroller: Locator, name: str, what: str) -> Outcome:
     told = await scroller.evaluate(_SCROLL)
     frames: list[float] = told["frames"]
     p95, longest = frames[int(len(frames) * 0.95)], told["longest"]
