@@ -1,6 +1,5 @@
 """Bodies about questions, answers, grants and claims."""
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal, Self
 
@@ -175,7 +174,9 @@ class ApprovalView(BaseModel):
             "reason": None if answer is None else answer.reason,
             "grant_id": None if answer is None else answer.grant_id,
         }
-        return cls.model_validate({**asdict(Card.of(approval)), **given})
+        card = Card.of(approval)
+        shown = {name: getattr(card, name) for name in Card.__slots__}
+        return cls.model_validate({**shown, **given}, from_attributes=True)
 
 
 class ApprovalsResponse(BaseModel):

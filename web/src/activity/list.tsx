@@ -32,6 +32,7 @@ export function CallList({ filters, shown, onCount }: Props) {
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: 8,
+    useFlushSync: false,
   });
   const items = drawn.getVirtualItems();
   const [from, to] = [Math.floor((items[0]?.index ?? 0) / PAGE), Math.floor((items.at(-1)?.index ?? 0) / PAGE)];

@@ -1,6 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { FileDiff, Globe, Terminal } from "lucide-react";
-import { useEffect, useRef } from "react";
+import { memo, useEffect, useRef } from "react";
 
 import type { ApprovalView } from "../api/types";
 import { Button } from "../ui/button";
@@ -25,6 +25,7 @@ export function WaitingList({ waiting, shown, onSelect, onSeveral }: Props) {
     estimateSize: () => ROW_HEIGHT,
     getItemKey: (index) => waiting[index]?.approval_id ?? index,
     overscan: 6,
+    useFlushSync: false,
   });
   useEffect(() => {
     const at = waiting.findIndex((one) => one.approval_id === shown);
@@ -49,12 +50,12 @@ export function WaitingList({ waiting, shown, onSelect, onSeveral }: Props) {
             return (
               <li
                 key={item.key}
-                className="absolute inset-x-0"
+                className="absolute inset-x-0 contain-strict"
                 style={{ height: item.size, transform: `translateY(${item.start}px)` }}
                 aria-setsize={waiting.length}
                 aria-posinset={item.index + 1}
               >
-                <Row card={card} isShown={card.approval_id === shown} onSelect={() => onSelect(card.approval_id)} />
+                <Row card={card} isShown={card.approval_id === shown} onSelect={onSelect} />
               </li>
             );
           })}
@@ -64,12 +65,13 @@ export function WaitingList({ waiting, shown, onSelect, onSeveral }: Props) {
   );
 }
 
-function Row({ card, isShown, onSelect }: { card: ApprovalView; isShown: boolean; onSelect: () => void }) {
+/** Drawn anew only when something about it has changed, not whenever the list moves. */
+const Row = memo(function Row({ card, isShown, onSelect }: { card: ApprovalView; isShown: boolean; onSelect: (approvalId: string) => void }) {
   const Icon = ICONS[card.tool_name] ?? Terminal;
   return (
     <button
       type="button"
-      onClick={onSelect}
+      onClick={() => onSelect(card.approval_id)}
       aria-current={isShown}
       className={`flex h-full w-full flex-col justify-center gap-2 border-b border-line px-4 text-left ${isShown ? "bg-raised shadow-[inset_2px_0_0_var(--accent)]" : "hover:bg-raised/50"}`}
     >
@@ -83,6 +85,6 @@ function Row({ card, isShown, onSelect }: { card: ApprovalView; isShown: boolean
       </span>
     </button>
   );
-}
+});
 
 const ICONS: Record<string, typeof Terminal> = { write_file: FileDiff, http_request: Globe };

@@ -10,6 +10,8 @@ import { WaitingList } from "./list";
 import { useApprovals } from "./pending";
 import { SeveralDialog } from "./several";
 
+const select = (approvalId: string | undefined) => go(approvalId ? `/approvals/${approvalId}` : "/approvals", { replace: true });
+
 /** What waits on the left, the evidence beside it, the decision always in the same place. */
 export function ApprovalsPage() {
   const { data: all, isPending } = useApprovals();
@@ -20,7 +22,6 @@ export function ApprovalsPage() {
   // The one that was looked at stays, also when it is decided: somebody may want to know by whom.
   const chosen = all?.find((one) => one.approval_id === id);
   const shown = chosen ?? waiting[0];
-  const select = (approvalId: string | undefined) => go(approvalId ? `/approvals/${approvalId}` : "/approvals", { replace: true });
   const step = (by: number) => {
     const at = waiting.findIndex((one) => one.approval_id === shown?.approval_id);
     const next = waiting[Math.min(Math.max(at + by, 0), waiting.length - 1)];

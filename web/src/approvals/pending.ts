@@ -61,5 +61,5 @@ function answerOf(ended: ApprovalResolved): Partial<ApprovalView> {
 }
 
 function byUrgency(one: ApprovalView, other: ApprovalView): number {
-  return one.expires_at.localeCompare(other.expires_at);
+  return one.expires_at < other.expires_at ? -1 : Number(one.expires_at > other.expires_at);
 }
