@@ -674,10 +674,33 @@ def test_a_pipe_is_no_terminal(screen: Screen, monkeypatch: pytest.MonkeyPatch) 
         assert not has_terminal()
 
 
-def test_a_dumb_terminal_can_show_no_card(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def dumb(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> Screen:
     monkeypatch.setenv("TERM", "dumb")
     with redirect_stdout(screen.stdout):
-        assert not has_terminal()
+        assert has_terminal()
+    return screen
+
+
+async def test_a_dumb_terminal_is_asked_line_by_line(dumb: Screen) -> None:
+    async with asked(dumb, a_live_card(**HIGH)) as sitting:
+        await sitting.press("ls -la\n")
+        await dumb.sees("Several keys at once decide nothing")
+        await sitting.press("a\n")
+        await dumb.sees("type 'approve'")
+        await sitting.press("approve\n")
+
+        assert await sitting.choice() == APPROVED
+    assert "\x1b" not in dumb.shown
+
+
+async def test_a_dumb_terminal_sends_the_reason_as_a_line(dumb: Screen) -> None:
+    async with asked(dumb, a_live_card()) as sitting:
+        await sitting.press("r\n")
+        await dumb.sees("why not?")
+        await sitting.press("not today\n")
+
+        assert await sitting.choice() == Choice(approved=False, reason="not today")
 
 
 def test_where_there_is_no_input_at_all_nobody_sits(

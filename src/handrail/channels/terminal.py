@@ -3,6 +3,7 @@
 A card counts as seen only when it has been on the screen for a moment: keys typed ahead never
 decide. Nor does a line that was pasted, or typed for something else: only a key decides that stands
 alone, between two silences. What is risky, wide or not seen whole needs a second, different step.
+A dumb terminal sends whole lines and draws nothing over: there a key is a line of one letter.
 Without a terminal, and from the background of one, nobody is asked.
 """
 
@@ -68,7 +69,8 @@ class TerminalChannel:
 
     def tell(self, words: str) -> None:
         text = self._screen.drawn(Text(visible(words), style="dim"))
-        asyncio.get_running_loop().run_in_executor(None, self._screen.put, _CLEAR + text)
+        clear = self._screen.clear
+        asyncio.get_running_loop().run_in_executor(None, self._screen.put, clear + text)
 
     async def _show(self, card: Card) -> Choice | None:
         height = max(_FEWEST_LINES, self._console.height - _LINES_AROUND)
@@ -89,13 +91,15 @@ class _Screen:
 
     def __init__(self, console: Console):
         self.console = console
+        self.is_dumb = console.is_dumb_terminal
+        self.clear = "" if self.is_dumb else _CLEAR
 
     async def show(self, *lines: Text) -> None:
-        await asyncio.to_thread(self.put, _CLEAR + self.drawn(*lines))
+        await asyncio.to_thread(self.put, self.clear + self.drawn(*lines))
 
     async def prompt(self, text: str) -> None:
-        """Write over the present line."""
-        await asyncio.to_thread(self.put, _CLEAR + text)
+        """Write over the present line; where that cannot be, the next."""
+        await asyncio.to_thread(self.put, f"{text}\n" if self.is_dumb else _CLEAR + text)
 
     def drawn(self, *lines: Text) -> str:
         with self.console.capture() as capture:
@@ -120,8 +124,7 @@ def _in_words(choice: Choice | None, card: Card) -> Text:
 
 def has_terminal() -> bool:
     """Whether somebody sits there: both to be shown a card and to press a key."""
-    both = [stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)]
-    return all(both) and os.environ.get("TERM") != "dumb"
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
 def _is_in_front(fd: int) -> bool:
@@ -157,6 +160,7 @@ class _Dialog:
         self._screen = screen
         self._offers = {KEYS[offer.scope]: offer for offer in card.offers}
         self._unseen = text.is_cut
+        self._typed = ""
 
     async def run(self) -> Choice | None:
         await self._screen.show(self._text.menu(unseen=self._unseen))
@@ -207,13 +211,27 @@ class _Dialog:
 
     async def _next_key(self, prompt: str = "") -> str | None:
         """The next key that stands alone, counting down meanwhile; None when the time is up."""
+        is_asked = False
         while (left := _seconds_left(self._card)) > 0:
-            await self._screen.prompt(prompt or self._text.prompt(left))
-            key = await self._keyboard.lone_key(1.0, self._quiet_seconds)
+            if not (is_asked and self._screen.is_dumb):
+                await self._screen.prompt(prompt or self._text.prompt(left))
+            is_asked = True
+            key = await self._lone_key()
             if key is not None:
                 return key
         await self._screen.show(Text("  time is up: nobody answered, so the call is refused"))
         return None
+
+    async def _lone_key(self) -> str | None:
+        """A key between two silences or, where whole lines come, the one of a line."""
+        if not self._screen.is_dumb:
+            return await self._keyboard.lone_key(1.0, self._quiet_seconds)
+        while (key := await self._keyboard.key(1.0)) not in (None, END, *ENTER):
+            self._typed += key
+        if key is None or key == END:
+            return key
+        line, self._typed = self._typed.strip(), ""
+        return line if len(line) == 1 else SEVERAL
 
     async def _line(self, prompt: str) -> str | None:
         """A line of text; None when it was given up."""
@@ -221,7 +239,8 @@ class _Dialog:
         while True:
             text = prompt + visible(typed)
             width = self._text.width
-            await self._screen.prompt(text if len(text) <= width else "…" + text[1 - width :])
+            if not (typed and self._screen.is_dumb):
+                await self._screen.prompt(text if len(text) <= width else "…" + text[1 - width :])
             key = await self._keyboard.key(max(1, _seconds_left(self._card)))
             if key is None or key in (END, ESCAPE):
                 return None

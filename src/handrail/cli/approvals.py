@@ -91,7 +91,10 @@ def watch(
         return
     channel = find_terminal()
     if channel is None:
-        raise SetupError("this is no terminal, so nobody can be asked here")
+        raise SetupError(
+            "this is no terminal, so nobody can be asked here; `handrail approvals` lists what "
+            "waits, and `handrail approvals approve ID` answers"
+        )
     configure_logs(verbose=False)
     say("[dim]Waiting for questions; stop with Ctrl+C.[/]")
     was_connected = True
