@@ -141,6 +141,8 @@ async def test_a_card_that_somebody_else_decides_says_who_where_and_when(
 
     await rig.answer(Choice(approved=False, reason="not you"))
 
+    await person.sees("This needs no answer any more.")
+    await person.type("quite a pity")  # Somebody is just typing.
     await person.sees("refused it, from journey at ")
     assert "“not you”" in person.screen_text
     assert "Why not?" not in person.screen_text
@@ -149,6 +151,20 @@ async def test_a_card_that_somebody_else_decides_says_who_where_and_when(
     assert (await ended(call))["status"] == "rejected"
     await person.press("j")
     await person.sees("Nothing waits for you")
+
+
+@pytest.mark.parametrize("key", ["c", "s", "x", "r", "question_mark"])
+async def test_escape_leads_back_to_the_card(person: Person, asks: Asking, key: str) -> None:
+    call = asks(*write("notes.md"))
+    await person.sees("Write 1 line to notes.md")
+
+    await person.press(key)
+    await person.until(lambda: person.app.screen is not person.app.desk)
+    await person.press("escape")
+
+    await person.until(lambda: person.app.screen is person.app.desk)
+    await person.press("a")
+    assert (await ended(call))["status"] == "completed"
 
 
 @pytest.mark.behaviour("terminal.expires")
@@ -162,6 +178,8 @@ async def test_a_card_that_runs_out_while_it_is_looked_at_says_so_and_its_keys_a
         call = asks(*write("notes.md"))
         await person.sees("Write 1 line to notes.md")
         await person.press("r")
+        await person.sees("This needs no answer any more.")
+        await person.press("escape")
         await person.sees("Nobody has decided in time; it was refused.")
         assert "Why not?" not in person.screen_text
         await person.press("a")

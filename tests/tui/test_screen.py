@@ -147,6 +147,8 @@ async def test_the_keys_are_listed_and_the_list_decides_nothing(
     await person.until(lambda: "this list" not in person.screen_text)
 
     assert not call.done()
+    await person.press("q")
+    await person.until(lambda: not person.app.is_running, "the end")
 
 
 @pytest.mark.behaviour("terminal.calls")

@@ -1,10 +1,10 @@
 """build_client: everything that runs on the user's machine."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 
 from handrail.app.clock import SystemClock
 from handrail.app.home import Credentials
@@ -35,6 +35,9 @@ from handrail.executors.search import SearchExecutor
 from handrail.executors.toolchains.toolchain import NO_TOOLCHAINS, Toolbelt
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
+
+# Until then there is enough to do with starting.
+_LATER_SECONDS = 15.0
 
 
 @asynccontextmanager
@@ -67,29 +70,41 @@ async def build_client(
         scene = Scene(files.root, Autonomy.FULL, isolated=isolation.holds, rules=policy.rules)
         commands = await asyncio.to_thread(_commands, files, isolation, belt, journal.keeper)
         await asyncio.to_thread(commands.end_what_was_left)
-        # Nobody waits for them, also when the client ends.
-        Thread(target=commands.learn_hosts, name="learn-hosts", daemon=True).start()
+        # Nobody waits for it, also when the client ends.
         Thread(target=files.learn_secrets, name="learn-secrets", daemon=True).start()
         toolbox = load_toolbox()
         toolbox.warn("client")
-        async with HandrailApi(
-            credentials.server, credentials.project_id, credentials.client_token, find_token
-        ) as api:
-            searches = SearchExecutor(files, ripgrep)
-            hands = Hands(files, commands, searches, ClientBlobs(api))
-            reviewer = Reviewer(toolbox.registry, scene, hands)
-            asking = Asking(api, channel)
+        with _later(commands.learn_hosts):
+            async with HandrailApi(
+                credentials.server, credentials.project_id, credentials.client_token, find_token
+            ) as api:
+                searches = SearchExecutor(files, ripgrep)
+                hands = Hands(files, commands, searches, ClientBlobs(api))
+                reviewer = Reviewer(toolbox.registry, scene, hands)
+                asking = Asking(api, channel)
 
-            def adopt(rules: Rules) -> None:
-                reviewer.adopt(rules)
-                files.adopt(rules)
-                commands.adopt(rules)
+                def adopt(rules: Rules) -> None:
+                    reviewer.adopt(rules)
+                    files.adopt(rules)
+                    commands.adopt(rules)
 
-            def handler(line: StreamingClient) -> ToolHandler:
-                return ToolHandler(reviewer, SystemClock(), line, asking, journal)
+                def handler(line: StreamingClient) -> ToolHandler:
+                    return ToolHandler(reviewer, SystemClock(), line, asking, journal)
 
-            keeper = PolicyKeeper(api, policy, adopt, isolation.walls)
-            yield StreamingClient(api, handler, asking, announce, keeper)
+                keeper = PolicyKeeper(api, policy, adopt, isolation.walls)
+                yield StreamingClient(api, handler, asking, announce, keeper)
+
+
+@contextmanager
+def _later(work: Callable[[], None]) -> Generator[None]:
+    """Do something in the background, unless it ends soon."""
+    timer = Timer(_LATER_SECONDS, work)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _commands(

@@ -29,10 +29,11 @@ class Deciding:
         self._patience = patience
         self._open: Dialog[object] | None = None
 
-    def give_up(self) -> None:
-        """Close what is open: there is nothing to decide any more."""
-        if self._open is not None and self._open.is_current:
-            self._open.dismiss(None)
+    def end(self) -> None:
+        """The card needs no answer any more, and what is open decides nothing."""
+        dialog = self._open
+        if dialog is not None and dialog.is_current and not isinstance(dialog, StopDialog):
+            dialog.end("This needs no answer any more.")
 
     async def approval(self, card: Card, scope: Scope, *, seen_whole: bool) -> Choice | None:
         """A yes of this reach; None where it was given up, or is not on offer."""

@@ -50,7 +50,6 @@ class Desk(Screen[None]):
         Binding("3", "view('history')", show=False),
         Binding("question_mark", "app.help", show=False),
         Binding("t", "app.turn_light", show=False),
-        Binding("q", "app.quit", show=False),
     ]
 
     def __init__(self, line: Line, inbox: Inbox, patience: Patience):
@@ -109,7 +108,8 @@ class Desk(Screen[None]):
         self._word.display = bool(words)
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self._show_card, anew=False)
+        if self.view == "waiting":
+            self.call_after_refresh(self._show_card, anew=False)
 
     def on_screen_resume(self) -> None:
         self.look_anew()
@@ -154,7 +154,7 @@ class Desk(Screen[None]):
 
     async def _tell_answer(self, card: Card) -> None:
         """Somebody else was faster: the card stays, and says who, where and when."""
-        self._deciding.give_up()
+        self._deciding.end()
         try:
             words = answer_in_words(await self._line.question(card.approval_id))
         except (ApiError, ServerUnreachable):
@@ -252,13 +252,18 @@ class Desk(Screen[None]):
     async def action_view(self, name: str) -> None:
         self._views.current = name
         self._attention.begin_anew()
-        if name != "waiting":
+        if name == "waiting":
+            # It may have another width by now.
+            self.call_after_refresh(self._show_card, anew=False)
+        else:
             self._calls[name].look()
         self._tick()
 
     async def _decide_forever(self) -> None:
         while True:
             key = await self._attention.next_key()
+            if key == "q":
+                await self.run_action("app.quit")
             if self.view != "waiting":
                 if key == "x":
                     await self._deciding.stop_call(self._calls[self.view])

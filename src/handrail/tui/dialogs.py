@@ -21,16 +21,22 @@ USES = ((None, "any number of calls"), (1, "1 further call"), (5, "5 further cal
 TIMES = ((None, "the rest of the session"), (900, "15 minutes"), (3600, "1 hour"),
          (28800, "8 hours"))  # fmt: skip
 
+ESCAPE = "  Esc goes back"
+
 T = TypeVar("T")
 
 
 class Dialog(ModalScreen[T | None]):
-    """Says something; Esc goes back."""
+    """Says something; Esc goes back.
+
+    Textual calls the `on_…` methods of all classes by itself: none may call that of another.
+    """
 
     def __init__(self, title: str, said: Sequence[Text]):
         super().__init__()
         self._title = title
         self._said = said
+        self.is_over = False
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
@@ -40,12 +46,17 @@ class Dialog(ModalScreen[T | None]):
             yield from self.compose_answer()
 
     def compose_answer(self) -> ComposeResult:
-        yield Static(Text("Esc goes back", style="dim"))
+        yield Static(Text(ESCAPE.strip(), style="dim"), id="below")
 
     def on_key(self, event: events.Key) -> None:
         if event.key == "escape":
             event.stop()
             self.dismiss(None)
+
+    def end(self, words: str) -> None:
+        """Nothing is decided here any more. It stays: somebody may be typing."""
+        self.is_over = True
+        self.query_one("#below", Static).update(Text.assemble((words, "yellow"), ESCAPE))
 
 
 class LineDialog(Dialog[str]):
@@ -61,6 +72,9 @@ class LineDialog(Dialog[str]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         typed = event.value.strip()
+        if self.is_over:
+            self.dismiss(None)
+            return
         if self._word is not None and typed.lower() != self._word:
             words = f"that was not {self._word!r}; type it and Enter (Esc goes back)"
             self.query_one("#below", Static).update(Text.assemble((words, "yellow")))
@@ -80,12 +94,13 @@ class KeyDialog(Dialog[T]):
         self.run_worker(self._listen())
 
     def on_key(self, event: events.Key) -> None:
-        super().on_key(event)
         self._attention.press(event.character or event.key, event.time)
 
     async def _listen(self) -> None:
         while True:
-            self.take(await self._attention.next_key())
+            key = await self._attention.next_key()
+            if not self.is_over:
+                self.take(key)
 
     def take(self, key: str) -> None:
         """Do what a key means; by itself none means anything."""
@@ -109,9 +124,9 @@ class GrantDialog(KeyDialog[Choice]):
     def compose_answer(self) -> ComposeResult:
         yield Static(id="limits")
         yield Static(Text("It is a grant: `handrail grants revoke` takes it back.", style="dim"))
+        yield Static(id="below")
 
     def on_mount(self) -> None:
-        super().on_mount()
         self._show_limits()
 
     def take(self, key: str) -> None:
