@@ -36,7 +36,8 @@ from handrail.executors.toolchains.toolchain import NO_TOOLCHAINS, Toolbelt
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
 
-# Until then there is enough to do with starting.
+# Where one of these lies somebody will soon install something; elsewhere that can wait.
+_MANIFESTS = ("package.json", "pyproject.toml", "requirements.txt", "setup.py", "Cargo.toml")
 _LATER_SECONDS = 15.0
 
 
@@ -74,7 +75,8 @@ async def build_client(
         Thread(target=files.learn_secrets, name="learn-secrets", daemon=True).start()
         toolbox = load_toolbox()
         toolbox.warn("client")
-        with _later(commands.learn_hosts):
+        has_packages = any(Path(files.root, name).exists() for name in _MANIFESTS)
+        with _soon(commands.learn_hosts, 0.0 if has_packages else _LATER_SECONDS):
             async with HandrailApi(
                 credentials.server, credentials.project_id, credentials.client_token, find_token
             ) as api:
@@ -96,9 +98,9 @@ async def build_client(
 
 
 @contextmanager
-def _later(work: Callable[[], None]) -> Generator[None]:
-    """Do something in the background, unless it ends soon."""
-    timer = Timer(_LATER_SECONDS, work)
+def _soon(work: Callable[[], None], seconds: float) -> Generator[None]:
+    """Do something in the background, after so long, for which nobody waits."""
+    timer = Timer(seconds, work)
     timer.daemon = True
     timer.start()
     try:
