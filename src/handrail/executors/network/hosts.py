@@ -66,7 +66,7 @@ class Networks:
         self._rules = rules
         self._programs = programs
         self._known: dict[tuple[str, ...], tuple[float, _Answer | None]] = {}
-        self._asking = Lock()
+        self._asking: dict[tuple[str, ...], Lock] = {}
 
     def adopt(self, rules: Rules) -> None:
         """Go by other rules from now on."""
@@ -96,7 +96,8 @@ class Networks:
         return found
 
     def _ask(self, argv: tuple[str, ...]) -> _Answer | None:
-        with self._asking:
+        # Whoever wants to know one thing does not wait for another to be asked.
+        with self._asking.setdefault(argv, Lock()):
             since, answer = self._known.get(argv, (-_KNOWN_SECONDS, None))
             if time.monotonic() - since >= _KNOWN_SECONDS:
                 answer = self._run(argv)
