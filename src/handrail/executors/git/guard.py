@@ -112,6 +112,16 @@ _TOLD_TO_SET = re.compile(r"--s|--fi|-[A-Za-z0-9]*u")
 # What removes or moves folders that belong to the repository by a file of theirs.
 _POINTING = {"mv", "rm", "worktree"}
 _ENTERING = re.compile(r"--rec")
+# What they write, if anything, is no part of a repository.
+_LOOKING = frozenset(
+    {
+        *("annotate", "archive", "blame", "cat-file", "check-attr", "check-ignore", "cherry"),
+        *("count-objects", "describe", "diff", "diff-files", "diff-index", "diff-tree"),
+        *("for-each-ref", "format-patch", "grep", "log", "ls-files", "ls-tree", "merge-base"),
+        *("name-rev", "range-diff", "rev-list", "rev-parse", "shortlog", "show", "show-ref"),
+        *("status", "var", "version", "whatchanged"),
+    }
+)
 _ANY_FILES = "--no-index"
 _LISTING = ("config", "--list", "--includes", "-z")
 
@@ -240,9 +250,9 @@ def _action(stage: Stage) -> str:
 
 def leave_for(stage: Stage) -> Leave:
     """What of its own git must be able to change, by its words."""
-    if not may_change_its_own(stage):
-        return Leave(repository=False)
     action = _action(stage)
+    if not may_change_its_own(stage) or action in _LOOKING:
+        return Leave(repository=False)
     enters = action == "submodule" or any(_ENTERING.match(word) for word in stage.argv)
     sets = action in _SETTING or (
         action in _SETTING_WHEN_TOLD and any(_TOLD_TO_SET.match(word) for word in stage.argv)
