@@ -53,7 +53,8 @@ class OpenTree:
     """Without a box: the group and, where the system tells, those who have left the group.
 
     They are known by the session, which nobody can join, or by the home in their environment. Who
-    has shed both cannot be told from a child that somebody else has started.
+    has shed both cannot be told from a child that somebody else has started; unless there is a
+    fence, whose program they come to.
     """
 
     traffic = NO_TRAFFIC
@@ -73,6 +74,9 @@ class OpenTree:
                 self._signal(signal.SIGTERM)
                 await _within(grace_seconds, self._wait_until_gone())
         finally:
+            # First those below: behind a fence, whoever they leave comes to the process itself.
+            if self.process.returncode is None and _HAS_PROC:
+                end_below(self.process.pid)
             self._signal_group(signal.SIGKILL)
         await self.process.wait()
 
@@ -187,6 +191,16 @@ def end_strays(mark: str, session: int | None) -> None:
             return
         _signal_each(left, signal.SIGKILL)
         time.sleep(_POLL_SECONDS)
+
+
+def end_below(pid: int) -> None:
+    """Everybody below a process, until there is nobody; not the process itself."""
+    for _ in range(_MOST_SWEEPS):
+        left = [one for one in descendants(pid) if _is_there(one)]
+        if not left:
+            return
+        _signal_each(left, signal.SIGKILL)
+        time.sleep(_MOMENT_SECONDS)
 
 
 def descendants(pid: int) -> Iterator[int]:

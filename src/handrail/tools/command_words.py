@@ -15,6 +15,7 @@ from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject
 from handrail.policy.validators.scripts import ScriptValidator, Spelt
 from handrail.tools.command_files import check_files
+from handrail.tools.command_landings import look_at_landings
 from handrail.tools.command_survey import survey_stages
 
 Names = Sequence[tuple[tuple[str, ...], ...]]
@@ -157,7 +158,8 @@ async def _look_at(hands: Hands, spelt: Spelt) -> Looked:
     files = [(validator.folder, False), *validator.files_of(command, args)]
     leading = await check_files(hands, files, validator.programs_of(command, args))
     further = validator.judge_leading(command, args, leading)
-    return Looked((*findings, *further), leading)
+    landings = await look_at_landings(hands, validator, command, args)
+    return Looked((*findings, *further, *landings.findings), {**leading, **landings.leading})
 
 
 async def _names_in(hands: Hands, stages: Sequence[Stage]) -> Names:

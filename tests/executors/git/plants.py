@@ -33,7 +33,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 class Plant:
     """How it is planted, and with which command plain git is seen to run it.
 
-    That is one of the twelve, or words of its own where none of them does.
+    That is one of the twelve, or words of its own where none of them does. Some are `refused` with
+    these words, before git is run at all.
     """
 
     lines: str
@@ -41,6 +42,7 @@ class Plant:
     folder: str = "."
     at_terminal: bool = False
     stdin: bytes = b""
+    refused: str = ""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -129,7 +131,8 @@ PLANTS: dict[str, Plant] = {
     "alias": Plant('git config alias.status "!$TOLD" && git config alias.st "!$TOLD"', ("st",)),
     "missing objects": Plant(_HALF, "diff"),
     "included settings": Plant(
-        r"""printf '[core]\n fsmonitor = %s\n' $TOLD > .git/inc && git config include.path inc"""
+        r"""printf '[core]\n fsmonitor = %s\n' $TOLD > .git/inc && git config include.path inc""",
+        refused="takes settings from another file (inc)",
     ),
     "settings of a worktree": Plant(
         "git config extensions.worktreeConfig true"
@@ -143,7 +146,8 @@ PLANTS: dict[str, Plant] = {
     ),
     "another repository": Plant(
         "mv .git evil && git --git-dir=evil config core.fsmonitor $TOLD"
-        " && echo 'gitdir: evil' > .git"
+        " && echo 'gitdir: evil' > .git",
+        refused="this repository is kept in evil",
     ),
     "embedded bare repository": Plant(
         "mkdir sub && cd sub && git init -q --bare . && git config core.fsmonitor $TOLD"

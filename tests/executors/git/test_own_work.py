@@ -122,8 +122,8 @@ async def test_what_is_held_leaves_no_trace(
     ("line", "left"),
     [
         ("git commit -m x", Leave()),
-        ("git archive -o x.tar HEAD", Leave()),
-        ("git format-patch -1", Leave()),
+        ("git archive -o x.tar HEAD", Leave(repository=False)),
+        ("git format-patch -1", Leave(repository=False)),
         ("git fetch origin", Leave()),
         ("git push origin main", Leave()),
         ("git push -u origin main", Leave(settings=True)),

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from handrail.core.box import Profile
 from handrail.core.hands import CommandOutcome
+from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
 from handrail.executors.git.passwords import mask_settings
 from handrail.policy.validators.scripts import ScriptValidator
@@ -83,6 +85,20 @@ async def test_no_pipe_and_no_file_gets_it_either(
     assert b"esroh-tcerroc" not in outcome.stdout
     await run(executor, "git config --list > told.txt")
     assert "correct-horse" not in (repository / "told.txt").read_text()
+
+
+async def test_what_git_starts_cannot_carry_it_away(
+    executor: CommandExecutor, repository: Path
+) -> None:
+    """Whatever a merge or a commit might be led to run, or to take for a file of its own."""
+    stage = Stage(("git", "commit", "-q", "--allow-empty", "-F", ".git/config"), Profile.WRITE)
+    outcome = await executor.run([stage], timeout_seconds=30)
+    assert outcome.exit_code == 0, outcome.stderr
+
+    words = ["git", "log", "-1", "--format=%B"]
+    told = subprocess.run(words, cwd=repository, check=True, capture_output=True).stdout
+    assert b"example.com/a.git" in told
+    assert b"correct-horse" not in told
 
 
 async def test_git_still_changes_its_settings_where_it_may(

@@ -1,10 +1,12 @@
 """Behind a fence, what was approved changes the workspace and nothing else that a fence knows."""
 
+import asyncio
 import os
 import socket
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -237,6 +239,72 @@ async def test_what_it_starts_ends_with_it(executor: CommandExecutor, root: Path
     assert outcome.ending is Ending.TIMED_OUT
     pid = int((root / "pid").read_text())
     assert not os.path.exists(f"/proc/{pid}") or "Z" in _state(pid)
+
+
+LEAVING = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for fd in (0, 1, 2):
+            os.close(fd)
+        script = "echo $$ > pid.part; mv pid.part pid; while :; do sleep 0.1; done"
+        os.execve("/bin/sh", ["sh", "-c", script], {})
+    os._exit(0)
+while not os.path.exists("pid"):
+    time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize("rest", ["time.sleep(100)", "sys.exit(3)", "os.abort()"])
+async def test_who_has_left_its_session_and_shed_its_environment_ends_too(
+    executor: CommandExecutor, root: Path, rest: str
+) -> None:
+    words = one(["python3", "-c", LEAVING + rest])
+    outcome = await executor.run(words, timeout_seconds=3 if "sleep(100)" in rest else 60)
+
+    told = {"time": (Ending.TIMED_OUT, None), "sys": (Ending.EXITED, 3), "os": (Ending.KILLED, -6)}
+    assert (outcome.ending, outcome.exit_code) == told[rest.partition(".")[0]]
+    assert _state(int((root / "pid").read_text())) == "Z"
+
+
+async def test_who_has_left_ends_when_handrail_does(root: Path, walls: tuple[Wall, ...]) -> None:
+    script = f"""
+import asyncio
+from handrail.core.box import Profile
+from handrail.core.stage import Stage
+from handrail.executors.command import CommandExecutor
+from handrail.executors.sandbox.fence import Fence
+from handrail.executors.sandbox.bubblewrap import View
+class Views:
+    def view(self, **_):
+        return View({str(root)!r})
+fence = Fence((), Views(), [{BASE!r}])
+executor = CommandExecutor({str(root)!r}, fence=fence, search_path=({f"{BASE}/bin"!r}, "/usr/bin"))
+stage = Stage(("python3", "-c", {LEAVING + "time.sleep(100)"!r}), Profile.WRITE)
+asyncio.run(executor.run([stage], timeout_seconds=60))
+"""
+    with subprocess.Popen([sys.executable, "-c", script]) as other:
+        await until(lambda: (root / "pid").exists())
+        other.kill()
+    pid = int((root / "pid").read_text())
+    await until(lambda: _state(pid) == "Z")
+
+
+async def until(comes_true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not comes_true():
+            await asyncio.sleep(0.01)
+
+
+async def test_others_of_the_same_person_cannot_be_limited(executor: CommandExecutor) -> None:
+    with subprocess.Popen(["sleep", "60"]) as other:
+        script = "import resource; resource.prlimit({}, resource.RLIMIT_CPU, (1, 1)); print('done')"
+        said = await python(executor, script.format(other.pid))
+        own = await python(executor, script.format(0))
+        other.kill()
+    assert "PermissionError" in said
+    assert own == "done\n"
 
 
 def _state(pid: int) -> str:

@@ -9,6 +9,7 @@ import asyncio
 import os
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 
@@ -18,6 +19,7 @@ from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.executors.git.leave import Leave
 from handrail.executors.git.repositories import check_place
+from handrail.executors.git.settled import WORKTREE, refuse_links, refuse_other_trees
 from handrail.executors.git.unruly import (
     Pairs,
     refuse_forced_pushes,
@@ -110,6 +112,16 @@ _TOLD_TO_SET = re.compile(r"--s|--fi|-[A-Za-z0-9]*u")
 # What removes or moves folders that belong to the repository by a file of theirs.
 _POINTING = {"mv", "rm", "worktree"}
 _ENTERING = re.compile(r"--rec")
+# What they write, if anything, is no part of a repository.
+_LOOKING = frozenset(
+    {
+        *("annotate", "archive", "blame", "cat-file", "check-attr", "check-ignore", "cherry"),
+        *("count-objects", "describe", "diff", "diff-files", "diff-index", "diff-tree"),
+        *("for-each-ref", "format-patch", "grep", "log", "ls-files", "ls-tree", "merge-base"),
+        *("name-rev", "range-diff", "rev-list", "rev-parse", "shortlog", "show", "show-ref"),
+        *("status", "var", "version", "whatchanged"),
+    }
+)
 _ANY_FILES = "--no-index"
 _LISTING = ("config", "--list", "--includes", "-z")
 
@@ -160,6 +172,8 @@ class GitGuard:
         """
         await asyncio.to_thread(check_place, self._root, stage.folder)
         await asyncio.to_thread(refuse_old_remotes, self._root, stage)
+        if stage.profile is not Profile.READ:
+            await asyncio.to_thread(refuse_links, self._root, stage.folder)
         if self._look is None:
             return []
         listing = Stage((_GIT, *_LISTING), Profile.READ, folder=stage.folder)
@@ -172,7 +186,11 @@ class GitGuard:
             )
         rows = outcome.stdout.decode(errors="surrogateescape").split("\0")
         found = [(name, value) for name, _, value in (row.partition("\n") for row in rows)]
-        refuse_unruly(self._root, stage, [pair for pair in found if pair not in elsewhere])
+        # Once for each that is ours: whoever includes the same file, includes it once more.
+        refuse_unruly(stage, [*(Counter(found) - Counter(elsewhere)).elements()])
+        if any(name == WORKTREE for name, _ in found):
+            files = [path for _, path in elsewhere]
+            await asyncio.to_thread(refuse_other_trees, self._root, stage.folder, files)
         return found
 
     async def _settings_elsewhere(self, stage: Stage) -> Pairs:
@@ -232,9 +250,9 @@ def _action(stage: Stage) -> str:
 
 def leave_for(stage: Stage) -> Leave:
     """What of its own git must be able to change, by its words."""
-    if not may_change_its_own(stage):
-        return Leave(repository=False)
     action = _action(stage)
+    if not may_change_its_own(stage) or action in _LOOKING:
+        return Leave(repository=False)
     enters = action == "submodule" or any(_ENTERING.match(word) for word in stage.argv)
     sets = action in _SETTING or (
         action in _SETTING_WHEN_TOLD and any(_TOLD_TO_SET.match(word) for word in stage.argv)

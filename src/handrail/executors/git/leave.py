@@ -19,7 +19,7 @@ SETTINGS = ("config", "config.worktree")
 # What leads to the settings of another repository.
 COMMON = "commondir"
 MODULES = "modules"
-_TREES = "worktrees"
+TREES = "worktrees"
 _MOST_MODULES = 1_000
 
 
@@ -102,7 +102,7 @@ def modules_of(place: str) -> list[str]:
 
 def trees_of(place: str) -> list[str]:
     """What a repository keeps of its further worktrees."""
-    return sorted(_folders_in(f"{place}/{_TREES}"))
+    return sorted(_folders_in(f"{place}/{TREES}"))
 
 
 def _folders_in(folder: str) -> list[str]:

@@ -117,6 +117,12 @@ def _is_in(root: str, folder: str) -> bool:
 
 def pointed_at(file: str, prefix: str = "") -> str | None:
     """The folder that is named in a file, from where that file is."""
+    way = way_in(file, prefix)
+    return None if way is None else os.path.realpath(way)
+
+
+def way_in(file: str, prefix: str = "") -> str | None:
+    """The way to a folder as a file names it, whatever links it leads through."""
     try:
         fd = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         try:
@@ -129,4 +135,4 @@ def pointed_at(file: str, prefix: str = "") -> str | None:
     words = written.rstrip("\r\n").partition("\0")[0]
     if not words.startswith(prefix):
         return None
-    return os.path.realpath(os.path.join(os.path.dirname(file), words.removeprefix(prefix)))
+    return os.path.join(os.path.dirname(file), words.removeprefix(prefix))

@@ -23,7 +23,7 @@ _ALL_RUN = "gc.recentobjectshook"
 _OLD_REMOTES = ("remotes", "branches")
 
 
-def refuse_unruly(root: str, stage: Stage, settings: Pairs) -> None:
+def refuse_unruly(stage: Stage, settings: Pairs) -> None:
     """Refuse settings that can become others while git runs, or have it run programs in any case.
 
     Raises:
@@ -38,11 +38,11 @@ def refuse_unruly(root: str, stage: Stage, settings: Pairs) -> None:
         # Where nothing can be changed and no program be started, neither matters.
         if stage.profile is Profile.READ:
             continue
-        if name == _INCLUDING and _may_be_in_the_tree(root, stage.folder, value):
+        if name == _INCLUDING:
             raise CommandExecutionError(
-                f"this repository takes settings from a file of the workspace ({visible(value)}),"
-                " which git itself may change while it runs; take the setting include.path out,"
-                " or put that file into .git"
+                f"this repository takes settings from another file ({visible(value)}), which may"
+                " come or change while git runs; write them into .git/config itself, and take the"
+                " setting include.path out"
             )
         if name == _ALL_RUN:
             raise CommandExecutionError(
@@ -90,15 +90,3 @@ def _first_name(folder: str) -> str | None:
         return next(iter(sorted(os.listdir(folder))), None)
     except OSError:
         return None
-
-
-def _may_be_in_the_tree(root: str, folder: str, path: str) -> bool:
-    """Whether a file, named from where the settings are that name it, may be git's to change."""
-    if path.startswith("~") or ".." in path.split("/"):
-        return True
-    for own in folders_of(f"{place_of(root, folder)}/{GIT}"):
-        true_path = os.path.realpath(os.path.join(own, path))
-        way = os.path.relpath(true_path, root).split("/")
-        if way[0] != ".." and GIT not in way:
-            return True
-    return False

@@ -115,12 +115,9 @@ class Box:
             self._movers.beside(view, joins=writable),
             self._covers.over(view.missing if writable else ()),
             held(view.bound(writable=writable)) as bound,
-            # Words that nobody has seen could have git print what it may only read.
-            _copies(() if writable and view.gits else view.settings) as copies,
+            _copies(_copied(stage.profile, view)) as copies,
             in_memory(HOSTS_OF_BOX) as hosts,
-            in_memory(
-                self._told(stage, view, {**bound, **copies, HOSTS: hosts}, further)
-            ) as options,
+            in_memory(self._told(stage, view, {**bound, HOSTS: hosts}, copies, further)) as options,
             Gate(filter_for(stage.profile)) as gate,
         ):
             given = {"args": options, "block-fd": gate.bell, "seccomp": gate.filter}
@@ -134,10 +131,11 @@ class Box:
         stage: Stage,
         view: View,
         sources: Mapping[str, int],
+        copies: Mapping[str, int],
         further: Sequence[tuple[str, str]],
     ) -> bytes:
         variables = [*environment(self.search_path), *further]
-        words = arguments(stage.profile, view, sources, variables, self._toolchains)
+        words = arguments(stage.profile, view, sources, copies, variables, self._toolchains)
         words += ["--chdir", os.path.normpath(os.path.join(view.root, stage.folder))]
         return "\0".join(words).encode(errors="surrogateescape")
 
@@ -255,6 +253,17 @@ def environment(search_path: Sequence[str]) -> list[tuple[str, str]]:
         # Also on the line, but there a bundle such as `cfX` can take them for its values.
         ("TAR_OPTIONS", "--force-local --no-same-owner"),
     ]
+
+
+def _copied(profile: Profile, view: View) -> list[str]:
+    """Settings of which git is shown no password: all that it cannot change.
+
+    Words that nobody has seen could have git print what it may only read, and whatever it starts
+    could carry it away. Only for a remote git needs the passwords themselves.
+    """
+    if profile is Profile.READ or not view.gits:
+        return [*view.settings]
+    return [path for path in view.settings if profile is Profile.WRITE and path in view.frozen]
 
 
 @contextmanager

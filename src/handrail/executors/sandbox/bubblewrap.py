@@ -100,13 +100,14 @@ def arguments(
     profile: Profile,
     view: View,
     held: Mapping[str, int],
+    copies: Mapping[str, int],
     environment: Iterable[tuple[str, str]],
     toolchains: Sequence[str] = (),
 ) -> list[str]:
     """Everything bubblewrap is told but the command and its folder.
 
-    What it binds of the workspace is `held`, and so are copies that it shows instead, and what it
-    reads as the list of hosts.
+    What it binds of the workspace is `held`, and so is what it reads as the list of hosts; of some
+    files it shows `copies` instead.
     """
     reads = profile is Profile.READ
     told = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv"]
@@ -121,7 +122,7 @@ def arguments(
     told += ["--ro-bind-data", str(held[HOSTS]), HOSTS]
     for folder in toolchains:
         told += ["--ro-bind", folder, folder]
-    told += _workspace(view, held, writable=not reads)
+    told += _workspace(view, held, copies, writable=not reads)
     if reads:
         told += ["--remount-ro", TEMPORARY, "--remount-ro", "/dev/shm"]  # noqa: S108
     return [*told, "--remount-ro", "/"]
@@ -149,14 +150,14 @@ def _system() -> Iterator[str]:
         yield from ("--ro-bind-try", path, path)
 
 
-def _workspace(view: View, held: Mapping[str, int], *, writable: bool) -> Iterator[str]:
-    bound = view.bound(writable=writable)
-    for path in bound:
+def _workspace(
+    view: View, held: Mapping[str, int], copies: Mapping[str, int], *, writable: bool
+) -> Iterator[str]:
+    for path in view.bound(writable=writable):
         is_open = writable and path not in view.frozen
         yield from ("--bind-fd" if is_open else "--ro-bind-fd", str(held[path]), path)
-    for path in view.settings:
-        if path in held and path not in bound:
-            yield from ("--ro-bind-data", str(held[path]), path)
+    for path, fd in copies.items():
+        yield from ("--ro-bind-data", str(fd), path)
     for path in view.hidden_files:
         yield from ("--ro-bind", "/dev/null", path)
     covered = (*view.hidden_folders, *(view.missing if writable else ()))

@@ -1,8 +1,11 @@
-"""A program of its own: takes on the rules it was handed, then becomes the command.
+"""A program of its own: starts one that takes on the rules it was handed and becomes the command.
 
 Rules hold for a process and what it starts, and cannot be taken off; so they are put on here, and
 not in Handrail itself. It is started with nothing but the standard library, so it imports nothing
 of ours. What goes wrong before the command begins is said on standard error, and nothing is run.
+
+It stays outside of the rules itself. Whoever the command leaves behind comes to it, under whatever
+session and environment, and is ended with the command, or when Handrail ends.
 """
 
 import ctypes
@@ -11,8 +14,9 @@ import resource
 import signal
 import struct
 import sys
+import time
 
-_SET_DEATH_SIGNAL, _SET_NO_NEW_PRIVILEGES = 1, 38
+_SET_DEATH_SIGNAL, _SET_REAPER, _SET_NO_NEW_PRIVILEGES = 1, 36, 38
 _ADD, _RESTRICT = 445, 446
 _BENEATH = 1
 _LOOK = 0b1100
@@ -20,6 +24,12 @@ _SECCOMP = {"x86_64": 317, "aarch64": 277}
 _SET_FILTER = 1
 _STEP_BYTES = 8
 _COULD_NOT = 125
+_BY_SIGNAL = 128
+_DEATH = signal.SIGUSR1
+# What is meant for the whole group is for the command.
+_FOR_THE_COMMAND = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+_MOST_SWEEPS = 1_000
+_MOMENT_SECONDS = 0.005
 
 
 class _Program(ctypes.Structure):
@@ -28,20 +38,89 @@ class _Program(ctypes.Structure):
 
 def main(ruleset_fd: str, filter_fd: str, limits: str, *argv: str) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
-    with open(int(filter_fd), "rb") as file:
+    _check(libc.prctl(_SET_REAPER, 1, 0, 0, 0))
+    signal.signal(_DEATH, _end)
+    _check(libc.prctl(_SET_DEATH_SIGNAL, _DEATH, 0, 0, 0))
+    for number in _FOR_THE_COMMAND:
+        signal.signal(number, signal.SIG_IGN)
+    command = os.fork()
+    if command == 0:
+        for number in (*_FOR_THE_COMMAND, _DEATH):
+            signal.signal(number, signal.SIG_DFL)
+        _become(libc, int(ruleset_fd), int(filter_fd), limits, argv)
+    _keep(command, [int(ruleset_fd), int(filter_fd)])
+
+
+def _become(
+    libc: ctypes.CDLL, ruleset_fd: int, filter_fd: int, limits: str, argv: tuple[str, ...]
+) -> None:
+    with open(filter_fd, "rb") as file:
         steps = file.read()
     for limit in filter(None, limits.split(",")):
         name, _, value = limit.partition("=")
         _limit(getattr(resource, name), int(value))
     _check(libc.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0))
     _check(libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
-    _allow_itself(libc, int(ruleset_fd))
-    _check(libc.syscall(_RESTRICT, int(ruleset_fd), 0))
-    os.close(int(ruleset_fd))
+    _allow_itself(libc, ruleset_fd)
+    _check(libc.syscall(_RESTRICT, ruleset_fd, 0))
+    os.close(ruleset_fd)
     program = _Program(len(steps) // _STEP_BYTES, steps)
     number = _SECCOMP[os.uname().machine]
     _check(libc.syscall(number, _SET_FILTER, 0, ctypes.byref(program)))
     os.execv(argv[0], argv)  # noqa: S606
+
+
+def _keep(command: int, fds: list[int]) -> None:
+    """Wait for the command, end all that it has left, and end as it did."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(nothing, fd)
+    for fd in (nothing, *fds):
+        os.close(fd)
+    while True:
+        ended, status = os.wait()
+        if ended == command:
+            break
+    _end_the_others()
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if -code not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code if code >= 0 else _BY_SIGNAL - code)
+
+
+def _end(*_: object) -> None:
+    _end_the_others()
+    os._exit(_COULD_NOT)
+
+
+def _end_the_others() -> None:
+    """Those whom one leaves behind that is ended come to us in turn."""
+    for _ in range(_MOST_SWEEPS):
+        for pid in _children():
+            os.kill(pid, signal.SIGKILL)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(_MOMENT_SECONDS)
+
+
+def _children() -> list[int]:
+    """Nobody else ends and buries them, so their numbers stay theirs."""
+    found: list[int] = []
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                parent = int(file.read().rpartition(b")")[2].split()[1])
+        except OSError:
+            continue
+        if parent == os.getpid():
+            found.append(int(name))
+    return found
 
 
 def _allow_itself(libc: ctypes.CDLL, ruleset_fd: int) -> None:

@@ -20,6 +20,7 @@ _AT_FIRST, _AT_SECOND, _AT_THIRD, _AT_FOURTH = 16, 24, 32, 40
 
 _OTHER_NUMBERING = 0x40000000
 _NEW_THREAD = 0x00010000
+_ITSELF = 0
 _NEW_NAMESPACE = 0x7E020000
 _TYPE_INTO_TERMINAL = (0x5412, 0x541C)
 # A lease makes whoever opens the file wait, and a notice tells of what others do in a folder.
@@ -45,7 +46,7 @@ _UNSEEN = ("clone3", "openat2")
 
 # What is asked about apart, because only some of its uses are refused.
 _BY_ARGUMENT = {
-    *("ioctl", "fcntl", "clone", "fork", "vfork", "socket", "socketpair"),
+    *("ioctl", "fcntl", "clone", "fork", "vfork", "socket", "socketpair", "prlimit64"),
     *_MODES,
     *_OPENS,
     *_UNSEEN,
@@ -60,7 +61,8 @@ def is_known(machine: str | None = None) -> bool:
 def filter_for(profile: Profile, machine: str | None = None, *, fenced: bool = False) -> bytes:
     """The program for one profile, as the kernel takes it.
 
-    Behind a mere fence the network is the machine's own, so there are no sockets. Who only reads is
+    Behind a mere fence the network is the machine's own, so there are no sockets; and so are the
+    processes, of which only its own can be limited. Who only reads is
     kept from the changes that no fence stops; and in a box, where we are root, from those to the
     machine's own devices, which no mount keeps it from.
 
@@ -78,6 +80,8 @@ def filter_for(profile: Profile, machine: str | None = None, *, fenced: bool = F
     ]
     if fenced:
         program += _refuse_all([numbers["socket"]])
+        # Other processes can be named there; a limit ends them as a signal does.
+        program += _refuse_unless(numbers["prlimit64"], _JUMP_IF_EQUAL, [_ITSELF])
     if profile is Profile.READ:
         program += _refuse_all(changes.values())
         program += _refuse_all(numbers[call] for call in ("fork", "vfork") if call in numbers)

@@ -64,6 +64,7 @@ fchmodat              268       53
 unshare               272       97
 perf_event_open       298      241
 fanotify_init         300      262
+prlimit64             302      261
 open_by_handle_at     304      265
 clock_adjtime         305      266
 setns                 308      268

@@ -145,6 +145,21 @@ class CommandValidator:
         reading = read_line(self.rules.command_list, [command, *args])
         return [file.word for file in reading.files if file.by_kind]
 
+    def targets_of(self, command: str, args: Sequence[str] = ()) -> list[str]:
+        """Paths, as they lead from the root, at which or in which it may put new files."""
+        words = self.new_files_of(command, args)
+        paths = (
+            self._from_root(self._in_folder(path)) for word in words for path in _paths_in(word)
+        )
+        return list(dict.fromkeys(filter(None, paths)))
+
+    def judge_landing(self, path: str, true_path: str) -> list[Finding]:
+        """What a new file would be under its true name, where a link at `path` leads there."""
+        return [
+            replace(one, reason=f"{shown(path)} leads to {one.reason}")
+            for one in self._check_kind(true_path, path.endswith("/"))
+        ]
+
     def judge_leading(
         self, command: str, args: Sequence[str], leading: Mapping[str, str]
     ) -> list[Finding]:
@@ -155,10 +170,7 @@ class CommandValidator:
             for path in map(self._in_folder, _paths_in(file.word) if file.by_kind else ()):
                 true_path = leading.get(self._from_root(path) or "")
                 if true_path is not None:
-                    found = self._check_kind(true_path, path.endswith("/"))
-                    findings += [
-                        replace(one, reason=f"{shown(path)} leads to {one.reason}") for one in found
-                    ]
+                    findings += self.judge_landing(path, true_path)
         return list(dict.fromkeys(findings))
 
     def _plain_path(self, word: str) -> str | None:
