@@ -75,8 +75,8 @@ async def build_client(
         Thread(target=files.learn_secrets, name="learn-secrets", daemon=True).start()
         toolbox = load_toolbox()
         toolbox.warn("client")
-        has_packages = any(Path(files.root, name).exists() for name in _MANIFESTS)
-        with _soon(commands.learn_hosts, 0.0 if has_packages else _LATER_SECONDS):
+        seconds = 0.0 if _has_packages(files.root) else _LATER_SECONDS
+        with _soon(commands.learn_hosts, seconds):
             async with HandrailApi(
                 credentials.server, credentials.project_id, credentials.client_token, find_token
             ) as api:
@@ -95,6 +95,10 @@ async def build_client(
 
                 keeper = PolicyKeeper(api, policy, adopt, isolation.walls)
                 yield StreamingClient(api, handler, asking, announce, keeper)
+
+
+def _has_packages(root: str) -> bool:
+    return any(Path(root, name).exists() for name in _MANIFESTS)
 
 
 @contextmanager
