@@ -57,6 +57,15 @@ def unseen_commands(title: str, placeholders: Iterable[str], name: str) -> Itera
             yield forbidden("command.forbidden", f"Command not allowed: {reason}; use {FOUND}")
 
 
+def glued_in(title: str, argv: Iterable[str]) -> Iterator[Finding]:
+    """Refuse words of which only a part is found: the name of a file can make a flag of them."""
+    for word in argv:
+        if FOUND in word and word != FOUND:
+            reason = f"{title} would make {shown(word)} what nobody has seen; {FOUND} stands alone"
+            yield forbidden("command.forbidden", f"Command not allowed: {reason}")
+            return
+
+
 def unclear_scripts(reading: Reading, *, is_elsewhere: bool) -> list[str]:
     """Those of its scripts of which nobody can tell which files they are.
 

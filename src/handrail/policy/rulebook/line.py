@@ -3,14 +3,14 @@
 Nothing here looks at paths: which words may name files is part of what is read.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 
 from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
 from handrail.policy.rulebook.additions import Place, additions
 from handrail.policy.rulebook.bound import bound_files, files_of_module, in_each_of
-from handrail.policy.rulebook.command import CommandRule, Raise, Text
+from handrail.policy.rulebook.command import CommandRule, Text
+from handrail.policy.rulebook.concerns import raised, rule_of, unknown
 from handrail.policy.rulebook.flags import (
     MOST_IN_CLUSTER,
     also_meant,
@@ -26,6 +26,7 @@ from handrail.policy.rulebook.inner import (
     UNSEEN,
     Inner,
     end_of_inner,
+    glued_in,
     is_unseen,
     not_known,
     unclear_scripts,
@@ -33,12 +34,13 @@ from handrail.policy.rulebook.inner import (
     unseen_in,
 )
 from handrail.policy.rulebook.reading import FileWord, Reading, shown, total
-from handrail.policy.rulebook.spelling import code_in_address, refusal_of_a_shells
-
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
-_ADDRESS = re.compile(
-    r".*://|[\w.+-]{1,64}@[\w.-]{1,255}:|(?:git|github|gitlab|bitbucket|gist):", re.DOTALL
+from handrail.policy.rulebook.spelling import (
+    ADDRESS,
+    ASSIGNMENT,
+    code_in_address,
+    refusal_of_a_shells,
 )
+
 _MOST_TEXT_CHARS = 4_000
 
 
@@ -113,7 +115,7 @@ class Line:
     def _take_operand(self, word: str, meant: Sequence[str]) -> None:
         rule = self._rule
         self._raise_on(meant)
-        if rule.runs is not None and _ASSIGNMENT.fullmatch(word):
+        if rule.runs is not None and ASSIGNMENT.fullmatch(word):
             return
         if rule.subs:
             self._read_sub(word)
@@ -127,14 +129,14 @@ class Line:
 
     def _take_flag(self, word: str, names: Sequence[str]) -> None:
         rule = self._rule
-        raised = self._raise_on([*names, *also_meant(word, rule)])
-        unknown = [name for name in names if not rule.knows(name)]
-        if unknown and rule.is_strict:
-            for name in unknown:
-                if name not in raised:
+        told = self._raise_on([*names, *also_meant(word, rule)])
+        strange = [name for name in names if not rule.knows(name)]
+        if strange and rule.is_strict:
+            for name in strange:
+                if name not in told:
                     self._note_unknown(name)
         # What follows a flag we do not know may be its value, and no text.
-        self._has_no_text |= bool(unknown) or not rule.instead.isdisjoint(names)
+        self._has_no_text |= bool(strange) or not rule.instead.isdisjoint(names)
         self._may_have_more |= not rule.free_with.isdisjoint(names)
         flag = rule.in_full(names[-1])
         if flag in rule.replaces:
@@ -145,10 +147,12 @@ class Line:
             if flag in rule.runs_named:
                 self._read_named(value)
         if rule.text is not Text.ALL:
-            self._files += filter(None, possible_values(word, names, unknown, rule))
+            self._files += filter(None, possible_values(word, names, strange, rule))
         if flag in rule.runs_after:
             start, self._next = self._next, end_of_inner(self._words, self._next)
-            self._read_inner(self._words[start : self._next], is_elsewhere=flag in ELSEWHERE)
+            argv = self._words[start : self._next]
+            self._findings += glued_in(f"{self._title} {flag}", argv)
+            self._read_inner(argv, is_elsewhere=flag in ELSEWHERE)
             self._next += 1
         if flag in rule.last:
             self._files += self._take_rest()
@@ -189,16 +193,16 @@ class Line:
         return self._pop() if is_there else ""
 
     def _raise_on(self, names: Iterable[str]) -> set[str]:
-        raised: set[str] = set()
+        found: set[str] = set()
         rule = self._rule
         if not rule.raises and not rule.broad_on:
-            return raised
+            return found
         for name in names:
             self._leads_elsewhere = self._leads_elsewhere or rule.is_broad_on(name)
             for reason in rule.raised_by(name):
-                raised.add(name)
-                self._findings.append(self._finding(reason, name))
-        return raised
+                found.add(name)
+                self._findings.append(raised(self._title, name, reason))
+        return found
 
     def _read_sub(self, word: str) -> None:
         at = self._at + self._next
@@ -268,21 +272,11 @@ class Line:
             self._note_unknown(text)
 
     def _note_unknown(self, word: str, reason: str = "") -> None:
-        level = self._rule.other
-        told = f"{self._title} {shown(word)} {reason or 'is not known to be harmless'}"
-        if level is RiskLevel.FORBIDDEN:
-            told = f"Command not allowed: {self._title} {shown(word)} is not known here"
-        self._findings.append(Finding(self._rule_name, told, level))
-
-    def _finding(self, why: Raise, word: str) -> Finding:
-        reason = f"{self._title} {shown(word)} {why.reason}"
-        if why.to is RiskLevel.FORBIDDEN:
-            return forbidden("command.forbidden", f"Command not allowed: {reason}")
-        return Finding(self._rule_name, reason, why.to)
+        self._findings.append(unknown(self._title, word, self._rule, reason))
 
     @property
     def _rule_name(self) -> str:
-        return f"command.{self._name}"
+        return rule_of(self._title)
 
     @property
     def _name(self) -> str:
@@ -339,7 +333,7 @@ class Line:
         return not hands_on and not self._goes_elsewhere()
 
     def _goes_elsewhere(self) -> bool:
-        return self._leads_elsewhere or any(map(_ADDRESS.match, self._files))
+        return self._leads_elsewhere or any(map(ADDRESS.match, self._files))
 
     def _profile(self, *, changes: bool) -> Profile:
         """Only what is low is at home where nothing can be written and no program be started."""
