@@ -5,6 +5,10 @@ import shlex
 import pytest
 
 from handrail.core.risk import RiskLevel, worst
+from handrail.policy.rulebook.command import CommandRule
+from handrail.policy.rulebook.inner import UNSEEN
+from handrail.policy.rulebook.rules import default_rules
+from handrail.policy.rulebook.settings import PACKS
 from handrail.policy.validators.commands import CommandValidator
 
 COMMANDS = CommandValidator("/home/ada/project")
@@ -35,3 +39,72 @@ def test_the_name_of_a_file_makes_no_flag(line: str) -> None:
 @pytest.mark.parametrize("line", ["find . -exec cat {} ';'", "find . -exec awk '{print}' a ';'"])
 def test_what_is_found_stands_alone(line: str) -> None:
     assert risk_of(line) is MEDIUM
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "find . -name Makefile -exec sed -i s/orig/X/ {} ';'",
+        "find . -name Makefile -exec sort -o {} payload ';'",
+        "find . -name Makefile -exec uniq payload {} ';'",
+        "find . -execdir git add {} +",
+        "find . -exec env nice git mv a {} ';'",
+    ],
+)
+def test_who_writes_on_what_is_found_is_looked_at_each_time(line: str) -> None:
+    assert risk_of(line) is HIGH
+    command, *args = shlex.split(line)
+    assert COMMANDS.class_of(command, args) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["xargs uniq", "xargs sed s/a/b/", "xargs rg", "xargs mkdir -p", "xargs git mv", "xargs ruff"],
+)
+def test_who_can_write_by_words_that_nobody_has_seen_is_looked_at_each_time(line: str) -> None:
+    assert risk_of(line) is HIGH
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "xargs npm view",
+            "xargs npm ls",
+            "xargs npm fund",
+            "xargs npm audit",
+            "xargs npm outdated",
+        ),
+        *("xargs yarn test", "xargs yarn run x", "xargs -I {} yarn run {}", "xargs env yarn run x"),
+    ],
+)
+def test_words_that_nobody_has_seen_are_refused_where_one_of_them_would_be(line: str) -> None:
+    assert risk_of(line) is FORBIDDEN
+
+
+@pytest.mark.parametrize("line", ["xargs grep x", "xargs wc -l", "xargs git status"])
+def test_what_only_looks_does_so_with_any_words(line: str) -> None:
+    assert risk_of(line) is MEDIUM
+
+
+# What is raised there reads other files, waits, or fails in a box.
+ONLY_LOOKING = {"tail", "wc", "date", "du", "diff", "jq", "sha256sum"}
+
+
+def leaves(title: str, rule: CommandRule) -> list[tuple[str, CommandRule]]:
+    within = [leaf for sub in rule.subs for leaf in leaves(f"{title} {max(sub.names)}", sub)]
+    return within or [(title, rule)]
+
+
+@pytest.mark.parametrize(
+    ("title", "rule"),
+    [
+        pytest.param(title, rule, id=title)
+        for row in default_rules(PACKS).commands
+        for title, rule in leaves("sha256sum" if "sha256sum" in row.names else max(row.names), row)
+        if rule.risk is RiskLevel.LOW and rule.runs is None
+    ],
+)
+def test_what_only_looks_says_so_of_any_words(title: str, rule: CommandRule) -> None:
+    does_more = bool(rule.raises or rule.writes or rule.operands is not None)
+    assert not does_more or rule.raised_by(UNSEEN) or title in ONLY_LOOKING

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
+from handrail.core.box import Profile
 from handrail.core.risk import Finding, RiskLevel, forbidden
 from handrail.policy.rulebook.reading import Reading, shown
 
@@ -64,6 +65,24 @@ def glued_in(title: str, argv: Iterable[str]) -> Iterator[Finding]:
             reason = f"{title} would make {shown(word)} what nobody has seen; {FOUND} stands alone"
             yield forbidden("command.forbidden", f"Command not allowed: {reason}")
             return
+
+
+def handed_on(
+    rule: str, title: str, argv: Sequence[str], further: Sequence[str], read: Reading
+) -> Iterator[Finding]:
+    """What it means that a command gets words that nobody has seen.
+
+    What can only look can do so with any words; rows of its own say where that is not so. A thing
+    that was found is no flag, whatever its name: it begins with where the search began.
+    """
+    if read.profile is Profile.READ or not (further or FOUND in argv):
+        return
+    told = f"{title} hands {argv[0]} words that nobody has seen"
+    if further and read.touchy:
+        reason = f"Command not allowed: {told}; it can become what is refused"
+        yield forbidden("command.forbidden", reason)
+    else:
+        yield Finding(rule, f"{told}, and they can say what it writes or runs", RiskLevel.HIGH)
 
 
 def unclear_scripts(reading: Reading, *, is_elsewhere: bool) -> list[str]:

@@ -27,6 +27,7 @@ from handrail.policy.rulebook.inner import (
     Inner,
     end_of_inner,
     glued_in,
+    handed_on,
     is_unseen,
     not_known,
     unclear_scripts,
@@ -229,6 +230,7 @@ class Line:
         argv = [unseen_in(word, self._placeholders) for word in argv]
         at = self._at + self._next - len(argv)
         read = self._run_by.read([*argv, *further], at)
+        self._findings += handed_on(self._rule_name, self._title, argv, further, read)
         if unclear := unclear_scripts(read, is_elsewhere=is_elsewhere):
             self._findings.append(not_known(self._rule_name, self._title, unclear[0]))
             read = read._replace(scripts=(), says_all=False)
@@ -310,6 +312,7 @@ class Line:
                 says_all=self._says_all(),
                 networks=(self._name,) if profile is Profile.NET else (),
                 listens=rule.script and not self._inner and self._operands[:1] in ([], ["-"]),
+                touchy=self._is_touchy(),
             )
         if self._sub is not None:
             own = own.beside(self._sub)
@@ -331,6 +334,11 @@ class Line:
     def _says_all(self) -> bool:
         hands_on = self._inner or self._is_named or self._rule.runs is not None
         return not hands_on and not self._goes_elsewhere()
+
+    def _is_touchy(self) -> bool:
+        """Whether a further word could have it refused; a row on such words has said what it is."""
+        hands_on = self._inner or self._sub is not None
+        return not hands_on and self._rule.can_be_forbidden and not self._rule.raised_by(UNSEEN)
 
     def _goes_elsewhere(self) -> bool:
         return self._leads_elsewhere or any(map(ADDRESS.match, self._files))
