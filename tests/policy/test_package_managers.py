@@ -2,6 +2,7 @@
 
 import pytest
 
+from handrail.core.box import Profile
 from handrail.core.risk import RiskLevel, worst
 from handrail.policy.validators.commands import CommandValidator
 from handrail.policy.validators.scripts import ScriptValidator
@@ -85,6 +86,22 @@ def test_a_grant_for_files_covers_patterns_as_before() -> None:
 @pytest.mark.parametrize("line", ["python -m pip install x", "timeout 5 python3 -m pip list"])
 def test_a_module_of_the_folder_that_hides_a_tool_is_bound(line: str) -> None:
     assert {"pip.py", "pip/__main__.py"} <= files_run_by(line)
+
+
+@pytest.mark.parametrize("line", ["python3 -m npm install x", "python3 -um git fetch origin"])
+def test_a_module_that_the_workspace_can_bring_has_no_network(line: str) -> None:
+    command, *args = line.split()
+    stage = COMMANDS.stage_of(command, args)
+    assert risk_of(line) >= HIGH
+    assert (stage.profile, stage.networks) == (Profile.WRITE, ())
+
+
+@pytest.mark.parametrize("line", ["python3 -m pip install x", "python3.10 -m uv sync"])
+def test_a_tool_of_pythons_own_takes_no_module_of_the_workspace(line: str) -> None:
+    command, *args = line.split()
+    stage = COMMANDS.stage_of(command, args)
+    assert stage.argv == (command, "-I", *args)
+    assert stage.profile is Profile.NET
 
 
 def test_to_run_a_module_is_no_class() -> None:

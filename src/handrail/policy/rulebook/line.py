@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
 from handrail.policy.rulebook.additions import Place, additions
-from handrail.policy.rulebook.bound import bound_files, files_of_module, in_each_of
+from handrail.policy.rulebook.bound import bound_files, in_each_of
 from handrail.policy.rulebook.command import CommandRule, Text
 from handrail.policy.rulebook.concerns import raised, rule_of, unknown
 from handrail.policy.rulebook.flags import (
@@ -34,6 +34,7 @@ from handrail.policy.rulebook.inner import (
     unseen_commands,
     unseen_in,
 )
+from handrail.policy.rulebook.modules import files_of_module, isolation, read_module
 from handrail.policy.rulebook.reading import FileWord, Reading, shown, total
 from handrail.policy.rulebook.spelling import (
     ADDRESS,
@@ -59,6 +60,7 @@ class Line:
     ):
         self._rule = rule
         self._title = title
+        self._rule_name = rule_of(title)
         self._words = words
         self._at = at
         self._run_by = inner
@@ -73,7 +75,7 @@ class Line:
         self._end_of_flags: int | None = None
         self._has_no_text = False
         self._may_have_more = False
-        self._is_named = False
+        self._module: str | None = None
         self._placeholders: list[str] = []
         self._is_broad = rule.broad or rule.runs is not None
         self._leads_elsewhere = False
@@ -240,10 +242,10 @@ class Line:
         """A name that may be a command's; the words behind it are its own in any case."""
         at = self._at + self._next - 1
         rest = self._take_rest()
-        self._is_named = True
+        self._module = name
         self._scripts += files_of_module(name)
         if self._run_by.knows(name):
-            self._inner.append(self._run_by.read([name, *rest], at))
+            self._inner.append(read_module(self._title, [name, *rest], at, self._run_by))
         else:
             self._files += rest
 
@@ -276,14 +278,6 @@ class Line:
     def _note_unknown(self, word: str, reason: str = "") -> None:
         self._findings.append(unknown(self._title, word, self._rule, reason))
 
-    @property
-    def _rule_name(self) -> str:
-        return rule_of(self._title)
-
-    @property
-    def _name(self) -> str:
-        return self._title.partition(" ")[0]
-
     def _reading(self) -> Reading:
         rule, findings = self._rule, self._findings
         if rule.risk > RiskLevel.LOW and self._sub is None:
@@ -307,10 +301,11 @@ class Line:
                     Place(self._at, self._words, self._end_of_flags),
                     is_alone=len(self._operands) == 1,
                     is_high=is_high,
-                ),
+                )
+                + isolation(self._module, self._at),
                 scripts=bound_files(rule, self._scripts, self._homes),
                 says_all=self._says_all(),
-                networks=(self._name,) if profile is Profile.NET else (),
+                networks=(self._title.partition(" ")[0],) if profile is Profile.NET else (),
                 listens=rule.script and not self._inner and self._operands[:1] in ([], ["-"]),
                 touchy=self._is_touchy(),
             )
@@ -332,7 +327,7 @@ class Line:
         return tuple(self._title.split(" "))
 
     def _says_all(self) -> bool:
-        hands_on = self._inner or self._is_named or self._rule.runs is not None
+        hands_on = self._inner or self._module is not None or self._rule.runs is not None
         return not hands_on and not self._goes_elsewhere()
 
     def _is_touchy(self) -> bool:
