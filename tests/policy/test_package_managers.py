@@ -135,3 +135,12 @@ def test_code_on_the_line_is_asked_for_each_time(flag: str, value: str) -> None:
 @pytest.mark.parametrize("name", ["NPM_CONFIG_SCRIPT_SHELL", "npm_Config_x", "YARN_RC", "yarn_x"])
 def test_settings_of_package_managers_come_by_no_variable(name: str) -> None:
     assert risk_of(f"env {name}=./x npm test") is FORBIDDEN
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["pip install -r req.txt", "pip install x -creq.txt", "uv pip install --requirement=req.txt"],
+)
+def test_a_list_of_packages_is_bound_and_asked_for_each_time(line: str) -> None:
+    assert files_run_by(line) == {"req.txt"}
+    assert not is_grantable(line)
