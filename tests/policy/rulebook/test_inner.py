@@ -108,3 +108,15 @@ def leaves(title: str, rule: CommandRule) -> list[tuple[str, CommandRule]]:
 def test_what_only_looks_says_so_of_any_words(title: str, rule: CommandRule) -> None:
     does_more = bool(rule.raises or rule.writes or rule.operands is not None)
     assert not does_more or rule.raised_by(UNSEEN) or title in ONLY_LOOKING
+
+
+@pytest.mark.parametrize(
+    "line", ["pytest -q a.py @args", "python3 -m pytest @args", "gcc @args"]
+)
+def test_words_of_a_file_are_refused_where_one_of_them_would_be(line: str) -> None:
+    assert risk_of(line) is FORBIDDEN
+
+
+def test_words_of_a_file_are_looked_at_each_time() -> None:
+    assert COMMANDS.class_of("ruff", ["check", "src"]) is not None
+    assert COMMANDS.class_of("ruff", ["check", "@args"]) is None
