@@ -110,9 +110,7 @@ def test_what_only_looks_says_so_of_any_words(title: str, rule: CommandRule) -> 
     assert not does_more or rule.raised_by(UNSEEN) or title in ONLY_LOOKING
 
 
-@pytest.mark.parametrize(
-    "line", ["pytest -q a.py @args", "python3 -m pytest @args", "gcc @args"]
-)
+@pytest.mark.parametrize("line", ["pytest -q a.py @args", "python3 -m pytest @args", "gcc @args"])
 def test_words_of_a_file_are_refused_where_one_of_them_would_be(line: str) -> None:
     assert risk_of(line) is FORBIDDEN
 
@@ -120,3 +118,12 @@ def test_words_of_a_file_are_refused_where_one_of_them_would_be(line: str) -> No
 def test_words_of_a_file_are_looked_at_each_time() -> None:
     assert COMMANDS.class_of("ruff", ["check", "src"]) is not None
     assert COMMANDS.class_of("ruff", ["check", "@args"]) is None
+
+
+def test_every_file_that_is_run_is_bound() -> None:
+    stage = COMMANDS.stage_of("node", ["--test", "a.test.js", "b.test.js"])
+    assert {"a.test.js", "b.test.js"} <= {script.path for script in stage.scripts}
+
+
+def test_which_files_a_pattern_is_nobody_has_seen() -> None:
+    assert risk_of("node --test 'tests/**/*.js'") is HIGH

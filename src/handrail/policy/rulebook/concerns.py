@@ -1,6 +1,8 @@
 """What is said of a command's words, by the rule of the command."""
 
-from handrail.core.risk import Finding, RiskLevel, forbidden
+from collections.abc import Sequence
+
+from handrail.core.risk import Finding, Layer, RiskLevel, forbidden
 from handrail.policy.rulebook.command import CommandRule, Raise
 from handrail.policy.rulebook.reading import shown
 
@@ -23,3 +25,10 @@ def unknown(title: str, word: str, rule: CommandRule, reason: str = "") -> Findi
     if rule.other is RiskLevel.FORBIDDEN:
         told = f"Command not allowed: {title} {shown(word)} is not known here"
     return Finding(rule_of(title), told, rule.other)
+
+
+def by_layer(findings: Sequence[Finding], layer: Layer) -> tuple[Finding, ...]:
+    """The findings of a rule that came from this layer."""
+    if layer is Layer.SHIPPED:
+        return tuple(findings)
+    return tuple([finding.by(layer) for finding in findings])

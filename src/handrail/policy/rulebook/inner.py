@@ -13,6 +13,7 @@ FOUND = "{}"
 UNSEEN = "{...}"
 # Flags of find behind which a command runs in the folder of each thing that is found.
 ELSEWHERE = frozenset({"-execdir", "-okdir"})
+_OF_GLOBS = frozenset("*?[{(")
 _PLACEHOLDER = re.compile(r"[^a-z0-9.=/-]+")
 
 
@@ -96,3 +97,9 @@ def unclear_scripts(reading: Reading, *, is_elsewhere: bool) -> list[str]:
 def not_known(rule: str, title: str, script: str) -> Finding:
     reason = f"{title} runs {shown(script)}, and nobody can tell which file it is"
     return Finding(rule, reason, RiskLevel.HIGH)
+
+
+def hidden_in(rule: str, title: str, scripts: Iterable[str]) -> Iterator[Finding]:
+    """That a program which knows patterns would take one of these for several files."""
+    hidden = [word for word in scripts if not _OF_GLOBS.isdisjoint(word)]
+    return (not_known(rule, title, word) for word in hidden[:1])

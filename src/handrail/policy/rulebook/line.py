@@ -10,7 +10,7 @@ from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
 from handrail.policy.rulebook.additions import Place, additions
 from handrail.policy.rulebook.bound import bound_files, in_each_of
 from handrail.policy.rulebook.command import CommandRule, Text
-from handrail.policy.rulebook.concerns import raised, rule_of, unknown
+from handrail.policy.rulebook.concerns import by_layer, raised, rule_of, unknown
 from handrail.policy.rulebook.flags import (
     MOST_IN_CLUSTER,
     also_meant,
@@ -28,6 +28,7 @@ from handrail.policy.rulebook.inner import (
     end_of_inner,
     glued_in,
     handed_on,
+    hidden_in,
     is_unseen,
     not_known,
     unclear_scripts,
@@ -75,6 +76,7 @@ class Line:
         self._end_of_flags: int | None = None
         self._has_no_text = False
         self._may_have_more = False
+        self._runs_all = False
         self._module: str | None = None
         self._placeholders: list[str] = []
         self._is_broad = rule.broad or rule.runs is not None
@@ -128,7 +130,11 @@ class Line:
         else:
             self._operands.append(word)
             if rule.options_first:
-                self._files += self._take_rest()
+                rest = self._take_rest()
+                self._files += rest
+                if self._runs_all:
+                    self._scripts += rest
+                    self._findings += hidden_in(self._rule_name, self._title, [word, *rest])
 
     def _take_flag(self, word: str, names: Sequence[str]) -> None:
         rule = self._rule
@@ -141,6 +147,7 @@ class Line:
         # What follows a flag we do not know may be its value, and no text.
         self._has_no_text |= bool(strange) or not rule.instead.isdisjoint(names)
         self._may_have_more |= not rule.free_with.isdisjoint(names)
+        self._runs_all |= not rule.scripts_with.isdisjoint(names)
         flag = rule.in_full(names[-1])
         if flag in rule.replaces:
             self._placeholders.append(self._value_ahead(word, flag))
@@ -284,7 +291,7 @@ class Line:
             findings.insert(0, Finding(self._rule_name, f"{self._title} {rule.reason}", rule.risk))
         if rule.layer is Layer.PROJECT:
             # What its words mean is known to the rule that lists the command.
-            own = Reading(self._by_layer(), kind=self._kind())
+            own = Reading(by_layer(findings, rule.layer), kind=self._kind())
         else:
             findings += filter(None, map(refusal_of_a_shells, self._files))
             changes = bool(findings) and worst(findings) > RiskLevel.LOW
@@ -292,7 +299,7 @@ class Line:
             profile = self._profile(changes=changes)
             is_high = changes and worst(findings) >= RiskLevel.HIGH
             own = Reading(
-                self._by_layer(),
+                by_layer(findings, rule.layer),
                 tuple([FileWord(word, changes, by_kind) for word in self._files]),
                 self._kind(),
                 profile,
@@ -312,12 +319,6 @@ class Line:
         if self._sub is not None:
             own = own.beside(self._sub)
         return total([own, *self._inner]) if self._inner else own
-
-    def _by_layer(self) -> tuple[Finding, ...]:
-        layer = self._rule.layer
-        if layer is Layer.SHIPPED:
-            return tuple(self._findings)
-        return tuple([finding.by(layer) for finding in self._findings])
 
     def _kind(self) -> tuple[str, ...] | None:
         if self._is_broad or self._inner or self._goes_elsewhere():
