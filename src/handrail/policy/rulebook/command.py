@@ -27,6 +27,7 @@ class Raise:
     words: tuple[str, ...]
     to: RiskLevel
     reason: str
+    beside: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,11 +147,12 @@ def _refuse_what_is_out_of_place(row: RuleRow) -> None:
 
 
 def _read_raise(row: RuleRow) -> Raise:
-    row.allow_keys("on", "to", "reason")
+    row.allow_keys("on", "to", "reason", "beside")
     return Raise(
         words=tuple(row.texts("on")),
         to=_level(row, row.text("to")),
         reason=row.text("reason"),
+        beside=_words(row, "beside"),
     )
 
 

@@ -79,6 +79,7 @@ class Line:
         self._runs_all = False
         self._module: str | None = None
         self._placeholders: list[str] = []
+        self._named: set[str] = set()
         self._is_broad = rule.broad or rule.runs is not None
         self._leads_elsewhere = False
 
@@ -209,9 +210,11 @@ class Line:
             return found
         for name in names:
             self._leads_elsewhere = self._leads_elsewhere or rule.is_broad_on(name)
+            self._named.add(rule.in_full(name))
             for reason in rule.raised_by(name):
-                found.add(name)
-                self._findings.append(raised(self._title, name, reason))
+                if not reason.beside or not reason.beside.isdisjoint(self._named):
+                    found.add(name)
+                    self._findings.append(raised(self._title, name, reason))
         return found
 
     def _read_sub(self, word: str) -> None:
