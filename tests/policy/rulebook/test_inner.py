@@ -127,3 +127,25 @@ def test_every_file_that_is_run_is_bound() -> None:
 
 def test_which_files_a_pattern_is_nobody_has_seen() -> None:
     assert risk_of("node --test 'tests/**/*.js'") is HIGH
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "env COMPILER_PATH=./evil gcc a.c",
+        "env GCC_EXEC_PREFIX=./evil/ gcc a.c",
+        "env 'ZIPOPT=-T -TT ./x' zip a.zip b",
+        "env PYTEST_ADDOPTS=--basetemp=src pytest",
+        "env PIP_REQUIREMENT=req.txt pip install x",
+        "env RUSTFLAGS=-Clinker=./x cargo build",
+        "gcc -Wl,--plugi,./p.so a.c",
+        "gcc -Xlinker --plugin -Xlinker ./p.so a.c",
+    ],
+)
+def test_what_is_refused_is_so_by_a_variable_and_by_the_linker(line: str) -> None:
+    assert risk_of(line) is FORBIDDEN
+
+
+@pytest.mark.parametrize("line", ["cargo rustc -- -C linker=./x", "go build -ldflags=-extld=./x"])
+def test_a_linker_of_the_workspace_is_looked_at_each_time(line: str) -> None:
+    assert risk_of(line) is HIGH
