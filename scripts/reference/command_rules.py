@@ -92,7 +92,8 @@ def _row(rule: CommandRule, title: str, examples: list[tuple[str, RiskLevel]]) -
 
 
 def _raised(rule: Raise) -> str:
-    return f"{_emphatic(rule.to)} with {codes(rule.words)}: {rule.reason}"
+    beside = f" beside {codes(sorted(rule.beside))}" if rule.beside else ""
+    return f"{_emphatic(rule.to)} with {codes(rule.words)}{beside}: {rule.reason}"
 
 
 def _otherwise(rule: CommandRule) -> str:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from handrail.core.box import Profile
 from handrail.core.risk import RiskLevel, worst
 from handrail.policy.validators.commands import CommandValidator
 from handrail.policy.validators.scripts import ScriptValidator
@@ -87,6 +88,22 @@ def test_a_module_of_the_folder_that_hides_a_tool_is_bound(line: str) -> None:
     assert {"pip.py", "pip/__main__.py"} <= files_run_by(line)
 
 
+@pytest.mark.parametrize("line", ["python3 -m npm install x", "python3 -um git fetch origin"])
+def test_a_module_that_the_workspace_can_bring_has_no_network(line: str) -> None:
+    command, *args = line.split()
+    stage = COMMANDS.stage_of(command, args)
+    assert risk_of(line) >= HIGH
+    assert (stage.profile, stage.networks) == (Profile.WRITE, ())
+
+
+@pytest.mark.parametrize("line", ["python3 -m pip install x", "python3.10 -m uv sync"])
+def test_a_tool_of_pythons_own_takes_no_module_of_the_workspace(line: str) -> None:
+    command, *args = line.split()
+    stage = COMMANDS.stage_of(command, args)
+    assert stage.argv == (command, "-I", *args)
+    assert stage.profile is Profile.NET
+
+
 def test_to_run_a_module_is_no_class() -> None:
     assert not is_grantable("python -m web.app")
 
@@ -118,3 +135,12 @@ def test_code_on_the_line_is_asked_for_each_time(flag: str, value: str) -> None:
 @pytest.mark.parametrize("name", ["NPM_CONFIG_SCRIPT_SHELL", "npm_Config_x", "YARN_RC", "yarn_x"])
 def test_settings_of_package_managers_come_by_no_variable(name: str) -> None:
     assert risk_of(f"env {name}=./x npm test") is FORBIDDEN
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["pip install -r req.txt", "pip install x -creq.txt", "uv pip install --requirement=req.txt"],
+)
+def test_a_list_of_packages_is_bound_and_asked_for_each_time(line: str) -> None:
+    assert files_run_by(line) == {"req.txt"}
+    assert not is_grantable(line)

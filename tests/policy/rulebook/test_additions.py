@@ -139,7 +139,7 @@ def test_what_two_rules_add_is_added_once() -> None:
         ("do 2 shop buy a", NET),
         ("seek .", READ),
         ("seek . -run look x ;", WRITE),
-        ("act -m shop buy x", NET),
+        ("act -m shop buy x", WRITE),
         ("act -m play shop buy x", WRITE),
         ("shop", WRITE),
         ("shop list", READ),

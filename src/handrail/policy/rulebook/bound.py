@@ -13,14 +13,6 @@ def bound_files(rule: CommandRule, scripts: Sequence[str], homes: Sequence[str])
     return in_each_of(homes, [*named, *rule.obeys])
 
 
-def files_of_module(name: str) -> list[str]:
-    """Files of the folder that Python takes for a module of this name, before any other."""
-    way = name.replace(".", "/")
-    package = way.partition("/")[0]
-    files = [f"{way}.py", f"{way}.pyc", f"{package}/__init__.py", f"{way}/__main__.py"]
-    return files if name and "/" not in name else []
-
-
 def in_each_of(homes: Sequence[str], files: Iterable[str]) -> tuple[str, ...]:
     places = dict.fromkeys(["", *homes, "/".join(homes)])
     return tuple([f"{home}/{name}" if home else name for name in files for home in places])

@@ -27,6 +27,7 @@ class Raise:
     words: tuple[str, ...]
     to: RiskLevel
     reason: str
+    beside: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class CommandRule:
     text: Text = Text.NONE
     script: bool = False
     script_flags: frozenset[str] = frozenset()
+    scripts_with: frozenset[str] = frozenset()
     script_endings: tuple[str, ...] = ()
     obeys: tuple[str, ...] = ()
     obeys_in: frozenset[str] = frozenset()
@@ -119,7 +121,7 @@ class CommandRule:
     def _calm_flags(self) -> frozenset[str]:
         """Flags that mean nothing at all to us, so that there is nothing to think about."""
         eventful = self.closing | self.instead | self.free_with | self.last | self.runs_after
-        eventful |= self.replaces | self.suffixes
+        eventful |= self.replaces | self.suffixes | self.scripts_with
         return frozenset(
             flag
             for flag in self.flags - eventful

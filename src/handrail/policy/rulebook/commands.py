@@ -24,7 +24,7 @@ _KEYS = (
     *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
     *("script", "script_flags", "script_endings", "obeys", "obeys_in", "free_with", "runs"),
     *("unseen", "runs_after", "replaces", "runs_named", "sub", "other", "strict", "clusters"),
-    *("letters",),
+    *("letters", "scripts_with"),
     *(
         "options_first",
         "writes",
@@ -41,6 +41,7 @@ _KEYS = (
 _NOT_FOR_PROJECTS = (
     *("plain", "profile", "before", "after", "after_one", "script", "script_flags", "obeys"),
     *("script_endings", "obeys_in", "runs", "runs_after", "runs_named", "unseen", "replaces"),
+    "scripts_with",
 )
 _HANDS_ITS_WORDS_ON = ("runs", "runs_after", "runs_named", "last", "options_first")
 _UNKNOWN = "is on the list, but nothing more is known of it"
@@ -90,6 +91,7 @@ def _read_rule(
         text=_text(row),
         script=_typed(row, "script", bool) is True,
         script_flags=_words(row, "script_flags"),
+        scripts_with=_words(row, "scripts_with"),
         script_endings=tuple(row.texts("script_endings", [])),
         obeys=tuple(row.texts("obeys", [])),
         obeys_in=_words(row, "obeys_in"),
@@ -145,11 +147,12 @@ def _refuse_what_is_out_of_place(row: RuleRow) -> None:
 
 
 def _read_raise(row: RuleRow) -> Raise:
-    row.allow_keys("on", "to", "reason")
+    row.allow_keys("on", "to", "reason", "beside")
     return Raise(
         words=tuple(row.texts("on")),
         to=_level(row, row.text("to")),
         reason=row.text("reason"),
+        beside=_words(row, "beside"),
     )
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
+from handrail.core.box import Profile
 from handrail.core.risk import Finding, RiskLevel, forbidden
 from handrail.policy.rulebook.reading import Reading, shown
 
@@ -12,6 +13,7 @@ FOUND = "{}"
 UNSEEN = "{...}"
 # Flags of find behind which a command runs in the folder of each thing that is found.
 ELSEWHERE = frozenset({"-execdir", "-okdir"})
+_OF_GLOBS = frozenset("*?[{(")
 _PLACEHOLDER = re.compile(r"[^a-z0-9.=/-]+")
 
 
@@ -57,6 +59,33 @@ def unseen_commands(title: str, placeholders: Iterable[str], name: str) -> Itera
             yield forbidden("command.forbidden", f"Command not allowed: {reason}; use {FOUND}")
 
 
+def glued_in(title: str, argv: Iterable[str]) -> Iterator[Finding]:
+    """Refuse words of which only a part is found: the name of a file can make a flag of them."""
+    for word in argv:
+        if FOUND in word and word != FOUND:
+            reason = f"{title} would make {shown(word)} what nobody has seen; {FOUND} stands alone"
+            yield forbidden("command.forbidden", f"Command not allowed: {reason}")
+            return
+
+
+def handed_on(
+    rule: str, title: str, argv: Sequence[str], further: Sequence[str], read: Reading
+) -> Iterator[Finding]:
+    """What it means that a command gets words that nobody has seen.
+
+    What can only look can do so with any words; rows of its own say where that is not so. A thing
+    that was found is no flag, whatever its name: it begins with where the search began.
+    """
+    if read.profile is Profile.READ or not (further or FOUND in argv):
+        return
+    told = f"{title} hands {argv[0]} words that nobody has seen"
+    if further and read.touchy:
+        reason = f"Command not allowed: {told}; it can become what is refused"
+        yield forbidden("command.forbidden", reason)
+    else:
+        yield Finding(rule, f"{told}, and they can say what it writes or runs", RiskLevel.HIGH)
+
+
 def unclear_scripts(reading: Reading, *, is_elsewhere: bool) -> list[str]:
     """Those of its scripts of which nobody can tell which files they are.
 
@@ -68,3 +97,9 @@ def unclear_scripts(reading: Reading, *, is_elsewhere: bool) -> list[str]:
 def not_known(rule: str, title: str, script: str) -> Finding:
     reason = f"{title} runs {shown(script)}, and nobody can tell which file it is"
     return Finding(rule, reason, RiskLevel.HIGH)
+
+
+def hidden_in(rule: str, title: str, scripts: Iterable[str]) -> Iterator[Finding]:
+    """That a program which knows patterns would take one of these for several files."""
+    hidden = [word for word in scripts if not _OF_GLOBS.isdisjoint(word)]
+    return (not_known(rule, title, word) for word in hidden[:1])

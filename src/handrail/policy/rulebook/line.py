@@ -3,14 +3,14 @@
 Nothing here looks at paths: which words may name files is part of what is read.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 
 from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
 from handrail.policy.rulebook.additions import Place, additions
-from handrail.policy.rulebook.bound import bound_files, files_of_module, in_each_of
-from handrail.policy.rulebook.command import CommandRule, Raise, Text
+from handrail.policy.rulebook.bound import bound_files, in_each_of
+from handrail.policy.rulebook.command import CommandRule, Text
+from handrail.policy.rulebook.concerns import by_layer, raised, rule_of, unknown
 from handrail.policy.rulebook.flags import (
     MOST_IN_CLUSTER,
     also_meant,
@@ -26,19 +26,24 @@ from handrail.policy.rulebook.inner import (
     UNSEEN,
     Inner,
     end_of_inner,
+    glued_in,
+    handed_on,
+    hidden_in,
     is_unseen,
     not_known,
     unclear_scripts,
     unseen_commands,
     unseen_in,
 )
+from handrail.policy.rulebook.modules import files_of_module, isolation, read_module
 from handrail.policy.rulebook.reading import FileWord, Reading, shown, total
-from handrail.policy.rulebook.spelling import code_in_address, refusal_of_a_shells
-
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
-_ADDRESS = re.compile(
-    r".*://|[\w.+-]{1,64}@[\w.-]{1,255}:|(?:git|github|gitlab|bitbucket|gist):", re.DOTALL
+from handrail.policy.rulebook.spelling import (
+    ADDRESS,
+    ASSIGNMENT,
+    code_in_address,
+    refusal_of_a_shells,
 )
+
 _MOST_TEXT_CHARS = 4_000
 
 
@@ -56,6 +61,7 @@ class Line:
     ):
         self._rule = rule
         self._title = title
+        self._rule_name = rule_of(title)
         self._words = words
         self._at = at
         self._run_by = inner
@@ -70,8 +76,10 @@ class Line:
         self._end_of_flags: int | None = None
         self._has_no_text = False
         self._may_have_more = False
-        self._is_named = False
+        self._runs_all = False
+        self._module: str | None = None
         self._placeholders: list[str] = []
+        self._named: set[str] = set()
         self._is_broad = rule.broad or rule.runs is not None
         self._leads_elsewhere = False
 
@@ -113,7 +121,7 @@ class Line:
     def _take_operand(self, word: str, meant: Sequence[str]) -> None:
         rule = self._rule
         self._raise_on(meant)
-        if rule.runs is not None and _ASSIGNMENT.fullmatch(word):
+        if rule.runs is not None and ASSIGNMENT.fullmatch(word):
             return
         if rule.subs:
             self._read_sub(word)
@@ -123,19 +131,24 @@ class Line:
         else:
             self._operands.append(word)
             if rule.options_first:
-                self._files += self._take_rest()
+                rest = self._take_rest()
+                self._files += rest
+                if self._runs_all:
+                    self._scripts += rest
+                    self._findings += hidden_in(self._rule_name, self._title, [word, *rest])
 
     def _take_flag(self, word: str, names: Sequence[str]) -> None:
         rule = self._rule
-        raised = self._raise_on([*names, *also_meant(word, rule)])
-        unknown = [name for name in names if not rule.knows(name)]
-        if unknown and rule.is_strict:
-            for name in unknown:
-                if name not in raised:
+        told = self._raise_on([*names, *also_meant(word, rule)])
+        strange = [name for name in names if not rule.knows(name)]
+        if strange and rule.is_strict:
+            for name in strange:
+                if name not in told:
                     self._note_unknown(name)
         # What follows a flag we do not know may be its value, and no text.
-        self._has_no_text |= bool(unknown) or not rule.instead.isdisjoint(names)
+        self._has_no_text |= bool(strange) or not rule.instead.isdisjoint(names)
         self._may_have_more |= not rule.free_with.isdisjoint(names)
+        self._runs_all |= not rule.scripts_with.isdisjoint(names)
         flag = rule.in_full(names[-1])
         if flag in rule.replaces:
             self._placeholders.append(self._value_ahead(word, flag))
@@ -145,10 +158,12 @@ class Line:
             if flag in rule.runs_named:
                 self._read_named(value)
         if rule.text is not Text.ALL:
-            self._files += filter(None, possible_values(word, names, unknown, rule))
+            self._files += filter(None, possible_values(word, names, strange, rule))
         if flag in rule.runs_after:
             start, self._next = self._next, end_of_inner(self._words, self._next)
-            self._read_inner(self._words[start : self._next], is_elsewhere=flag in ELSEWHERE)
+            argv = self._words[start : self._next]
+            self._findings += glued_in(f"{self._title} {flag}", argv)
+            self._read_inner(argv, is_elsewhere=flag in ELSEWHERE)
             self._next += 1
         if flag in rule.last:
             self._files += self._take_rest()
@@ -189,16 +204,18 @@ class Line:
         return self._pop() if is_there else ""
 
     def _raise_on(self, names: Iterable[str]) -> set[str]:
-        raised: set[str] = set()
+        found: set[str] = set()
         rule = self._rule
         if not rule.raises and not rule.broad_on:
-            return raised
+            return found
         for name in names:
             self._leads_elsewhere = self._leads_elsewhere or rule.is_broad_on(name)
+            self._named.add(rule.in_full(name))
             for reason in rule.raised_by(name):
-                raised.add(name)
-                self._findings.append(self._finding(reason, name))
-        return raised
+                if not reason.beside or not reason.beside.isdisjoint(self._named):
+                    found.add(name)
+                    self._findings.append(raised(self._title, name, reason))
+        return found
 
     def _read_sub(self, word: str) -> None:
         at = self._at + self._next
@@ -225,6 +242,7 @@ class Line:
         argv = [unseen_in(word, self._placeholders) for word in argv]
         at = self._at + self._next - len(argv)
         read = self._run_by.read([*argv, *further], at)
+        self._findings += handed_on(self._rule_name, self._title, argv, further, read)
         if unclear := unclear_scripts(read, is_elsewhere=is_elsewhere):
             self._findings.append(not_known(self._rule_name, self._title, unclear[0]))
             read = read._replace(scripts=(), says_all=False)
@@ -234,10 +252,10 @@ class Line:
         """A name that may be a command's; the words behind it are its own in any case."""
         at = self._at + self._next - 1
         rest = self._take_rest()
-        self._is_named = True
+        self._module = name
         self._scripts += files_of_module(name)
         if self._run_by.knows(name):
-            self._inner.append(self._run_by.read([name, *rest], at))
+            self._inner.append(read_module(self._title, [name, *rest], at, self._run_by))
         else:
             self._files += rest
 
@@ -268,25 +286,7 @@ class Line:
             self._note_unknown(text)
 
     def _note_unknown(self, word: str, reason: str = "") -> None:
-        level = self._rule.other
-        told = f"{self._title} {shown(word)} {reason or 'is not known to be harmless'}"
-        if level is RiskLevel.FORBIDDEN:
-            told = f"Command not allowed: {self._title} {shown(word)} is not known here"
-        self._findings.append(Finding(self._rule_name, told, level))
-
-    def _finding(self, why: Raise, word: str) -> Finding:
-        reason = f"{self._title} {shown(word)} {why.reason}"
-        if why.to is RiskLevel.FORBIDDEN:
-            return forbidden("command.forbidden", f"Command not allowed: {reason}")
-        return Finding(self._rule_name, reason, why.to)
-
-    @property
-    def _rule_name(self) -> str:
-        return f"command.{self._name}"
-
-    @property
-    def _name(self) -> str:
-        return self._title.partition(" ")[0]
+        self._findings.append(unknown(self._title, word, self._rule, reason))
 
     def _reading(self) -> Reading:
         rule, findings = self._rule, self._findings
@@ -294,7 +294,7 @@ class Line:
             findings.insert(0, Finding(self._rule_name, f"{self._title} {rule.reason}", rule.risk))
         if rule.layer is Layer.PROJECT:
             # What its words mean is known to the rule that lists the command.
-            own = Reading(self._by_layer(), kind=self._kind())
+            own = Reading(by_layer(findings, rule.layer), kind=self._kind())
         else:
             findings += filter(None, map(refusal_of_a_shells, self._files))
             changes = bool(findings) and worst(findings) > RiskLevel.LOW
@@ -302,7 +302,7 @@ class Line:
             profile = self._profile(changes=changes)
             is_high = changes and worst(findings) >= RiskLevel.HIGH
             own = Reading(
-                self._by_layer(),
+                by_layer(findings, rule.layer),
                 tuple([FileWord(word, changes, by_kind) for word in self._files]),
                 self._kind(),
                 profile,
@@ -311,21 +311,17 @@ class Line:
                     Place(self._at, self._words, self._end_of_flags),
                     is_alone=len(self._operands) == 1,
                     is_high=is_high,
-                ),
+                )
+                + isolation(self._module, self._at),
                 scripts=bound_files(rule, self._scripts, self._homes),
                 says_all=self._says_all(),
-                networks=(self._name,) if profile is Profile.NET else (),
+                networks=(self._title.partition(" ")[0],) if profile is Profile.NET else (),
                 listens=rule.script and not self._inner and self._operands[:1] in ([], ["-"]),
+                touchy=self._is_touchy(),
             )
         if self._sub is not None:
             own = own.beside(self._sub)
         return total([own, *self._inner]) if self._inner else own
-
-    def _by_layer(self) -> tuple[Finding, ...]:
-        layer = self._rule.layer
-        if layer is Layer.SHIPPED:
-            return tuple(self._findings)
-        return tuple([finding.by(layer) for finding in self._findings])
 
     def _kind(self) -> tuple[str, ...] | None:
         if self._is_broad or self._inner or self._goes_elsewhere():
@@ -335,11 +331,16 @@ class Line:
         return tuple(self._title.split(" "))
 
     def _says_all(self) -> bool:
-        hands_on = self._inner or self._is_named or self._rule.runs is not None
+        hands_on = self._inner or self._module is not None or self._rule.runs is not None
         return not hands_on and not self._goes_elsewhere()
 
+    def _is_touchy(self) -> bool:
+        """Whether a further word could have it refused; a row on such words has said what it is."""
+        hands_on = self._inner or self._sub is not None
+        return not hands_on and self._rule.can_be_forbidden and not self._rule.raised_by(UNSEEN)
+
     def _goes_elsewhere(self) -> bool:
-        return self._leads_elsewhere or any(map(_ADDRESS.match, self._files))
+        return self._leads_elsewhere or any(map(ADDRESS.match, self._files))
 
     def _profile(self, *, changes: bool) -> Profile:
         """Only what is low is at home where nothing can be written and no program be started."""

@@ -41,7 +41,8 @@ class Reading(NamedTuple):
     `scripts` are words, as they lead from its folder, that name files whose content it runs or
     obeys. It `says_all` where nothing but its words and these files decides which code is run.
     `programs` are the names of the command and of all that it runs in turn, `networks` those of
-    them that may use a network. It `listens` where it runs code that it is handed by a pipe.
+    them that may use a network. It `listens` where it runs code that it is handed by a pipe, and is
+    `touchy` where a further word could have it refused.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -55,6 +56,7 @@ class Reading(NamedTuple):
     programs: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
     listens: bool = False
+    touchy: bool = False
 
     def beside(self, other: "Reading") -> "Reading":
         """Both of them together."""
@@ -71,6 +73,7 @@ class Reading(NamedTuple):
             programs=self.programs + other.programs,
             networks=self.networks + other.networks,
             listens=self.listens or other.listens,
+            touchy=self.touchy or other.touchy,
         )
 
 

@@ -10,6 +10,10 @@ HOW = "`command` is the name alone, `args` the words that follow, and no shell r
 
 LINES = "a line with pipes or redirections is for run_bash"
 
+ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
+ADDRESS = re.compile(
+    r".*://|[\w.+-]{1,64}@[\w.-]{1,255}:|(?:git|github|gitlab|bitbucket|gist):", re.DOTALL
+)
 _FOR_A_SHELL = re.compile(r"[|&;]{1,2}|\|&|<{1,3}|[\d&]?>{1,2}[&|]?\S*")
 
 

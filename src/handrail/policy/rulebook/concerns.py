@@ -1,0 +1,34 @@
+"""What is said of a command's words, by the rule of the command."""
+
+from collections.abc import Sequence
+
+from handrail.core.risk import Finding, Layer, RiskLevel, forbidden
+from handrail.policy.rulebook.command import CommandRule, Raise
+from handrail.policy.rulebook.reading import shown
+
+
+def rule_of(title: str) -> str:
+    """The name under which findings about a command, or a subcommand of it, are known."""
+    return f"command.{title.partition(' ')[0]}"
+
+
+def raised(title: str, word: str, why: Raise) -> Finding:
+    reason = f"{title} {shown(word)} {why.reason}"
+    if why.to is RiskLevel.FORBIDDEN:
+        return forbidden("command.forbidden", f"Command not allowed: {reason}")
+    return Finding(rule_of(title), reason, why.to)
+
+
+def unknown(title: str, word: str, rule: CommandRule, reason: str = "") -> Finding:
+    """That nobody knows what the word does, or for which other `reason` it is not harmless."""
+    told = f"{title} {shown(word)} {reason or 'is not known to be harmless'}"
+    if rule.other is RiskLevel.FORBIDDEN:
+        told = f"Command not allowed: {title} {shown(word)} is not known here"
+    return Finding(rule_of(title), told, rule.other)
+
+
+def by_layer(findings: Sequence[Finding], layer: Layer) -> tuple[Finding, ...]:
+    """The findings of a rule that came from this layer."""
+    if layer is Layer.SHIPPED:
+        return tuple(findings)
+    return tuple([finding.by(layer) for finding in findings])
