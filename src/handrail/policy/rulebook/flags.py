@@ -52,6 +52,22 @@ def also_meant(word: str, rule: CommandRule) -> list[str]:
     return found
 
 
+def unclear_in(word: str, names: Sequence[str], rule: CommandRule, ahead: Sequence[str]) -> bool:
+    """Whether, with `letters`, it depends on the program which words are a flag's value.
+
+    What stands behind the `=` of a flag without a value is an operand. What looks like a flag is
+    the value of some flags, and not of others; so is the next letter of a cluster.
+    """
+    if not rule.letters:
+        return False
+    value, flag = _behind_mark(word), rule.in_full(names[-1])
+    if any(map(rule.takes_value, names[:-1])):
+        return True
+    if rule.takes_value(flag):
+        return value is None and bool(ahead) and ahead[0].startswith("-")
+    return value is not None and value not in ("true", "false")
+
+
 def value_in(word: str, flag: str, rule: CommandRule) -> str | None:
     """What a flag that takes a value has in its own word; None where the next word is the value."""
     return _attached(word, flag) if _is_cluster(word, rule) else _behind_mark(word)

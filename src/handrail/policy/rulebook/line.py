@@ -10,7 +10,8 @@ from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
 from handrail.policy.rulebook.additions import Place, additions
 from handrail.policy.rulebook.bound import bound_files, files_of_module, in_each_of
-from handrail.policy.rulebook.command import CommandRule, Raise, Text
+from handrail.policy.rulebook.command import CommandRule, Text
+from handrail.policy.rulebook.concerns import raised, rule_name, unknown
 from handrail.policy.rulebook.flags import (
     MOST_IN_CLUSTER,
     also_meant,
@@ -18,6 +19,7 @@ from handrail.policy.rulebook.flags import (
     names_in,
     possible_values,
     suffix_in,
+    unclear_in,
     value_in,
 )
 from handrail.policy.rulebook.inner import (
@@ -32,6 +34,7 @@ from handrail.policy.rulebook.inner import (
     unseen_commands,
     unseen_in,
 )
+from handrail.policy.rulebook.leading import refuse_leading
 from handrail.policy.rulebook.reading import FileWord, Reading, shown, total
 from handrail.policy.rulebook.spelling import code_in_address, refusal_of_a_shells
 
@@ -80,6 +83,7 @@ class Line:
         if rule.risk is RiskLevel.FORBIDDEN:
             reason = f"Command not allowed: {self._title} {rule.reason}"
             return Reading((forbidden("command.forbidden", reason).by(rule.layer),))
+        self._findings += refuse_leading(rule, self._title, self._words)
         while self._next < len(self._words):
             self._take(self._pop())
         self._sort_operands()
@@ -127,14 +131,9 @@ class Line:
 
     def _take_flag(self, word: str, names: Sequence[str]) -> None:
         rule = self._rule
-        raised = self._raise_on([*names, *also_meant(word, rule)])
-        unknown = [name for name in names if not rule.knows(name)]
-        if unknown and rule.is_strict:
-            for name in unknown:
-                if name not in raised:
-                    self._note_unknown(name)
+        unlisted = self._unlisted(word, names)
         # What follows a flag we do not know may be its value, and no text.
-        self._has_no_text |= bool(unknown) or not rule.instead.isdisjoint(names)
+        self._has_no_text |= bool(unlisted) or not rule.instead.isdisjoint(names)
         self._may_have_more |= not rule.free_with.isdisjoint(names)
         flag = rule.in_full(names[-1])
         if flag in rule.replaces:
@@ -145,7 +144,7 @@ class Line:
             if flag in rule.runs_named:
                 self._read_named(value)
         if rule.text is not Text.ALL:
-            self._files += filter(None, possible_values(word, names, unknown, rule))
+            self._files += filter(None, possible_values(word, names, unlisted, rule))
         if flag in rule.runs_after:
             start, self._next = self._next, end_of_inner(self._words, self._next)
             self._read_inner(self._words[start : self._next], is_elsewhere=flag in ELSEWHERE)
@@ -153,10 +152,23 @@ class Line:
         if flag in rule.last:
             self._files += self._take_rest()
 
+    def _unlisted(self, word: str, names: Sequence[str]) -> list[str]:
+        """Those of the flags that nobody described; each is noted where that matters."""
+        rule = self._rule
+        noticed = self._raise_on([*names, *also_meant(word, rule)])
+        unlisted = [name for name in names if not rule.knows(name)]
+        for name in filter(lambda one: rule.is_strict and one not in noticed, unlisted):
+            self._note_unknown(name)
+        if unclear_in(word, names, rule, self._words[self._next :]):
+            self._note_unknown(word, "can be read in several ways; write its value behind a `=`")
+        return unlisted
+
     def _take_value(self, word: str, flag: str) -> str:
         rule, value = self._rule, value_in(word, flag, self._rule)
         if value is None:
             value = self._pop_value()
+            # To another version of the program it may be an operand.
+            self._raise_on([value] if rule.letters else ())
         if rule.takes_name(flag):
             value = self._pop_value()
         if flag in rule.script_flags:
@@ -184,21 +196,19 @@ class Line:
 
     def _pop_value(self) -> str:
         ahead = self._words[self._next : self._next + 1]
-        # With `letters`, what ends the flags is no flag's value.
-        is_there = ahead and not (self._rule.letters and ends_flags(ahead[0], self._rule))
+        # With `letters`, what may be a flag is read as one, in any case.
+        is_there = ahead and not (self._rule.letters and ahead[0].startswith("-"))
         return self._pop() if is_there else ""
 
     def _raise_on(self, names: Iterable[str]) -> set[str]:
-        raised: set[str] = set()
+        found: set[str] = set()
         rule = self._rule
-        if not rule.raises and not rule.broad_on:
-            return raised
-        for name in names:
+        for name in names if rule.raises or rule.broad_on else ():
             self._leads_elsewhere = self._leads_elsewhere or rule.is_broad_on(name)
             for reason in rule.raised_by(name):
-                raised.add(name)
-                self._findings.append(self._finding(reason, name))
-        return raised
+                found.add(name)
+                self._findings.append(raised(self._title, name, reason))
+        return found
 
     def _read_sub(self, word: str) -> None:
         at = self._at + self._next
@@ -268,21 +278,11 @@ class Line:
             self._note_unknown(text)
 
     def _note_unknown(self, word: str, reason: str = "") -> None:
-        level = self._rule.other
-        told = f"{self._title} {shown(word)} {reason or 'is not known to be harmless'}"
-        if level is RiskLevel.FORBIDDEN:
-            told = f"Command not allowed: {self._title} {shown(word)} is not known here"
-        self._findings.append(Finding(self._rule_name, told, level))
-
-    def _finding(self, why: Raise, word: str) -> Finding:
-        reason = f"{self._title} {shown(word)} {why.reason}"
-        if why.to is RiskLevel.FORBIDDEN:
-            return forbidden("command.forbidden", f"Command not allowed: {reason}")
-        return Finding(self._rule_name, reason, why.to)
+        self._findings.append(unknown(self._rule, self._title, word, reason))
 
     @property
     def _rule_name(self) -> str:
-        return f"command.{self._name}"
+        return rule_name(self._title)
 
     @property
     def _name(self) -> str:
