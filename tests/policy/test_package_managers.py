@@ -95,6 +95,39 @@ def test_nothing_hides_what_a_new_project_would_be_made_by(words: str) -> None:
     assert risk_of(f"npm init {words}") is FORBIDDEN
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        *(".", "./evil", "evil/", "a/b", "file:evil", "x@file:evil", "git+file:///workspace/x"),
+        *("@a/b/../c", "evil.tgz", "EVIL.TAR.GZ", "github:a/b", ".evil", "x@a/b"),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("npm install", "npm view", "npm fund", "npm install --tag", "npm install --"),
+        *("pnpm add", "pnpm view", "yarn add"),
+    ],
+)
+def test_a_place_in_the_stead_of_a_package_is_asked_for_each_time(command: str, place: str) -> None:
+    assert risk_of(f"{command} {place}") is HIGH
+    assert not is_grantable(f"{command} {place}")
+
+
+@pytest.mark.parametrize(
+    "words", ["./evil", "evil/", ".", "-- ./evil", "file:evil", "--tag ./evil"]
+)
+@pytest.mark.parametrize("name", ["npm", "pnpm"])
+def test_scripts_of_another_folder_are_run_by_no_packing(name: str, words: str) -> None:
+    assert risk_of(f"{name} pack {words}") is FORBIDDEN
+
+
+@pytest.mark.parametrize("name", ["react", "react@18.2.0", "@types/node", "@a/b@^1.2", "x@>=1.0"])
+@pytest.mark.parametrize("command", ["npm install", "npm view", "pnpm add", "yarn add"])
+def test_the_name_of_a_package_is_no_place(command: str, name: str) -> None:
+    assert risk_of(f"{command} {name}") is RiskLevel.MEDIUM
+
+
 @pytest.mark.parametrize("command", ["test", "run build", "rebuild", "pack"])
 @pytest.mark.parametrize(
     "flag",
