@@ -179,6 +179,23 @@ def test_what_chooses_a_subcommand_unseen_can_choose_the_worst(name: str, line: 
     assert risk_of(line.format(name)) is FORBIDDEN
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("npm view", "npm ls", "npm fund", "npm outdated", "npm install", "npm test"),
+        *("npm publish", "pnpm view", "pnpm test", "yarn add", "yarn test", "yarn run"),
+    ],
+)
+@pytest.mark.parametrize("line", ["xargs {}", "xargs {} --tag", "xargs -I {{}} {} {{}}"])
+def test_words_that_nobody_has_seen_may_be_flags_that_are_refused(line: str, command: str) -> None:
+    assert risk_of(line.format(command)) is FORBIDDEN
+
+
+@pytest.mark.parametrize("name", ["pnpm", "yarn"])
+def test_flags_of_a_script_are_its_own(name: str) -> None:
+    assert risk_of(f"{name} test --mode=fast --coverage") is RiskLevel.MEDIUM
+
+
 @pytest.mark.parametrize("module", ["code", "asyncio", "web.shell", "IPython"])
 def test_what_is_piped_into_a_module_may_be_run_by_it(module: str) -> None:
     assert worst(LINES.validate_script(f"echo 1 | python3 -m {module}")) >= HIGH

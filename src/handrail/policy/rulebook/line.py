@@ -159,8 +159,8 @@ class Line:
         unlisted = [name for name in names if not rule.knows(name)]
         for name in filter(lambda one: rule.is_strict and one not in noticed, unlisted):
             self._note_unknown(name)
-        if unclear_in(word, names, rule, self._words[self._next :]):
-            self._note_unknown(word, "can be read in several ways; write its value behind a `=`")
+        if why := unclear_in(word, names, rule, self._words[self._next :]):
+            self._note_unknown(word, why)
         return unlisted
 
     def _take_value(self, word: str, flag: str) -> str:
