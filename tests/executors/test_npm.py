@@ -14,6 +14,8 @@ from handrail.executors.command import CommandExecutor
 from handrail.executors.looking import CommandLooker
 from handrail.executors.npm import npm_settings
 from handrail.executors.programs import SEARCH_PATH, ProgramFinder
+from handrail.policy.rulebook.command_line import read_line
+from handrail.policy.rulebook.rules import default_rules
 from handrail.policy.validators.scripts import ScriptValidator
 
 ENOUGH_SECONDS = 100
@@ -64,6 +66,22 @@ async def test_a_project_names_no_program_for_npm(
     assert not (root / "ran").exists()
     if argv[1] in ("test", "run"):
         assert "tested" in said or "42" in said
+
+
+@needs_npm
+@pytest.mark.timeout(ENOUGH_SECONDS)
+async def test_the_flags_of_what_npx_runs_are_not_its_own(
+    executor: CommandExecutor, root: Path
+) -> None:
+    make_project(root, "")
+    tsc = root / "node_modules" / ".bin" / "tsc"
+    tsc.parent.mkdir(parents=True)
+    tsc.write_text('#!/bin/sh\necho "told $*"\n')
+    tsc.chmod(0o755)
+    listed = default_rules(("node",)).command_list
+    argv = read_line(listed, ["npx", "tsc", "--script-shell=./evil.sh", "-p", "web"]).argv
+    assert "told --script-shell=./evil.sh -p web" in await run(executor, *argv)
+    assert not (root / "ran").exists()
 
 
 @needs_npm
