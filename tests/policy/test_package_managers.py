@@ -47,19 +47,101 @@ def test_three_dashes_end_the_flags_of_npm_as_two_do() -> None:
     assert words == ("npm", "install", "x", "--ignore-scripts", "---")
 
 
+@pytest.mark.parametrize("name", ["npm", "pnpm", "yarn"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("--loglevel test exec x", "--dir exec lint", "--json=exec x", "--json true exec x"),
+        *("--prefix web test", "--cwd web test", "-C web test", "--anything test", "-- test"),
+        *("--version exec x", "-v --json=exec"),
+    ],
+)
+def test_which_word_is_the_subcommand_is_beyond_doubt(name: str, words: str) -> None:
+    assert risk_of(f"{name} {words}") is FORBIDDEN
+    assert not is_grantable(f"{name} {words}")
+
+
+def test_who_puts_a_flag_first_is_told_what_to_do_instead() -> None:
+    findings = COMMANDS.validate_command("npm", ["--prefix", "web", "test"])
+    assert "npm --prefix stands where the subcommand belongs" in findings[0].reason
+    assert "use working_dir for another folder" in findings[0].reason
+
+
+@pytest.mark.parametrize("flag", ["-s", "--silent", "-q", "--loglevel=silent"])
+def test_flags_that_take_nothing_in_any_version_may_stand_first(flag: str) -> None:
+    assert risk_of(f"npm {flag} test") is RiskLevel.MEDIUM
+    assert risk_of(f"npm {flag} exec x") is FORBIDDEN
+    assert risk_of(f"npm {flag} true exec x") is FORBIDDEN
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("--json=./evil", "--no-tag=./evil", "-d=./evil", "--no-audit=./x"),
+        *("--loglevel --tag x", "-C --save-dev", "-CD", "--unknown", "--no-loglevel x"),
+    ],
+)
+@pytest.mark.parametrize("command", ["npm test", "npm install", "npm pack", "npm view"])
+def test_flags_that_can_be_read_in_several_ways_are_asked_for(command: str, words: str) -> None:
+    assert risk_of(f"{command} {words}") is HIGH
+
+
+@pytest.mark.parametrize("flag", ["--tag", "--loglevel", "-m", "-w", "--prefix"])
+def test_no_flag_of_npm_hides_one_that_is_refused(flag: str) -> None:
+    assert risk_of(f"npm test {flag} --script-shell=./x") is FORBIDDEN
+
+
+@pytest.mark.parametrize("words", ["--json=vite", "-y=vite", "--tag vite", "--include vite"])
+def test_nothing_hides_what_a_new_project_would_be_made_by(words: str) -> None:
+    assert risk_of(f"npm init {words}") is FORBIDDEN
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *(".", "./evil", "evil/", "a/b", "file:evil", "x@file:evil", "git+file:///workspace/x"),
+        *("@a/b/../c", "evil.tgz", "EVIL.TAR.GZ", "github:a/b", ".evil", "x@a/b"),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("npm install", "npm view", "npm fund", "npm install --tag", "npm install --"),
+        *("pnpm add", "pnpm view", "yarn add"),
+    ],
+)
+def test_a_place_in_the_stead_of_a_package_is_asked_for_each_time(command: str, place: str) -> None:
+    assert risk_of(f"{command} {place}") is HIGH
+    assert not is_grantable(f"{command} {place}")
+
+
+@pytest.mark.parametrize(
+    "words", ["./evil", "evil/", ".", "-- ./evil", "file:evil", "--tag ./evil"]
+)
+@pytest.mark.parametrize("name", ["npm", "pnpm"])
+def test_scripts_of_another_folder_are_run_by_no_packing(name: str, words: str) -> None:
+    assert risk_of(f"{name} pack {words}") is FORBIDDEN
+
+
+@pytest.mark.parametrize("name", ["react", "react@18.2.0", "@types/node", "@a/b@^1.2", "x@>=1.0"])
+@pytest.mark.parametrize("command", ["npm install", "npm view", "pnpm add", "yarn add"])
+def test_the_name_of_a_package_is_no_place(command: str, name: str) -> None:
+    assert risk_of(f"{command} {name}") is RiskLevel.MEDIUM
+
+
 @pytest.mark.parametrize("command", ["test", "run build", "rebuild", "pack"])
 @pytest.mark.parametrize(
     "flag",
     ["--workspaces", "-ws", "--ws", "--workspace=web", "-w web", "-r", "--filter web", "-F web"],
 )
 def test_scripts_of_other_packages_are_asked_for_each_time(command: str, flag: str) -> None:
-    for line in (f"npm {command} {flag}", f"pnpm {flag} {command}"):
+    for line in (f"npm {command} {flag}", f"pnpm {command} {flag}"):
         assert risk_of(line) is HIGH
         assert not is_grantable(line)
 
 
 @pytest.mark.parametrize(
-    "line", ["npm --prefix we* test", "npm test --prefix we*", "make -C we*", "yarn --cwd we* test"]
+    "line", ["pnpm test -C we*", "npm test --prefix we*", "make -C we*", "yarn test --cwd we*"]
 )
 def test_a_folder_that_only_a_pattern_tells_is_not_said_to_be_held(line: str) -> None:
     assert worst(LINES.validate_script(line)) is HIGH
@@ -112,6 +194,23 @@ def test_to_run_a_module_is_no_class() -> None:
 @pytest.mark.parametrize("line", ["xargs {}", "xargs -I X {} X -c id", "find exec -exec {} {{}} ;"])
 def test_what_chooses_a_subcommand_unseen_can_choose_the_worst(name: str, line: str) -> None:
     assert risk_of(line.format(name)) is FORBIDDEN
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("npm view", "npm ls", "npm fund", "npm outdated", "npm install", "npm test"),
+        *("npm publish", "pnpm view", "pnpm test", "yarn add", "yarn test", "yarn run"),
+    ],
+)
+@pytest.mark.parametrize("line", ["xargs {}", "xargs {} --tag", "xargs -I {{}} {} {{}}"])
+def test_words_that_nobody_has_seen_may_be_flags_that_are_refused(line: str, command: str) -> None:
+    assert risk_of(line.format(command)) is FORBIDDEN
+
+
+@pytest.mark.parametrize("name", ["pnpm", "yarn"])
+def test_flags_of_a_script_are_its_own(name: str) -> None:
+    assert risk_of(f"{name} test --mode=fast --coverage") is RiskLevel.MEDIUM
 
 
 @pytest.mark.parametrize("module", ["code", "asyncio", "web.shell", "IPython"])

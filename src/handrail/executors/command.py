@@ -168,7 +168,7 @@ class CommandExecutor:
         check: Check | None = None,
     ) -> CommandOutcome:
         with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:
-            quartermaster = Quartermaster(git, self._networks, self._remotes)
+            quartermaster = Quartermaster(git, self._networks, self._remotes, self._programs)
             run = Run(
                 self._starter, quartermaster, self.root, out, err, self._grace_seconds, objection
             )

@@ -18,6 +18,7 @@ from handrail.executors.beneath import PASSAGE, open_beneath
 from handrail.executors.expanding import names_of_each
 from handrail.executors.folders import files_within
 from handrail.executors.interpreters import Interpreter, interpreter_in
+from handrail.executors.npm import refuse_missing_project
 from handrail.executors.patterns import expand
 from handrail.executors.programs import ProgramFinder
 
@@ -73,12 +74,14 @@ class _Look:
     def at(self, stage: Stage) -> SeenStep:
         program = self._programs.find(stage.argv[0], stage.folder)
         words = names_of_each(self._root, stage)
+        scripts = tuple([self._script(script, stage.folder) for script in stage.scripts])
+        refuse_missing_project(stage, scripts)
         return SeenStep(
             tuple([name for names in words for name in names]),
             self._program(program),
             stage.folder,
             self._folder(stage.folder),
-            tuple([self._script(script, stage.folder) for script in stage.scripts]),
+            scripts,
             tuple([words[place] for place in stage.patterns]),
         )
 

@@ -12,6 +12,8 @@ from handrail.executors.git.passwords import mask_settings
 from handrail.executors.git.remotes import RemoteFinder, reaches_remote
 from handrail.executors.modules import SAFE_PATH, runs_tool
 from handrail.executors.network.hosts import Networks
+from handrail.executors.npm import npm_settings
+from handrail.executors.programs import ProgramFinder
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,15 @@ NOTHING = Provisions()
 class Quartermaster:
     """Gives each program of a call what it needs; the secrets among it are printed nowhere."""
 
-    def __init__(self, git: GitGuard, networks: Networks, remotes: RemoteFinder):
+    def __init__(
+        self,
+        git: GitGuard,
+        networks: Networks,
+        remotes: RemoteFinder,
+        programs: ProgramFinder,
+    ):
         self._git = git
+        self._programs = programs
         self._networks = networks
         self._remotes = remotes
         self._given: list[Credential] = []
@@ -45,7 +54,7 @@ class Quartermaster:
     async def provisions(self, stage: Stage, stack: AsyncExitStack) -> Provisions:
         """What a stage is given, until the stack ends."""
         reachable = await self._networks.reachable_by(stage.networks)
-        own = (SAFE_PATH,) if runs_tool(stage) else ()
+        own = ((SAFE_PATH,) if runs_tool(stage) else ()) + npm_settings(stage, self._programs)
         if not runs_git(stage):
             return Provisions((*own, *reachable.variables), reachable.local)
         hand_in = await self._credential(stage, stack)

@@ -71,6 +71,7 @@ class CommandRule:
     strict: bool = False
     clusters: bool = True
     letters: str = ""
+    leading: frozenset[str] | None = None
     punctuated: bool = False
     bundled: bool = False
     options_first: bool = False
@@ -134,7 +135,10 @@ class CommandRule:
         return spelt in self.names or any(fnmatchcase(spelt, name) for name in self.patterns)
 
     def knows(self, flag: str) -> bool:
-        return flag in self._known or "*" in self.flags
+        if flag in self._known or "*" in self.flags:
+            return True
+        # With `letters`, what can be said can be denied.
+        return bool(self.letters) and f"--{without_no(flag[2:])}" in self.flags
 
     def in_full(self, flag: str) -> str:
         """The one long flag that this could be short for, where there is one."""
@@ -176,6 +180,13 @@ class CommandRule:
 
     def subs_named(self, name: str) -> tuple["CommandRule", ...]:
         return self._subs.find(name)
+
+
+def without_no(name: str) -> str:
+    """What is denied: `audit` in `no-audit`."""
+    while name.casefold().startswith("no-"):
+        name = name[len("no-") :]
+    return name
 
 
 class _Names:

@@ -24,7 +24,7 @@ _KEYS = (
     *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
     *("script", "script_flags", "script_endings", "obeys", "obeys_in", "free_with", "runs"),
     *("unseen", "runs_after", "replaces", "runs_named", "sub", "other", "strict", "clusters"),
-    *("letters", "scripts_with"),
+    *("letters", "leading", "shared", "scripts_with"),
     *(
         "options_first",
         "writes",
@@ -70,8 +70,7 @@ def _read_rule(
 ) -> CommandRule:
     row.allow_keys(*_KEYS, *(() if examples is None else ("examples", "binds")))
     _refuse_what_is_out_of_place(row)
-    names = _names(row)
-    risk = _risk(row, "risk", RiskLevel.HIGH)
+    names, risk = _names(row), _risk(row, "risk", RiskLevel.HIGH)
     return CommandRule(
         names=frozenset(names),
         patterns=tuple(name for name in names if "*" in name),
@@ -107,6 +106,7 @@ def _read_rule(
         strict=_typed(row, "strict", bool) is True,
         clusters=_typed(row, "clusters", bool) is not False,
         letters=row.text("letters") if "letters" in row.values else "",
+        leading=_words(row, "leading") if "leading" in row.values else None,
         punctuated=_typed(row, "punctuated", bool) is True,
         bundled=_typed(row, "bundled", bool) is True,
         options_first=_typed(row, "options_first", bool) is True,
@@ -134,7 +134,29 @@ def _names(row: RuleRow) -> list[str]:
 def _subs(row: RuleRow) -> tuple[CommandRule, ...]:
     found = rows_of(row.values, "sub", row.where, row.layer)
     letters = row.values.get("letters", "")
-    return tuple(replace(_read_rule(sub, examples=None), letters=letters) for sub in found)
+    subs = (replace(_read_rule(sub, examples=None), letters=letters) for sub in found)
+    is_shared = _typed(row, "shared", bool) is True
+    return tuple(_with_flags_of(row, sub) if is_shared else sub for sub in subs)
+
+
+def _with_flags_of(row: RuleRow, sub: CommandRule) -> CommandRule:
+    """A subcommand that knows what its command knows; one with flags of its own keeps to those."""
+    raises = map(_read_raise, rows_of(row.values, "raise", row.where, row.layer))
+    sub = replace(
+        sub,
+        raises=(*sub.raises, *raises),
+        broad_on=(*sub.broad_on, *row.texts("broad_on", [])),
+    )
+    if sub.flags:
+        return sub
+    return replace(
+        sub,
+        flags=_words(row, "flags"),
+        optional=sub.optional | _words(row, "optional"),
+        values=sub.values | _words(row, "values"),
+        paths=sub.paths | _words(row, "paths"),
+        obeys_in=sub.obeys_in | _words(row, "obeys_in"),
+    )
 
 
 def _refuse_what_is_out_of_place(row: RuleRow) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from handrail.core.risk import Finding, Layer, RiskLevel, forbidden
 from handrail.policy.rulebook.command import CommandRule, Raise
+from handrail.policy.rulebook.flags import suffix_in
 from handrail.policy.rulebook.reading import shown
 
 
@@ -25,6 +26,20 @@ def unknown(title: str, word: str, rule: CommandRule, reason: str = "") -> Findi
     if rule.other is RiskLevel.FORBIDDEN:
         told = f"Command not allowed: {title} {shown(word)} is not known here"
     return Finding(rule_of(title), told, rule.other)
+
+
+def odd_suffix(
+    title: str, word: str, flag: str, rule: CommandRule, ahead: Sequence[str]
+) -> list[Finding]:
+    """That a flag chooses how the names of the files end that are made."""
+    end = suffix_in(word, flag, rule, ahead) if flag in rule.suffixes else ""
+    reason = f"{title} {shown(flag)} makes files whose names end in {shown(end or '')}"
+    return [Finding(rule_of(title), reason, RiskLevel.HIGH)] if end else []
+
+
+def refused_unseen(title: str) -> Finding:
+    reason = f"{title} can become what is refused: nobody has seen its words"
+    return forbidden("command.forbidden", f"Command not allowed: {reason}")
 
 
 def by_layer(findings: Sequence[Finding], layer: Layer) -> tuple[Finding, ...]:

@@ -52,6 +52,23 @@ def also_meant(word: str, rule: CommandRule) -> list[str]:
     return found
 
 
+def unclear_in(word: str, names: Sequence[str], rule: CommandRule, ahead: Sequence[str]) -> str:
+    """Why, with `letters`, it depends on the program which words are a flag's value.
+
+    What stands behind the `=` of a flag without a value is an operand. What looks like a flag is
+    the value of some flags, and not of others; so is the next letter of a cluster.
+    """
+    value, flag = _behind_mark(word), rule.in_full(names[-1])
+    if not rule.letters or not rule.knows(flag):
+        return ""
+    is_followed = value is None and bool(ahead) and ahead[0].startswith("-")
+    if any(map(rule.takes_value, names[:-1])) or (rule.takes_value(flag) and is_followed):
+        return "can be read in several ways; write its value behind a `=`"
+    if rule.takes_value(flag) or value in (None, "true", "false"):
+        return ""
+    return "has no value, so that what stands behind the `=` is a word of its own"
+
+
 def value_in(word: str, flag: str, rule: CommandRule) -> str | None:
     """What a flag that takes a value has in its own word; None where the next word is the value."""
     return _attached(word, flag) if _is_cluster(word, rule) else _behind_mark(word)

@@ -7,17 +7,17 @@ from collections.abc import Iterable, Sequence
 
 from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
+from handrail.policy.rulebook import concerns
 from handrail.policy.rulebook.additions import Place, additions
 from handrail.policy.rulebook.bound import bound_files, in_each_of
 from handrail.policy.rulebook.command import CommandRule, Text
-from handrail.policy.rulebook.concerns import by_layer, raised, rule_of, unknown
 from handrail.policy.rulebook.flags import (
     MOST_IN_CLUSTER,
     also_meant,
     ends_flags,
     names_in,
     possible_values,
-    suffix_in,
+    unclear_in,
     value_in,
 )
 from handrail.policy.rulebook.inner import (
@@ -35,6 +35,7 @@ from handrail.policy.rulebook.inner import (
     unseen_commands,
     unseen_in,
 )
+from handrail.policy.rulebook.leading import refuse_leading
 from handrail.policy.rulebook.modules import files_of_module, isolation, read_module
 from handrail.policy.rulebook.reading import FileWord, Reading, shown, total
 from handrail.policy.rulebook.spelling import (
@@ -61,7 +62,7 @@ class Line:
     ):
         self._rule = rule
         self._title = title
-        self._rule_name = rule_of(title)
+        self._rule_name = concerns.rule_of(title)
         self._words = words
         self._at = at
         self._run_by = inner
@@ -88,6 +89,7 @@ class Line:
         if rule.risk is RiskLevel.FORBIDDEN:
             reason = f"Command not allowed: {self._title} {rule.reason}"
             return Reading((forbidden("command.forbidden", reason).by(rule.layer),))
+        self._findings += refuse_leading(rule, self._title, self._words)
         while self._next < len(self._words):
             self._take(self._pop())
         self._sort_operands()
@@ -139,26 +141,22 @@ class Line:
 
     def _take_flag(self, word: str, names: Sequence[str]) -> None:
         rule = self._rule
-        told = self._raise_on([*names, *also_meant(word, rule)])
-        strange = [name for name in names if not rule.knows(name)]
-        if strange and rule.is_strict:
-            for name in strange:
-                if name not in told:
-                    self._note_unknown(name)
+        unlisted = self._unlisted(word, names)
         # What follows a flag we do not know may be its value, and no text.
-        self._has_no_text |= bool(strange) or not rule.instead.isdisjoint(names)
+        self._has_no_text |= bool(unlisted) or not rule.instead.isdisjoint(names)
         self._may_have_more |= not rule.free_with.isdisjoint(names)
         self._runs_all |= not rule.scripts_with.isdisjoint(names)
         flag = rule.in_full(names[-1])
         if flag in rule.replaces:
             self._placeholders.append(self._value_ahead(word, flag))
-        self._check_suffix(word, flag)
+        ahead = self._words[self._next :]
+        self._findings += concerns.odd_suffix(self._title, word, flag, rule, ahead)
         if rule.takes_value(flag):
             value = self._take_value(word, flag)
             if flag in rule.runs_named:
                 self._read_named(value)
         if rule.text is not Text.ALL:
-            self._files += filter(None, possible_values(word, names, strange, rule))
+            self._files += filter(None, possible_values(word, names, unlisted, rule))
         if flag in rule.runs_after:
             start, self._next = self._next, end_of_inner(self._words, self._next)
             argv = self._words[start : self._next]
@@ -168,10 +166,23 @@ class Line:
         if flag in rule.last:
             self._files += self._take_rest()
 
+    def _unlisted(self, word: str, names: Sequence[str]) -> list[str]:
+        """Those of the flags that nobody described; each is noted where that matters."""
+        rule = self._rule
+        noticed = self._raise_on([*names, *also_meant(word, rule)])
+        unlisted = [name for name in names if not rule.knows(name)]
+        for name in filter(lambda one: rule.is_strict and one not in noticed, unlisted):
+            self._note_unknown(name)
+        if why := unclear_in(word, names, rule, self._words[self._next :]):
+            self._note_unknown(word, why)
+        return unlisted
+
     def _take_value(self, word: str, flag: str) -> str:
         rule, value = self._rule, value_in(word, flag, self._rule)
         if value is None:
             value = self._pop_value()
+            # To another version of the program it may be an operand.
+            self._raise_on([value] if rule.letters else ())
         if rule.takes_name(flag):
             value = self._pop_value()
         if flag in rule.script_flags:
@@ -185,13 +196,6 @@ class Line:
             self._check_plain(value)
         return value
 
-    def _check_suffix(self, word: str, flag: str) -> None:
-        if flag not in self._rule.suffixes:
-            return
-        if end := suffix_in(word, flag, self._rule, self._words[self._next :]):
-            reason = f"{self._title} {shown(flag)} makes files whose names end in {shown(end)}"
-            self._findings.append(Finding(self._rule_name, reason, RiskLevel.HIGH))
-
     def _value_ahead(self, word: str, flag: str) -> str:
         """What the flag takes for its value, which is not taken yet."""
         ahead = self._words[self._next : self._next + 1] if self._rule.takes_value(flag) else ()
@@ -199,8 +203,8 @@ class Line:
 
     def _pop_value(self) -> str:
         ahead = self._words[self._next : self._next + 1]
-        # With `letters`, what ends the flags is no flag's value.
-        is_there = ahead and not (self._rule.letters and ends_flags(ahead[0], self._rule))
+        # With `letters`, what may be a flag is read as one, in any case.
+        is_there = ahead and not (self._rule.letters and ahead[0].startswith("-"))
         return self._pop() if is_there else ""
 
     def _raise_on(self, names: Iterable[str]) -> set[str]:
@@ -214,7 +218,7 @@ class Line:
             for reason in rule.raised_by(name):
                 if not reason.beside or not reason.beside.isdisjoint(self._named):
                     found.add(name)
-                    self._findings.append(raised(self._title, name, reason))
+                    self._findings.append(concerns.raised(self._title, name, reason))
         return found
 
     def _read_sub(self, word: str) -> None:
@@ -222,8 +226,7 @@ class Line:
         rest = self._take_rest()
         known = self._rule.subs_named(word)
         if is_unseen(word) and self._rule.can_be_forbidden:
-            told = f"{self._title} can become what is refused: nobody has seen its words"
-            self._findings.append(forbidden("command.forbidden", f"Command not allowed: {told}"))
+            self._findings.append(concerns.refused_unseen(self._title))
         if not known:
             self._note_unknown(word)
             self._files += rest
@@ -286,7 +289,7 @@ class Line:
             self._note_unknown(text)
 
     def _note_unknown(self, word: str, reason: str = "") -> None:
-        self._findings.append(unknown(self._title, word, self._rule, reason))
+        self._findings.append(concerns.unknown(self._title, word, self._rule, reason))
 
     def _reading(self) -> Reading:
         rule, findings = self._rule, self._findings
@@ -294,23 +297,21 @@ class Line:
             findings.insert(0, Finding(self._rule_name, f"{self._title} {rule.reason}", rule.risk))
         if rule.layer is Layer.PROJECT:
             # What its words mean is known to the rule that lists the command.
-            own = Reading(by_layer(findings, rule.layer), kind=self._kind())
+            own = Reading(concerns.by_layer(findings, rule.layer), kind=self._kind())
         else:
             findings += filter(None, map(refusal_of_a_shells, self._files))
             changes = bool(findings) and worst(findings) > RiskLevel.LOW
-            by_kind = changes and rule.writes
             profile = self._profile(changes=changes)
-            is_high = changes and worst(findings) >= RiskLevel.HIGH
             own = Reading(
-                by_layer(findings, rule.layer),
-                tuple([FileWord(word, changes, by_kind) for word in self._files]),
+                concerns.by_layer(findings, rule.layer),
+                tuple([FileWord(word, changes, changes and rule.writes) for word in self._files]),
                 self._kind(),
                 profile,
                 additions(
                     rule,
                     Place(self._at, self._words, self._end_of_flags),
                     is_alone=len(self._operands) == 1,
-                    is_high=is_high,
+                    is_high=changes and worst(findings) >= RiskLevel.HIGH,
                 )
                 + isolation(self._module, self._at),
                 scripts=bound_files(rule, self._scripts, self._homes),
