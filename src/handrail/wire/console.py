@@ -8,7 +8,7 @@ from handrail.wire.payloads import Body, Success
 
 
 class SignInRequest(Body):
-    """A link, exchanged for a cookie."""
+    """A link, exchanged for a cookie and a key."""
 
     link: str = Field(
         min_length=1, max_length=200, description="What stands behind the `#` of the link."
@@ -35,6 +35,14 @@ class SignedInResponse(BaseModel):
     projects: list[ProjectView] = Field(description="Their projects, oldest first.")
     version: str = Field(description="The version of the server.")
     now: datetime = Field(description="What time it is for the server.")
+
+
+class WelcomeResponse(SignedInResponse):
+    """Who has signed in, and what their page shows from now on."""
+
+    page_key: str = Field(
+        description="Beside the cookie, to be sent as `X-Handrail-Console` with every request."
+    )
 
 
 class SignedOutResponse(BaseModel):

@@ -22,7 +22,7 @@ async def test_a_link_is_exchanged_for_a_token_of_its_person(
 ) -> None:
     link, expires_at = sign_ins.make_link(household.user.user_id)
 
-    token, secret = await sign_ins.sign_in(link)
+    token, halves = await sign_ins.sign_in(link)
 
     assert (token.role, token.user_id, token.project_id) == (
         Role.USER,
@@ -31,8 +31,9 @@ async def test_a_link_is_exchanged_for_a_token_of_its_person(
     )
     assert token.expires_at == clock.now() + SIGNED_IN_LASTS
     assert expires_at == clock.now() + LINK_LASTS
-    assert await store.find_token(hash_secret(secret)) == token
-    assert link != secret
+    assert await store.find_token(halves.hashed()) == token
+    for half in (halves.cookie, halves.page):
+        assert await store.find_token(hash_secret(half)) is None
 
 
 async def test_a_link_is_good_once(sign_ins: SignIns, household: Household) -> None:
@@ -65,12 +66,12 @@ async def test_links_do_not_pile_up(sign_ins: SignIns, household: Household) -> 
 async def test_who_signs_out_opens_nothing_any_more_and_may_do_so_twice(
     sign_ins: SignIns, store: SqliteStore, household: Household, clock: FakeClock
 ) -> None:
-    token, secret = await sign_ins.sign_in(sign_ins.make_link(household.user.user_id)[0])
+    token, halves = await sign_ins.sign_in(sign_ins.make_link(household.user.user_id)[0])
 
     await sign_ins.sign_out(token)
     await sign_ins.sign_out(token)
 
-    found = await store.find_token(hash_secret(secret))
+    found = await store.find_token(halves.hashed())
     assert found is not None
     assert not found.is_live(clock.now() + timedelta(seconds=1))
 

@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { createContext, useContext, type ReactNode } from "react";
 
 import { ask } from "./client";
-import type { ProjectView, SignedInResponse } from "./types";
+import { dropKey, keepKey, pageKey } from "./key";
+import type { ProjectView, SignedInResponse, WelcomeResponse } from "./types";
 
 /** Who is signed in, which project is shown, and how far this clock is from the server's. */
 export interface Session {
@@ -49,11 +50,14 @@ export function useSignedIn() {
 }
 
 export async function signIn(link: string): Promise<Session> {
-  return welcome(await ask<SignedInResponse>("POST", "/console/session", { link }));
+  const told = await ask<WelcomeResponse>("POST", "/console/session", { link });
+  keepKey(told.page_key);
+  return welcome(told);
 }
 
-export function signOut(): Promise<unknown> {
-  return ask("DELETE", "/console/session");
+export async function signOut(): Promise<void> {
+  await ask("DELETE", "/console/session");
+  dropKey(pageKey());
 }
 
 export function choose(projectId: string): void {

@@ -1,75 +1,40 @@
 import { useEffect, useSyncExternalStore } from "react";
 
+import { Reader, type Line } from "./reader";
 import type { Events } from "./types";
 
 /** One stream per tab: every screen listens to the same one. */
 
-export type Line = "connecting" | "live" | "lost";
 type Name = keyof Events;
 type Listener = (name: Name, event: unknown) => void;
 
-const NAMES: Name[] = [
-  "tool.approval_request",
-  "approval.resolved",
-  "tool.status",
-  "chat.message",
-  "chat.delta",
-  "chat.run",
-  "session.tainted",
-  "session.cleared",
-  "stream.reset",
-];
-const PATIENCE_MS = 2_000;
-
 class Stream {
-  private source: EventSource | null = null;
-  private project = "";
+  private ending = new AbortController();
   private line: Line = "connecting";
-  private retry = 0;
   private readonly listeners = new Set<Listener>();
   private readonly watchers = new Set<() => void>();
   private readonly openers = new Set<() => void>();
 
   open(project: string): void {
-    if (this.source && this.project === project) return;
     this.close();
-    this.project = project;
-    this.say("connecting");
-    const source = new EventSource(`/my/projects/${project}/chat/stream`);
-    this.source = source;
-    source.onopen = () => {
-      this.say("live");
-      this.openers.forEach((opened) => opened());
-    };
-    source.onerror = () => {
-      this.say("lost");
-      // The browser tries again by itself, except where it was told that it may not.
-      if (source.readyState === EventSource.CLOSED) this.retryLater();
-    };
-    for (const name of NAMES) {
-      source.addEventListener(name, (message) => {
-        const event: unknown = JSON.parse((message as MessageEvent<string>).data);
-        this.listeners.forEach((listener) => listener(name, event));
-      });
-    }
+    this.ending = new AbortController();
+    void new Reader(project, this).read(this.ending.signal);
   }
 
   close(): void {
-    window.clearTimeout(this.retry);
-    this.source?.close();
-    this.source = null;
+    this.ending.abort();
   }
 
-  private retryLater(): void {
-    const project = this.project;
-    this.close();
-    this.retry = window.setTimeout(() => this.open(project), PATIENCE_MS);
-  }
+  readonly heard = (name: string, event: unknown): void => {
+    this.listeners.forEach((listener) => listener(name as Name, event));
+  };
 
-  private say(line: Line): void {
+  readonly say = (line: Line): void => {
+    const opened = line === "live" && this.line !== "live";
     this.line = line;
     this.watchers.forEach((watcher) => watcher());
-  }
+    if (opened) this.openers.forEach((opened) => opened());
+  };
 
   readonly state = (): Line => this.line;
 

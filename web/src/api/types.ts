@@ -1311,7 +1311,7 @@ export interface SettingView {
   agent_may_set: boolean;
 }
 
-/** A link, exchanged for a cookie. */
+/** A link, exchanged for a cookie and a key. */
 export interface SignInRequest {
   /** What stands behind the `#` of the link. */
   link: string;
@@ -1565,6 +1565,24 @@ export interface WaitsView {
 
 /** One thing that keeps a command in. Each is proven by trying to get past it. */
 export type Wall = "namespaces" | "seccomp" | "limits" | "landlock";
+
+/** Who has signed in, and what their page shows from now on. */
+export interface WelcomeResponse {
+  /** What goes wrong is told as a problem instead. */
+  success: boolean;
+  /** The person. */
+  user_id: string;
+  /** What they are called. */
+  name: string;
+  /** Their projects, oldest first. */
+  projects: ProjectView[];
+  /** The version of the server. */
+  version: string;
+  /** What time it is for the server. */
+  now: string;
+  /** Beside the cookie, to be sent as `X-Handrail-Console` with every request. */
+  page_key: string;
+}
 
 /** Every event of the stream, by its name. */
 export interface Events {

@@ -9,6 +9,7 @@ from handrail.core.change import Add, Change, RevokeToken
 from handrail.core.errors import ChangeRefused, Unauthenticated
 from handrail.core.ids import TokenId, UserId, mint
 from handrail.core.ports import Clock, Store
+from handrail.server.console.halves import Halves, new_halves
 
 LINK_LASTS = timedelta(minutes=15)
 SIGNED_IN_LASTS = timedelta(days=30)
@@ -46,8 +47,8 @@ class SignIns:
         self._links[hash_secret(secret)] = Link(user_id, expires_at)
         return secret, expires_at
 
-    async def sign_in(self, link_secret: str) -> tuple[Token, str]:
-        """Exchange a link for a token and its secret; nobody can do so twice.
+    async def sign_in(self, link_secret: str) -> tuple[Token, Halves]:
+        """Exchange a link for a token and what it is known by; nobody can do so twice.
 
         Raises:
             Unauthenticated: There is no such link, or none any more.
@@ -56,13 +57,13 @@ class SignIns:
         link = self._links.pop(hash_secret(link_secret), None)
         if link is None or at >= link.expires_at:
             raise Unauthenticated(STALE_LINK)
-        secret = new_secret(Role.USER)
+        halves = new_halves()
         token = Token(
-            TokenId(mint("tok", at)), hash_secret(secret), Role.USER, link.user_id, link.user_id,
+            TokenId(mint("tok", at)), halves.hashed(), Role.USER, link.user_id, link.user_id,
             None, None, TOKEN_NAME, at, at + SIGNED_IN_LASTS,
         )  # fmt: skip
         await self._store.submit(await self._change(token, "signed_in", Add(token)))
-        return token, secret
+        return token, halves
 
     async def sign_out(self, token: Token) -> None:
         """Let the token of a browser open nothing any more."""

@@ -18,6 +18,7 @@ from handrail.wire.console import (
     SignedInResponse,
     SignedOutResponse,
     SignInRequest,
+    WelcomeResponse,
 )
 
 _MAX_BYTES = 10_000
@@ -44,8 +45,8 @@ class ConsoleRoutes:
             ),
             DirectRoute(
                 "POST", here, self.sign_in, (),
-                "Sign a browser in with a link; answers with its cookie",
-                SignedInResponse, SignInRequest, (400, 401, 413),
+                "Sign a browser in with a link; answers with its cookie and its page's key",
+                WelcomeResponse, SignInRequest, (400, 401, 413),
             ),
             DirectRoute(
                 "GET", here, self.who, _USERS,
@@ -64,13 +65,15 @@ class ConsoleRoutes:
 
     async def sign_in(self, request: Request) -> Response:
         body = await read_body(request, SignInRequest, _MAX_BYTES)
-        token, secret = await self._sign_ins.sign_in(body.link)
-        response = await self._welcome(token)
-        set_cookie(response, secret, secure=self._is_private(request))
+        token, halves = await self._sign_ins.sign_in(body.link)
+        known = await self._session(token)
+        answer = WelcomeResponse(**known.model_dump(), page_key=halves.page)
+        response = json_response(answer.model_dump())
+        set_cookie(request, response, halves.cookie, secure=self._is_private(request))
         return response
 
     async def who(self, request: Request) -> Response:
-        return await self._welcome(await self._person(request))
+        return json_response((await self._session(await self._person(request))).model_dump())
 
     async def sign_out(self, request: Request) -> Response:
         token = await self._person(request)
@@ -78,7 +81,7 @@ class ConsoleRoutes:
             raise Forbidden("this is no browser's token; `handrail token revoke` takes it back")
         await self._sign_ins.sign_out(token)
         response = json_response(SignedOutResponse().model_dump())
-        delete_cookie(response, secure=self._is_private(request))
+        delete_cookie(request, response, secure=self._is_private(request))
         return response
 
     async def _person(self, request: Request) -> Token:
@@ -87,17 +90,16 @@ class ConsoleRoutes:
             raise Forbidden("only a person's own token signs a browser in; use a user's token")
         return token
 
-    async def _welcome(self, token: Token) -> Response:
+    async def _session(self, token: Token) -> SignedInResponse:
         projects = await self._services.store.list_projects(token.user_id)
         views = [ProjectView(project_id=one.id, name=one.name) for one in projects]
-        answer = SignedInResponse(
+        return SignedInResponse(
             user_id=token.user_id,
             name=(await self._services.store.get_user(token.user_id)).name,
             projects=views,
             version=__version__,
             now=self._services.clock.now(),
         )
-        return json_response(answer.model_dump())
 
     def _is_private(self, request: Request) -> bool:
         return self._behind_proxy or request.url.scheme == "https"
