@@ -8,7 +8,7 @@ interface Told {
   say: (line: Line) => void;
 }
 
-const PATIENCE_MS = 1_000;
+export const PATIENCE_MS = 1_000;
 
 /** Reads the events of a project, and goes on from the last one whenever the line was lost. */
 export class Reader {
