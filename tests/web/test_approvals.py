@@ -12,6 +12,7 @@ from tests.web.conftest import PHONE, Asking, Console, seen_for_a_moment
 
 BEFORE = "retries = 3\nverify = true\n"
 AFTER = "retries = 5\nverify = false\n"
+BUSY = {"title": "Busy", "detail": "The database is busy"}
 CHANGE = {"path": "notes.txt", "content": AFTER}
 
 
@@ -191,6 +192,21 @@ async def test_after_a_restart_of_the_server_the_inbox_goes_on(
     await page.get_by_role("button", name="Approve once").click()
 
     assert (await call)["status"] == "completed"
+
+
+async def test_what_cannot_be_read_is_not_called_nothing(console: Console, asks: Asking) -> None:
+    asks("write_file", CHANGE)
+    page = await console.new_page()
+    await page.route("**/approvals?*", lambda asked: asked.fulfill(status=503, json=BUSY))
+    await page.goto(console.link())
+
+    await expect(page.get_by_role("alert")).to_have_text("The database is busy")
+    await expect(page.get_by_text("Nothing waits for you")).to_have_count(0)
+    await page.unroute("**/approvals?*")
+    await page.get_by_role("button", name="Ask again").click()
+
+    await expect(page.get_by_role("button", name="Approve once")).to_be_visible()
+    console.troubles.clear()
 
 
 @pytest.mark.usefixtures("notes")

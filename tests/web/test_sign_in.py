@@ -24,17 +24,19 @@ async def test_a_link_signs_in_and_leaves_no_trace_in_the_address(console: Conso
 
 async def test_what_a_browser_sends_to_other_ports_opens_nothing(console: Console) -> None:
     page = await console.signed_in()
-    (cookie,) = await page.context.cookies()
+    ((name, value),) = [
+        (one.get("name", ""), one.get("value", "")) for one in await page.context.cookies()
+    ]
 
     alone = await page.request.get(f"{console.address}/console/session")
     as_bearer = await page.request.get(
         f"{console.address}/console/session",
-        headers={"authorization": f"Bearer {cookie['value']}"},
+        headers={"authorization": f"Bearer {value}"},
     )
 
     assert (alone.status, as_bearer.status) == (401, 401)
     # Nor does another Handrail on this machine take it for its own.
-    assert cookie["name"].endswith(f"_{console.rig.port}")
+    assert name.endswith(f"_{console.rig.port}")
 
 
 async def test_a_link_that_was_used_says_how_to_get_another(console: Console) -> None:

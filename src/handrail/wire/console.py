@@ -24,6 +24,7 @@ class LinkResponse(BaseModel):
 class ProjectView(BaseModel):
     project_id: str = Field(description="The id of the project, `prj_…`.")
     name: str = Field(description="What it is called.")
+    waiting: int = Field(description="How many questions of it wait for an answer.")
 
 
 class SignedInResponse(BaseModel):
@@ -40,9 +41,17 @@ class SignedInResponse(BaseModel):
 class WelcomeResponse(SignedInResponse):
     """Who has signed in, and what their page shows from now on."""
 
+    project_id: str = Field(description="The project that the link was made for.")
     page_key: str = Field(
         description="Beside the cookie, to be sent as `X-Handrail-Console` with every request."
     )
+
+
+class WhereaboutsResponse(BaseModel):
+    """Where a question is to be found."""
+
+    success: Success = True
+    project_id: str = Field(description="The project it belongs to.")
 
 
 class SignedOutResponse(BaseModel):

@@ -8,11 +8,12 @@ from handrail.server.console.cookie import HEADER
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from handrail.version import __version__
-from tests.conftest import Household
-from tests.server.conftest import Answer, Caller, base
+from tests.conftest import Household, settle_in
+from tests.server.conftest import Answer, Caller, ask_with_a_look, base
 
 UNAUTHENTICATED = (401, "urn:handrail:unauthenticated")
 FORBIDDEN = (403, "urn:handrail:forbidden")
+NOT_FOUND = (404, "urn:handrail:not-found")
 
 
 async def link_for(caller: Caller, home: Household) -> str:
@@ -41,9 +42,12 @@ async def test_a_link_signs_a_browser_in(
         "success": True,
         "user_id": household.user.user_id,
         "name": "ada",
-        "projects": [{"project_id": household.project.id, "name": household.project.name}],
+        "projects": [
+            {"project_id": household.project.id, "name": household.project.name, "waiting": 0}
+        ],
         "version": __version__,
         "now": answer.body["now"],
+        "project_id": household.project.id,
         "page_key": answer.body["page_key"],
     }
     cookie = answer.headers["set-cookie"].lower()
@@ -77,7 +81,7 @@ async def test_a_browser_may_what_its_person_may(caller: Caller, household: Hous
     )
 
     assert (who.status, seen.status) == (200, 200)
-    assert changed.problem == (404, "urn:handrail:not-found")
+    assert changed.problem == NOT_FOUND
 
 
 async def test_what_other_ports_are_sent_opens_nothing(
@@ -155,3 +159,20 @@ async def test_a_browser_whose_token_is_taken_back_is_out(
     await store.submit(Change(household.project.id, clock.now(), (RevokeToken(token),)))
 
     assert (await caller.ask("GET", "/console/session", headers=browser)).problem == UNAUTHENTICATED
+
+
+async def test_a_person_is_told_what_waits_where(
+    caller: Caller, household: Household, store: SqliteStore, clock: FakeClock
+) -> None:
+    other = await settle_in(store, clock, "bea", "/home/bea")
+    asked = await ask_with_a_look(caller, household)
+    path = f"/console/approvals/{asked['approval_id']}"
+
+    who = await caller.ask("GET", "/console/session", household.secrets[Role.USER])
+    where = await caller.ask("GET", path, household.secrets[Role.USER])
+
+    assert [one["waiting"] for one in who.body["projects"]] == [1]
+    assert where.body["project_id"] == household.project.id
+    # To anybody else it is none.
+    assert (await caller.ask("GET", path, other.secrets[Role.USER])).problem == NOT_FOUND
+    assert (await caller.ask("GET", path, household.secrets[Role.AGENT])).problem == FORBIDDEN

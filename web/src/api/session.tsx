@@ -21,6 +21,7 @@ export interface Session {
 
 const SESSION = "/console/session";
 const CHOSEN = "handrail.project";
+const PROJECTS_MS = 10_000;
 
 const Here = createContext<Session | null>(null);
 
@@ -74,6 +75,7 @@ async function enter(): Promise<Session> {
   try {
     const told = await ask<WelcomeResponse>("POST", SESSION, { link });
     keepKey(told.page_key);
+    choose(told.project_id);
     return welcome(told);
   } catch (error) {
     // It says more than that nobody is signed in.
@@ -94,12 +96,36 @@ export async function signOut(): Promise<void> {
   dropKey(pageKey());
 }
 
-export function choose(projectId: string): void {
+/** For this tab; and for those to come, until they choose another. */
+function choose(projectId: string): void {
+  sessionStorage.setItem(CHOSEN, projectId);
   localStorage.setItem(CHOSEN, projectId);
 }
 
+/** Shows another project, on whatever page this is. */
+export function useSwitch(): (projectId: string) => void {
+  const queries = useQueryClient();
+  return (projectId) => {
+    choose(projectId);
+    void queries.invalidateQueries({ queryKey: ["session"] });
+  };
+}
+
+/** All projects, and how much waits in each; only the one that is shown tells of it by itself. */
+export function useProjects(): ProjectView[] {
+  const { projects } = useSession();
+  const { data } = useQuery({
+    queryKey: ["projects"],
+    queryFn: async () => (await ask<SignedInResponse>("GET", SESSION)).projects,
+    initialData: projects,
+    refetchInterval: PROJECTS_MS,
+    staleTime: PROJECTS_MS,
+  });
+  return data;
+}
+
 function welcome(told: SignedInResponse): Session {
-  const chosen = localStorage.getItem(CHOSEN);
+  const chosen = sessionStorage.getItem(CHOSEN) ?? localStorage.getItem(CHOSEN);
   const project = told.projects.find((one) => one.project_id === chosen) ?? told.projects.at(-1);
   if (!project) throw new Error("There is no project yet; `handrail init` makes one.");
   return {

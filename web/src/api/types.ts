@@ -1082,6 +1082,8 @@ export interface ProjectView {
   project_id: string;
   /** What it is called. */
   name: string;
+  /** How many questions of it wait for an answer. */
+  waiting: number;
 }
 
 /** One call with all that people may know of it; agents are told less. */
@@ -1580,8 +1582,18 @@ export interface WelcomeResponse {
   version: string;
   /** What time it is for the server. */
   now: string;
+  /** The project that the link was made for. */
+  project_id: string;
   /** Beside the cookie, to be sent as `X-Handrail-Console` with every request. */
   page_key: string;
+}
+
+/** Where a question is to be found. */
+export interface WhereaboutsResponse {
+  /** What goes wrong is told as a problem instead. */
+  success: boolean;
+  /** The project it belongs to. */
+  project_id: string;
 }
 
 /** Every event of the stream, by its name. */

@@ -4,7 +4,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from handrail.core.access import Role, Token
-from handrail.core.errors import Forbidden
+from handrail.core.errors import Forbidden, NotFound
+from handrail.core.ids import ApprovalId
 from handrail.server.auth import Gate
 from handrail.server.console.cookie import delete_cookie, set_cookie
 from handrail.server.console.sign_in import TOKEN_NAME, SignIns
@@ -19,6 +20,7 @@ from handrail.wire.console import (
     SignedOutResponse,
     SignInRequest,
     WelcomeResponse,
+    WhereaboutsResponse,
 )
 
 _MAX_BYTES = 10_000
@@ -53,6 +55,11 @@ class ConsoleRoutes:
                 "Who is signed in, and their projects", SignedInResponse, None, (401, 403),
             ),
             DirectRoute(
+                "GET", "/console/approvals/{approval_id}", self.find_approval, _USERS,
+                "Which of their projects a question belongs to",
+                WhereaboutsResponse, None, (401, 403, 404),
+            ),
+            DirectRoute(
                 "DELETE", here, self.sign_out, _USERS,
                 "Sign this browser out", SignedOutResponse, None, (401, 403),
             ),
@@ -60,20 +67,29 @@ class ConsoleRoutes:
 
     async def make_link(self, request: Request) -> Response:
         entry = await self._gate.admit(request, *_USERS)
-        link, expires_at = self._sign_ins.make_link(entry.principal.user_id)
+        link, expires_at = self._sign_ins.make_link(entry.principal.user_id, entry.project.id)
         return json_response(LinkResponse(link=link, expires_at=expires_at).model_dump())
 
     async def sign_in(self, request: Request) -> Response:
         body = await read_body(request, SignInRequest, _MAX_BYTES)
-        token, halves = await self._sign_ins.sign_in(body.link)
-        known = await self._session(token)
-        answer = WelcomeResponse(**known.model_dump(), page_key=halves.page)
+        token, halves, project_id = await self._sign_ins.sign_in(body.link)
+        known = (await self._session(token)).model_dump()
+        answer = WelcomeResponse(**known, project_id=project_id, page_key=halves.page)
         response = json_response(answer.model_dump())
         set_cookie(request, response, halves.cookie, secure=self._is_private(request))
         return response
 
     async def who(self, request: Request) -> Response:
         return json_response((await self._session(await self._person(request))).model_dump())
+
+    async def find_approval(self, request: Request) -> Response:
+        token = await self._person(request)
+        approval_id = ApprovalId(request.path_params["approval_id"])
+        found = await self._services.store.find_approval(approval_id)
+        theirs = {one.id for one in await self._services.store.list_projects(token.user_id)}
+        if found is None or found.project_id not in theirs:
+            raise NotFound(f"there is no approval {approval_id!r}")
+        return json_response(WhereaboutsResponse(project_id=found.project_id).model_dump())
 
     async def sign_out(self, request: Request) -> Response:
         token = await self._person(request)
@@ -92,7 +108,11 @@ class ConsoleRoutes:
 
     async def _session(self, token: Token) -> SignedInResponse:
         projects = await self._services.store.list_projects(token.user_id)
-        views = [ProjectView(project_id=one.id, name=one.name) for one in projects]
+        waiting = await self._services.store.count_open_questions()
+        views = [
+            ProjectView(project_id=one.id, name=one.name, waiting=waiting.get(one.id, 0))
+            for one in projects
+        ]
         return SignedInResponse(
             user_id=token.user_id,
             name=(await self._services.store.get_user(token.user_id)).name,
