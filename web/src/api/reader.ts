@@ -49,7 +49,16 @@ export class Reader {
     for (;;) {
       const { done, value } = await texts.read();
       if (done) return;
-      for (const { name, data } of this.frames.take(value)) this.told.heard(name, JSON.parse(data));
+      for (const { name, data } of this.frames.take(value)) this.tell(name, data);
+    }
+  }
+
+  /** A listener that fails is a defect to be seen, and no reason to leave the line. */
+  private tell(name: string, data: string): void {
+    try {
+      this.told.heard(name, JSON.parse(data));
+    } catch (error) {
+      reportError(error);
     }
   }
 
