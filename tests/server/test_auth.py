@@ -79,6 +79,7 @@ OF_THE_SERVER = {
     "GET /console/session",
     "POST /console/session",
     "DELETE /console/session",
+    "GET /console/approvals/{approval_id}",
 }
 A_CALL = {"tool_name": "read_file", "tool_params": {"path": "README.md"}, "call_id": "call-1"}
 BLOB = b"bytes"

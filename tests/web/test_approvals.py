@@ -12,6 +12,7 @@ from tests.web.conftest import PHONE, Asking, Console, seen_for_a_moment
 
 BEFORE = "retries = 3\nverify = true\n"
 AFTER = "retries = 5\nverify = false\n"
+BUSY = {"title": "Busy", "detail": "The database is busy"}
 CHANGE = {"path": "notes.txt", "content": AFTER}
 
 
@@ -149,9 +150,16 @@ async def test_a_card_that_somebody_else_decides_says_so(console: Console, asks:
 @pytest.mark.usefixtures("notes")
 async def test_two_tabs_tell_the_same(console: Console, asks: Asking) -> None:
     one = await console.signed_in()
+    streams: list[str] = []
+    one.context.on(
+        "request", lambda sent: streams.append(sent.url) if "/stream" in sent.url else None
+    )
     other = await one.context.new_page()
     console.watch(other)
     await other.goto(f"{console.address}/approvals")
+    await expect(other.get_by_role("status").filter(has_text="Live")).to_be_visible()
+    # A browser has six lines to a server, and all tabs together need one.
+    assert streams == []
     call = asks("write_file", CHANGE)
     for page in (one, other):
         await seen_for_a_moment(page)
@@ -160,6 +168,12 @@ async def test_two_tabs_tell_the_same(console: Console, asks: Asking) -> None:
     await call
 
     await expect(other.get_by_role("status").filter(has_text="You approved it")).to_be_visible()
+
+    # When the tab that reads is closed, another one does.
+    await one.close()
+    asks("write_file", {**CHANGE, "path": "other.txt"}, "call-2")
+    await expect(other.get_by_role("button", name="other.txt")).to_be_visible()
+    assert len(streams) == 1
 
 
 @pytest.mark.behaviour("console.restart")
@@ -178,6 +192,21 @@ async def test_after_a_restart_of_the_server_the_inbox_goes_on(
     await page.get_by_role("button", name="Approve once").click()
 
     assert (await call)["status"] == "completed"
+
+
+async def test_what_cannot_be_read_is_not_called_nothing(console: Console, asks: Asking) -> None:
+    asks("write_file", CHANGE)
+    page = await console.new_page()
+    await page.route("**/approvals?*", lambda asked: asked.fulfill(status=503, json=BUSY))
+    await page.goto(console.link())
+
+    await expect(page.get_by_role("alert")).to_have_text("The database is busy")
+    await expect(page.get_by_text("Nothing waits for you")).to_have_count(0)
+    await page.unroute("**/approvals?*")
+    await page.get_by_role("button", name="Ask again").click()
+
+    await expect(page.get_by_role("button", name="Approve once")).to_be_visible()
+    console.troubles.clear()
 
 
 @pytest.mark.usefixtures("notes")

@@ -63,11 +63,18 @@ async def test_a_person_is_told_only_when_asked_for_and_only_while_looking_elsew
 
 async def test_who_signs_out_is_out_in_this_browser(console: Console) -> None:
     page = await console.signed_in()
+    other = await page.context.new_page()
+    await other.goto(f"{console.address}/approvals")
+    await expect(other.get_by_role("heading", name="Waiting for you")).to_be_visible()
     await at_settings(page)
     await expect(page.get_by_text("there is no limit")).to_be_visible()
+    await page.evaluate("sessionStorage['handrail.draft.1'] = 'half a thought'")
 
     await page.get_by_role("button", name="Sign out").click()
-    await expect(page.get_by_role("heading", name="Sign in to Handrail")).to_be_visible()
+    for tab in (page, other):
+        await expect(tab.get_by_role("heading", name="Sign in to Handrail")).to_be_visible()
+    assert await page.evaluate("sessionStorage.length") == 0
+    assert "key" not in await page.evaluate("JSON.stringify({...localStorage})")
     await page.goto(f"{console.address}/grants")
 
     await expect(page.get_by_role("heading", name="Sign in to Handrail")).to_be_visible()

@@ -1,9 +1,11 @@
 """Who has the link is in, once; everybody else is told what to do."""
 
+import json
+
 import pytest
 from playwright.async_api import expect
 
-from tests.web.conftest import Console
+from tests.web.conftest import Asking, Console
 
 
 @pytest.mark.behaviour("console.sign-in")
@@ -20,6 +22,23 @@ async def test_a_link_signs_in_and_leaves_no_trace_in_the_address(console: Conso
     assert "hr_" not in kept
 
 
+async def test_what_a_browser_sends_to_other_ports_opens_nothing(console: Console) -> None:
+    page = await console.signed_in()
+    ((name, value),) = [
+        (one.get("name", ""), one.get("value", "")) for one in await page.context.cookies()
+    ]
+
+    alone = await page.request.get(f"{console.address}/console/session")
+    as_bearer = await page.request.get(
+        f"{console.address}/console/session",
+        headers={"authorization": f"Bearer {value}"},
+    )
+
+    assert (alone.status, as_bearer.status) == (401, 401)
+    # Nor does another Handrail on this machine take it for its own.
+    assert name.endswith(f"_{console.rig.port}")
+
+
 async def test_a_link_that_was_used_says_how_to_get_another(console: Console) -> None:
     link = console.link()
     first = await console.new_page()
@@ -34,9 +53,35 @@ async def test_a_link_that_was_used_says_how_to_get_another(console: Console) ->
     console.troubles.clear()  # The browser complains about the refusal itself.
 
 
-async def test_a_stranger_sees_nothing_but_how_to_sign_in(console: Console) -> None:
+async def test_a_stranger_is_told_how_to_sign_in_and_may_do_so_in_the_same_tab(
+    console: Console,
+) -> None:
     page = await console.new_page()
-    await page.goto(f"{console.address}/approvals")
+    await page.goto(f"{console.address}/")
+    await expect(page.get_by_role("heading", name="Sign in to Handrail")).to_be_visible()
+
+    link = console.link()
+    await page.goto(link)
+
+    await expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
+    assert "#" not in page.url
+    # Who is in stays in, whatever stands behind the address.
+    for address in (link, f"{console.address}/approvals#main"):
+        await page.goto("about:blank")
+        await page.goto(address)
+        await expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
+    console.troubles.clear()
+
+
+async def test_whose_token_is_taken_back_is_out_at_once(console: Console, asks: Asking) -> None:
+    asks("write_file", {"path": "plan.txt", "content": "secret\n"})
+    page = await console.signed_in()
+    await expect(page.get_by_text("plan.txt").first).to_be_visible()
+    listed = json.loads(console.rig.run("token", "list", "--json").stdout)
+    (token,) = [one["token_id"] for one in listed["tokens"] if one["name"] == "console"]
+
+    console.rig.run("token", "revoke", token)
 
     await expect(page.get_by_role("heading", name="Sign in to Handrail")).to_be_visible()
+    await expect(page.get_by_text("plan.txt")).to_have_count(0)
     console.troubles.clear()

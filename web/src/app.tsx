@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { Suspense, useEffect, useState } from "react";
+import { Suspense, useEffect } from "react";
 
-import { SessionProvider, useSignedIn, type Session } from "./api/session";
+import { SessionProvider, useSignedIn, useSigningInAndOut, type Session } from "./api/session";
 import { stream } from "./api/stream";
 import { useApprovalEvents } from "./approvals/pending";
 import { useChatEvents } from "./chat/talk";
@@ -13,11 +13,11 @@ import { Shell } from "./shell/shell";
 import { SignIn } from "./shell/sign-in";
 
 export function App() {
-  const [link] = useState(() => location.hash.slice(1));
   const signedIn = useSignedIn();
+  useSigningInAndOut();
   if (signedIn.data) return <SignedIn session={signedIn.data} />;
   if (signedIn.isFetching) return null;
-  return <SignIn link={link} trouble={signedIn.error} />;
+  return <SignIn trouble={signedIn.error} />;
 }
 
 function SignedIn({ session }: { session: Session }) {

@@ -13,6 +13,7 @@ from handrail.app.home import Credentials, Home
 from handrail.app.settings import Settings
 from handrail.core.access import hash_secret
 from handrail.core.errors import HandrailError, SetupError
+from handrail.core.ids import ProjectId
 from handrail.server.app import create_app
 from handrail.server.console.sign_in import SignIns
 from handrail.server.serving import HandrailServer, bind
@@ -58,12 +59,14 @@ async def serve(
                 metrics_token=settings.metrics_token,
             )
             person = await services.store.find_token(hash_secret(known.user_token))
+            project = ProjectId(known.project_id)
             console = exposure.origin or address
 
             def make_link() -> str:
                 """The console's address; signs its person in, unless their token is lost."""
-                link = "" if person is None else f"/#{sign_ins.make_link(person.user_id)[0]}"
-                return console + link
+                if person is None:
+                    return console
+                return f"{console}/#{sign_ins.make_link(person.user_id, project)[0]}"
 
             ready = Ready(known, make_link)
             server = HandrailServer(app, services.room, lambda: on_ready(ready), exposure.tls)

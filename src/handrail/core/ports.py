@@ -242,8 +242,8 @@ class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, Protocol):
         """How many open questions an agent has."""
         ...
 
-    async def count_open_questions(self) -> int:
-        """How many questions are open, of all projects together."""
+    async def count_open_questions(self) -> dict[ProjectId, int]:
+        """How many questions are open in each project that has any."""
         ...
 
     async def list_overdue(self, now: datetime) -> list[Approval]:

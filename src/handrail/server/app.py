@@ -43,6 +43,7 @@ from handrail.server.routes.taints import TaintRoutes
 from handrail.server.routes.tools import tools_router
 from handrail.server.services import Services
 from handrail.server.switchboard import Switchboard
+from handrail.server.unkept import Unkept
 from handrail.version import __version__
 
 _METRICS_PROBLEMS = (401, 403)
@@ -86,6 +87,7 @@ def create_app(
     return Starlette(
         routes=[*routes_of(direct), *console.routes(), Mount("/", api)],
         middleware=[
+            Middleware(Unkept),
             Middleware(HostGuard, hosts=hosts, origin=origin),
             Middleware(Switchboard, routes=direct),
         ],

@@ -12,7 +12,7 @@ from handrail.core.errors import Forbidden, NotFound, Unauthenticated
 from handrail.core.ids import ProjectId
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Project
-from handrail.server.console.cookie import secret_of_cookie
+from handrail.server.console.cookie import halves_of
 from handrail.server.direct import read_body
 
 M = TypeVar("M", bound=BaseModel)
@@ -85,11 +85,13 @@ class Gate:
             Unauthenticated: There is none, or it is not good any more.
         """
         scheme, _, secret = connection.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not secret:
-            secret = secret_of_cookie(connection)
-        if not secret:
+        if scheme.lower() == "bearer" and secret:
+            hashed = hash_secret(secret.strip())
+        elif halves := halves_of(connection):
+            hashed = halves.hashed()
+        else:
             raise Unauthenticated("send a token: `Authorization: Bearer hr_…`")
-        token = await self._store.find_token(hash_secret(secret.strip()))
+        token = await self._store.find_token(hashed)
         if token is None or not token.is_live(self._clock.now()):
             raise Unauthenticated(NOT_GOOD)
         return token

@@ -47,8 +47,9 @@ class ApprovalReads(Reading):
         )
         return found[0][0]
 
-    async def count_open_questions(self) -> int:
-        return (await self._fetch(statements.COUNT_OPEN_QUESTIONS))[0][0]
+    async def count_open_questions(self) -> dict[ProjectId, int]:
+        found = await self._fetch(statements.COUNT_OPEN_QUESTIONS)
+        return {ProjectId(project_id): count for project_id, count in found}
 
     async def list_overdue(self, now: datetime) -> list[Approval]:
         found = await self._fetch(statements.LIST_OVERDUE, now=to_micros(now))

@@ -103,7 +103,11 @@ COUNT_QUESTIONS = select(func.count()).where(
     tool_approvals.c.project_id == bindparam("project_id"),
     tool_approvals.c.agent_id == bindparam("agent_id"),
 )
-COUNT_OPEN_QUESTIONS = select(func.count()).select_from(tool_approvals).where(PENDING)
+COUNT_OPEN_QUESTIONS = (
+    select(tool_approvals.c.project_id, func.count())
+    .where(PENDING)
+    .group_by(tool_approvals.c.project_id)
+)
 LIST_OVERDUE = (
     select(tool_approvals)
     .where(and_(PENDING, tool_approvals.c.expires_at <= bindparam("now")))

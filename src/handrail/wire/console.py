@@ -8,7 +8,7 @@ from handrail.wire.payloads import Body, Success
 
 
 class SignInRequest(Body):
-    """A link, exchanged for a cookie."""
+    """A link, exchanged for a cookie and a key."""
 
     link: str = Field(
         min_length=1, max_length=200, description="What stands behind the `#` of the link."
@@ -24,6 +24,7 @@ class LinkResponse(BaseModel):
 class ProjectView(BaseModel):
     project_id: str = Field(description="The id of the project, `prj_…`.")
     name: str = Field(description="What it is called.")
+    waiting: int = Field(description="How many questions of it wait for an answer.")
 
 
 class SignedInResponse(BaseModel):
@@ -35,6 +36,22 @@ class SignedInResponse(BaseModel):
     projects: list[ProjectView] = Field(description="Their projects, oldest first.")
     version: str = Field(description="The version of the server.")
     now: datetime = Field(description="What time it is for the server.")
+
+
+class WelcomeResponse(SignedInResponse):
+    """Who has signed in, and what their page shows from now on."""
+
+    project_id: str = Field(description="The project that the link was made for.")
+    page_key: str = Field(
+        description="Beside the cookie, to be sent as `X-Handrail-Console` with every request."
+    )
+
+
+class WhereaboutsResponse(BaseModel):
+    """Where a question is to be found."""
+
+    success: Success = True
+    project_id: str = Field(description="The project it belongs to.")
 
 
 class SignedOutResponse(BaseModel):

@@ -20,9 +20,9 @@ def sign_ins(store: SqliteStore, clock: FakeClock) -> SignIns:
 async def test_a_link_is_exchanged_for_a_token_of_its_person(
     sign_ins: SignIns, store: SqliteStore, household: Household, clock: FakeClock
 ) -> None:
-    link, expires_at = sign_ins.make_link(household.user.user_id)
+    link, expires_at = sign_ins.make_link(household.user.user_id, household.project.id)
 
-    token, secret = await sign_ins.sign_in(link)
+    token, halves, project_id = await sign_ins.sign_in(link)
 
     assert (token.role, token.user_id, token.project_id) == (
         Role.USER,
@@ -31,12 +31,14 @@ async def test_a_link_is_exchanged_for_a_token_of_its_person(
     )
     assert token.expires_at == clock.now() + SIGNED_IN_LASTS
     assert expires_at == clock.now() + LINK_LASTS
-    assert await store.find_token(hash_secret(secret)) == token
-    assert link != secret
+    assert project_id == household.project.id
+    assert await store.find_token(halves.hashed()) == token
+    for half in (halves.cookie, halves.page):
+        assert await store.find_token(hash_secret(half)) is None
 
 
 async def test_a_link_is_good_once(sign_ins: SignIns, household: Household) -> None:
-    link, _ = sign_ins.make_link(household.user.user_id)
+    link, _ = sign_ins.make_link(household.user.user_id, household.project.id)
     await sign_ins.sign_in(link)
 
     with pytest.raises(Unauthenticated, match="used before, or is too old"):
@@ -46,7 +48,7 @@ async def test_a_link_is_good_once(sign_ins: SignIns, household: Household) -> N
 async def test_a_link_is_good_for_a_while_only(
     sign_ins: SignIns, household: Household, clock: FakeClock
 ) -> None:
-    link, _ = sign_ins.make_link(household.user.user_id)
+    link, _ = sign_ins.make_link(household.user.user_id, household.project.id)
     clock.advance(LINK_LASTS.total_seconds())
 
     with pytest.raises(Unauthenticated, match="handrail console"):
@@ -54,8 +56,10 @@ async def test_a_link_is_good_for_a_while_only(
 
 
 async def test_links_do_not_pile_up(sign_ins: SignIns, household: Household) -> None:
-    first, _ = sign_ins.make_link(household.user.user_id)
-    links = [sign_ins.make_link(household.user.user_id)[0] for _ in range(100)]
+    first, _ = sign_ins.make_link(household.user.user_id, household.project.id)
+    links = [
+        sign_ins.make_link(household.user.user_id, household.project.id)[0] for _ in range(100)
+    ]
 
     with pytest.raises(Unauthenticated):
         await sign_ins.sign_in(first)
@@ -65,12 +69,14 @@ async def test_links_do_not_pile_up(sign_ins: SignIns, household: Household) -> 
 async def test_who_signs_out_opens_nothing_any_more_and_may_do_so_twice(
     sign_ins: SignIns, store: SqliteStore, household: Household, clock: FakeClock
 ) -> None:
-    token, secret = await sign_ins.sign_in(sign_ins.make_link(household.user.user_id)[0])
+    token, halves, _ = await sign_ins.sign_in(
+        sign_ins.make_link(household.user.user_id, household.project.id)[0]
+    )
 
     await sign_ins.sign_out(token)
     await sign_ins.sign_out(token)
 
-    found = await store.find_token(hash_secret(secret))
+    found = await store.find_token(halves.hashed())
     assert found is not None
     assert not found.is_live(clock.now() + timedelta(seconds=1))
 
@@ -78,7 +84,9 @@ async def test_who_signs_out_opens_nothing_any_more_and_may_do_so_twice(
 async def test_the_record_tells_of_both(
     sign_ins: SignIns, store: SqliteStore, household: Household
 ) -> None:
-    token, _ = await sign_ins.sign_in(sign_ins.make_link(household.user.user_id)[0])
+    token, _, _ = await sign_ins.sign_in(
+        sign_ins.make_link(household.user.user_id, household.project.id)[0]
+    )
     await sign_ins.sign_out(token)
 
     lines = await store.read_audit(household.project.id, after=0, limit=100)

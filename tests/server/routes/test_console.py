@@ -1,19 +1,19 @@
-"""A browser signs in with a link, and its cookie opens what its person may; to our pages alone."""
+"""A browser signs in with a link, and may what its person may; asked by our pages alone."""
 
 import pytest
 
 from handrail.core.access import Role
 from handrail.core.change import Change, RevokeToken
-from handrail.server.console.cookie import HEADER, NAME
+from handrail.server.console.cookie import HEADER
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from handrail.version import __version__
-from tests.conftest import Household
-from tests.server.conftest import Answer, Caller, base
+from tests.conftest import Household, settle_in
+from tests.server.conftest import Answer, Caller, ask_with_a_look, base
 
 UNAUTHENTICATED = (401, "urn:handrail:unauthenticated")
 FORBIDDEN = (403, "urn:handrail:forbidden")
-OURS = {HEADER: "1"}
+NOT_FOUND = (404, "urn:handrail:not-found")
 
 
 async def link_for(caller: Caller, home: Household) -> str:
@@ -25,12 +25,12 @@ async def sign_in(caller: Caller, link: str) -> Answer:
     return await caller.ask("POST", "/console/session", json={"link": link})
 
 
-async def cookie_of(caller: Caller, home: Household) -> dict[str, str]:
-    """The header by which a signed-in browser is known."""
+async def signed_in(caller: Caller, home: Household) -> dict[str, str]:
+    """The headers by which a signed-in browser is known."""
     answer = await sign_in(caller, await link_for(caller, home))
-    secret = answer.headers["set-cookie"].partition(";")[0].partition("=")[2]
+    cookie = answer.headers["set-cookie"].partition(";")[0]
     caller.session.cookie_jar.clear()
-    return {"cookie": f"{NAME}={secret}"}
+    return {"cookie": cookie, HEADER: answer.body["page_key"]}
 
 
 async def test_a_link_signs_a_browser_in(
@@ -42,12 +42,17 @@ async def test_a_link_signs_a_browser_in(
         "success": True,
         "user_id": household.user.user_id,
         "name": "ada",
-        "projects": [{"project_id": household.project.id, "name": household.project.name}],
+        "projects": [
+            {"project_id": household.project.id, "name": household.project.name, "waiting": 0}
+        ],
         "version": __version__,
         "now": answer.body["now"],
+        "project_id": household.project.id,
+        "page_key": answer.body["page_key"],
     }
     cookie = answer.headers["set-cookie"].lower()
-    assert cookie.startswith(NAME)
+    # Cookies are for all ports of a machine, where more than one server may be.
+    assert cookie.startswith(f"handrail_console_{caller.address.rpartition(':')[2]}=")
     for word in ("httponly", "samesite=strict", "max-age=2592000", "path=/"):
         assert word in cookie
     # Over plain HTTP on this machine; with TLS it is for TLS alone.
@@ -67,35 +72,44 @@ async def test_a_link_signs_in_once_and_nothing_else_does(
 
 
 async def test_a_browser_may_what_its_person_may(caller: Caller, household: Household) -> None:
-    cookie = await cookie_of(caller, household)
+    browser = await signed_in(caller, household)
 
-    who = await caller.ask("GET", "/console/session", headers=cookie)
-    seen = await caller.ask("GET", f"{base(household)}/approvals", headers=cookie)
+    who = await caller.ask("GET", "/console/session", headers=browser)
+    seen = await caller.ask("GET", f"{base(household)}/approvals", headers=browser)
     changed = await caller.ask(
-        "POST", f"{base(household)}/chat/sessions/none/stop", headers=cookie | OURS, json={}
+        "POST", f"{base(household)}/chat/sessions/none/stop", headers=browser, json={}
     )
 
     assert (who.status, seen.status) == (200, 200)
-    assert changed.problem == (404, "urn:handrail:not-found")
+    assert changed.problem == NOT_FOUND
 
 
-async def test_a_change_needs_a_header_that_no_form_can_send(
+async def test_what_other_ports_are_sent_opens_nothing(
     caller: Caller, household: Household
 ) -> None:
-    cookie = await cookie_of(caller, household)
-    path = f"{base(household)}/chat/sessions/none/stop"
+    browser = await signed_in(caller, household)
+    other = await signed_in(caller, household)
+    cookie, key = browser["cookie"], browser[HEADER]
+    secret = cookie.partition("=")[2]
 
-    answer = await caller.ask("POST", path, headers=cookie, json={})
-
-    assert answer.problem == UNAUTHENTICATED
+    for headers in (
+        {"cookie": cookie},
+        {"cookie": cookie, HEADER: "1"},
+        {"cookie": cookie, HEADER: other[HEADER]},
+        {HEADER: key},
+        {"authorization": f"Bearer {secret}"},
+        {"authorization": f"Bearer {secret}", HEADER: key},
+        {"authorization": f"Bearer {key}"},
+    ):
+        for path in ("/console/session", f"{base(household)}/approvals"):
+            assert (await caller.ask("GET", path, headers=headers)).problem == UNAUTHENTICATED
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "none"])
 async def test_other_pages_cannot_use_the_cookie(
     caller: Caller, household: Household, site: str
 ) -> None:
-    cookie = await cookie_of(caller, household)
-    from_elsewhere = cookie | OURS | {"sec-fetch-site": site}
+    from_elsewhere = await signed_in(caller, household) | {"sec-fetch-site": site}
 
     answer = await caller.ask("GET", f"{base(household)}/approvals", headers=from_elsewhere)
 
@@ -103,13 +117,14 @@ async def test_other_pages_cannot_use_the_cookie(
 
 
 async def test_who_signs_out_is_out(caller: Caller, household: Household) -> None:
-    cookie = await cookie_of(caller, household)
+    browser = await signed_in(caller, household)
 
-    out = await caller.ask("DELETE", "/console/session", headers=cookie | OURS)
-    after = await caller.ask("GET", "/console/session", headers=cookie)
+    out = await caller.ask("DELETE", "/console/session", headers=browser)
+    after = await caller.ask("GET", "/console/session", headers=browser)
 
     assert out.status == 200
-    assert 'handrail_console=""' in out.headers["set-cookie"]
+    name = browser["cookie"].partition("=")[0]
+    assert out.headers["set-cookie"].startswith(f'{name}="";')
     assert after.problem == UNAUTHENTICATED
 
 
@@ -137,10 +152,27 @@ async def test_only_a_person_signs_in(caller: Caller, household: Household, role
 async def test_a_browser_whose_token_is_taken_back_is_out(
     caller: Caller, household: Household, store: SqliteStore, clock: FakeClock
 ) -> None:
-    cookie = await cookie_of(caller, household)
+    browser = await signed_in(caller, household)
     (token,) = [
         one for one in await store.list_tokens(household.user.user_id) if one.name == "console"
     ]
     await store.submit(Change(household.project.id, clock.now(), (RevokeToken(token),)))
 
-    assert (await caller.ask("GET", "/console/session", headers=cookie)).problem == UNAUTHENTICATED
+    assert (await caller.ask("GET", "/console/session", headers=browser)).problem == UNAUTHENTICATED
+
+
+async def test_a_person_is_told_what_waits_where(
+    caller: Caller, household: Household, store: SqliteStore, clock: FakeClock
+) -> None:
+    other = await settle_in(store, clock, "bea", "/home/bea")
+    asked = await ask_with_a_look(caller, household)
+    path = f"/console/approvals/{asked['approval_id']}"
+
+    who = await caller.ask("GET", "/console/session", household.secrets[Role.USER])
+    where = await caller.ask("GET", path, household.secrets[Role.USER])
+
+    assert [one["waiting"] for one in who.body["projects"]] == [1]
+    assert where.body["project_id"] == household.project.id
+    # To anybody else it is none.
+    assert (await caller.ask("GET", path, other.secrets[Role.USER])).problem == NOT_FOUND
+    assert (await caller.ask("GET", path, household.secrets[Role.AGENT])).problem == FORBIDDEN

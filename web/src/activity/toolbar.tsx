@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Download, Search, X } from "lucide-react";
 import { useEffect, useState } from "react";
 
-import { ask } from "../api/client";
+import { ask, download } from "../api/client";
 import { usePath, useSession } from "../api/session";
 import type { ToolsResponse } from "../api/types";
 import { go } from "../router";
@@ -74,28 +74,44 @@ function Words({ value, onChange }: { value: string; onChange: (value: string) =
 
 export function Export({ filters }: { filters: Filters }) {
   const path = usePath();
-  const address = (format: string) => {
+  const [busy, setBusy] = useState(false);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const save = async (format: string) => {
     const query = questionOf(filters);
     query.set("format", format);
-    return path(`/activity/export?${query}`);
+    setBusy(true);
+    setTrouble(null);
+    try {
+      await download(path(`/activity/export?${query}`), `handrail-activity.${format}`);
+    } catch (error) {
+      setTrouble(error instanceof Error ? error.message : String(error));
+    }
+    setBusy(false);
   };
   return (
-    <Menu
-      align="end"
-      className="w-max"
-      trigger={(button) => (
-        <Button {...button} className="h-8" icon={<Download size={14} aria-hidden />}>
-          Export
-        </Button>
+    <div className="flex items-center gap-3">
+      {trouble && (
+        <p role="alert" className="text-critical">
+          {visible(trouble)}
+        </p>
       )}
-    >
-      <a role="menuitem" href={address("jsonl")} download className={`block ${ITEM}`}>
-        JSON lines, with all results
-      </a>
-      <a role="menuitem" href={address("csv")} download className={`block ${ITEM}`}>
-        CSV, one row per call
-      </a>
-    </Menu>
+      <Menu
+        align="end"
+        className="w-max"
+        trigger={(button) => (
+          <Button {...button} disabled={busy} className="h-8" icon={<Download size={14} aria-hidden />}>
+            {busy ? "Exporting…" : "Export"}
+          </Button>
+        )}
+      >
+        <button type="button" role="menuitem" onClick={() => void save("jsonl")} className={`block ${ITEM}`}>
+          JSON lines, with all results
+        </button>
+        <button type="button" role="menuitem" onClick={() => void save("csv")} className={`block ${ITEM}`}>
+          CSV, one row per call
+        </button>
+      </Menu>
+    </div>
   );
 }
 

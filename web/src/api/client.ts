@@ -1,4 +1,6 @@
-/** Asking the server. The browser's cookie says who asks; the header says that it is our own page. */
+import { dropKey, pageKey } from "./key";
+
+/** Asking the server. The browser's cookie and the page's key say together who asks. */
 
 /** What went wrong, in the server's words. */
 export class Problem extends Error {
@@ -12,21 +14,42 @@ export class Problem extends Error {
 }
 
 const OFFLINE = "The server cannot be reached. It may be starting; this page goes on by itself.";
+const SESSION = "/console/session";
 
 export async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const headers: Record<string, string> = { "x-handrail-console": "1" };
-  if (body !== undefined) headers["content-type"] = "application/json";
-  const init: RequestInit = { method, headers, cache: "no-store" };
-  if (body !== undefined) init.body = JSON.stringify(body);
+  const init: RequestInit = { method };
+  if (body !== undefined) {
+    init.headers = { "content-type": "application/json" };
+    init.body = JSON.stringify(body);
+  }
+  return (await send(path, init)).json() as Promise<T>;
+}
+
+/** An answer that is good; for whoever wants to read it in their own way. */
+export async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  const key = pageKey();
+  const headers = new Headers(init.headers);
+  if (key !== null) headers.set("x-handrail-console", key);
   let response: Response;
   try {
-    response = await fetch(path, init);
+    response = await fetch(path, { ...init, headers, cache: "no-store" });
   } catch {
     throw new Problem(0, "Not reached", OFFLINE);
   }
+  if (response.ok) return response;
+  // A link may be refused to who is signed in; whatever else is, says that they are no more.
+  const isLink = init.method === "POST" && path === SESSION;
+  if (response.status === 401 && !isLink) dropKey(key);
   const told = (await response.json().catch(() => null)) as Record<string, unknown> | null;
-  if (!response.ok) {
-    throw new Problem(response.status, String(told?.["title"] ?? response.statusText), String(told?.["detail"] ?? `HTTP ${response.status}`));
-  }
-  return told as T;
+  throw new Problem(response.status, String(told?.["title"] ?? response.statusText), String(told?.["detail"] ?? `HTTP ${response.status}`));
+}
+
+/** A link cannot send the page's key, so the page fetches the file and hands it over. */
+export async function download(path: string, name: string): Promise<void> {
+  const address = URL.createObjectURL(await (await send(path)).blob());
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
 }

@@ -1,8 +1,10 @@
-import { useQuery } from "@tanstack/react-query";
-import { createContext, useContext, type ReactNode } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { createContext, useContext, useEffect, type ReactNode } from "react";
 
-import { ask } from "./client";
-import type { ProjectView, SignedInResponse } from "./types";
+import { go } from "../router";
+import { ask, Problem } from "./client";
+import { dropKey, keepKey, pageKey, watchKey } from "./key";
+import type { ProjectView, SignedInResponse, WelcomeResponse } from "./types";
 
 /** Who is signed in, which project is shown, and how far this clock is from the server's. */
 export interface Session {
@@ -17,7 +19,9 @@ export interface Session {
   skewMs: number;
 }
 
+const SESSION = "/console/session";
 const CHOSEN = "handrail.project";
+const PROJECTS_MS = 10_000;
 
 const Here = createContext<Session | null>(null);
 
@@ -38,30 +42,90 @@ export function usePath(): (path: string) => string {
 }
 
 export function useSignedIn() {
-  return useQuery({
-    queryKey: ["session"],
-    queryFn: async () => welcome(await ask<SignedInResponse>("GET", "/console/session")),
-    // With a link in the address nobody needs to ask: it signs in first.
-    enabled: location.hash.length < 2,
-    retry: false,
-    staleTime: Infinity,
-  });
+  return useQuery({ queryKey: ["session"], queryFn: enter, retry: false, staleTime: Infinity });
 }
 
-export async function signIn(link: string): Promise<Session> {
-  return welcome(await ask<SignedInResponse>("POST", "/console/session", { link }));
+/** A link that is opened here, what another tab does, and what the server says; mounted once. */
+export function useSigningInAndOut(): void {
+  const queries = useQueryClient();
+  useEffect(() => {
+    const enterAgain = () => void queries.refetchQueries({ queryKey: ["session"] });
+    const leave = () => {
+      // Nothing of what was shown or written stays behind for whoever sits down next.
+      sessionStorage.clear();
+      queries.setQueryData(["session"], null);
+      queries.removeQueries({ predicate: (one) => one.queryKey[0] !== "session" });
+    };
+    const stop = watchKey((isKept) => (isKept ? enterAgain() : leave()));
+    const followed = () => linkHere() && enterAgain();
+    window.addEventListener("hashchange", followed);
+    return () => {
+      stop();
+      window.removeEventListener("hashchange", followed);
+    };
+  }, [queries]);
 }
 
-export function signOut(): Promise<unknown> {
-  return ask("DELETE", "/console/session");
+/** By the link in the address; where there is none, or it is used up, as who this browser knows. */
+async function enter(): Promise<Session> {
+  const link = linkHere();
+  if (!link) return welcome(await ask<SignedInResponse>("GET", SESSION));
+  // Good once: it must not stay in the address, nor in what the browser remembers.
+  go("/approvals", { replace: true });
+  try {
+    const told = await ask<WelcomeResponse>("POST", SESSION, { link });
+    keepKey(told.page_key);
+    choose(told.project_id);
+    return welcome(told);
+  } catch (error) {
+    // It says more than that nobody is signed in.
+    const refused = error instanceof Problem && error.status === 401 ? new Error(error.message) : error;
+    if (pageKey() === null) throw refused;
+    return ask<SignedInResponse>("GET", SESSION).then(welcome, () => Promise.reject(refused));
+  }
 }
 
-export function choose(projectId: string): void {
+/** Anything else behind the `#` is a place on a page. */
+function linkHere(): string | null {
+  const link = location.hash.slice(1);
+  return link.startsWith("hr_") ? link : null;
+}
+
+export async function signOut(): Promise<void> {
+  await ask("DELETE", SESSION);
+  dropKey(pageKey());
+}
+
+/** For this tab; and for those to come, until they choose another. */
+function choose(projectId: string): void {
+  sessionStorage.setItem(CHOSEN, projectId);
   localStorage.setItem(CHOSEN, projectId);
 }
 
+/** Shows another project, on whatever page this is. */
+export function useSwitch(): (projectId: string) => void {
+  const queries = useQueryClient();
+  return (projectId) => {
+    choose(projectId);
+    void queries.invalidateQueries({ queryKey: ["session"] });
+  };
+}
+
+/** All projects, and how much waits in each; only the one that is shown tells of it by itself. */
+export function useProjects(): ProjectView[] {
+  const { projects } = useSession();
+  const { data } = useQuery({
+    queryKey: ["projects"],
+    queryFn: async () => (await ask<SignedInResponse>("GET", SESSION)).projects,
+    initialData: projects,
+    refetchInterval: PROJECTS_MS,
+    staleTime: PROJECTS_MS,
+  });
+  return data;
+}
+
 function welcome(told: SignedInResponse): Session {
-  const chosen = localStorage.getItem(CHOSEN);
+  const chosen = sessionStorage.getItem(CHOSEN) ?? localStorage.getItem(CHOSEN);
   const project = told.projects.find((one) => one.project_id === chosen) ?? told.projects.at(-1);
   if (!project) throw new Error("There is no project yet; `handrail init` makes one.");
   return {

@@ -1,74 +1,87 @@
 import { useEffect, useSyncExternalStore } from "react";
 
+import { PATIENCE_MS, Reader, type Line } from "./reader";
 import type { Events } from "./types";
 
-/** One stream per tab: every screen listens to the same one. */
+/**
+ * One stream for all tabs that show a project, since browsers keep no more than six lines to a server.
+ * The tab that holds the lock reads and tells the others; when it closes, the next one holds it.
+ */
 
-export type Line = "connecting" | "live" | "lost";
 type Name = keyof Events;
 type Listener = (name: Name, event: unknown) => void;
 
-const NAMES: Name[] = [
-  "tool.approval_request",
-  "approval.resolved",
-  "tool.status",
-  "chat.message",
-  "chat.delta",
-  "chat.run",
-  "session.tainted",
-  "session.cleared",
-  "stream.reset",
-];
-const PATIENCE_MS = 2_000;
+/** What tabs tell each other: the one that reads what it hears, the others that they are there, or cannot wait. */
+type Note = { line: Line } | { name: Name; event: unknown } | "hello" | "hurry";
 
 class Stream {
-  private source: EventSource | null = null;
-  private project = "";
+  private ending = new AbortController();
   private line: Line = "connecting";
-  private retry = 0;
+  private impatience = 0;
   private readonly listeners = new Set<Listener>();
   private readonly watchers = new Set<() => void>();
   private readonly openers = new Set<() => void>();
 
   open(project: string): void {
-    if (this.source && this.project === project) return;
     this.close();
-    this.project = project;
+    this.ending = new AbortController();
+    const { signal } = this.ending;
     this.say("connecting");
-    const source = new EventSource(`/my/projects/${project}/chat/stream`);
-    this.source = source;
-    source.onopen = () => {
-      this.say("live");
-      this.openers.forEach((opened) => opened());
-    };
-    source.onerror = () => {
-      this.say("lost");
-      // The browser tries again by itself, except where it was told that it may not.
-      if (source.readyState === EventSource.CLOSED) this.retryLater();
-    };
-    for (const name of NAMES) {
-      source.addEventListener(name, (message) => {
-        const event: unknown = JSON.parse((message as MessageEvent<string>).data);
-        this.listeners.forEach((listener) => listener(name, event));
-      });
+    if (!("locks" in navigator)) {
+      void new Reader(project, this).read(signal);
+      return;
     }
+    const shared = `handrail.stream.${project}`;
+    const tabs = new BroadcastChannel(shared);
+    signal.addEventListener("abort", () => tabs.close());
+    const tell = (note: Note) => signal.aborted || tabs.postMessage(note);
+    tabs.onmessage = ({ data }: MessageEvent<Note>) => this.follow(data, tell);
+    tell("hello");
+    const read = () => {
+      const reader = new Reader(project, {
+        heard: (name, event) => {
+          tell({ name: name as Name, event });
+          this.heard(name, event);
+        },
+        say: (line) => {
+          tell({ line });
+          this.say(line);
+        },
+      });
+      tabs.onmessage = ({ data }: MessageEvent<Note>) => {
+        if (data === "hello") tell({ line: this.line });
+        else if (data === "hurry") reader.hurry();
+      };
+      return reader.read(signal);
+    };
+    // Whoever is gone before it was their turn needs no lock.
+    navigator.locks.request(shared, { signal }, read).catch(() => {});
   }
 
   close(): void {
-    window.clearTimeout(this.retry);
-    this.source?.close();
-    this.source = null;
+    this.ending.abort();
   }
 
-  private retryLater(): void {
-    const project = this.project;
-    this.close();
-    this.retry = window.setTimeout(() => this.open(project), PATIENCE_MS);
-  }
+  readonly heard = (name: string, event: unknown): void => {
+    this.listeners.forEach((listener) => listener(name as Name, event));
+  };
 
-  private say(line: Line): void {
+  readonly say = (line: Line): void => {
+    const opened = line === "live" && this.line !== "live";
     this.line = line;
     this.watchers.forEach((watcher) => watcher());
+    if (opened) this.openers.forEach((opened) => opened());
+  };
+
+  /** What the tab that reads has told. */
+  private follow(note: Note, tell: (note: Note) => void): void {
+    if (typeof note === "string") return;
+    if ("name" in note) this.heard(note.name, note.event);
+    else this.say(note.line);
+    if (!("line" in note)) return;
+    // Clocks of a hidden tab go slowly; one that is looked at does not wait for them.
+    window.clearTimeout(this.impatience);
+    if (note.line === "lost") this.impatience = window.setTimeout(() => document.visibilityState === "visible" && tell("hurry"), PATIENCE_MS);
   }
 
   readonly state = (): Line => this.line;

@@ -1082,6 +1082,8 @@ export interface ProjectView {
   project_id: string;
   /** What it is called. */
   name: string;
+  /** How many questions of it wait for an answer. */
+  waiting: number;
 }
 
 /** One call with all that people may know of it; agents are told less. */
@@ -1311,7 +1313,7 @@ export interface SettingView {
   agent_may_set: boolean;
 }
 
-/** A link, exchanged for a cookie. */
+/** A link, exchanged for a cookie and a key. */
 export interface SignInRequest {
   /** What stands behind the `#` of the link. */
   link: string;
@@ -1565,6 +1567,34 @@ export interface WaitsView {
 
 /** One thing that keeps a command in. Each is proven by trying to get past it. */
 export type Wall = "namespaces" | "seccomp" | "limits" | "landlock";
+
+/** Who has signed in, and what their page shows from now on. */
+export interface WelcomeResponse {
+  /** What goes wrong is told as a problem instead. */
+  success: boolean;
+  /** The person. */
+  user_id: string;
+  /** What they are called. */
+  name: string;
+  /** Their projects, oldest first. */
+  projects: ProjectView[];
+  /** The version of the server. */
+  version: string;
+  /** What time it is for the server. */
+  now: string;
+  /** The project that the link was made for. */
+  project_id: string;
+  /** Beside the cookie, to be sent as `X-Handrail-Console` with every request. */
+  page_key: string;
+}
+
+/** Where a question is to be found. */
+export interface WhereaboutsResponse {
+  /** What goes wrong is told as a problem instead. */
+  success: boolean;
+  /** The project it belongs to. */
+  project_id: string;
+}
 
 /** Every event of the stream, by its name. */
 export interface Events {

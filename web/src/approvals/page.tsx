@@ -1,27 +1,36 @@
-import { Check, Inbox } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
+import { Inbox } from "lucide-react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
 import { go, usePlace } from "../router";
+import { Button } from "../ui/button";
 import { Empty } from "../ui/empty";
 import { useKeys } from "../ui/keys";
+import { visible } from "../words/visible";
 import { Card } from "./card";
+import { useElsewhere } from "./elsewhere";
 import { KeysDialog } from "./keys-dialog";
 import { WaitingList } from "./list";
+import { NothingWaits } from "./nothing";
 import { useApprovals } from "./pending";
 import { SeveralDialog } from "./several";
 
-const select = (approvalId: string | undefined) => go(approvalId ? `/approvals/${approvalId}` : "/approvals", { replace: true });
-
 /** What waits on the left, the evidence beside it, the decision always in the same place. */
 export function ApprovalsPage() {
-  const { data: all, isPending } = useApprovals();
+  const { data: all, isPending, error, isFetching, refetch } = useApprovals();
   const { id } = usePlace();
+  // What was chosen here belongs to the project that was shown then; only an address that came from outside is followed.
+  const own = useRef<string | null>(null);
+  const select = useCallback((approvalId: string | undefined) => {
+    own.current = approvalId ?? null;
+    go(approvalId ? `/approvals/${approvalId}` : "/approvals", { replace: true });
+  }, []);
   const [asksForKeys, setAsksForKeys] = useState(false);
   const [decidesSeveral, setDecidesSeveral] = useState(false);
   const waiting = useMemo(() => all?.filter((one) => one.status === "pending") ?? [], [all]);
   // The one that was looked at stays, also when it is decided: somebody may want to know by whom.
   const chosen = all?.find((one) => one.approval_id === id);
-  const shown = chosen ?? waiting[0];
+  const isElsewhere = useElsewhere(all && !chosen && id !== own.current ? id : null);
+  const shown = chosen ?? (isElsewhere ? undefined : waiting[0]);
   const step = (by: number) => {
     const at = waiting.findIndex((one) => one.approval_id === shown?.approval_id);
     const next = waiting[Math.min(Math.max(at + by, 0), waiting.length - 1)];
@@ -29,7 +38,7 @@ export function ApprovalsPage() {
   };
   useKeys({ j: () => step(1), k: () => step(-1), d: waiting.length > 1 ? () => setDecidesSeveral(true) : undefined, "?": () => setAsksForKeys(true) });
   useEffect(() => {
-    if (!chosen && shown) select(shown.approval_id);
+    if (all && !chosen && !isElsewhere && id !== (shown?.approval_id ?? null)) select(shown?.approval_id);
   });
 
   return (
@@ -38,12 +47,15 @@ export function ApprovalsPage() {
       <main className="flex min-h-0 min-w-0 flex-col">
         {shown ? (
           <Card key={shown.approval_id} card={shown} onNext={() => select(waiting.find((one) => one !== shown)?.approval_id)} />
+        ) : error ? (
+          <Empty icon={<Inbox size={20} />} title="What waits for you cannot be read">
+            <p role="alert">{visible(error.message)}</p>
+            <Button className="mt-4" disabled={isFetching} onClick={() => void refetch()}>
+              Ask again
+            </Button>
+          </Empty>
         ) : (
-          !isPending && (
-            <Empty icon={all ? <Check size={20} /> : <Inbox size={20} />} title="Nothing waits for you">
-              When an agent wants something that needs your word, it appears here at once. You can leave this page open.
-            </Empty>
-          )
+          !isPending && !isElsewhere && <NothingWaits />
         )}
       </main>
       <SeveralDialog all={all ?? []} open={decidesSeveral} onClose={() => setDecidesSeveral(false)} />

@@ -1,16 +1,11 @@
-import { useQueryClient } from "@tanstack/react-query";
-
-import { choose, useSession } from "../api/session";
+import { useProjects, useSession, useSwitch } from "../api/session";
 import { visible } from "../words/visible";
 import { Part } from "./part";
 
 export function ProjectPart() {
-  const { project, projects } = useSession();
-  const queries = useQueryClient();
-  const change = (projectId: string) => {
-    choose(projectId);
-    void queries.invalidateQueries({ queryKey: ["session"] });
-  };
+  const { project } = useSession();
+  const projects = useProjects();
+  const change = useSwitch();
   return (
     <Part title="Project" about="Which project all these pages show.">
       <label>

@@ -1,4 +1,3 @@
-import { useQueryClient } from "@tanstack/react-query";
 import { LogOut } from "lucide-react";
 import { useState } from "react";
 
@@ -10,14 +9,10 @@ import { Part } from "./part";
 
 export function SignOutPart() {
   const { name, version } = useSession();
-  const queries = useQueryClient();
   const [trouble, setTrouble] = useState<string | null>(null);
   const leave = async () => {
     try {
       await signOut();
-      // Nothing of what was shown stays behind for whoever sits down next.
-      queries.removeQueries({ predicate: (one) => one.queryKey[0] !== "session" });
-      await queries.resetQueries({ queryKey: ["session"] });
     } catch (error) {
       setTrouble(error instanceof Error ? error.message : String(error));
     }

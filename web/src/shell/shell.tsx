@@ -1,18 +1,16 @@
 import { useEffect, type ReactNode } from "react";
 
-import { useSession } from "../api/session";
 import { useLine } from "../api/stream";
 import { usePending } from "../approvals/pending";
 import { pageOf, PAGES } from "../pages";
 import { Link, usePlace } from "../router";
 import mark from "../ui/mark.svg";
-import { visible } from "../words/visible";
 import { PagesMenu } from "./pages-menu";
+import { ProjectMenu } from "./project-menu";
 import { Waiting } from "./waiting";
 
 export function Shell({ children }: { children: ReactNode }) {
   const here = pageOf(usePlace().page);
-  const { project } = useSession();
   const waiting = usePending().length;
   useEffect(() => {
     document.title = `${waiting ? `(${waiting}) ` : ""}${here.title} · Handrail`;
@@ -50,10 +48,8 @@ export function Shell({ children }: { children: ReactNode }) {
             </li>
           ))}
         </ul>
-        <div className="ml-auto flex flex-col gap-1 px-2 py-1.5 text-xs text-soft md:mt-auto md:ml-0">
-          <span className="truncate max-md:hidden" title={visible(project.name)}>
-            {visible(project.name)}
-          </span>
+        <div className="ml-auto flex min-w-0 gap-1 px-2 py-1.5 text-xs text-soft max-md:items-center max-md:gap-3 md:mt-auto md:ml-0 md:flex-col">
+          <ProjectMenu page={here.name} />
           <LineState />
         </div>
       </nav>

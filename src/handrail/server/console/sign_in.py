@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from handrail.core.access import Role, Token, hash_secret, new_secret
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Add, Change, RevokeToken
 from handrail.core.errors import ChangeRefused, Unauthenticated
-from handrail.core.ids import TokenId, UserId, mint
+from handrail.core.ids import ProjectId, TokenId, UserId, mint
 from handrail.core.ports import Clock, Store
+from handrail.server.console.halves import Halves, new_halves
 
 LINK_LASTS = timedelta(minutes=15)
 SIGNED_IN_LASTS = timedelta(days=30)
@@ -26,7 +28,16 @@ class Link:
     """What stands behind a link; kept in memory alone, so a restart ends every link."""
 
     user_id: UserId
+    project_id: ProjectId
     expires_at: datetime
+
+
+class SignedIn(NamedTuple):
+    """What a link was exchanged for."""
+
+    token: Token
+    halves: Halves
+    project_id: ProjectId
 
 
 class SignIns:
@@ -37,17 +48,17 @@ class SignIns:
         self._clock = clock
         self._links: dict[str, Link] = {}
 
-    def make_link(self, user_id: UserId) -> tuple[str, datetime]:
-        """The secret part of a new link, and until when it is good."""
+    def make_link(self, user_id: UserId, project_id: ProjectId) -> tuple[str, datetime]:
+        """The secret part of a new link, and until when it is good; it shows that project."""
         secret = new_secret(Role.USER)
         expires_at = self._clock.now() + LINK_LASTS
         while len(self._links) >= _MOST_LINKS:
             self._links.pop(next(iter(self._links)))
-        self._links[hash_secret(secret)] = Link(user_id, expires_at)
+        self._links[hash_secret(secret)] = Link(user_id, project_id, expires_at)
         return secret, expires_at
 
-    async def sign_in(self, link_secret: str) -> tuple[Token, str]:
-        """Exchange a link for a token and its secret; nobody can do so twice.
+    async def sign_in(self, link_secret: str) -> SignedIn:
+        """Exchange a link for a token and what it is known by; nobody can do so twice.
 
         Raises:
             Unauthenticated: There is no such link, or none any more.
@@ -56,13 +67,13 @@ class SignIns:
         link = self._links.pop(hash_secret(link_secret), None)
         if link is None or at >= link.expires_at:
             raise Unauthenticated(STALE_LINK)
-        secret = new_secret(Role.USER)
+        halves = new_halves()
         token = Token(
-            TokenId(mint("tok", at)), hash_secret(secret), Role.USER, link.user_id, link.user_id,
+            TokenId(mint("tok", at)), halves.hashed(), Role.USER, link.user_id, link.user_id,
             None, None, TOKEN_NAME, at, at + SIGNED_IN_LASTS,
         )  # fmt: skip
         await self._store.submit(await self._change(token, "signed_in", Add(token)))
-        return token, secret
+        return SignedIn(token, halves, link.project_id)
 
     async def sign_out(self, token: Token) -> None:
         """Let the token of a browser open nothing any more."""

@@ -4,7 +4,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from handrail.core.access import Role, Token
-from handrail.core.errors import Forbidden
+from handrail.core.errors import Forbidden, NotFound
+from handrail.core.ids import ApprovalId
 from handrail.server.auth import Gate
 from handrail.server.console.cookie import delete_cookie, set_cookie
 from handrail.server.console.sign_in import TOKEN_NAME, SignIns
@@ -18,6 +19,8 @@ from handrail.wire.console import (
     SignedInResponse,
     SignedOutResponse,
     SignInRequest,
+    WelcomeResponse,
+    WhereaboutsResponse,
 )
 
 _MAX_BYTES = 10_000
@@ -44,12 +47,17 @@ class ConsoleRoutes:
             ),
             DirectRoute(
                 "POST", here, self.sign_in, (),
-                "Sign a browser in with a link; answers with its cookie",
-                SignedInResponse, SignInRequest, (400, 401, 413),
+                "Sign a browser in with a link; answers with its cookie and its page's key",
+                WelcomeResponse, SignInRequest, (400, 401, 413),
             ),
             DirectRoute(
                 "GET", here, self.who, _USERS,
                 "Who is signed in, and their projects", SignedInResponse, None, (401, 403),
+            ),
+            DirectRoute(
+                "GET", "/console/approvals/{approval_id}", self.find_approval, _USERS,
+                "Which of their projects a question belongs to",
+                WhereaboutsResponse, None, (401, 403, 404),
             ),
             DirectRoute(
                 "DELETE", here, self.sign_out, _USERS,
@@ -59,18 +67,29 @@ class ConsoleRoutes:
 
     async def make_link(self, request: Request) -> Response:
         entry = await self._gate.admit(request, *_USERS)
-        link, expires_at = self._sign_ins.make_link(entry.principal.user_id)
+        link, expires_at = self._sign_ins.make_link(entry.principal.user_id, entry.project.id)
         return json_response(LinkResponse(link=link, expires_at=expires_at).model_dump())
 
     async def sign_in(self, request: Request) -> Response:
         body = await read_body(request, SignInRequest, _MAX_BYTES)
-        token, secret = await self._sign_ins.sign_in(body.link)
-        response = await self._welcome(token)
-        set_cookie(response, secret, secure=self._is_private(request))
+        token, halves, project_id = await self._sign_ins.sign_in(body.link)
+        known = (await self._session(token)).model_dump()
+        answer = WelcomeResponse(**known, project_id=project_id, page_key=halves.page)
+        response = json_response(answer.model_dump())
+        set_cookie(request, response, halves.cookie, secure=self._is_private(request))
         return response
 
     async def who(self, request: Request) -> Response:
-        return await self._welcome(await self._person(request))
+        return json_response((await self._session(await self._person(request))).model_dump())
+
+    async def find_approval(self, request: Request) -> Response:
+        token = await self._person(request)
+        approval_id = ApprovalId(request.path_params["approval_id"])
+        found = await self._services.store.find_approval(approval_id)
+        theirs = {one.id for one in await self._services.store.list_projects(token.user_id)}
+        if found is None or found.project_id not in theirs:
+            raise NotFound(f"there is no approval {approval_id!r}")
+        return json_response(WhereaboutsResponse(project_id=found.project_id).model_dump())
 
     async def sign_out(self, request: Request) -> Response:
         token = await self._person(request)
@@ -78,7 +97,7 @@ class ConsoleRoutes:
             raise Forbidden("this is no browser's token; `handrail token revoke` takes it back")
         await self._sign_ins.sign_out(token)
         response = json_response(SignedOutResponse().model_dump())
-        delete_cookie(response, secure=self._is_private(request))
+        delete_cookie(request, response, secure=self._is_private(request))
         return response
 
     async def _person(self, request: Request) -> Token:
@@ -87,17 +106,20 @@ class ConsoleRoutes:
             raise Forbidden("only a person's own token signs a browser in; use a user's token")
         return token
 
-    async def _welcome(self, token: Token) -> Response:
+    async def _session(self, token: Token) -> SignedInResponse:
         projects = await self._services.store.list_projects(token.user_id)
-        views = [ProjectView(project_id=one.id, name=one.name) for one in projects]
-        answer = SignedInResponse(
+        waiting = await self._services.store.count_open_questions()
+        views = [
+            ProjectView(project_id=one.id, name=one.name, waiting=waiting.get(one.id, 0))
+            for one in projects
+        ]
+        return SignedInResponse(
             user_id=token.user_id,
             name=(await self._services.store.get_user(token.user_id)).name,
             projects=views,
             version=__version__,
             now=self._services.clock.now(),
         )
-        return json_response(answer.model_dump())
 
     def _is_private(self, request: Request) -> bool:
         return self._behind_proxy or request.url.scheme == "https"

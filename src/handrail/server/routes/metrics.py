@@ -37,7 +37,7 @@ def metrics_router(services: Services, *, token: str | None, behind_proxy: bool)
         body = render(
             services.tally,
             connected_clients=len(services.seats.connected),
-            open_approvals=await services.store.count_open_questions(),
+            open_approvals=sum((await services.store.count_open_questions()).values()),
         )
         return PlainTextResponse(body, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 

@@ -1,0 +1,74 @@
+import { send } from "./client";
+import { Frames } from "./frames";
+
+export type Line = "connecting" | "live" | "lost";
+
+interface Told {
+  heard: (name: string, event: unknown) => void;
+  say: (line: Line) => void;
+}
+
+export const PATIENCE_MS = 1_000;
+
+/** Reads the events of a project, and goes on from the last one whenever the line was lost. */
+export class Reader {
+  private readonly frames = new Frames();
+  private wake = () => {};
+
+  constructor(
+    private readonly project: string,
+    private readonly told: Told,
+  ) {}
+
+  async read(until: AbortSignal): Promise<void> {
+    this.told.say("connecting");
+    while (!until.aborted) {
+      try {
+        await this.readOnce(until);
+      } catch {
+        // Whatever ended it, the next attempt says more.
+      }
+      if (until.aborted) return;
+      this.told.say("lost");
+      await this.pause();
+    }
+  }
+
+  /** Not to wait any longer before the next attempt. */
+  hurry(): void {
+    this.wake();
+  }
+
+  private async readOnce(until: AbortSignal): Promise<void> {
+    const { lastId } = this.frames;
+    const headers = lastId ? { "last-event-id": lastId } : undefined;
+    const response = await send(`/my/projects/${this.project}/chat/stream`, { ...(headers && { headers }), signal: until });
+    this.frames.begin();
+    this.told.say("live");
+    const texts = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    for (;;) {
+      const { done, value } = await texts.read();
+      if (done) return;
+      for (const { name, data } of this.frames.take(value)) this.tell(name, data);
+    }
+  }
+
+  /** A listener that fails is a defect to be seen, and no reason to leave the line. */
+  private tell(name: string, data: string): void {
+    try {
+      this.told.heard(name, JSON.parse(data));
+    } catch (error) {
+      reportError(error);
+    }
+  }
+
+  private pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = window.setTimeout(resolve, PATIENCE_MS);
+      this.wake = () => {
+        window.clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
