@@ -5,7 +5,6 @@ import { Code } from "../ui/code";
 import { Countdown } from "../ui/countdown";
 import { Risk } from "../ui/risk";
 import { visible } from "../words/visible";
-import { Answered } from "./answered";
 import { DecisionBar } from "./decide";
 import { Evidence } from "./evidence";
 
@@ -31,7 +30,7 @@ export function Card({ card, onNext }: { card: ApprovalView; onNext: () => void 
       <div className="min-h-0 flex-1 overflow-auto p-4 md:p-6" tabIndex={0} aria-label="Evidence" role="region">
         <Evidence card={card} />
       </div>
-      {waits ? <DecisionBar card={card} onNext={onNext} /> : <Answered card={card} onNext={onNext} />}
+      <DecisionBar card={card} onNext={onNext} />
     </article>
   );
 }

@@ -1,12 +1,14 @@
 import { Check, ChevronDown, CircleStop, X } from "lucide-react";
 import { useMemo, useState } from "react";
 
+import { useSession } from "../api/session";
 import type { ApprovalView, OfferView } from "../api/types";
 import { Button } from "../ui/button";
 import { useKeys } from "../ui/keys";
 import { ITEM, Menu } from "../ui/menu";
 import { visible } from "../words/visible";
 import { useAnswer, wordsOf } from "./answer";
+import { Answered, sentence } from "./answered";
 import { ClassDialog, SessionDialog, type Limits } from "./grant-dialogs";
 import { RejectDialog } from "./reject-dialog";
 import { useIsSeen } from "./seen";
@@ -31,23 +33,32 @@ export function DecisionBar({ card, onNext, withKeys = true }: Props) {
   const approveOnce = () => (card.needs_second_step ? setAsking("second-step") : void approve("once"));
   const confirming = asking === "second-step";
   const key = (name: string) => (withKeys ? name : undefined);
+  const { name } = useSession();
+  const waits = card.status === "pending";
+  // What was begun about it stays: the rest of a sentence must not fall on whatever comes next.
+  const ended = waits || busy ? null : sentence(card, name);
 
-  const keys = useMemo(
+  const awake = ready && withKeys && waits;
+  const opening = useMemo(
     () =>
-      !ready || !withKeys
+      !awake || confirming
         ? {}
-        : confirming
-          ? { y: () => void approve("once"), Escape: () => setAsking(null) }
-          : {
-              a: approveOnce,
-              c: offer("class") ? () => setAsking("class") : undefined,
-              r: () => setAsking("reject"),
-            },
-    [ready, withKeys, confirming, card.approval_id],
+        : {
+            c: offer("class") ? () => setAsking("class") : undefined,
+            r: () => setAsking("reject"),
+          },
+    [awake, confirming, card.approval_id],
   );
-  useKeys(keys);
+  const deciding = useMemo(
+    () => (!awake ? {} : confirming ? { y: () => void approve("once") } : { a: approveOnce }),
+    [awake, confirming, card.approval_id],
+  );
+  useKeys(opening, "apart");
+  useKeys(deciding, "alone");
+  useKeys(confirming && withKeys ? { Escape: () => setAsking(null) } : {});
 
   const close = () => setAsking(null);
+  if (ended && (asking === null || confirming)) return <Answered card={card} onNext={onNext} />;
   return (
     <footer className="border-t border-line bg-panel px-4 py-3 md:px-6">
       {trouble && (
@@ -73,15 +84,17 @@ export function DecisionBar({ card, onNext, withKeys = true }: Props) {
           </>
         )}
       </div>
-      <RejectDialog open={asking === "reject"} onClose={close} onReject={(reason) => void reject(reason).then(close)} />
-      <StopDialog open={asking === "stop"} session={card.session_id} onClose={close} onStop={() => void stop().then(close)} />
+      <RejectDialog open={asking === "reject"} ended={ended} onClose={close} onReject={(reason) => void reject(reason).then(close)} />
+      <StopDialog open={asking === "stop"} session={card.session_id} ended={ended} onClose={close} onStop={() => void stop().then(close)} />
       <ClassDialog
         offer={asking === "class" ? offer("class") : undefined}
+        ended={ended}
         onClose={close}
         onApprove={(limits) => void approve("class", limits).then(close)}
       />
       <SessionDialog
         offer={asking === "session" ? offer("session") : undefined}
+        ended={ended}
         onClose={close}
         onApprove={(limits) => void approve("session", limits).then(close)}
       />
