@@ -1,5 +1,5 @@
 import { Check, ChevronDown, CircleStop, X } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useMemo, useRef, useState, type RefObject } from "react";
 
 import { useSession } from "../api/session";
 import type { ApprovalView, OfferView } from "../api/types";
@@ -21,13 +21,16 @@ interface Props {
   onNext: () => void;
   /** Without them where several cards are on one screen: a key must mean one of them. */
   withKeys?: boolean;
+  /** What has to be in sight for a decision. */
+  evidence?: RefObject<HTMLElement | null>;
 }
 
 /** Always in the same place. Nothing decides that was pressed before the card could be read. */
-export function DecisionBar({ card, onNext, withKeys = true }: Props) {
+export function DecisionBar({ card, onNext, withKeys = true, evidence }: Props) {
   const [asking, setAsking] = useState<Asking>(null);
   const { busy, trouble, approve, reject, stop } = useDecision(card, onNext);
-  const seen = useIsSeen(card.approval_id);
+  const bar = useRef<HTMLElement>(null);
+  const { seen, inSight } = useIsSeen(card.approval_id, evidence ? [bar, evidence] : [bar]);
   const ready = seen && !busy;
   const offer = (scope: string) => card.offers.find((one) => one.scope === scope);
   const approveOnce = () => (card.needs_second_step ? setAsking("second-step") : void approve("once"));
@@ -60,7 +63,12 @@ export function DecisionBar({ card, onNext, withKeys = true }: Props) {
   const close = () => setAsking(null);
   if (ended && (asking === null || confirming)) return <Answered card={card} onNext={onNext} />;
   return (
-    <footer className="border-t border-line bg-panel px-4 py-3 md:px-6">
+    <footer ref={bar} className="shrink-0 border-t border-line bg-panel px-4 py-3 md:px-6">
+      {!inSight && (
+        <p role="status" className="mb-2">
+          Scroll to what it would do; then you can decide.
+        </p>
+      )}
       {trouble && (
         <p role="alert" className="mb-2 text-critical">
           {visible(trouble)}
