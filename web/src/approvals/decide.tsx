@@ -1,16 +1,18 @@
 import { Check, ChevronDown, CircleStop, X } from "lucide-react";
-import { useMemo, useRef, useState, type RefObject } from "react";
+import { Fragment, useEffect, useMemo, useRef, useState, type RefObject } from "react";
 
 import { useSession } from "../api/session";
+import { useLine } from "../api/stream";
 import type { ApprovalView, OfferView } from "../api/types";
 import { Button } from "../ui/button";
 import { useKeys } from "../ui/keys";
 import { ITEM, Menu } from "../ui/menu";
 import { visible } from "../words/visible";
-import { useAnswer, wordsOf } from "./answer";
+import { isOffline, useAnswer, wordsOf } from "./answer";
 import { Answered, sentence } from "./answered";
 import { ClassDialog, SessionDialog, type Limits } from "./grant-dialogs";
 import { RejectDialog } from "./reject-dialog";
+import { SecondStep } from "./second-step";
 import { useIsSeen } from "./seen";
 import { StopDialog } from "./stop-dialog";
 
@@ -76,9 +78,10 @@ export function DecisionBar({ card, onNext, withKeys = true, evidence }: Props) 
       )}
       <div className="flex flex-wrap items-center gap-2">
         {confirming ? (
-          <SecondStep card={card} ready={ready} withKeys={withKeys} onYes={() => void approve("once")} onNo={close} />
+          <SecondStep key="second" words={secondWords(card)} yes="Yes, approve" ready={ready} withKeys={withKeys} onYes={() => void approve("once")} onNo={close} />
         ) : (
-          <>
+          // Apart from the second step, so that no button of it turns into one of these.
+          <Fragment key="first">
             <Button look="primary" hotkey={key("a")} icon={<Check size={15} aria-hidden />} disabled={!ready} onClick={approveOnce}>
               Approve once
             </Button>
@@ -89,7 +92,7 @@ export function DecisionBar({ card, onNext, withKeys = true, evidence }: Props) 
             <Button look="danger" hotkey={key("r")} className="ml-auto" icon={<X size={15} aria-hidden />} disabled={!ready} onClick={() => setAsking("reject")}>
               Refuse…
             </Button>
-          </>
+          </Fragment>
         )}
       </div>
       <RejectDialog open={asking === "reject"} ended={ended} onClose={close} onReject={(reason) => void reject(reason).then(close)} />
@@ -110,22 +113,10 @@ export function DecisionBar({ card, onNext, withKeys = true, evidence }: Props) 
   );
 }
 
-function SecondStep({ card, ready, withKeys, onYes, onNo }: { card: ApprovalView; ready: boolean; withKeys: boolean; onYes: () => void; onNo: () => void }) {
-  return (
-    <>
-      <span role="alert" className="mr-2 font-medium">
-        {card.risk_level === "HIGH" || card.risk_level === "CRITICAL"
-          ? `This is ${card.risk_level.toLowerCase()}. Approve it for real?`
-          : "No machine has looked at this. Approve the words alone?"}
-      </span>
-      <Button look="danger-solid" hotkey={withKeys ? "y" : undefined} disabled={!ready} onClick={onYes}>
-        Yes, approve
-      </Button>
-      <Button look="plain" hotkey={withKeys ? "Esc" : undefined} onClick={onNo}>
-        Back
-      </Button>
-    </>
-  );
+function secondWords(card: ApprovalView): string {
+  return card.risk_level === "HIGH" || card.risk_level === "CRITICAL"
+    ? `This is ${card.risk_level.toLowerCase()}. Approve it for real?`
+    : "No machine has looked at this. Approve the words alone?";
 }
 
 function MoreMenu({ offers, disabled, onChoose }: { offers: OfferView[]; disabled: boolean; onChoose: (asking: Asking) => void }) {
@@ -158,22 +149,26 @@ function MoreMenu({ offers, disabled, onChoose }: { offers: OfferView[]; disable
 function useDecision(card: ApprovalView, onNext: () => void) {
   const answer = useAnswer();
   const [busy, setBusy] = useState(false);
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const line = useLine();
+  useEffect(() => {
+    if (line === "live") setError((before: unknown) => (isOffline(before) ? null : before));
+  }, [line]);
   const tell = async (answered: Promise<void>) => {
     setBusy(true);
-    setTrouble(null);
+    setError(null);
     try {
       await answered;
       onNext();
-    } catch (error) {
-      setTrouble(wordsOf(error));
+    } catch (caught) {
+      setError(caught);
     } finally {
       setBusy(false);
     }
   };
   return {
     busy,
-    trouble,
+    trouble: error === null ? null : wordsOf(error),
     approve: (scope: string, limits: Limits = {}) => tell(answer.approve(card, scope, limits)),
     reject: (reason: string) => tell(answer.reject(card, reason)),
     stop: () => tell(answer.stop(card)),
