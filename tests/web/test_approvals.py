@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, FloatRect, expect
 
 from handrail.app.settings import APPROVAL_TIMEOUT
 from handrail.core.card import Choice
@@ -13,6 +13,15 @@ from tests.web.conftest import PHONE, Asking, Console, press_alone, seen_for_a_m
 BEFORE = "retries = 3\nverify = true\n"
 AFTER = "retries = 5\nverify = false\n"
 CHANGE = {"path": "notes.txt", "content": AFTER}
+
+
+def overlap(one: FloatRect | None, other: FloatRect | None) -> bool:
+    assert one is not None
+    assert other is not None
+    return all(
+        one[at] < other[at] + other[size] and other[at] < one[at] + one[size]
+        for at, size in (("x", "width"), ("y", "height"))
+    )
 
 
 @pytest.fixture
@@ -188,6 +197,14 @@ async def test_a_card_that_somebody_else_decides_says_so(console: Console, asks:
     await expect(ended).to_contain_text("too late")
     await expect(page.get_by_role("button", name="Approve once")).to_have_count(0)
 
+    asks("write_file", {"path": "other.txt", "content": "x\n"}, "call-2")
+    await expect(page.get_by_role("listitem").filter(has_text="other.txt")).to_be_visible()
+    async with page.expect_response("**/approvals?status=pending*"):
+        await page.evaluate("dispatchEvent(new Event('visibilitychange'))")
+    await expect(ended).to_contain_text("too late")
+    await page.reload()
+    await expect(ended).to_contain_text("too late")
+
 
 @pytest.mark.usefixtures("notes")
 async def test_two_tabs_tell_the_same(console: Console, asks: Asking) -> None:
@@ -216,22 +233,32 @@ async def test_after_a_restart_of_the_server_the_inbox_goes_on(
 
     console.rig.kill(console.rig._processes[0])
     await expect(page.get_by_role("status").filter(has_text="Reconnecting")).to_be_visible()
+    await page.get_by_role("button", name="Approve once").click()
+    await expect(page.get_by_role("alert")).to_contain_text("Your answer was not sent")
     console.rig.start_server()
     await expect(page.get_by_role("status").filter(has_text="Live")).to_be_visible()
+    await expect(page.get_by_role("alert")).to_have_count(0)
     await page.get_by_role("button", name="Approve once").click()
 
     assert (await call)["status"] == "completed"
 
 
-@pytest.mark.usefixtures("notes")
 async def test_on_a_phone_everything_is_within_reach(console: Console, asks: Asking) -> None:
     page = await console.signed_in(viewport=PHONE)
-    call = asks("write_file", CHANGE)
+    call = asks("write_file", {"path": "setup.cfg", "content": "[tool]\n"})
     await seen_for_a_moment(page)
 
     wide = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
     assert not wide
+    names = ("Approve once", "Stop the run…", "Refuse…")
+    before = [await page.get_by_role("button", name=name).bounding_box() for name in names]
     await page.get_by_role("button", name="Approve once").click()
+    # Whoever taps again, or wanted another button, does not hit the second step.
+    await expect(page.get_by_role("alert")).to_be_focused()
+    yes = page.get_by_role("button", name="Yes, approve")
+    now = await yes.bounding_box()
+    assert not any(overlap(box, now) for box in before)
+    await yes.click()
     assert (await call)["status"] == "completed"
 
 

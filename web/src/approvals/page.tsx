@@ -1,13 +1,14 @@
-import { Check, Inbox } from "lucide-react";
+import { Check, FileQuestion, Inbox } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 
 import { go, usePlace } from "../router";
+import { Button } from "../ui/button";
 import { Empty } from "../ui/empty";
 import { useKeys } from "../ui/keys";
 import { Card } from "./card";
 import { KeysDialog } from "./keys-dialog";
 import { WaitingList } from "./list";
-import { useApprovals } from "./pending";
+import { useApproval, useApprovals } from "./pending";
 import { SeveralDialog } from "./several";
 
 const select = (approvalId: string | undefined) => go(approvalId ? `/approvals/${approvalId}` : "/approvals", { replace: true });
@@ -19,9 +20,8 @@ export function ApprovalsPage() {
   const [asksForKeys, setAsksForKeys] = useState(false);
   const [decidesSeveral, setDecidesSeveral] = useState(false);
   const waiting = useMemo(() => all?.filter((one) => one.status === "pending") ?? [], [all]);
-  // The one that was looked at stays, also when it is decided: somebody may want to know by whom.
-  const chosen = all?.find((one) => one.approval_id === id);
-  const shown = chosen ?? waiting[0];
+  const { card, isUnknown } = useApproval(id);
+  const shown = id === null ? waiting[0] : card;
   const step = (by: number) => {
     const at = waiting.findIndex((one) => one.approval_id === shown?.approval_id);
     const next = waiting[Math.min(Math.max(at + by, 0), waiting.length - 1)];
@@ -29,7 +29,7 @@ export function ApprovalsPage() {
   };
   useKeys({ j: () => step(1), k: () => step(-1), d: waiting.length > 1 ? () => setDecidesSeveral(true) : undefined, "?": () => setAsksForKeys(true) });
   useEffect(() => {
-    if (!chosen && shown) select(shown.approval_id);
+    if (id === null && shown) select(shown.approval_id);
   });
 
   return (
@@ -37,9 +37,17 @@ export function ApprovalsPage() {
       <WaitingList waiting={waiting} shown={shown?.approval_id} onSelect={select} onSeveral={() => setDecidesSeveral(true)} />
       <main className="flex min-h-0 min-w-0 flex-col">
         {shown ? (
-          <Card key={shown.approval_id} card={shown} onNext={() => select(waiting.find((one) => one !== shown)?.approval_id)} />
+          <Card key={shown.approval_id} card={shown} onNext={() => select(waiting.find((one) => one.approval_id !== shown.approval_id)?.approval_id)} />
+        ) : isUnknown ? (
+          <Empty icon={<FileQuestion size={20} />} title="There is no such question here">
+            <p>It may belong to another project.</p>
+            <Button className="mt-4" onClick={() => select(undefined)}>
+              Show what waits
+            </Button>
+          </Empty>
         ) : (
-          !isPending && (
+          !isPending &&
+          id === null && (
             <Empty icon={all ? <Check size={20} /> : <Inbox size={20} />} title="Nothing waits for you">
               When an agent wants something that needs your word, it appears here at once. You can leave this page open.
             </Empty>
