@@ -19,7 +19,7 @@ export function Card({ card, onNext }: { card: ApprovalView; onNext: () => void 
       <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
         <header className="shrink-0 border-b border-line px-4 py-4 md:px-6">
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-            <h2 id="what" className="min-w-0 text-base font-semibold tracking-tight [overflow-wrap:anywhere]">
+            <h2 id="what" className="as-code min-w-0 overflow-clip text-base font-semibold tracking-tight whitespace-pre-wrap [overflow-clip-margin:4px] [overflow-wrap:anywhere]">
               <Folded text={card.description} />
             </h2>
             <Risk level={card.risk_level} />
@@ -44,7 +44,7 @@ export function Card({ card, onNext }: { card: ApprovalView; onNext: () => void 
 export function Why({ card }: { card: ApprovalView }) {
   return (
     <>
-      <ul className="mt-2 space-y-0.5 text-soft">
+      <ul className="as-code mt-2 space-y-0.5 text-soft">
         {card.reasons.map((reason) => (
           <li key={reason} className="flex gap-2 [overflow-wrap:anywhere]">
             <span aria-hidden>·</span>
@@ -55,7 +55,7 @@ export function Why({ card }: { card: ApprovalView }) {
         ))}
       </ul>
       {card.notes.map((note) => (
-        <p key={note} className="mt-2 flex gap-2 rounded-md border border-medium/40 bg-medium/10 px-3 py-2 [overflow-wrap:anywhere]">
+        <p key={note} className="as-code mt-2 flex gap-2 rounded-md border border-medium/40 bg-medium/10 px-3 py-2 [overflow-wrap:anywhere]">
           <TriangleAlert size={16} className="mt-0.5 shrink-0 text-medium" aria-hidden />
           <span>
             <Folded text={note} />
