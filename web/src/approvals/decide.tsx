@@ -32,9 +32,11 @@ export function DecisionBar({ card, onNext, withKeys = true, evidence }: Props) 
   const [asking, setAsking] = useState<Asking>(null);
   const { busy, trouble, approve, reject, stop } = useDecision(card, onNext);
   const bar = useRef<HTMLElement>(null);
-  const { seen, inSight } = useIsSeen(card.approval_id, evidence ? [bar, evidence] : [bar]);
+  const { seen, inSight } = useIsSeen(card.approval_id, evidence ? [bar, evidence] : []);
   const ready = seen && !busy;
   const offer = (scope: string) => card.offers.find((one) => one.scope === scope);
+  // Whoever goes back from the second step stands where they came from.
+  const hasGoneBack = useRef(false);
   const approveOnce = () => (card.needs_second_step ? setAsking("second-step") : void approve("once"));
   const confirming = asking === "second-step";
   const key = (name: string) => (withKeys ? name : undefined);
@@ -60,9 +62,12 @@ export function DecisionBar({ card, onNext, withKeys = true, evidence }: Props) 
   );
   useKeys(opening, "apart");
   useKeys(deciding, "alone");
-  useKeys(confirming && withKeys ? { Escape: () => setAsking(null) } : {});
+  useKeys(confirming && withKeys ? { Escape: () => close() } : {});
 
-  const close = () => setAsking(null);
+  const close = () => {
+    hasGoneBack.current = confirming;
+    setAsking(null);
+  };
   if (ended && (asking === null || confirming)) return <Answered card={card} onNext={onNext} />;
   return (
     <footer ref={bar} className="shrink-0 border-t border-line bg-panel px-4 py-3 md:px-6">
@@ -82,7 +87,7 @@ export function DecisionBar({ card, onNext, withKeys = true, evidence }: Props) 
         ) : (
           // Apart from the second step, so that no button of it turns into one of these.
           <Fragment key="first">
-            <Button look="primary" hotkey={key("a")} icon={<Check size={15} aria-hidden />} disabled={!ready} onClick={approveOnce}>
+            <Button look="primary" autoFocus={hasGoneBack.current} hotkey={key("a")} icon={<Check size={15} aria-hidden />} disabled={!ready} onClick={approveOnce}>
               Approve once
             </Button>
             <MoreMenu offers={card.offers} disabled={!ready} onChoose={setAsking} />

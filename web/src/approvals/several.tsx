@@ -99,6 +99,8 @@ function Decision({ chosen, ready, onClose }: { chosen: ApprovalView[]; ready: b
   const [busy, setBusy] = useState(false);
   // The ones that were asked about: when others are chosen, the second step is asked for anew.
   const [asked, setAsked] = useState("");
+  // Whoever goes back from the second step stands where they came from.
+  const hasGoneBack = useRef(false);
   const [trouble, setTrouble] = useState<string[]>([]);
   const risky = chosen.filter((one) => one.needs_second_step).length;
   const these = chosen.map((one) => one.approval_id).join();
@@ -129,11 +131,14 @@ function Decision({ chosen, ready, onClose }: { chosen: ApprovalView[]; ready: b
             yes={`Yes, approve all ${chosen.length}`}
             ready={awake}
             onYes={approve}
-            onNo={() => setAsked("")}
+            onNo={() => {
+              hasGoneBack.current = true;
+              setAsked("");
+            }}
           />
         ) : (
           <Fragment key="first">
-            <Button look="primary" disabled={!awake} onClick={risky ? () => setAsked(these) : approve}>
+            <Button look="primary" autoFocus={hasGoneBack.current} disabled={!awake} onClick={risky ? () => setAsked(these) : approve}>
               Approve {chosen.length}, once each
             </Button>
             <Button look="quiet" onClick={onClose}>
