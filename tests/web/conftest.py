@@ -124,3 +124,9 @@ async def asks(console: Console) -> AsyncGenerator[Asking]:
 async def seen_for_a_moment(page: Page) -> None:
     """Until the card has been on the screen so long that keys count."""
     await expect(page.get_by_role("button", name="Refuse…")).to_be_enabled()
+
+
+async def press_alone(page: Page, key: str) -> None:
+    """As a person does who decides: no other key comes right before it."""
+    await page.wait_for_timeout(450)
+    await page.keyboard.press(key)

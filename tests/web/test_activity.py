@@ -94,14 +94,19 @@ async def test_filters_stand_in_the_address_and_leave_out_the_rest(
     assert page.url.endswith("/activity?state=failed&tool=read_file")
 
     await page.get_by_role("button", name="Clear").click()
-    await page.get_by_role("searchbox").fill("NOTES")
-    await expect(rows).to_have_count(2)
+    await page.get_by_role("searchbox").press_sequentially("NO")
+    await page.wait_for_url("**/activity?q=NO")
+    await page.keyboard.type("TES")
     await page.wait_for_url("**/activity?q=NOTES")
+    await expect(rows).to_have_count(2)
     await page.reload()
     await expect(page.get_by_role("searchbox")).to_have_value("NOTES")
     await expect(rows.last).to_contain_text("notes.txt")
     await page.get_by_role("searchbox").fill("nowhere")
     await expect(page.get_by_text("No call is like that")).to_be_visible()
+
+    await page.goto(f"{console.address}/activity?state=bogus&risk=none")
+    await expect(rows).to_have_count(4)
 
 
 @pytest.mark.behaviour("console.export")

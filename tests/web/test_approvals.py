@@ -3,17 +3,26 @@
 import asyncio
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, FloatRect, expect
 
 from handrail.app.settings import APPROVAL_TIMEOUT
 from handrail.core.card import Choice
 from tests.journeys.conftest import Rig
-from tests.web.conftest import PHONE, Asking, Console, seen_for_a_moment
+from tests.web.conftest import PHONE, Asking, Console, press_alone, seen_for_a_moment
 
 BEFORE = "retries = 3\nverify = true\n"
 AFTER = "retries = 5\nverify = false\n"
 BUSY = {"title": "Busy", "detail": "The database is busy"}
 CHANGE = {"path": "notes.txt", "content": AFTER}
+
+
+def overlap(one: FloatRect | None, other: FloatRect | None) -> bool:
+    assert one is not None
+    assert other is not None
+    return all(
+        one[at] < other[at] + other[size] and other[at] < one[at] + one[size]
+        for at, size in (("x", "width"), ("y", "height"))
+    )
 
 
 @pytest.fixture
@@ -92,6 +101,47 @@ async def test_keys_that_were_pressed_before_the_card_was_seen_decide_nothing(
     assert not call.done()
 
 
+@pytest.mark.usefixtures("notes")
+async def test_words_that_were_typed_for_something_else_decide_nothing(
+    console: Console, asks: Asking
+) -> None:
+    page = await console.signed_in()
+    call = asks("write_file", CHANGE)
+    await seen_for_a_moment(page)
+    await page.keyboard.type("ls -la", delay=60)
+    await page.wait_for_timeout(1_000)
+    await expect(page.get_by_role("button", name="Approve once")).to_be_enabled()
+    assert not call.done()
+
+    await page.keyboard.press("a")
+    assert (await call)["status"] == "completed"
+
+
+async def test_a_reason_stays_where_it_is_typed_when_somebody_else_decides(
+    console: Console, asks: Asking
+) -> None:
+    page = await console.signed_in()
+    asks("write_file", {"path": "first.txt", "content": "1\n"}, "call-1")
+    await seen_for_a_moment(page)
+    other = asks("write_file", {"path": "second.txt", "content": "2\n"}, "call-2")
+    await expect(page.get_by_role("listitem").filter(has_text="second.txt")).to_be_visible()
+    await page.keyboard.press("r")
+    await page.keyboard.type("No, ")
+    shown = page.url.rsplit("/", 1)[-1]
+    await console.rig.as_person(
+        lambda api: api.post(f"/approvals/{shown}/reject", {"channel": "terminal"})
+    )
+    dialog = page.get_by_role("dialog")
+    await expect(dialog.get_by_role("alert")).to_contain_text("You refused it, from terminal")
+    await page.keyboard.type("it may stay as it was", delay=60)
+
+    await expect(dialog.get_by_role("textbox")).to_have_value("No, it may stay as it was")
+    await expect(dialog.get_by_role("button")).to_have_text(["Close"])
+    await dialog.get_by_role("button").click()
+    await expect(page.get_by_role("status").filter(has_text="You refused it")).to_be_visible()
+    assert not other.done()
+
+
 @pytest.mark.behaviour("console.second-step")
 async def test_what_is_high_needs_a_second_and_different_step(
     console: Console, asks: Asking
@@ -99,12 +149,14 @@ async def test_what_is_high_needs_a_second_and_different_step(
     page = await console.signed_in()
     call = asks("write_file", {"path": "setup.cfg", "content": "[tool]\n"})
     await seen_for_a_moment(page)
+    await page.keyboard.type("say today", delay=60)
 
-    await page.keyboard.press("a")
-    await page.keyboard.press("a")
+    await press_alone(page, "a")
     await expect(page.get_by_role("alert")).to_contain_text("This is high. Approve it for real?")
+    await page.keyboard.type("a yes", delay=60)
+    await press_alone(page, "a")
     assert not call.done()
-    await page.keyboard.press("y")
+    await press_alone(page, "y")
 
     assert (await call)["status"] == "completed"
 
@@ -145,6 +197,14 @@ async def test_a_card_that_somebody_else_decides_says_so(console: Console, asks:
     await expect(ended).to_contain_text("from journey")
     await expect(ended).to_contain_text("too late")
     await expect(page.get_by_role("button", name="Approve once")).to_have_count(0)
+
+    asks("write_file", {"path": "other.txt", "content": "x\n"}, "call-2")
+    await expect(page.get_by_role("listitem").filter(has_text="other.txt")).to_be_visible()
+    async with page.expect_response("**/approvals?status=pending*"):
+        await page.evaluate("dispatchEvent(new Event('visibilitychange'))")
+    await expect(ended).to_contain_text("too late")
+    await page.reload()
+    await expect(ended).to_contain_text("too late")
 
 
 @pytest.mark.usefixtures("notes")
@@ -187,8 +247,11 @@ async def test_after_a_restart_of_the_server_the_inbox_goes_on(
 
     console.rig.kill(console.rig._processes[0])
     await expect(page.get_by_role("status").filter(has_text="Reconnecting")).to_be_visible()
+    await page.get_by_role("button", name="Approve once").click()
+    await expect(page.get_by_role("alert")).to_contain_text("Your answer was not sent")
     console.rig.start_server()
     await expect(page.get_by_role("status").filter(has_text="Live")).to_be_visible()
+    await expect(page.get_by_role("alert")).to_have_count(0)
     await page.get_by_role("button", name="Approve once").click()
 
     assert (await call)["status"] == "completed"
@@ -209,15 +272,22 @@ async def test_what_cannot_be_read_is_not_called_nothing(console: Console, asks:
     console.troubles.clear()
 
 
-@pytest.mark.usefixtures("notes")
 async def test_on_a_phone_everything_is_within_reach(console: Console, asks: Asking) -> None:
     page = await console.signed_in(viewport=PHONE)
-    call = asks("write_file", CHANGE)
+    call = asks("write_file", {"path": "setup.cfg", "content": "[tool]\n"})
     await seen_for_a_moment(page)
 
     wide = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
     assert not wide
+    names = ("Approve once", "Stop the run…", "Refuse…")
+    before = [await page.get_by_role("button", name=name).bounding_box() for name in names]
     await page.get_by_role("button", name="Approve once").click()
+    # Whoever taps again, or wanted another button, does not hit the second step.
+    await expect(page.get_by_role("alert")).to_be_focused()
+    yes = page.get_by_role("button", name="Yes, approve")
+    now = await yes.bounding_box()
+    assert not any(overlap(box, now) for box in before)
+    await yes.click()
     assert (await call)["status"] == "completed"
 
 

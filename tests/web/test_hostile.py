@@ -32,6 +32,46 @@ async def test_a_card_of_script_and_unseen_characters_shows_them(
     assert await is_unhurt(page)
 
 
+# Where each of these letters is drawn, in every text of the page that holds them all.
+_PLACES = """letters => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const found = [];
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        if (!letters.every(one => node.data.includes(one))) continue;
+        found.push(letters.map(one => {
+            const range = document.createRange();
+            range.setStart(node, node.data.indexOf(one));
+            range.setEnd(node, node.data.indexOf(one) + 1);
+            return range.getBoundingClientRect().left;
+        }));
+    }
+    return found;
+}"""
+
+
+async def test_names_keep_their_order_whatever_their_letters(
+    console: Console, asks: Asking
+) -> None:
+    page = await console.signed_in()
+    (console.rig.workspace / "one").write_text("x")
+    asks("execute_command", {"command": "cp", "args": ["-v", "one", "\u05d0 \u05d1"]}, "call-1")
+    await seen_for_a_moment(page)
+    places = await page.evaluate(_PLACES, ["\u05d0", "\u05d1"])
+    assert len(places) >= 2
+    asks("write_file", {"path": "a.txt", "content": "\u05d0 + \u05d1\n"}, "call-2")
+    await page.get_by_role("listitem").filter(has_text="a.txt").click()
+    await expect(page.get_by_text("\u05d0 + \u05d1")).to_be_visible()
+    places += await page.evaluate(_PLACES, ["\u05d0", "\u05d1"])
+
+    assert all(first < second for first, second in places)
+    # And an address that nobody can read is a question that nobody knows.
+    await page.goto(f"{console.address}/approvals/%")
+    await expect(page.get_by_text("There is no such question here")).to_be_visible()
+    await page.goto(f"{console.address}/activity/%E0%A4%A")
+    await expect(page.get_by_text("There is no such call in this project")).to_be_visible()
+    console.troubles.clear()
+
+
 async def test_a_diff_of_5000_lines_scrolls_and_is_whole(console: Console, asks: Asking) -> None:
     (console.rig.workspace / "long.txt").write_text("".join(f"was {n}\n" for n in range(5_000)))
     page = await console.signed_in()

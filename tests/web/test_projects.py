@@ -31,3 +31,6 @@ async def test_a_link_shows_its_own_project_and_a_card_is_found_in_any(
     await page.goto(card)
     await expect(page.get_by_role("button", name="Approve once")).to_be_visible()
     await expect(page.get_by_role("button", name="Project: workspace")).to_be_visible()
+    # It was looked for here first.
+    assert all("404" in trouble for trouble in console.troubles)
+    console.troubles.clear()

@@ -1,7 +1,9 @@
 """Several decided together: all of them are shown, and nothing else is decided."""
 
+import asyncio
+
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.web.conftest import PHONE, Asking, Console
 
@@ -72,18 +74,55 @@ async def test_what_is_high_among_them_needs_a_second_step(console: Console, ask
     await dialog.get_by_role("button", name="Approve 4, once each").click()
     await expect(dialog.get_by_role("alert")).to_contain_text("1 of these is high or critical")
     assert not any(call.done() for call in (*calls, risky))
+    await dialog.get_by_role("button", name="Back").focus()
+    for _ in range(3):
+        await page.keyboard.press("Enter")
+    await page.wait_for_timeout(300)
+    assert not any(call.done() for call in (*calls, risky))
     await dialog.get_by_role("button", name="Yes, approve all 4").click()
 
     assert {(await call)["status"] for call in (*calls, risky)} == {"completed"}
+
+
+async def test_an_answer_that_fails_keeps_its_words(console: Console, asks: Asking) -> None:
+    page = await console.signed_in()
+    ask_for_all(asks)
+    await wait_for(page, 3)
+    waiting = (await console.rig.as_person(lambda api: api.get("/approvals")))["approvals"]
+    (unlucky,) = (one for one in waiting if "two.txt" in one["description"])
+    goes_on = asyncio.Event()
+
+    async def fail(route: Route) -> None:
+        await goes_on.wait()
+        await route.fulfill(status=503, json={"title": "Busy", "detail": "The database is busy."})
+
+    await page.route(f"**/approvals/{unlucky['approval_id']}/approve", fail)
+    await page.keyboard.press("d")
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("region", name="All of them").press("End")
+    await dialog.get_by_role("button", name="Approve 3, once each").click()
+    await expect(dialog.get_by_role("button", name="Approve 1, once each")).to_be_disabled()
+    goes_on.set()
+
+    words = f"{unlucky['description']}: The database is busy."
+    await expect(dialog.get_by_role("alert")).to_have_text(words)
+    await expect(dialog.get_by_role("button", name="Refuse 1")).to_be_enabled()
+    console.troubles.clear()
 
 
 async def test_what_is_long_is_decided_alone(console: Console, asks: Asking) -> None:
     page = await console.signed_in()
     asks("write_file", {"path": "long.txt", "content": "a line\n" * 1_000}, "call-long")
     asks("write_file", {"path": "short.txt", "content": "a line\n"}, "call-short")
-    await wait_for(page, 2)
+    posted = {"url": "https://a.example/", "method": "POST", "body": "z" * 30_000 + "\nEVIL"}
+    asks("http_request", posted, "call-post")
+    await wait_for(page, 3)
     await page.keyboard.press("d")
 
     dialog = page.get_by_role("dialog")
     await expect(dialog.get_by_role("checkbox")).to_have_count(1)
-    await expect(dialog.get_by_text("One more waits that you decide apart")).to_be_visible()
+    await expect(dialog.get_by_text("2 more wait that you decide apart")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await page.locator("li[aria-posinset]").filter(has_text="a.example").click()
+    await expect(page.get_by_text("10,005 characters are not shown here.")).to_be_visible()
+    await expect(page.get_by_role("definition").first).to_contain_text("[10,005 more characters]")

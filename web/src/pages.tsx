@@ -1,6 +1,7 @@
 import {
   Brain,
   ChartColumn,
+  FileQuestion,
   GraduationCap,
   Inbox,
   KeyRound,
@@ -14,6 +15,7 @@ import {
 import { lazy, type ComponentType } from "react";
 
 import { ApprovalsPage } from "./approvals/page";
+import { Nowhere } from "./shell/nowhere";
 
 export interface Page {
   /** What it is called in the address. */
@@ -37,6 +39,8 @@ export const PAGES: Page[] = [
   { name: "settings", title: "Settings", Icon: Settings, Show: lazy(() => import("./settings/page")) },
 ];
 
+const NOWHERE: Page = { name: "", title: "No such page", Icon: FileQuestion, Show: Nowhere };
+
 export function pageOf(name: string): Page {
-  return PAGES.find((one) => one.name === name) ?? PAGES[0]!;
+  return PAGES.find((one) => one.name === name) ?? NOWHERE;
 }

@@ -17,8 +17,17 @@ export function go(address: string, { replace = false } = {}): void {
 export function usePlace(): Place {
   const address = useSyncExternalStore(watch, () => location.pathname + location.search);
   const url = new URL(address, location.origin);
-  const [page = "", id = ""] = url.pathname.slice(1).split("/").map(decodeURIComponent);
+  const [page = "", id = ""] = url.pathname.slice(1).split("/").map(decoded);
   return { page: page || "approvals", id: id || null, query: url.searchParams };
+}
+
+/** An address that nobody can read is left as it is: then there is nothing of that name. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 function watch(changed: () => void): () => void {

@@ -32,3 +32,16 @@ test("depth and length have bounds", () => {
   expect(blocksOf("> ".repeat(5_000)).length).toBeGreaterThan(0);
   expect(inlineOf("*".repeat(50_000)).length).toBeGreaterThan(0);
 });
+
+test("the words of a link are no link of their own, also when they look like one", () => {
+  expect(inlineOf("[https://a.example **https://c.example**](https://b.example)")).toEqual([
+    {
+      kind: "link",
+      href: "https://b.example",
+      inner: [
+        { kind: "text", text: "https://a.example " },
+        { kind: "strong", inner: [{ kind: "text", text: "https://c.example" }] },
+      ],
+    },
+  ]);
+});

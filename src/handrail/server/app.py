@@ -85,7 +85,12 @@ def create_app(
         metrics_router(services, token=metrics_token, behind_proxy=origin is not None)
     )
     return Starlette(
-        routes=[*routes_of(direct), *console.routes(), Mount("/", api)],
+        routes=[
+            *routes_of(direct),
+            *console.routes(),
+            *console.nowhere(api.routes),
+            Mount("/", api),
+        ],
         middleware=[
             Middleware(Unkept),
             Middleware(HostGuard, hosts=hosts, origin=origin),

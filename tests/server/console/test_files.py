@@ -46,6 +46,20 @@ async def test_every_page_is_the_one_page(browser: aiohttp.ClientSession, path: 
     assert response.headers["cache-control"] == "no-cache"
 
 
+async def test_who_looks_at_an_address_that_is_none_is_shown_a_page(
+    browser: aiohttp.ClientSession,
+) -> None:
+    person = {"accept": "text/html,application/xhtml+xml;q=0.9"}
+    async with browser.get("/nonsense/there", headers=person) as page:
+        assert page.status == 404
+        assert (await page.text()).startswith("<script src=")
+    async with browser.get("/health", headers=person) as known:
+        assert known.content_type == "application/json"
+    async with browser.get("/nonsense/there") as told:
+        assert told.status == 404
+        assert told.content_type == "application/problem+json"
+
+
 async def test_nothing_runs_in_a_page_but_what_we_serve(browser: aiohttp.ClientSession) -> None:
     async with browser.get("/") as one, browser.get("/") as other:
         texts = await one.text(), await other.text()

@@ -64,7 +64,7 @@ function Whole({ call, filters }: { call: RecordView; filters: Filters }) {
   const question = useQuestion(call);
   return (
     <>
-      {question && <p className="text-base font-semibold tracking-tight [overflow-wrap:anywhere]">{visible(question.description)}</p>}
+      {question && <p className="as-code overflow-clip text-base font-semibold tracking-tight whitespace-pre-wrap [overflow-wrap:anywhere]">{visible(question.description)}</p>}
       <Part title="Its life">
         <Life call={call} />
       </Part>

@@ -1,3 +1,5 @@
+import { STATES } from "../ui/call-state";
+
 /** What is shown, as it stands in the address: who has the address sees the same. */
 export interface Filters {
   state: string;
@@ -11,10 +13,13 @@ const NAMES = ["state", "tool", "risk", "session", "q"] as const;
 // How the server calls them.
 const ASKED_AS: Record<(typeof NAMES)[number], string> = { state: "status", tool: "tool", risk: "risk", session: "session_id", q: "text" };
 const MOST_CHARS = 200;
+export const RISKS = ["LOW", "MEDIUM", "HIGH", "CRITICAL", "FORBIDDEN"];
 
 export function filtersOf(query: URLSearchParams): Filters {
   const one = (name: string) => (query.get(name) ?? "").slice(0, MOST_CHARS);
-  return { state: one("state"), tool: one("tool"), risk: one("risk"), session: one("session"), q: one("q") };
+  // What nothing can be is no filter.
+  const of = (name: string, known: string[]) => (known.includes(one(name)) ? one(name) : "");
+  return { state: of("state", Object.keys(STATES)), tool: one("tool"), risk: of("risk", RISKS), session: one("session"), q: one("q") };
 }
 
 export function isFiltered(filters: Filters): boolean {

@@ -71,7 +71,7 @@ export const Row = memo(function Row({ call, number, isShown, address }: Props) 
         <Link href={address} className="shrink-0 font-mono before:absolute before:inset-0">
           {visible(call.tool_name)}
         </Link>
-        <span className="min-w-0 truncate font-mono text-soft">{glance(call.tool_params)}</span>
+        <span className="min-w-0 overflow-hidden font-mono text-ellipsis whitespace-pre text-soft">{glance(call.tool_params)}</span>
       </span>
       <span role="cell" className="@max-3xl:hidden">
         <Risk level={call.risk_level} />

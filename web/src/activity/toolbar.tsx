@@ -11,17 +11,16 @@ import { STATES } from "../ui/call-state";
 import { ITEM, Menu } from "../ui/menu";
 import { Select } from "../ui/select";
 import { visible } from "../words/visible";
-import { addressOf, isFiltered, questionOf, type Filters } from "./filters";
+import { addressOf, isFiltered, questionOf, RISKS, type Filters } from "./filters";
 
 const TYPING_MS = 300;
-const RISKS = ["LOW", "MEDIUM", "HIGH", "CRITICAL", "FORBIDDEN"];
 
 export function Toolbar({ filters, shown }: { filters: Filters; shown: string | null }) {
   const tools = useTools();
   const change = (some: Partial<Filters>) => go(addressOf({ ...filters, ...some }, shown), { replace: true });
   return (
     <div role="search" aria-label="Which calls" className="grid grid-cols-2 items-center gap-2 px-4 pb-3 sm:flex sm:flex-wrap">
-      <Words key={filters.q === "" ? "empty" : "filled"} value={filters.q} onChange={(q) => change({ q })} />
+      <Words value={filters.q} onChange={(q) => change({ q })} />
       <Select quiet label="State" value={filters.state} options={[["", "Any state"], ...Object.entries(STATES).map(([name, one]) => [name, one.word] as const)]} onChange={(state) => change({ state })} />
       <Select quiet label="Tool" value={filters.tool} options={[["", "Any tool"], ...withOwn(tools, filters.tool).map((name) => [name, name] as const)]} onChange={(tool) => change({ tool })} />
       <Select quiet label="Risk" value={filters.risk} options={[["", "Any risk"], ...RISKS.map((risk) => [risk, risk.toLowerCase()] as const)]} onChange={(risk) => change({ risk })} />
@@ -56,6 +55,8 @@ function Words({ value, onChange }: { value: string; onChange: (value: string) =
     return () => window.clearTimeout(timer);
     // Only what is typed sets the clock going.
   }, [text]);
+  // Also what is cleared elsewhere is shown; what is being typed stays as it is.
+  useEffect(() => setText((typed) => (typed.trim() === value ? typed : value)), [value]);
   return (
     <label className="relative min-w-36 flex-1 md:max-w-72">
       <span className="sr-only">Words in parameters, claims, errors and names</span>

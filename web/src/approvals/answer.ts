@@ -41,6 +41,11 @@ export function useAnswer(): Answer {
   };
 }
 
+export function isOffline(error: unknown): boolean {
+  return error instanceof Problem && error.status === 0;
+}
+
 export function wordsOf(error: unknown): string {
+  if (isOffline(error)) return "The server cannot be reached. Your answer was not sent: decide again when the line is back.";
   return error instanceof Error ? error.message : String(error);
 }

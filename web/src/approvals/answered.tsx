@@ -12,7 +12,7 @@ export function Answered({ card, onNext }: { card: ApprovalView; onNext: () => v
   const yes = card.status === "approved";
   const Icon = yes ? Check : card.status === "expired" ? Clock : X;
   return (
-    <footer className="flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line bg-panel px-4 py-3 md:px-6" role="status">
+    <footer className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-t border-line bg-panel px-4 py-3 md:px-6" role="status">
       <Icon size={16} className={yes ? "text-low" : "text-critical"} aria-hidden />
       <span className="[overflow-wrap:anywhere]">{sentence(card, name)}</span>
       <Button look="quiet" className="ml-auto" onClick={onNext}>

@@ -15,11 +15,11 @@ const LABELLED = /^(runs|bound|unbound)( +)(.*)$/s;
 
 function PlanLine({ line }: { line: string }) {
   const labelled = LABELLED.exec(line);
-  if (!labelled) return <div className="whitespace-pre-wrap [overflow-wrap:anywhere]">{visible(line, "\t")}</div>;
+  if (!labelled) return <div className="overflow-clip whitespace-pre-wrap [overflow-wrap:anywhere]">{visible(line, "\t")}</div>;
   const [, label, , rest] = labelled as unknown as [string, string, string, string];
   const colour = { runs: "font-medium", bound: "text-soft", unbound: "text-medium" }[label];
   return (
-    <div className={`flex gap-3 ${colour}`}>
+    <div className={`flex gap-3 overflow-clip ${colour}`}>
       <span className="w-16 shrink-0 text-soft select-none">{label}</span>
       <span className="whitespace-pre-wrap [overflow-wrap:anywhere]">{label === "runs" ? <Words text={rest} /> : visible(rest)}</span>
     </div>

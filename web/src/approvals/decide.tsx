@@ -1,14 +1,18 @@
 import { Check, ChevronDown, CircleStop, X } from "lucide-react";
-import { useMemo, useState } from "react";
+import { Fragment, useEffect, useMemo, useRef, useState, type RefObject } from "react";
 
+import { useSession } from "../api/session";
+import { useLine } from "../api/stream";
 import type { ApprovalView, OfferView } from "../api/types";
 import { Button } from "../ui/button";
 import { useKeys } from "../ui/keys";
 import { ITEM, Menu } from "../ui/menu";
 import { visible } from "../words/visible";
-import { useAnswer, wordsOf } from "./answer";
+import { isOffline, useAnswer, wordsOf } from "./answer";
+import { Answered, sentence } from "./answered";
 import { ClassDialog, SessionDialog, type Limits } from "./grant-dialogs";
 import { RejectDialog } from "./reject-dialog";
+import { SecondStep } from "./second-step";
 import { useIsSeen } from "./seen";
 import { StopDialog } from "./stop-dialog";
 
@@ -19,37 +23,59 @@ interface Props {
   onNext: () => void;
   /** Without them where several cards are on one screen: a key must mean one of them. */
   withKeys?: boolean;
+  /** What has to be in sight for a decision. */
+  evidence?: RefObject<HTMLElement | null>;
 }
 
 /** Always in the same place. Nothing decides that was pressed before the card could be read. */
-export function DecisionBar({ card, onNext, withKeys = true }: Props) {
+export function DecisionBar({ card, onNext, withKeys = true, evidence }: Props) {
   const [asking, setAsking] = useState<Asking>(null);
   const { busy, trouble, approve, reject, stop } = useDecision(card, onNext);
-  const seen = useIsSeen(card.approval_id);
+  const bar = useRef<HTMLElement>(null);
+  const { seen, inSight } = useIsSeen(card.approval_id, evidence ? [bar, evidence] : []);
   const ready = seen && !busy;
   const offer = (scope: string) => card.offers.find((one) => one.scope === scope);
+  // Whoever goes back from the second step stands where they came from.
+  const hasGoneBack = useRef(false);
   const approveOnce = () => (card.needs_second_step ? setAsking("second-step") : void approve("once"));
   const confirming = asking === "second-step";
   const key = (name: string) => (withKeys ? name : undefined);
+  const { name } = useSession();
+  const waits = card.status === "pending";
+  // What was begun about it stays: the rest of a sentence must not fall on whatever comes next.
+  const ended = waits || busy ? null : sentence(card, name);
 
-  const keys = useMemo(
+  const awake = ready && withKeys && waits;
+  const opening = useMemo(
     () =>
-      !ready || !withKeys
+      !awake || confirming
         ? {}
-        : confirming
-          ? { y: () => void approve("once"), Escape: () => setAsking(null) }
-          : {
-              a: approveOnce,
-              c: offer("class") ? () => setAsking("class") : undefined,
-              r: () => setAsking("reject"),
-            },
-    [ready, withKeys, confirming, card.approval_id],
+        : {
+            c: offer("class") ? () => setAsking("class") : undefined,
+            r: () => setAsking("reject"),
+          },
+    [awake, confirming, card.approval_id],
   );
-  useKeys(keys);
+  const deciding = useMemo(
+    () => (!awake ? {} : confirming ? { y: () => void approve("once") } : { a: approveOnce }),
+    [awake, confirming, card.approval_id],
+  );
+  useKeys(opening, "apart");
+  useKeys(deciding, "alone");
+  useKeys(confirming && withKeys ? { Escape: () => close() } : {});
 
-  const close = () => setAsking(null);
+  const close = () => {
+    hasGoneBack.current = confirming;
+    setAsking(null);
+  };
+  if (ended && (asking === null || confirming)) return <Answered card={card} onNext={onNext} />;
   return (
-    <footer className="border-t border-line bg-panel px-4 py-3 md:px-6">
+    <footer ref={bar} className="shrink-0 border-t border-line bg-panel px-4 py-3 md:px-6">
+      {!inSight && (
+        <p role="status" className="mb-2">
+          Scroll to what it would do; then you can decide.
+        </p>
+      )}
       {trouble && (
         <p role="alert" className="mb-2 text-critical">
           {visible(trouble)}
@@ -57,10 +83,11 @@ export function DecisionBar({ card, onNext, withKeys = true }: Props) {
       )}
       <div className="flex flex-wrap items-center gap-2">
         {confirming ? (
-          <SecondStep card={card} ready={ready} withKeys={withKeys} onYes={() => void approve("once")} onNo={close} />
+          <SecondStep key="second" words={secondWords(card)} yes="Yes, approve" ready={ready} withKeys={withKeys} onYes={() => void approve("once")} onNo={close} />
         ) : (
-          <>
-            <Button look="primary" hotkey={key("a")} icon={<Check size={15} aria-hidden />} disabled={!ready} onClick={approveOnce}>
+          // Apart from the second step, so that no button of it turns into one of these.
+          <Fragment key="first">
+            <Button look="primary" autoFocus={hasGoneBack.current} hotkey={key("a")} icon={<Check size={15} aria-hidden />} disabled={!ready} onClick={approveOnce}>
               Approve once
             </Button>
             <MoreMenu offers={card.offers} disabled={!ready} onChoose={setAsking} />
@@ -70,18 +97,20 @@ export function DecisionBar({ card, onNext, withKeys = true }: Props) {
             <Button look="danger" hotkey={key("r")} className="ml-auto" icon={<X size={15} aria-hidden />} disabled={!ready} onClick={() => setAsking("reject")}>
               Refuse…
             </Button>
-          </>
+          </Fragment>
         )}
       </div>
-      <RejectDialog open={asking === "reject"} onClose={close} onReject={(reason) => void reject(reason).then(close)} />
-      <StopDialog open={asking === "stop"} session={card.session_id} onClose={close} onStop={() => void stop().then(close)} />
+      <RejectDialog open={asking === "reject"} ended={ended} onClose={close} onReject={(reason) => void reject(reason).then(close)} />
+      <StopDialog open={asking === "stop"} session={card.session_id} ended={ended} onClose={close} onStop={() => void stop().then(close)} />
       <ClassDialog
         offer={asking === "class" ? offer("class") : undefined}
+        ended={ended}
         onClose={close}
         onApprove={(limits) => void approve("class", limits).then(close)}
       />
       <SessionDialog
         offer={asking === "session" ? offer("session") : undefined}
+        ended={ended}
         onClose={close}
         onApprove={(limits) => void approve("session", limits).then(close)}
       />
@@ -89,22 +118,10 @@ export function DecisionBar({ card, onNext, withKeys = true }: Props) {
   );
 }
 
-function SecondStep({ card, ready, withKeys, onYes, onNo }: { card: ApprovalView; ready: boolean; withKeys: boolean; onYes: () => void; onNo: () => void }) {
-  return (
-    <>
-      <span role="alert" className="mr-2 font-medium">
-        {card.risk_level === "HIGH" || card.risk_level === "CRITICAL"
-          ? `This is ${card.risk_level.toLowerCase()}. Approve it for real?`
-          : "No machine has looked at this. Approve the words alone?"}
-      </span>
-      <Button look="danger-solid" hotkey={withKeys ? "y" : undefined} disabled={!ready} onClick={onYes}>
-        Yes, approve
-      </Button>
-      <Button look="plain" hotkey={withKeys ? "Esc" : undefined} onClick={onNo}>
-        Back
-      </Button>
-    </>
-  );
+function secondWords(card: ApprovalView): string {
+  return card.risk_level === "HIGH" || card.risk_level === "CRITICAL"
+    ? `This is ${card.risk_level.toLowerCase()}. Approve it for real?`
+    : "No machine has looked at this. Approve the words alone?";
 }
 
 function MoreMenu({ offers, disabled, onChoose }: { offers: OfferView[]; disabled: boolean; onChoose: (asking: Asking) => void }) {
@@ -137,22 +154,26 @@ function MoreMenu({ offers, disabled, onChoose }: { offers: OfferView[]; disable
 function useDecision(card: ApprovalView, onNext: () => void) {
   const answer = useAnswer();
   const [busy, setBusy] = useState(false);
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const line = useLine();
+  useEffect(() => {
+    if (line === "live") setError((before: unknown) => (isOffline(before) ? null : before));
+  }, [line]);
   const tell = async (answered: Promise<void>) => {
     setBusy(true);
-    setTrouble(null);
+    setError(null);
     try {
       await answered;
       onNext();
-    } catch (error) {
-      setTrouble(wordsOf(error));
+    } catch (caught) {
+      setError(caught);
     } finally {
       setBusy(false);
     }
   };
   return {
     busy,
-    trouble,
+    trouble: error === null ? null : wordsOf(error),
     approve: (scope: string, limits: Limits = {}) => tell(answer.approve(card, scope, limits)),
     reject: (reason: string) => tell(answer.reject(card, reason)),
     stop: () => tell(answer.stop(card)),

@@ -63,7 +63,7 @@ function Long({ rows }: { rows: Row[] }) {
 
 function Line({ row }: { row: Row }) {
   return (
-    <div className={`flex ${COLOURS[row.kind] ?? ""}`}>
+    <div className={`flex overflow-clip ${COLOURS[row.kind] ?? ""}`}>
       <span className="w-11 shrink-0 pr-2 text-right text-soft select-none">{row.before}</span>
       <span className="w-11 shrink-0 pr-2 text-right text-soft select-none">{row.after}</span>
       <span className="w-5 shrink-0 text-center select-none">{SIGNS[row.kind]}</span>

@@ -5,6 +5,7 @@ import type { OfferView } from "../api/types";
 import { Button } from "../ui/button";
 import { Dialog } from "../ui/dialog";
 import { visible } from "../words/visible";
+import { Choice } from "./choice";
 
 /** For how many further calls a yes is good, and for how long. */
 export interface Limits {
@@ -14,11 +15,12 @@ export interface Limits {
 
 interface Props {
   offer: OfferView | undefined;
+  ended: string | null;
   onClose: () => void;
   onApprove: (limits: Limits) => void;
 }
 
-export function ClassDialog({ offer, onClose, onApprove }: Props) {
+export function ClassDialog({ offer, ended, onClose, onApprove }: Props) {
   const [limits, setLimits] = useState<Limits>({});
   return (
     <Dialog open={offer !== undefined} onClose={onClose} title="Approve this call, and others like it">
@@ -26,14 +28,16 @@ export function ClassDialog({ offer, onClose, onApprove }: Props) {
       {offer?.past && <p className="mt-2 text-soft">So far {visible(offer.past)}.</p>}
       <LimitFields limits={limits} onChange={setLimits} />
       <p className="mt-3 text-soft">It is listed under Grants, and you can take it back there at any time.</p>
-      <Choice onClose={onClose} onApprove={() => onApprove(limits)} look="primary">
-        Approve the class
+      <Choice ended={ended} onClose={onClose}>
+        <Button look="primary" onClick={() => onApprove(limits)}>
+          Approve the class
+        </Button>
       </Choice>
     </Dialog>
   );
 }
 
-export function SessionDialog({ offer, onClose, onApprove }: Props) {
+export function SessionDialog({ offer, ended, onClose, onApprove }: Props) {
   const [limits, setLimits] = useState<Limits>({ expires_in_seconds: 3600 });
   const [understood, setUnderstood] = useState(false);
   return (
@@ -47,23 +51,12 @@ export function SessionDialog({ offer, onClose, onApprove }: Props) {
         <input type="checkbox" checked={understood} onChange={(event) => setUnderstood(event.target.checked)} />
         I want this agent to go on without me in this session.
       </label>
-      <Choice onClose={onClose} onApprove={() => onApprove(limits)} look="danger-solid" disabled={!understood}>
-        Approve everything
+      <Choice ended={ended} onClose={onClose}>
+        <Button look="danger-solid" disabled={!understood} onClick={() => onApprove(limits)}>
+          Approve everything
+        </Button>
       </Choice>
     </Dialog>
-  );
-}
-
-function Choice({ onClose, onApprove, look, disabled = false, children }: { onClose: () => void; onApprove: () => void; look: "primary" | "danger-solid"; disabled?: boolean; children: string }) {
-  return (
-    <div className="mt-5 flex justify-end gap-2">
-      <Button look="quiet" onClick={onClose}>
-        Back
-      </Button>
-      <Button look={look} disabled={disabled} onClick={onApprove}>
-        {children}
-      </Button>
-    </div>
   );
 }
 

@@ -26,7 +26,8 @@ export function KeysList() {
         ))}
       </dl>
       <p className="mt-4 text-soft">
-        Keys are dead while you type, and until a card has been on the screen for a moment: what you typed for something else never decides.
+        Keys that decide count only when they stand alone, with no other key right before or after; they are dead while you type, and until a card
+        has been on the screen for a moment: what you typed for something else never decides.
       </p>
     </>
   );

@@ -77,7 +77,7 @@ const Row = memo(function Row({ card, isShown, onSelect }: { card: ApprovalView;
     >
       <span className="flex w-full items-center gap-2">
         <Icon size={14} className="shrink-0 text-soft" aria-hidden />
-        <span className="truncate">{visible(card.description)}</span>
+        <span className="as-code overflow-hidden text-ellipsis whitespace-pre">{visible(card.description)}</span>
       </span>
       <span className="flex w-full items-center justify-between gap-2 text-xs text-soft">
         <Risk level={card.risk_level} />

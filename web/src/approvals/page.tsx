@@ -1,4 +1,4 @@
-import { Inbox } from "lucide-react";
+import { FileQuestion, Inbox } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
 import { go, usePlace } from "../router";
@@ -11,7 +11,7 @@ import { useElsewhere } from "./elsewhere";
 import { KeysDialog } from "./keys-dialog";
 import { WaitingList } from "./list";
 import { NothingWaits } from "./nothing";
-import { useApprovals } from "./pending";
+import { useApproval, useApprovals } from "./pending";
 import { SeveralDialog } from "./several";
 
 /** What waits on the left, the evidence beside it, the decision always in the same place. */
@@ -27,10 +27,10 @@ export function ApprovalsPage() {
   const [asksForKeys, setAsksForKeys] = useState(false);
   const [decidesSeveral, setDecidesSeveral] = useState(false);
   const waiting = useMemo(() => all?.filter((one) => one.status === "pending") ?? [], [all]);
-  // The one that was looked at stays, also when it is decided: somebody may want to know by whom.
-  const chosen = all?.find((one) => one.approval_id === id);
-  const isElsewhere = useElsewhere(all && !chosen && id !== own.current ? id : null);
-  const shown = chosen ?? (isElsewhere ? undefined : waiting[0]);
+  const { card, isUnknown } = useApproval(id);
+  const isLeft = isUnknown && id === own.current;
+  const isElsewhere = useElsewhere(isUnknown && !isLeft ? id : null);
+  const shown = id === null || isLeft ? waiting[0] : card;
   const step = (by: number) => {
     const at = waiting.findIndex((one) => one.approval_id === shown?.approval_id);
     const next = waiting[Math.min(Math.max(at + by, 0), waiting.length - 1)];
@@ -38,7 +38,7 @@ export function ApprovalsPage() {
   };
   useKeys({ j: () => step(1), k: () => step(-1), d: waiting.length > 1 ? () => setDecidesSeveral(true) : undefined, "?": () => setAsksForKeys(true) });
   useEffect(() => {
-    if (all && !chosen && !isElsewhere && id !== (shown?.approval_id ?? null)) select(shown?.approval_id);
+    if ((id === null || isLeft) && id !== (shown?.approval_id ?? null)) select(shown?.approval_id);
   });
 
   return (
@@ -46,7 +46,7 @@ export function ApprovalsPage() {
       <WaitingList waiting={waiting} shown={shown?.approval_id} onSelect={select} onSeveral={() => setDecidesSeveral(true)} />
       <main className="flex min-h-0 min-w-0 flex-col">
         {shown ? (
-          <Card key={shown.approval_id} card={shown} onNext={() => select(waiting.find((one) => one !== shown)?.approval_id)} />
+          <Card key={shown.approval_id} card={shown} onNext={() => select(waiting.find((one) => one.approval_id !== shown.approval_id)?.approval_id)} />
         ) : error ? (
           <Empty icon={<Inbox size={20} />} title="What waits for you cannot be read">
             <p role="alert">{visible(error.message)}</p>
@@ -54,8 +54,14 @@ export function ApprovalsPage() {
               Ask again
             </Button>
           </Empty>
+        ) : isUnknown && !isElsewhere ? (
+          <Empty icon={<FileQuestion size={20} />} title="There is no such question here">
+            <Button className="mt-4" onClick={() => select(undefined)}>
+              Show what waits
+            </Button>
+          </Empty>
         ) : (
-          !isPending && !isElsewhere && <NothingWaits />
+          !isPending && id === null && <NothingWaits />
         )}
       </main>
       <SeveralDialog all={all ?? []} open={decidesSeveral} onClose={() => setDecidesSeveral(false)} />

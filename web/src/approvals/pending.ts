@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 
-import { ask } from "../api/client";
+import { ask, Problem } from "../api/client";
 import { usePath, useSession } from "../api/session";
 import { stream } from "../api/stream";
 import type { ApprovalRequest, ApprovalResolved, ApprovalsResponse, ApprovalView } from "../api/types";
@@ -30,6 +30,25 @@ export function useApprovals() {
   });
 }
 
+/** The one that is looked at. It stays also when it waits no more: somebody may want to know who has decided. */
+export function useApproval(id: string | null): { card: ApprovalView | undefined; isUnknown: boolean } {
+  const path = usePath();
+  const [, project] = useKey();
+  const { data: all } = useApprovals();
+  const last = useRef<{ project: string; card: ApprovalView }>(undefined);
+  const listed = all?.find((one) => one.approval_id === id);
+  const asked = useQuery({
+    queryKey: ["approval", project, id],
+    queryFn: () => ask<ApprovalView>("GET", path(`/approvals/${encodeURIComponent(id ?? "")}`)),
+    enabled: id !== null && all !== undefined && !listed,
+  });
+  const card = listed ?? (id === null ? undefined : asked.data);
+  if (card) last.current = { project, card };
+  const isRefused = asked.error instanceof Problem && asked.error.status >= 400 && asked.error.status < 500;
+  const before = last.current?.project === project && last.current.card.approval_id === id ? last.current.card : undefined;
+  return { card: card ?? before, isUnknown: !card && !before && isRefused };
+}
+
 /** Keeps what waits true; mounted once. */
 export function useApprovalEvents(): void {
   const queries = useQueryClient();
@@ -47,6 +66,7 @@ export function useApprovalEvents(): void {
         } else if (name === "approval.resolved") {
           const ended = event as ApprovalResolved;
           change((all) => all.map((one) => (one.approval_id === ended.approval_id ? { ...one, ...answerOf(ended) } : one)));
+          void queries.invalidateQueries({ queryKey: ["approval", project, ended.approval_id] });
         } else if (name === "stream.reset") {
           void queries.invalidateQueries({ queryKey: ["approvals", project] });
         }

@@ -2,17 +2,25 @@ import { useState } from "react";
 
 import { Button } from "../ui/button";
 import { Dialog } from "../ui/dialog";
+import { Choice } from "./choice";
 
 const MOST_CHARS = 2_000;
 
-export function RejectDialog({ open, onClose, onReject }: { open: boolean; onClose: () => void; onReject: (reason: string) => void }) {
+interface Props {
+  open: boolean;
+  ended: string | null;
+  onClose: () => void;
+  onReject: (reason: string) => void;
+}
+
+export function RejectDialog({ open, ended, onClose, onReject }: Props) {
   const [reason, setReason] = useState("");
   return (
     <Dialog open={open} onClose={onClose} title="Refuse this call" description="The agent reads your reason, and can try another way.">
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          onReject(reason.trim());
+          if (!ended) onReject(reason.trim());
         }}
       >
         <label className="mt-4 block">
@@ -29,14 +37,11 @@ export function RejectDialog({ open, onClose, onReject }: { open: boolean; onClo
             className="mt-1 w-full rounded-md border border-line bg-bg p-2"
           />
         </label>
-        <div className="mt-4 flex justify-end gap-2">
-          <Button look="quiet" onClick={onClose}>
-            Back
-          </Button>
+        <Choice ended={ended} onClose={onClose}>
           <Button look="danger-solid" type="submit">
             Refuse
           </Button>
-        </div>
+        </Choice>
       </form>
     </Dialog>
   );

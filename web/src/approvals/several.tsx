@@ -1,22 +1,28 @@
-import { useEffect, useRef, useState } from "react";
+import { Fragment, useEffect, useRef, useState } from "react";
 
 import { useSession } from "../api/session";
 import type { ApprovalView } from "../api/types";
 import { Button } from "../ui/button";
 import { Dialog } from "../ui/dialog";
 import { Risk } from "../ui/risk";
+import { isCut } from "../words/diff";
 import { visible } from "../words/visible";
 import { useAnswer, wordsOf } from "./answer";
 import { sentence } from "./answered";
 import { Why } from "./card";
 import { Evidence } from "./evidence";
+import { SecondStep } from "./second-step";
 
 /** More than this many nobody reads with care; what is longer than this is read alone. */
 const MOST = 20;
 const MOST_LINES = 300;
+const MOST_CHARS = 10_000;
 
+/** Whether all of it can be shown among others, and the server has left nothing out. */
 function fits(card: ApprovalView): boolean {
-  return card.status === "pending" && card.evidence.split("\n").length <= MOST_LINES;
+  const text = card.evidence || JSON.stringify(card.tool_params, null, 2);
+  const isShort = text.length <= MOST_CHARS && text.split("\n").length <= MOST_LINES;
+  return card.status === "pending" && isShort && !isCut(card.evidence);
 }
 
 interface Props {
@@ -63,7 +69,7 @@ function Several({ all, onClose }: Omit<Props, "open">) {
         {others > 0 && <p className="text-soft">{others === 1 ? "One more waits" : `${others} more wait`} that you decide apart: too long for this, or too many.</p>}
         <div ref={end} aria-hidden className="h-px" />
       </div>
-      <Decision key={chosen.map((one) => one.approval_id).join()} chosen={chosen} ready={atEnd} onClose={onClose} />
+      <Decision chosen={chosen} ready={atEnd} onClose={onClose} />
     </>
   );
 }
@@ -76,30 +82,35 @@ function Part({ card, isChosen, onToggle }: { card: ApprovalView; isChosen: bool
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <label className="flex items-center gap-2 font-medium [overflow-wrap:anywhere]">
           <input type="checkbox" checked={isChosen && waits} disabled={!waits} onChange={onToggle} className="size-4 accent-accent" />
-          {visible(card.description)}
+          <span className="as-code overflow-clip whitespace-pre-wrap">{visible(card.description)}</span>
         </label>
         <Risk level={card.risk_level} />
       </div>
       {waits ? <Why card={card} /> : <p className="mt-2">{sentence(card, name)}</p>}
       <div className="mt-3">
-        <Evidence card={card} />
+        <Evidence card={card} whole />
       </div>
     </article>
   );
 }
 
-/** As long as the same ones are chosen: whoever changes that begins anew. */
 function Decision({ chosen, ready, onClose }: { chosen: ApprovalView[]; ready: boolean; onClose: () => void }) {
   const answer = useAnswer();
   const [busy, setBusy] = useState(false);
-  const [confirming, setConfirming] = useState(false);
+  // The ones that were asked about: when others are chosen, the second step is asked for anew.
+  const [asked, setAsked] = useState("");
+  // Whoever goes back from the second step stands where they came from.
+  const hasGoneBack = useRef(false);
   const [trouble, setTrouble] = useState<string[]>([]);
   const risky = chosen.filter((one) => one.needs_second_step).length;
+  const these = chosen.map((one) => one.approval_id).join();
   const tell = async (say: (card: ApprovalView) => Promise<void>) => {
     setBusy(true);
+    setTrouble([]);
     const told = await Promise.allSettled(chosen.map(say));
     setBusy(false);
-    const troubles = told.flatMap((one) => (one.status === "rejected" ? wordsOf(one.reason) : []));
+    setAsked("");
+    const troubles = told.flatMap((one, at) => (one.status === "rejected" ? `${chosen[at]!.description}: ${wordsOf(one.reason)}` : []));
     setTrouble(troubles);
     if (troubles.length === 0) onClose();
   };
@@ -108,24 +119,26 @@ function Decision({ chosen, ready, onClose }: { chosen: ApprovalView[]; ready: b
   return (
     <div className="mt-4 border-t border-line pt-4">
       {trouble.map((words) => (
-        <p key={words} role="alert" className="mb-2 text-critical">
+        <p key={words} role="alert" className="mb-2 text-critical [overflow-wrap:anywhere]">
           {visible(words)}
         </p>
       ))}
       <div className="flex flex-wrap items-center gap-2">
-        {confirming ? (
-          <>
-            <span role="alert" className="mr-2 font-medium">
-              {risky} of these {risky === 1 ? "is" : "are"} high or critical. Approve for real?
-            </span>
-            <Button look="danger-solid" disabled={!awake} onClick={approve}>
-              Yes, approve all {chosen.length}
-            </Button>
-            <Button onClick={() => setConfirming(false)}>Back</Button>
-          </>
+        {asked !== "" && asked === these ? (
+          <SecondStep
+            key="second"
+            words={`${risky} of these ${risky === 1 ? "is" : "are"} high or critical. Approve for real?`}
+            yes={`Yes, approve all ${chosen.length}`}
+            ready={awake}
+            onYes={approve}
+            onNo={() => {
+              hasGoneBack.current = true;
+              setAsked("");
+            }}
+          />
         ) : (
-          <>
-            <Button look="primary" disabled={!awake} onClick={risky ? () => setConfirming(true) : approve}>
+          <Fragment key="first">
+            <Button look="primary" autoFocus={hasGoneBack.current} disabled={!awake} onClick={risky ? () => setAsked(these) : approve}>
               Approve {chosen.length}, once each
             </Button>
             <Button look="quiet" onClick={onClose}>
@@ -134,7 +147,7 @@ function Decision({ chosen, ready, onClose }: { chosen: ApprovalView[]; ready: b
             <Button look="danger" className="ml-auto" disabled={!awake} onClick={() => void tell((card) => answer.reject(card, ""))}>
               Refuse {chosen.length}
             </Button>
-          </>
+          </Fragment>
         )}
       </div>
     </div>

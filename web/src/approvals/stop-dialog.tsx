@@ -1,8 +1,17 @@
 import { Button } from "../ui/button";
 import { Code } from "../ui/code";
 import { Dialog } from "../ui/dialog";
+import { Choice } from "./choice";
 
-export function StopDialog({ open, session, onClose, onStop }: { open: boolean; session: string; onClose: () => void; onStop: () => void }) {
+interface Props {
+  open: boolean;
+  session: string;
+  ended: string | null;
+  onClose: () => void;
+  onStop: () => void;
+}
+
+export function StopDialog({ open, session, ended, onClose, onStop }: Props) {
   return (
     <Dialog
       open={open}
@@ -14,14 +23,11 @@ export function StopDialog({ open, session, onClose, onStop }: { open: boolean; 
         </>
       }
     >
-      <div className="mt-5 flex justify-end gap-2">
-        <Button look="quiet" onClick={onClose}>
-          Back
-        </Button>
+      <Choice ended={ended} onClose={onClose}>
         <Button look="danger-solid" onClick={onStop}>
           Stop it
         </Button>
-      </div>
+      </Choice>
     </Dialog>
   );
 }

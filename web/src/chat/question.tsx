@@ -13,7 +13,7 @@ export function Question({ card }: { card: ApprovalView }) {
     <section aria-label={`Waits for you: ${visible(card.description)}`} className="border-t border-line bg-panel">
       <div className="px-4 py-3 md:px-6">
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <h3 className="font-semibold tracking-tight [overflow-wrap:anywhere]">{visible(card.description)}</h3>
+          <h3 className="as-code overflow-clip font-semibold tracking-tight whitespace-pre-wrap [overflow-wrap:anywhere]">{visible(card.description)}</h3>
           <Risk level={card.risk_level} />
           <span className="ml-auto inline-flex items-center gap-1.5 text-xs text-soft">
             refuses itself in <Countdown until={card.expires_at} total={card.timeout_seconds} />

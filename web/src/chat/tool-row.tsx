@@ -41,7 +41,7 @@ export function ToolRow({ use, answer, call, question }: Props) {
       >
         <ChevronRight size={14} className={`shrink-0 text-soft transition-transform ${open ? "rotate-90" : ""}`} aria-hidden />
         <span className="shrink-0 font-mono">{visible(use.name ?? "")}</span>
-        <span className="min-w-0 flex-1 truncate font-mono text-soft">{glance(use.input ?? {})}</span>
+        <span className="min-w-0 flex-1 overflow-hidden font-mono text-ellipsis whitespace-pre text-soft">{glance(use.input ?? {})}</span>
         {call && call.risk_level !== "LOW" && !waits && (
           <span className="max-sm:hidden">
             <Risk level={call.risk_level} />

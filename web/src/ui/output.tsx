@@ -61,7 +61,7 @@ function Long({ lines, label }: { lines: Piece[][]; label: string }) {
 
 function Line({ line }: { line: Piece[] }) {
   return (
-    <div className="min-h-5 whitespace-pre-wrap [overflow-wrap:anywhere]">
+    <div className="min-h-5 overflow-clip whitespace-pre-wrap [overflow-wrap:anywhere]">
       {line.map((piece, index) => (
         <span key={index} className={looks(piece)}>
           {visible(piece.text, "\t")}

@@ -48,6 +48,11 @@ export function rowsOf(text: string): Row[] {
   return withWords(rows);
 }
 
+/** Whether the server has left lines out of a diff, counted or not. */
+export function isCut(text: string): boolean {
+  return isDiff(text) && rowsOf(text).some((row) => row.kind === "note" && (NOT_SHOWN.test(row.text) || CUT.test(row.text)));
+}
+
 /** How many lines come and go, also those that are only told of; `cut` where there are more than anybody has counted. */
 export function countOf(rows: Row[]): { added: number; removed: number; cut: boolean } {
   const count = (kind: Row["kind"]) => rows.filter((row) => row.kind === kind).length;

@@ -141,9 +141,9 @@ function readTable(lines: string[], at: number, blocks: Block[]): number {
   return end;
 }
 
-export function inlineOf(text: string, depth = 0): Inline[] {
+export function inlineOf(text: string, depth = 0, isLink = false): Inline[] {
   if (text.length > LONGEST_INLINE || depth > DEEPEST) return [{ kind: "text", text }];
-  return new Reader(text, depth).read();
+  return new Reader(text, depth, isLink).read();
 }
 
 const MARKS = { "**": "strong", __: "strong", "~~": "gone", "*": "em", _: "em" } as const;
@@ -158,11 +158,13 @@ class Reader {
   constructor(
     private readonly text: string,
     private readonly depth: number,
+    /** Within the words of a link there is no other: one click leads to one place. */
+    private readonly isLink: boolean,
   ) {}
 
   read(): Inline[] {
     while (this.at < this.text.length) {
-      if (!(this.escape() || this.code() || this.link() || this.address() || this.marked() || this.lineBreak())) {
+      if (!(this.escape() || this.code() || this.anyLink() || this.marked() || this.lineBreak())) {
         this.plain += this.text[this.at++];
       }
     }
@@ -193,6 +195,10 @@ class Reader {
     return true;
   }
 
+  private anyLink(): boolean {
+    return !this.isLink && (this.link() || this.address());
+  }
+
   private link(): boolean {
     const picture = this.text.startsWith("![", this.at);
     if (!picture && this.text[this.at] !== "[") return false;
@@ -203,7 +209,7 @@ class Reader {
     const href = this.text.slice(middle + 2, end).split(/\s/, 1)[0]!;
     const words = this.text.slice(open, middle);
     if (words.includes("[") || !isAddress(href)) return false;
-    this.push({ kind: "link", href, inner: inlineOf(words || href, this.depth + 1) }, end + 1);
+    this.push({ kind: "link", href, inner: inlineOf(words || href, this.depth + 1, true) }, end + 1);
     return true;
   }
 
@@ -226,7 +232,7 @@ class Reader {
       const end = this.end(mark, open);
       if (end <= open || /\s/.test(this.text[end - 1]!)) continue;
       if (mark[0] === "_" && /\w/.test(this.text[end + mark.length] ?? " ")) continue;
-      this.push({ kind, inner: inlineOf(this.text.slice(open, end), this.depth + 1) }, end + mark.length);
+      this.push({ kind, inner: inlineOf(this.text.slice(open, end), this.depth + 1, this.isLink) }, end + mark.length);
       return true;
     }
     return false;

@@ -3,14 +3,18 @@
 import gzip
 import mimetypes
 import secrets
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from typing import Any
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import Scope
 
 PAGES = (
     "approvals", "chat", "activity", "analytics", "policy", "grants", "machines", "memory",
@@ -39,6 +43,20 @@ class _File:
     packed: bytes | None
 
 
+class _Nowhere(Route):
+    """Only for people who look at an address; programs are told by the API that there is none."""
+
+    def __init__(self, endpoint: Callable[..., Any], others: Sequence[BaseRoute]):
+        super().__init__("/{rest:path}", endpoint, methods=["GET"])
+        self._others = others
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        is_known = any(route.matches(scope)[0] is not Match.NONE for route in self._others)
+        if is_known or "text/html" not in Headers(scope=scope).get("accept", ""):
+            return Match.NONE, {}
+        return super().matches(scope)
+
+
 class ConsoleFiles:
     """Everything that was built, read once. Without it there is no console, only the API."""
 
@@ -60,6 +78,15 @@ class ConsoleFiles:
         pages = [Route(f"/{page}", self.page) for page in PAGES]
         below = [Route(f"/{page}/{{rest:path}}", self.page) for page in PAGES]
         return [Route("/", self.page), *pages, *below, Route("/assets/{name}", self.asset)]
+
+    def nowhere(self, others: Sequence[BaseRoute]) -> list[Route]:
+        """What a browser is shown at an address that neither we nor these others have."""
+        return [_Nowhere(self.no_page, others)] if self.are_built else []
+
+    async def no_page(self, request: Request) -> Response:
+        response = await self.page(request)
+        response.status_code = 404
+        return response
 
     async def page(self, request: Request) -> Response:
         nonce = secrets.token_urlsafe(16)
