@@ -169,6 +169,7 @@ FURTHER: dict[str, Plant] = {
         "git config filter.x.clean $RUN && echo '*.txt filter=x' > .gitattributes"
         " && yes '# nothing is said here' | head -n 60000 >> .git/config",
         "add",
+        refused="cannot be shown to git without the passwords in it",
     ),
     "filter with the name of a secret, behind another section": Plant(
         """printf '[core] [filter "https://x@y"] clean = %s\n' $RUN >> .git/config"""
