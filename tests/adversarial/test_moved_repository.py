@@ -60,7 +60,7 @@ async def test_git_looks_at_it_and_writes_nothing_there(
 ) -> None:
     (root / "a.txt").write_text("x\n")
 
-    with pytest.raises(CommandExecutionError, match="keep it in a folder named .git"):
+    with pytest.raises(CommandExecutionError, match=r"keep it in a folder named \.git"):
         await run(executor, "git", "add", "a.txt")
     looked = await run(executor, "git", "remote", "-v", profile=Profile.READ)
 
