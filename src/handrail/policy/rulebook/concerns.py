@@ -13,10 +13,14 @@ def rule_of(title: str) -> str:
     return f"command.{title.partition(' ')[0]}"
 
 
+def not_allowed(reason: str) -> Finding:
+    return forbidden("command.forbidden", f"Command not allowed: {reason}")
+
+
 def raised(title: str, word: str, why: Raise) -> Finding:
     reason = f"{title} {shown(word)} {why.reason}"
     if why.to is RiskLevel.FORBIDDEN:
-        return forbidden("command.forbidden", f"Command not allowed: {reason}")
+        return not_allowed(reason)
     return Finding(rule_of(title), reason, why.to)
 
 
@@ -38,8 +42,7 @@ def odd_suffix(
 
 
 def refused_unseen(title: str) -> Finding:
-    reason = f"{title} can become what is refused: nobody has seen its words"
-    return forbidden("command.forbidden", f"Command not allowed: {reason}")
+    return not_allowed(f"{title} can become what is refused: nobody has seen its words")
 
 
 def by_layer(findings: Sequence[Finding], layer: Layer) -> tuple[Finding, ...]:

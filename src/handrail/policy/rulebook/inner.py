@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from handrail.core.box import Profile
-from handrail.core.risk import Finding, RiskLevel, forbidden
+from handrail.core.risk import Finding, RiskLevel
+from handrail.policy.rulebook.concerns import not_allowed
 from handrail.policy.rulebook.reading import Reading, shown
 
 # What `find` has found, and what nobody has seen.
@@ -56,7 +57,7 @@ def unseen_commands(title: str, placeholders: Iterable[str], name: str) -> Itera
     for one in placeholders:
         if not may_stand_for_words(one, name):
             reason = f"{title} {shown(one)} can stand for a command that nobody has seen"
-            yield forbidden("command.forbidden", f"Command not allowed: {reason}; use {FOUND}")
+            yield not_allowed(f"{reason}; use {FOUND}")
 
 
 def glued_in(title: str, argv: Iterable[str]) -> Iterator[Finding]:
@@ -64,7 +65,7 @@ def glued_in(title: str, argv: Iterable[str]) -> Iterator[Finding]:
     for word in argv:
         if FOUND in word and word != FOUND:
             reason = f"{title} would make {shown(word)} what nobody has seen; {FOUND} stands alone"
-            yield forbidden("command.forbidden", f"Command not allowed: {reason}")
+            yield not_allowed(reason)
             return
 
 
@@ -80,8 +81,7 @@ def handed_on(
         return
     told = f"{title} hands {argv[0]} words that nobody has seen"
     if further and read.touchy:
-        reason = f"Command not allowed: {told}; it can become what is refused"
-        yield forbidden("command.forbidden", reason)
+        yield not_allowed(f"{told}; it can become what is refused")
     else:
         yield Finding(rule, f"{told}, and they can say what it writes or runs", RiskLevel.HIGH)
 

@@ -6,8 +6,9 @@ the subcommand; and what a program takes for flags differs from one of its versi
 
 from collections.abc import Iterator, Sequence
 
-from handrail.core.risk import Finding, forbidden
+from handrail.core.risk import Finding
 from handrail.policy.rulebook.command import CommandRule
+from handrail.policy.rulebook.concerns import not_allowed
 from handrail.policy.rulebook.reading import shown
 
 _HOW = "write the subcommand first, and use working_dir for another folder"
@@ -52,4 +53,4 @@ def _is_flag(word: str) -> bool:
 
 def _refusal(title: str, word: str) -> Finding:
     reason = f"{title} {shown(word)} stands where the subcommand belongs; {_HOW}"
-    return forbidden("command.forbidden", f"Command not allowed: {reason}")
+    return not_allowed(reason)

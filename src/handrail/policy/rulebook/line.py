@@ -87,8 +87,8 @@ class Line:
     def read(self) -> Reading:
         rule = self._rule
         if rule.risk is RiskLevel.FORBIDDEN:
-            reason = f"Command not allowed: {self._title} {rule.reason}"
-            return Reading((forbidden("command.forbidden", reason).by(rule.layer),))
+            refusal = concerns.not_allowed(f"{self._title} {rule.reason}")
+            return Reading((refusal.by(rule.layer),))
         self._findings += refuse_leading(rule, self._title, self._words)
         while self._next < len(self._words):
             self._take(self._pop())

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from handrail.core.risk import Finding, RiskLevel, forbidden
+from handrail.policy.rulebook.concerns import rule_of
 from handrail.policy.rulebook.reading import shown
 
 HOW = "`command` is the name alone, `args` the words that follow, and no shell reads them"
@@ -29,4 +30,4 @@ def code_in_address(title: str, flag: str, value: str) -> Iterator[Finding]:
     """Where a file of code is named, `data:…` is code itself, and other addresses are no better."""
     if ":" in value:
         reason = f"{title} {flag} {shown(value)} runs code that is no file of the workspace"
-        yield Finding(f"command.{title.partition(' ')[0]}", reason, RiskLevel.HIGH)
+        yield Finding(rule_of(title), reason, RiskLevel.HIGH)
