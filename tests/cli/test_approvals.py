@@ -175,7 +175,8 @@ def test_what_cannot_be_decided_is_told_in_one_line(office: Office) -> None:
         "no open question has an id that ends in 'nothing'",
         "there is no approval 'apr_none'",
         "no grant has an id that ends in 'nothing'",
-        "this is no terminal, so nobody can be asked here",
+        "this is no terminal, so nobody can be asked here; `handrail approvals` lists what waits, "
+        "and `handrail approvals approve ID` answers",
     ]
 
 
