@@ -143,6 +143,15 @@ class Rig:
                 except ServerUnreachable:
                     await asyncio.sleep(0.05)
 
+    async def hears_of_rules(self) -> None:
+        """Until the server knows the project's own, which its machine looks at once a second."""
+        async with asyncio.timeout(20):
+            while True:
+                shown = await self.as_person(lambda api: api.get("/policy"))
+                if shown["layers"][-1]["layer"] == "project":
+                    return
+                await asyncio.sleep(0.05)
+
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         """Look into the database from outside, past all of our own code."""
         with sqlite3.connect(self.home / "handrail.db") as database:

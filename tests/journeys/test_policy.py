@@ -47,7 +47,7 @@ async def test_a_project_forbids_a_folder_also_to_a_server_that_knows_nothing_of
         await asyncio.to_thread(rig.start_client)
     early = asking.result()
 
-    await until(lambda: _is_told(rig))
+    await rig.hears_of_rules()
     late = await rig.ask("docs/late.md", "call-2")
 
     assert (early["status"], early["error_type"]) == ("failed", "denied")
@@ -133,11 +133,6 @@ async def test_no_tool_touches_the_file_that_says_what_agents_may(
 async def _is_there(rig: Rig, call_id: str) -> bool:
     listed = await rig.as_person(lambda api: api.get("/tools/executions"))
     return call_id in [call["call_id"] for call in listed["executions"]]
-
-
-async def _is_told(rig: Rig) -> bool:
-    shown = await rig.as_person(lambda api: api.get("/policy"))
-    return shown["layers"][-1]["layer"] == "project"
 
 
 async def _is_known(rig: Rig) -> bool:

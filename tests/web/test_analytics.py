@@ -43,7 +43,7 @@ async def test_what_was_refused_is_counted_and_becomes_a_rule(
     checked = console.rig.run("policy", "check", "--workspace", str(console.rig.workspace))
     assert "good" in checked.stdout
 
-    # Whoever judges it first: neither asks a person any more.
+    await console.rig.hears_of_rules()
     again = await asks("write_file", NOTE, "call-2")
 
     assert (again["status"], again["error_type"]) == ("failed", "denied")
