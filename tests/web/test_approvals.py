@@ -207,35 +207,6 @@ async def test_a_card_that_somebody_else_decides_says_so(console: Console, asks:
     await expect(ended).to_contain_text("too late")
 
 
-@pytest.mark.usefixtures("notes")
-async def test_two_tabs_tell_the_same(console: Console, asks: Asking) -> None:
-    one = await console.signed_in()
-    streams: list[str] = []
-    one.context.on(
-        "request", lambda sent: streams.append(sent.url) if "/stream" in sent.url else None
-    )
-    other = await one.context.new_page()
-    console.watch(other)
-    await other.goto(f"{console.address}/approvals")
-    await expect(other.get_by_role("status").filter(has_text="Live")).to_be_visible()
-    # A browser has six lines to a server, and all tabs together need one.
-    assert streams == []
-    call = asks("write_file", CHANGE)
-    for page in (one, other):
-        await seen_for_a_moment(page)
-
-    await one.get_by_role("button", name="Approve once").click()
-    await call
-
-    await expect(other.get_by_role("status").filter(has_text="You approved it")).to_be_visible()
-
-    # When the tab that reads is closed, another one does.
-    await one.close()
-    asks("write_file", {**CHANGE, "path": "other.txt"}, "call-2")
-    await expect(other.get_by_role("button", name="other.txt")).to_be_visible()
-    assert len(streams) == 1
-
-
 @pytest.mark.behaviour("console.restart")
 @pytest.mark.usefixtures("notes")
 async def test_after_a_restart_of_the_server_the_inbox_goes_on(

@@ -9,6 +9,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from handrail.agent.providers.script import read_script
+from handrail.core.card import Choice
 from tests.journeys.conftest import Rig
 from tests.journeys.talking import KEY, Talk
 from tests.model_server.server import ModelServer, serving
@@ -110,6 +111,22 @@ async def test_no_key_decides_in_a_conversation(rig: Rig, browser: Browser) -> N
 
         await expect(yes).to_be_enabled()
         assert not (rig.workspace / "notes.txt").exists()
+
+
+async def test_a_reason_stays_where_it_is_typed_when_somebody_else_decides(
+    rig: Rig, browser: Browser
+) -> None:
+    async with chatting(rig, browser, WRITES) as (_, page, _):
+        await say(page, "Raise the retries.")
+        await page.get_by_role("button", name="Refuse…").click()
+        dialog = page.get_by_role("dialog", name="Refuse this call")
+        await dialog.get_by_role("textbox").fill("rather not")
+        await rig.answer(Choice(approved=False, reason="too late"))
+
+        await expect(dialog.get_by_role("alert")).to_contain_text("Nothing that stands here was")
+        await expect(dialog.get_by_role("textbox")).to_have_value("rather not")
+        await dialog.get_by_role("button", name="Close").click()
+        await expect(page.get_by_role("button", name="Refuse…")).to_have_count(0)
 
 
 async def test_an_answer_is_seen_while_it_is_said(rig: Rig, browser: Browser) -> None:

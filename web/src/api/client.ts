@@ -14,7 +14,8 @@ export class Problem extends Error {
 }
 
 const OFFLINE = "The server cannot be reached. It may be starting; this page goes on by itself.";
-const SESSION = "/console/session";
+/** Who this browser is signed in as. */
+export const SESSION = "/console/session";
 
 export async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
   const init: RequestInit = { method };

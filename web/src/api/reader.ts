@@ -3,7 +3,8 @@ import { Frames } from "./frames";
 
 export type Line = "connecting" | "live" | "lost";
 
-interface Told {
+/** Who wants to know what is told, and how the line is. */
+export interface Told {
   heard: (name: string, event: unknown) => void;
   say: (line: Line) => void;
 }

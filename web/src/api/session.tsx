@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext, useEffect, type ReactNode } from "react";
 
 import { go } from "../router";
-import { ask, Problem } from "./client";
+import { ask, Problem, SESSION } from "./client";
 import { dropKey, keepKey, pageKey, watchKey } from "./key";
 import type { ProjectView, SignedInResponse, WelcomeResponse } from "./types";
 
@@ -19,7 +19,6 @@ export interface Session {
   skewMs: number;
 }
 
-const SESSION = "/console/session";
 const CHOSEN = "handrail.project";
 const PROJECTS_MS = 10_000;
 

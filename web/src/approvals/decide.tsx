@@ -1,26 +1,27 @@
-import { Check, ChevronDown, CircleStop, X } from "lucide-react";
+import { Check, CircleStop, X } from "lucide-react";
 import { Fragment, useEffect, useMemo, useRef, useState, type RefObject } from "react";
 
 import { useSession } from "../api/session";
-import { useLine } from "../api/stream";
-import type { ApprovalView, OfferView } from "../api/types";
+import type { ApprovalView } from "../api/types";
 import { Button } from "../ui/button";
 import { useKeys } from "../ui/keys";
-import { ITEM, Menu } from "../ui/menu";
 import { visible } from "../words/visible";
-import { isOffline, useAnswer, wordsOf } from "./answer";
 import { Answered, sentence } from "./answered";
-import { ClassDialog, SessionDialog, type Limits } from "./grant-dialogs";
+import { useDecision } from "./decision";
+import { ClassDialog, SessionDialog } from "./grant-dialogs";
+import { MoreMenu, type Wider } from "./more-menu";
 import { RejectDialog } from "./reject-dialog";
 import { SecondStep } from "./second-step";
 import { useIsSeen } from "./seen";
 import { StopDialog } from "./stop-dialog";
 
-type Asking = "second-step" | "class" | "session" | "reject" | "stop" | null;
+type Asking = "second-step" | "reject" | "stop" | Wider | null;
 
 interface Props {
   card: ApprovalView;
   onNext: () => void;
+  /** Told when more is asked about the answer, and when that is over. */
+  onAsking?: (isAsking: boolean) => void;
   /** Without them where several cards are on one screen: a key must mean one of them. */
   withKeys?: boolean;
   /** What has to be in sight for a decision. */
@@ -28,9 +29,10 @@ interface Props {
 }
 
 /** Always in the same place. Nothing decides that was pressed before the card could be read. */
-export function DecisionBar({ card, onNext, withKeys = true, evidence }: Props) {
+export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence }: Props) {
   const [asking, setAsking] = useState<Asking>(null);
   const { busy, trouble, approve, reject, stop } = useDecision(card, onNext);
+  useEffect(() => onAsking?.(asking !== null), [asking]);
   const bar = useRef<HTMLElement>(null);
   const { seen, inSight } = useIsSeen(card.approval_id, evidence ? [bar, evidence] : []);
   const ready = seen && !busy;
@@ -122,60 +124,4 @@ function secondWords(card: ApprovalView): string {
   return card.risk_level === "HIGH" || card.risk_level === "CRITICAL"
     ? `This is ${card.risk_level.toLowerCase()}. Approve it for real?`
     : "No machine has looked at this. Approve the words alone?";
-}
-
-function MoreMenu({ offers, disabled, onChoose }: { offers: OfferView[]; disabled: boolean; onChoose: (asking: Asking) => void }) {
-  const wider = offers.filter((one) => one.scope !== "once");
-  if (wider.length === 0) return null;
-  return (
-    <Menu
-      side="above"
-      className="w-96"
-      trigger={(button) => (
-        <Button {...button} disabled={disabled}>
-          Approve more
-          <ChevronDown size={14} aria-hidden />
-        </Button>
-      )}
-    >
-      {wider.map((one) => (
-        <button key={one.scope} type="button" role="menuitem" onClick={() => onChoose(one.scope as Asking)} className={`block ${ITEM}`}>
-          <span className={`block font-medium ${one.scope === "session" ? "text-critical" : ""}`}>
-            {one.scope === "session" ? "Everything in this session…" : "This class…"}
-          </span>
-          <span className="block text-xs text-soft [overflow-wrap:anywhere]">{visible(one.words)}</span>
-          {one.past && <span className="block text-xs text-soft">{visible(one.past)}</span>}
-        </button>
-      ))}
-    </Menu>
-  );
-}
-
-function useDecision(card: ApprovalView, onNext: () => void) {
-  const answer = useAnswer();
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const line = useLine();
-  useEffect(() => {
-    if (line === "live") setError((before: unknown) => (isOffline(before) ? null : before));
-  }, [line]);
-  const tell = async (answered: Promise<void>) => {
-    setBusy(true);
-    setError(null);
-    try {
-      await answered;
-      onNext();
-    } catch (caught) {
-      setError(caught);
-    } finally {
-      setBusy(false);
-    }
-  };
-  return {
-    busy,
-    trouble: error === null ? null : wordsOf(error),
-    approve: (scope: string, limits: Limits = {}) => tell(answer.approve(card, scope, limits)),
-    reject: (reason: string) => tell(answer.reject(card, reason)),
-    stop: () => tell(answer.stop(card)),
-  };
 }

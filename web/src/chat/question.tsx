@@ -7,8 +7,13 @@ import { Countdown } from "../ui/countdown";
 import { Risk } from "../ui/risk";
 import { visible } from "../words/visible";
 
+interface Props {
+  card: ApprovalView;
+  onAsking: (isAsking: boolean) => void;
+}
+
 /** The same card as among the approvals, in the place where it was asked. */
-export function Question({ card }: { card: ApprovalView }) {
+export function Question({ card, onAsking }: Props) {
   return (
     <section aria-label={`Waits for you: ${visible(card.description)}`} className="border-t border-line bg-panel">
       <div className="px-4 py-3 md:px-6">
@@ -29,7 +34,7 @@ export function Question({ card }: { card: ApprovalView }) {
           </Link>
         </p>
       </div>
-      <DecisionBar card={card} onNext={() => undefined} withKeys={false} />
+      <DecisionBar card={card} onNext={() => undefined} onAsking={onAsking} withKeys={false} />
     </section>
   );
 }

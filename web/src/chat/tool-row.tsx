@@ -29,6 +29,7 @@ export function ToolRow({ use, answer, call, question }: Props) {
   const [open, setOpen] = useState(false);
   const id = useId();
   const status = call?.status ?? (answer && (answer.is_error ? "failed" : "completed"));
+  const [isBeingAnswered, setIsBeingAnswered] = useState(false);
   const waits = question?.status === "pending";
   return (
     <div className={`call overflow-hidden rounded-lg border [.call+&]:-mt-2 ${waits ? "border-medium/50" : "border-line"}`}>
@@ -50,7 +51,7 @@ export function ToolRow({ use, answer, call, question }: Props) {
         {call?.execution_time_ms != null && <span className="text-xs text-soft tabular-nums max-sm:hidden">{duration(call.execution_time_ms)}</span>}
         <CallState status={status} className="text-xs" />
       </button>
-      {waits && <Question card={question} />}
+      {question && (waits || isBeingAnswered) && <Question card={question} onAsking={setIsBeingAnswered} />}
       <div id={id} hidden={!open} className="space-y-4 border-t border-line bg-bg p-3 md:p-4">
         {open && <Inside use={use} answer={answer} call={call} />}
       </div>
