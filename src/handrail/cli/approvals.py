@@ -14,6 +14,7 @@ from handrail.app.settings import load_settings
 from handrail.app.terminal import can_draw, find_terminal, print_card
 from handrail.cli import options, screen
 from handrail.cli.ask import ask
+from handrail.cli.groups import add_group
 from handrail.cli.ids import find_by_end, short
 from handrail.cli.output import print_json, program, say, status, visible
 from handrail.cli.tables import Rows
@@ -28,17 +29,12 @@ _CHANNEL = "command-line"
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(
-        help="See what waits for your answer, and give it.",
-        invoke_without_command=True,
-        no_args_is_help=False,
+    add_group(
+        app,
+        "approvals",
+        approvals,
+        {"watch": watch, "show": show, "approve": approve, "reject": reject},
     )
-    group.callback()(approvals)
-    group.command("watch")(watch)
-    group.command("show")(show)
-    group.command("approve")(approve)
-    group.command("reject")(reject)
-    app.add_typer(group, name="approvals")
 
 
 def approvals(

@@ -7,6 +7,7 @@ import typer
 
 from handrail.cli import options
 from handrail.cli.ask import ask
+from handrail.cli.groups import add_group
 from handrail.cli.ids import find_by_end, short
 from handrail.cli.output import in_short, print_json, say, visible
 from handrail.cli.tables import Rows, say_indented
@@ -18,14 +19,7 @@ _SPEAKERS = {"user": "you", "assistant": "agent", "tool": "tool", "handrail": "H
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(
-        help="List the conversations with Handrail's own agent, or read one.",
-        invoke_without_command=True,
-        no_args_is_help=False,
-    )
-    group.callback()(chat)
-    group.command("show")(show)
-    app.add_typer(group, name="chat")
+    add_group(app, "chat", chat, {"show": show})
 
 
 def chat(

@@ -10,6 +10,7 @@ from handrail.app.home import Home
 from handrail.app.provider_keys import WITH_KEYS, ProviderKeys
 from handrail.app.settings import load_settings
 from handrail.cli import options
+from handrail.cli.groups import add_group
 from handrail.cli.output import in_short, print_json, remark, say, visible
 from handrail.cli.provider_key import (
     check_names_provider,
@@ -29,19 +30,19 @@ Provider = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(
-        help="Show and change the settings of Handrail, and the keys of model providers.",
-        invoke_without_command=True,
-        no_args_is_help=False,
+    add_group(
+        app,
+        "config",
+        config,
+        {
+            "list": list_settings,
+            "get": get,
+            "set": set_value,
+            "unset": unset,
+            "set-key": set_key,
+            "forget-key": forget_key,
+        },
     )
-    group.callback()(config)
-    group.command("list")(list_settings)
-    group.command("get")(get)
-    group.command("set")(set_value)
-    group.command("unset")(unset)
-    group.command("set-key")(set_key)
-    group.command("forget-key")(forget_key)
-    app.add_typer(group, name="config")
 
 
 def config(context: typer.Context, home: options.Home = None, json: options.Json = False) -> None:

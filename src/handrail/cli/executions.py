@@ -8,6 +8,7 @@ import typer
 
 from handrail.cli import options
 from handrail.cli.ask import ask
+from handrail.cli.groups import add_group
 from handrail.cli.ids import find_by_end, short
 from handrail.cli.output import ending, in_short, print_json, say, visible
 from handrail.cli.tables import Rows, say_indented
@@ -22,16 +23,7 @@ _MOMENTS = ("created_at", "approved_at", "started_at", "completed_at")
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(
-        help="List the latest calls, look at one, or end what is going on.",
-        invoke_without_command=True,
-        no_args_is_help=False,
-    )
-    group.callback()(executions)
-    group.command("show")(show)
-    group.command("cancel")(cancel)
-    group.command("stop")(stop)
-    app.add_typer(group, name="executions")
+    add_group(app, "executions", executions, {"show": show, "cancel": cancel, "stop": stop})
 
 
 def executions(

@@ -7,6 +7,7 @@ import typer
 
 from handrail.cli import options
 from handrail.cli.ask import ask
+from handrail.cli.groups import add_group
 from handrail.cli.ids import find_by_end, short
 from handrail.cli.output import print_json, say, visible
 from handrail.cli.tables import Rows
@@ -14,14 +15,7 @@ from handrail.client.api import HandrailApi
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(
-        help="List the standing answers you have given, or take one back.",
-        invoke_without_command=True,
-        no_args_is_help=False,
-    )
-    group.callback()(grants)
-    group.command("revoke")(revoke)
-    app.add_typer(group, name="grants")
+    add_group(app, "grants", grants, {"revoke": revoke})
 
 
 def grants(

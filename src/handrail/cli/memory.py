@@ -10,6 +10,7 @@ import typer
 
 from handrail.cli import options
 from handrail.cli.ask import ask
+from handrail.cli.groups import add_group
 from handrail.cli.output import in_short, many, print_json, remark, say, visible
 from handrail.cli.tables import Rows
 from handrail.core.errors import BadInput
@@ -22,16 +23,7 @@ Category = Annotated[str | None, typer.Option("--category", help="Only memories 
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(
-        help="Show what agents remember for you, take it along, or have it forgotten.",
-        invoke_without_command=True,
-        no_args_is_help=False,
-    )
-    group.callback()(memory)
-    group.command("list")(list_memories)
-    group.command("forget")(forget)
-    group.command("export")(export)
-    app.add_typer(group, name="memory")
+    add_group(app, "memory", memory, {"list": list_memories, "forget": forget, "export": export})
 
 
 def memory(

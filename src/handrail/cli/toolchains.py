@@ -9,6 +9,7 @@ from handrail.app.home import Home
 from handrail.app.settings import load_settings
 from handrail.app.toolchains import Answer, Entry, Toolchains
 from handrail.cli import options
+from handrail.cli.groups import add_group
 from handrail.cli.output import print_json, say, visible
 from handrail.cli.tables import Rows
 from handrail.core.errors import BadInput
@@ -21,15 +22,7 @@ _COLOURS = {Answer.ALLOWED: "green", Answer.DENIED: "red", Answer.OPEN: "yellow"
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(
-        help="List the toolchains of this machine, and say which of them commands may use.",
-        invoke_without_command=True,
-        no_args_is_help=False,
-    )
-    group.callback()(toolchains)
-    group.command("allow")(allow)
-    group.command("deny")(deny)
-    app.add_typer(group, name="toolchains")
+    add_group(app, "toolchains", toolchains, {"allow": allow, "deny": deny})
 
 
 def toolchains(
