@@ -2,9 +2,7 @@
 
 import asyncio
 import os
-import platform
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
@@ -18,15 +16,9 @@ from handrail.core.pattern import NamePattern
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.ripgrep import Ripgrep
 from handrail.executors.search import SearchExecutor
-from tests.adversarial.test_path_race import RENAMEAT2, SWAPPER
+from tests.adversarial.swapping import needs_swapping, swapping
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        sys.platform != "linux" or RENAMEAT2 is None,
-        reason=f"two names can be exchanged at once only on Linux, not on {platform.machine()}",
-    ),
-]
+pytestmark = [pytest.mark.slow, needs_swapping]
 
 LOOK_SECONDS = 4
 NAIVE_SECONDS = 20
@@ -44,19 +36,8 @@ def root(tmp_path: Path) -> Iterator[Path]:
         (folder / "f.txt").write_text(f"needle {word}\n")
     good, evil = root / "top" / "real", root / "evil"
     evil.symlink_to(outside)
-    command = [sys.executable, "-c", SWAPPER, str(RENAMEAT2), str(good), str(evil)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as swapper:
-        assert swapper.stdout is not None
-        try:
-            if swapper.stdout.readline() != "swapping\n":
-                _, error = swapper.communicate()
-                pytest.skip(f"this file system cannot exchange two names: {error.strip()}")
-            yield root
-            assert swapper.poll() is None, "nobody was swapping any more: the test is void"
-        finally:
-            swapper.kill()
+    with swapping(good, evil):
+        yield root
 
 
 async def look_for(seconds: float, attempt: Callable[[], Awaitable[str]]) -> Counter[str]:

@@ -1,9 +1,6 @@
 """Somebody swaps a folder, or a file, for a link to the outside while we read."""
 
 import os
-import platform
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -13,32 +10,12 @@ from pathlib import Path
 import pytest
 
 from handrail.executors.beneath import has_openat2, open_beneath, walk_beneath
+from tests.adversarial.swapping import needs_swapping, swapping
 
-RENAMEAT2 = {"x86_64": 316, "aarch64": 276}.get(platform.machine())
-
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        sys.platform != "linux" or RENAMEAT2 is None,
-        reason="two names can be exchanged at once only on Linux, x86_64 or aarch64",
-    ),
-]
+pytestmark = [pytest.mark.slow, needs_swapping]
 
 READ_SECONDS = 3
 NAIVE_SECONDS = 20
-
-# Exchanges two names for as long as its parent lives and holds its standard input open.
-SWAPPER = """
-import ctypes, os, select, sys
-number, one, two = int(sys.argv[1]), os.fsencode(sys.argv[2]), os.fsencode(sys.argv[3])
-syscall = ctypes.CDLL(None, use_errno=True).syscall
-if syscall(number, -100, one, -100, two, 2):
-    sys.exit(os.strerror(ctypes.get_errno()))
-print("swapping", flush=True)
-while not select.select([sys.stdin], [], [], 0)[0]:
-    for _ in range(1000):
-        syscall(number, -100, one, -100, two, 2)
-"""
 
 
 @dataclass(frozen=True)
@@ -62,20 +39,8 @@ def arena(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Arena]:
     else:
         good, evil, path = root / "real" / "f", root / "real" / "evil", "real/f"
         evil.symlink_to("../../outside/f")
-    command = [sys.executable, "-c", SWAPPER, str(RENAMEAT2), str(good), str(evil)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as swapper:
-        assert swapper.stdin is not None
-        assert swapper.stdout is not None
-        try:
-            if swapper.stdout.readline() != "swapping\n":
-                _, error = swapper.communicate()
-                pytest.skip(f"this file system cannot exchange two names: {error.strip()}")
-            yield Arena(root, path)
-            assert swapper.poll() is None, "nobody was swapping any more: the test is void"
-        finally:
-            swapper.kill()
+    with swapping(good, evil):
+        yield Arena(root, path)
 
 
 def read(fd: int) -> bytes:

@@ -2,9 +2,6 @@
 
 import asyncio
 import os
-import platform
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
@@ -18,32 +15,12 @@ from handrail.core.hands import FileState
 from handrail.executors import beneath, place
 from handrail.executors.beneath import has_openat2, walk_beneath
 from handrail.executors.filesystem import FileSystemExecutor
+from tests.adversarial.swapping import needs_swapping, swapping
 
-RENAMEAT2 = {"x86_64": 316, "aarch64": 276}.get(platform.machine())
-
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        sys.platform != "linux" or RENAMEAT2 is None,
-        reason="two names can be exchanged at once only on Linux, x86_64 or aarch64",
-    ),
-]
+pytestmark = [pytest.mark.slow, needs_swapping]
 
 WRITE_SECONDS = 2
 NAIVE_SECONDS = 20
-
-# Exchanges two names for as long as its parent lives and holds its standard input open.
-SWAPPER = """
-import ctypes, os, select, sys
-number, one, two = int(sys.argv[1]), os.fsencode(sys.argv[2]), os.fsencode(sys.argv[3])
-syscall = ctypes.CDLL(None, use_errno=True).syscall
-if syscall(number, -100, one, -100, two, 2):
-    sys.exit(os.strerror(ctypes.get_errno()))
-print("swapping", flush=True)
-while not select.select([sys.stdin], [], [], 0)[0]:
-    for _ in range(1000):
-        syscall(number, -100, one, -100, two, 2)
-"""
 
 
 @dataclass(frozen=True)
@@ -90,20 +67,8 @@ def arena(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Arena]:
         case _:
             good, evil = root / "real" / "f", root / "real" / "evil"
             evil.symlink_to("../../outside/f")
-    command = [sys.executable, "-c", SWAPPER, str(RENAMEAT2), str(good), str(evil)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as swapper:
-        assert swapper.stdin is not None
-        assert swapper.stdout is not None
-        try:
-            if swapper.stdout.readline() != "swapping\n":
-                _, error = swapper.communicate()
-                pytest.skip(f"this file system cannot exchange two names: {error.strip()}")
-            yield Arena(root, outside, path, (good, evil))
-            assert swapper.poll() is None, "nobody was swapping any more: the test is void"
-        finally:
-            swapper.kill()
+    with swapping(good, evil):
+        yield Arena(root, outside, path, (good, evil))
 
 
 async def write_for(
