@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from handrail.core.blob import Blob
+from handrail.core.box import Room
 from handrail.core.card import WHOLE_SESSION, Card, Choice, Offer
 from handrail.core.errors import (
     CommandExecutionError,
@@ -152,6 +153,7 @@ class FakeCommands:
         self.says = dict(says)
         self.hosts = None if hosts is None else tuple(hosts)
         self.ran: list[tuple[str, ...]] = []
+        self.room: Room | None = None
 
     async def look(self, stages: Sequence[Stage]) -> Sight:
         """Every program is there that says something, and no file holds any code."""
@@ -163,6 +165,7 @@ class FakeCommands:
                 for stage in stages
             ),
             hosts=self.hosts,
+            room=self.room,
         )
 
     async def run(

@@ -87,6 +87,7 @@ async def test_a_line_is_bound_to_its_programs_and_to_the_names_it_stands_for(ri
     assert answer["status"] == "completed"
 
 
+@pytest.mark.usefixtures("needs_box")
 @pytest.mark.behaviour("command.bound-shown")
 async def test_approvals_show_names_the_files_that_a_command_is_bound_to(rig: Rig) -> None:
     a_program(rig.workspace / "run.sh", "echo")
@@ -104,6 +105,7 @@ async def test_approvals_show_names_the_files_that_a_command_is_bound_to(rig: Ri
     assert "runs     ./run.sh 1" in lines
     assert f"bound    run.sh as it is: sha256 {short}…, 15 bytes" in lines
     assert "bound    /usr/bin/date, a program of the system" in lines
+    assert lines.count("box      it can change this workspace, but not its .git; no network") == 1
 
 
 @pytest.mark.behaviour("grant.bound")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.core.box import Profile
+from handrail.core.box import Profile, Room
 from handrail.core.hands import Hands
 from handrail.core.risk import RiskLevel
 from handrail.core.stage import Join, ScriptFile, Stage
@@ -119,6 +119,30 @@ async def test_arguments_of_several_lines_are_told_apart() -> None:
     assert "        1│ os.remove('x')\n        2│ a\n" in one
     assert "python3 -c 'import os' │1│\n" in other
     assert "python3 '│1│'" in sign
+
+
+@pytest.mark.parametrize(
+    ("room", "told"),
+    [
+        (Room(Profile.READ, False), "it can read this workspace, and change nothing; no network"),
+        (Room(Profile.WRITE, False), "it can change this workspace, but not its .git; no network"),
+        (Room(Profile.WRITE, True), "it can change this workspace, and its .git; no network"),
+        (
+            Room(Profile.NET, False),
+            "it can change this workspace, but not its .git; only the hosts named above",
+        ),
+    ],
+)
+async def test_the_card_says_what_a_command_can_do_at_most(room: Room, told: str) -> None:
+    hands = FakeHands(commands={"make": b""})
+    hands.commands.room = room
+    survey_ = await survey_stages(hands, (Stage(("make",), room.profile),))
+
+    assert survey_.evidence.splitlines()[-1] == f"box      {told}"
+
+
+async def test_of_a_box_that_is_not_there_nothing_is_said() -> None:
+    assert "box" not in (await shown("make")).evidence
 
 
 def seen_in(root: Path, *stages: Stage) -> Awaitable[Survey]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Profile(StrEnum):
@@ -19,6 +20,13 @@ _ORDER = tuple(Profile)
 def widest(profiles: Iterable[Profile]) -> Profile:
     """The box in which all of them have room; the narrowest where nobody needs any."""
     return max(profiles, key=_ORDER.index, default=Profile.READ)
+
+
+class Room(NamedTuple):
+    """The most that commands can do in their boxes: in the widest, and whether to `.git`."""
+
+    profile: Profile
+    changes_git: bool
 
 
 class Wall(StrEnum):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from handrail.core.audit import canonical
+from handrail.core.box import Room
 from handrail.core.tool import JsonObject
 from handrail.core.visible import visible
 
@@ -81,11 +82,13 @@ class Sight:
     """Programs in the order of their stages, and the variables that each of them gets.
 
     `hosts` are what they may reach of the network; None where they use none, or nothing holds them.
+    `room` is what they can do at most; None where no box holds them.
     """
 
     steps: tuple[SeenStep, ...]
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     hosts: tuple[str, ...] | None = None
+    room: Room | None = None
 
     @property
     def facts(self) -> JsonObject:

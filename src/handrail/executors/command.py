@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from handrail.core.box import Profile, Room, widest
 from handrail.core.errors import CommandExecutionError, StaleCommandError, ToolError
 from handrail.core.hands import Check, CommandOutcome
 from handrail.core.sight import (
@@ -19,7 +20,7 @@ from handrail.core.sight import (
 from handrail.core.stage import Stage, pipelines
 from handrail.core.tool import JsonObject
 from handrail.executors.git.credentials import Remote
-from handrail.executors.git.guard import GitGuard, Pairs
+from handrail.executors.git.guard import GitGuard, Pairs, leave_for
 from handrail.executors.git.remotes import RemoteFinder, reaches_remote
 from handrail.executors.git.repositories import settings_files
 from handrail.executors.git.unruly import refuse_old_remotes
@@ -90,7 +91,8 @@ class CommandExecutor:
         """What these programs would run, as the machine stands."""
         _refuse_zero_bytes(stages)
         sight = await asyncio.to_thread(self._looker.look, stages)
-        return replace(sight, hosts=await self._hosts_for(stages))
+        hosts = await self._hosts_for(stages)
+        return replace(sight, hosts=hosts, room=self._room_of(stages))
 
     async def run(
         self,
@@ -146,6 +148,15 @@ class CommandExecutor:
             await asyncio.to_thread(refuse_old_remotes, self.root, stage)
         remotes = [Remote.of(await self._remotes.find(stage)).place for stage in reaching]
         return tuple(dict.fromkeys((*listed, *remotes)))
+
+    def _room_of(self, stages: Sequence[Stage]) -> Room | None:
+        """What they can do at most; None where no box holds them."""
+        if self._box is None:
+            return None
+        profile = widest(stage.profile for stage in stages)
+        changing = (stage for stage in stages if stage.profile is not Profile.READ)
+        changes_git = any(leave_for(self._named_by_path(stage)).repository for stage in changing)
+        return Room(profile, changes_git)
 
     async def _look_at(self, stage: Stage) -> CommandOutcome:
         return await self._look_at_settings(stage, GitGuard(self.root))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from handrail.core.box import Profile
+from handrail.core.box import Profile, Room
 from handrail.core.errors import StaleCommandError
 from handrail.core.hands import Hands
 from handrail.core.risk import Finding, RiskLevel
@@ -40,7 +40,7 @@ async def survey_stages(
         raise StaleCommandError(tell_differing(["the names that patterns stand for"]))
     loose = list(_loose(stages))
     seen = [_Shown.of(*pair) for pair in zip(sight.steps, loose, strict=True)]
-    told = "\n".join(_told(seen))
+    told = "\n".join([*_told(seen), *_box(sight.room)])
     evidence = cut(told, _MOST_CHARS)
     concerns = (
         *_reach(stages, sight),
@@ -151,6 +151,20 @@ def _told(seen: Sequence[_Shown]) -> Iterator[str]:
             told = [_loosely(one) if shown.is_loose else _file(one) for one in files]
             bound.update(dict.fromkeys(map(mask_shown, told)))
     yield from bound
+
+
+def _box(room: Room | None) -> Iterator[str]:
+    """The most that any of them can do, whatever it is told."""
+    if room is None:
+        return
+    change = f"it can change this workspace, {'and' if room.changes_git else 'but not'} its .git"
+    match room.profile:
+        case Profile.READ:
+            yield "box      it can read this workspace, and change nothing; no network"
+        case Profile.WRITE:
+            yield f"box      {change}; no network"
+        case Profile.NET:
+            yield f"box      {change}; only the hosts named above"
 
 
 def _is_here(file: SeenFile) -> bool:

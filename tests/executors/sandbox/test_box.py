@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.core.box import Isolation, Profile, Wall
+from handrail.core.box import Isolation, Profile, Room, Wall
 from handrail.core.errors import CommandExecutionError, ToolError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.executors.command import CommandExecutor
@@ -350,6 +350,24 @@ async def test_a_name_that_appears_beside_a_running_command_is_covered_when_that
 
     outcome = await run(executor, "cat", "app/.env", profile=READ)
     assert (outcome.exit_code, outcome.stdout) == (1, b"")
+
+
+# What is told of it before
+
+
+@pytest.mark.parametrize(
+    ("argv", "profile", "room"),
+    [
+        (("cat", "a.txt"), READ, Room(READ, False)),
+        (("sh", "-c", "git commit"), WRITE, Room(WRITE, False)),
+        (("git", "commit", "-m", "x"), WRITE, Room(WRITE, True)),
+        (("git", "status"), WRITE, Room(WRITE, False)),
+    ],
+)
+async def test_it_is_known_before_what_a_command_can_do_at_most(
+    executor: CommandExecutor, argv: tuple[str, ...], profile: Profile, room: Room
+) -> None:
+    assert (await executor.look(one(argv, profile))).room == room
 
 
 # What goes wrong

@@ -1,6 +1,6 @@
 import { visible } from "../words/visible";
 
-/** A plan as the survey tells it: what runs, and which files it is bound to. */
+/** A plan as the survey tells it: what runs, which files it is bound to, and what it can do at most. */
 export function CommandPlan({ text }: { text: string }) {
   return (
     <div className="overflow-x-auto rounded-lg border border-line bg-panel p-4 font-mono text-[13px] leading-6">
@@ -11,13 +11,13 @@ export function CommandPlan({ text }: { text: string }) {
   );
 }
 
-const LABELLED = /^(runs|bound|unbound)( +)(.*)$/s;
+const LABELLED = /^(runs|bound|unbound|box)( +)(.*)$/s;
 
 function PlanLine({ line }: { line: string }) {
   const labelled = LABELLED.exec(line);
   if (!labelled) return <div className="overflow-clip whitespace-pre-wrap [overflow-wrap:anywhere]">{visible(line, "\t")}</div>;
   const [, label, , rest] = labelled as unknown as [string, string, string, string];
-  const colour = { runs: "font-medium", bound: "text-soft", unbound: "text-medium" }[label];
+  const colour = { runs: "font-medium", bound: "text-soft", unbound: "text-medium", box: "text-soft" }[label];
   return (
     <div className={`flex gap-3 overflow-clip ${colour}`}>
       <span className="w-16 shrink-0 text-soft select-none">{label}</span>
