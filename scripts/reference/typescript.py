@@ -1,15 +1,22 @@
 """web/src/api/types.ts: what server and console say to each other, so that it is written once."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import msgspec
 from pydantic import BaseModel
 
+from handrail.core.grant import GRANT_SECONDS, GRANT_USES
 from handrail.wire.events import EVENTS
 from scripts.reference.http import openapi_document
 
 _HEAD = "// Made by `make reference` from the code of the server; change that, not this file.\n"
 _PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean"}
+
+_LIMITS = {
+    "GRANT_USES": ("How many calls a grant may let pass, in words.", GRANT_USES),
+    "GRANT_SECONDS": ("For how long a grant may hold, in words.", GRANT_SECONDS),
+}
 
 Schema = dict[str, Any]
 
@@ -23,7 +30,14 @@ def types_module() -> str:
     told = (
         f"/** Every event of the stream, by its name. */\nexport interface Events {{\n{events}}}\n"
     )
-    return "\n".join([_HEAD, *interfaces, told])
+    limits = [_limits(name, *constant) for name, constant in _LIMITS.items()]
+    return "\n".join([_HEAD, *interfaces, told, *limits])
+
+
+def _limits(name: str, meaning: str, choices: Sequence[tuple[int | None, str]]) -> str:
+    told = "".join(f"  {msgspec.json.encode(choice).decode()},\n" for choice in choices)
+    kind = "readonly (readonly [number | null, string])[]"
+    return f"/** {meaning} */\nexport const {name}: {kind} = [\n{told}];\n"
 
 
 def _schemas_of(kind: type) -> dict[str, Schema]:

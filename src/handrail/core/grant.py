@@ -14,6 +14,20 @@ from handrail.core.tool import JsonObject
 
 WHOLE_SESSION_WORDS = "everything in this session but the network"
 
+# How a person may limit it, each with its words.
+GRANT_USES: tuple[tuple[int | None, str], ...] = (
+    (None, "any number of calls"),
+    (1, "1 further call"),
+    (5, "5 further calls"),
+    (20, "20 further calls"),
+)
+GRANT_SECONDS: tuple[tuple[int | None, str], ...] = (
+    (None, "the rest of the session"),
+    (900, "15 minutes"),
+    (3600, "1 hour"),
+    (28800, "8 hours"),
+)
+
 _EXACTLY = "exactly:"
 
 

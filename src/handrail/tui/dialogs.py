@@ -12,14 +12,9 @@ from textual.widgets import Input, Static
 
 from handrail.channels.terminal import MOST_REASON_CHARS, WORD, YES
 from handrail.core.card import Choice, Offer
-from handrail.core.grant import Scope
+from handrail.core.grant import GRANT_SECONDS, GRANT_USES, Scope
 from handrail.core.visible import visible
 from handrail.tui.attention import Attention, Patience
-
-USES = ((None, "any number of calls"), (1, "1 further call"), (5, "5 further calls"),
-        (20, "20 further calls"))  # fmt: skip
-TIMES = ((None, "the rest of the session"), (900, "15 minutes"), (3600, "1 hour"),
-         (28800, "8 hours"))  # fmt: skip
 
 ESCAPE = "  Esc goes back"
 
@@ -132,11 +127,11 @@ class GrantDialog(KeyDialog[Choice]):
     def take(self, key: str) -> None:
         match key:
             case "u":
-                self._uses = (self._uses + 1) % len(USES)
+                self._uses = (self._uses + 1) % len(GRANT_USES)
             case "t":
-                self._time = (self._time + 1) % len(TIMES)
+                self._time = (self._time + 1) % len(GRANT_SECONDS)
             case "y":
-                uses, seconds = USES[self._uses][0], TIMES[self._time][0]
+                uses, seconds = GRANT_USES[self._uses][0], GRANT_SECONDS[self._time][0]
                 self.dismiss(Choice(True, self._scope, uses=uses, expires_in_seconds=seconds))
             case _:
                 return
@@ -144,8 +139,8 @@ class GrantDialog(KeyDialog[Choice]):
 
     def _show_limits(self) -> None:
         lines = (
-            ("\n u ", f"for {USES[self._uses][1]}\n"),
-            (" t ", f"at most for {TIMES[self._time][1]}\n"),
+            ("\n u ", f"for {GRANT_USES[self._uses][1]}\n"),
+            (" t ", f"at most for {GRANT_SECONDS[self._time][1]}\n"),
             (f" {YES} ", "go on    "),
             ("Esc ", "goes back\n"),
         )

@@ -1612,3 +1612,19 @@ export interface Events {
   "session.cleared": SessionCleared;
   "stream.reset": StreamReset;
 }
+
+/** How many calls a grant may let pass, in words. */
+export const GRANT_USES: readonly (readonly [number | null, string])[] = [
+  [null,"any number of calls"],
+  [1,"1 further call"],
+  [5,"5 further calls"],
+  [20,"20 further calls"],
+];
+
+/** For how long a grant may hold, in words. */
+export const GRANT_SECONDS: readonly (readonly [number | null, string])[] = [
+  [null,"the rest of the session"],
+  [900,"15 minutes"],
+  [3600,"1 hour"],
+  [28800,"8 hours"],
+];

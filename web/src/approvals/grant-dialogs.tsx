@@ -1,7 +1,7 @@
 import { TriangleAlert } from "lucide-react";
 import { useId, useState } from "react";
 
-import type { OfferView } from "../api/types";
+import { GRANT_SECONDS, GRANT_USES, type OfferView } from "../api/types";
 import { Button } from "../ui/button";
 import { Dialog } from "../ui/dialog";
 import { visible } from "../words/visible";
@@ -60,19 +60,6 @@ export function SessionDialog({ offer, ended, onClose, onApprove }: Props) {
   );
 }
 
-const USES = [
-  ["", "any number of calls"],
-  ["1", "1 further call"],
-  ["5", "5 further calls"],
-  ["20", "20 further calls"],
-] as const;
-const TIMES = [
-  ["", "the rest of the session"],
-  ["900", "15 minutes"],
-  ["3600", "1 hour"],
-  ["28800", "8 hours"],
-] as const;
-
 function LimitFields({ limits, onChange }: { limits: Limits; onChange: (limits: Limits) => void }) {
   const change = (name: keyof Limits, value: string) => {
     const { [name]: _, ...rest } = limits;
@@ -80,13 +67,13 @@ function LimitFields({ limits, onChange }: { limits: Limits; onChange: (limits: 
   };
   return (
     <div className="mt-3 grid gap-3 sm:grid-cols-2">
-      <Select label="For" value={String(limits.uses ?? "")} options={USES} onChange={(value) => change("uses", value)} />
-      <Select label="At most for" value={String(limits.expires_in_seconds ?? "")} options={TIMES} onChange={(value) => change("expires_in_seconds", value)} />
+      <Select label="For" value={String(limits.uses ?? "")} options={GRANT_USES} onChange={(value) => change("uses", value)} />
+      <Select label="At most for" value={String(limits.expires_in_seconds ?? "")} options={GRANT_SECONDS} onChange={(value) => change("expires_in_seconds", value)} />
     </div>
   );
 }
 
-function Select({ label, value, options, onChange }: { label: string; value: string; options: readonly (readonly [string, string])[]; onChange: (value: string) => void }) {
+function Select({ label, value, options, onChange }: { label: string; value: string; options: typeof GRANT_USES; onChange: (value: string) => void }) {
   const id = useId();
   return (
     <div>
@@ -95,7 +82,7 @@ function Select({ label, value, options, onChange }: { label: string; value: str
       </label>
       <select id={id} value={value} onChange={(event) => onChange(event.target.value)} className="mt-1 block w-full rounded-md border border-line bg-bg p-1.5">
         {options.map(([option, words]) => (
-          <option key={option} value={option}>
+          <option key={words} value={option ?? ""}>
             {words}
           </option>
         ))}
