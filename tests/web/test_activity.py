@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, expect
 
+from handrail.client.api import ApiError
 from tests.web.conftest import PHONE, Asking, Console
 
 
@@ -42,6 +43,21 @@ async def test_a_call_comes_live_and_tells_its_life(
     await expect(details.get_by_role("region", name="Output")).to_have_text("one")
     ((digest,),) = console.rig.rows("SELECT digest FROM tool_executions")
     await expect(details.get_by_text(digest)).to_be_visible()
+
+
+async def test_a_run_with_nothing_that_waits_is_stopped(
+    console: Console, asks: Asking, notes: str
+) -> None:
+    page = await console.signed_in()
+    await asks("read_file", {"path": notes})
+    await open_activity(page)
+    await page.get_by_role("row").filter(has_text="notes.txt").get_by_role("link").click()
+    await page.get_by_role("button", name="stop the run…").click()
+    await page.get_by_role("button", name="Stop it").click()
+
+    await expect(page.get_by_role("status").filter(has_text="It is stopped.")).to_be_visible()
+    with pytest.raises(ApiError, match="'journey' has been stopped"):
+        await asks("read_file", {"path": notes}, "call-2")
 
 
 @pytest.mark.usefixtures("notes")

@@ -6,6 +6,7 @@ import pytest
 from playwright.async_api import Browser, FloatRect, expect
 
 from handrail.app.settings import APPROVAL_TIMEOUT
+from handrail.client.api import ApiError
 from handrail.core.card import Choice
 from tests.journeys.conftest import Rig
 from tests.web.conftest import PHONE, Asking, Console, press_alone, seen_for_a_moment
@@ -273,6 +274,40 @@ async def test_the_most_urgent_stands_first(console: Console, asks: Asking) -> N
     waiting = (await console.rig.as_person(lambda api: api.get("/approvals")))["approvals"]
     first, _ = sorted(waiting, key=lambda one: one["expires_at"])
     await expect(rows.first).to_contain_text(first["description"])
+
+
+async def test_a_run_is_stopped_also_when_its_card_is_decided(
+    console: Console, asks: Asking
+) -> None:
+    page = await console.signed_in()
+    call = asks("write_file", {"path": "first.txt", "content": "1\n"})
+    await seen_for_a_moment(page)
+    await page.get_by_role("button", name="Stop the run…").click()
+    await console.rig.answer(Choice(approved=False))
+    await call
+    await page.get_by_role("button", name="Stop it").click()
+
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    with pytest.raises(ApiError, match="'journey' has been stopped"):
+        await asks("read_file", {"path": "first.txt"}, "call-2")
+
+
+async def test_whoever_goes_by_keys_goes_on_from_the_next_card(
+    console: Console, asks: Asking
+) -> None:
+    page = await console.signed_in()
+    for name in ("one", "two"):
+        asks("write_file", {"path": f"{name}.txt", "content": "1\n"}, f"call-{name}")
+    await expect(page.locator("li[aria-posinset]")).to_have_count(2)
+    await seen_for_a_moment(page)
+    title = page.locator("h2#what")
+    before = await title.inner_text()
+    await page.get_by_role("button", name="Approve once").click()
+
+    await expect(title).not_to_have_text(before)
+    await expect(title).to_be_focused()
+    told = page.get_by_role("status").filter(has_text="Waits for you, medium: Write 1 line to")
+    await expect(told).to_be_attached()
 
 
 @pytest.mark.behaviour("console.expiry")

@@ -84,6 +84,25 @@ async def test_what_is_high_among_them_needs_a_second_step(console: Console, ask
     assert {(await call)["status"] for call in (*calls, risky)} == {"completed"}
 
 
+async def test_two_taps_in_a_hurry_are_one(console: Console, asks: Asking) -> None:
+    page = await console.signed_in(viewport=PHONE)
+    calls = [*ask_for_all(asks), asks("write_file", {"path": "setup.cfg", "content": "x\n"})]
+    await wait_for(page, 4)
+    await page.get_by_role("button", name="Several…").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("region", name="All of them").press("End")
+    first = dialog.get_by_role("button", name="Approve 4, once each")
+    await expect(first).to_be_enabled()
+    box = await first.bounding_box()
+    assert box is not None
+    # All over it: wherever the second step comes, it is not awake yet.
+    for part in (0.1, 0.5, 0.9):
+        await page.mouse.dblclick(box["x"] + part * box["width"], box["y"] + box["height"] / 2)
+
+    await expect(dialog.get_by_role("button", name="Yes, approve all 4")).to_be_enabled()
+    assert not any(call.done() for call in calls)
+
+
 async def test_an_answer_that_fails_keeps_its_words(console: Console, asks: Asking) -> None:
     page = await console.signed_in()
     ask_for_all(asks)

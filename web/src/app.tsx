@@ -11,6 +11,7 @@ import { useNotifications } from "./shell/notify";
 import { PageGuard } from "./shell/page-guard";
 import { Shell } from "./shell/shell";
 import { SignIn } from "./shell/sign-in";
+import { useAfter } from "./ui/after";
 
 export function App() {
   const signedIn = useSignedIn();
@@ -42,6 +43,10 @@ function SignedIn({ session }: { session: Session }) {
   );
 }
 
+/** Said only where it takes long: most pages are there before it can be read. */
+function Fetching() {
+  return useAfter(1_000) && <p className="p-6 text-soft">This page is being fetched; it is shown as soon as the server answers.</p>;
+}
 function Page() {
   useApprovalEvents();
   useChatEvents();
@@ -49,7 +54,7 @@ function Page() {
   const { name, Show } = pageOf(usePlace().page);
   return (
     <PageGuard key={name}>
-      <Suspense>
+      <Suspense fallback={<Fetching />}>
         <Show />
       </Suspense>
     </PageGuard>

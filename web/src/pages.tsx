@@ -25,18 +25,42 @@ export interface Page {
   Show: ComponentType;
 }
 
+const AGAIN_MS = 1_000;
+
+function answers(): Promise<boolean> {
+  return fetch("/health", { cache: "no-store" }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A page that is fetched when it is first asked for; where the server is away, as soon as it is back. */
+function fetched(load: () => Promise<{ default: ComponentType }>): ComponentType {
+  return lazy(async () => {
+    try {
+      return await load();
+    } catch (error) {
+      if (await answers()) throw error;
+      while (!(await answers())) await new Promise((resolve) => window.setTimeout(resolve, AGAIN_MS));
+      // A browser does not fetch a second time what it could not fetch once.
+      location.reload();
+      return new Promise<never>(() => {});
+    }
+  });
+}
+
 /** All pages there are, in the order of the navigation. The first is there at once, the others when they are asked for. */
 export const PAGES: Page[] = [
   { name: "approvals", title: "Approvals", Icon: Inbox, Show: ApprovalsPage },
-  { name: "chat", title: "Chat", Icon: MessagesSquare, Show: lazy(() => import("./chat/page")) },
-  { name: "activity", title: "Activity", Icon: ListChecks, Show: lazy(() => import("./activity/page")) },
-  { name: "analytics", title: "Analytics", Icon: ChartColumn, Show: lazy(() => import("./analytics/page")) },
-  { name: "policy", title: "Policy", Icon: Scale, Show: lazy(() => import("./policy/page")) },
-  { name: "grants", title: "Grants", Icon: KeyRound, Show: lazy(() => import("./grants/page")) },
-  { name: "machines", title: "Machines", Icon: MonitorSmartphone, Show: lazy(() => import("./machines/page")) },
-  { name: "memory", title: "Memory", Icon: Brain, Show: lazy(() => import("./memory/page")) },
-  { name: "skills", title: "Skills", Icon: GraduationCap, Show: lazy(() => import("./skills/page")) },
-  { name: "settings", title: "Settings", Icon: Settings, Show: lazy(() => import("./settings/page")) },
+  { name: "chat", title: "Chat", Icon: MessagesSquare, Show: fetched(() => import("./chat/page")) },
+  { name: "activity", title: "Activity", Icon: ListChecks, Show: fetched(() => import("./activity/page")) },
+  { name: "analytics", title: "Analytics", Icon: ChartColumn, Show: fetched(() => import("./analytics/page")) },
+  { name: "policy", title: "Policy", Icon: Scale, Show: fetched(() => import("./policy/page")) },
+  { name: "grants", title: "Grants", Icon: KeyRound, Show: fetched(() => import("./grants/page")) },
+  { name: "machines", title: "Machines", Icon: MonitorSmartphone, Show: fetched(() => import("./machines/page")) },
+  { name: "memory", title: "Memory", Icon: Brain, Show: fetched(() => import("./memory/page")) },
+  { name: "skills", title: "Skills", Icon: GraduationCap, Show: fetched(() => import("./skills/page")) },
+  { name: "settings", title: "Settings", Icon: Settings, Show: fetched(() => import("./settings/page")) },
 ];
 
 const NOWHERE: Page = { name: "", title: "No such page", Icon: FileQuestion, Show: Nowhere };

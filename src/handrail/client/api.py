@@ -256,7 +256,7 @@ class HandrailApi:
     def stream(self, last_event_id: int | None) -> "aiohttp.client._RequestContextManager":  # pyright: ignore[reportPrivateUsage]
         """Open the event stream; the answer is to be read in pieces."""
         headers = {} if last_event_id is None else {"last-event-id": str(last_event_id)}
-        # Pings come every 15 s: three missed ones mean that nobody is there.
+        # Pings come every 5 s: nine missed ones mean that nobody is there.
         quiet = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=50)
         return self._opened.get(f"{self._base}/chat/stream", headers=headers, timeout=quiet)
 

@@ -31,7 +31,7 @@ from handrail.wire.rendering import (
     stream_reset,
 )
 
-_PING_SECONDS = 15.0
+_PING_SECONDS = 5.0
 _MOST_PER_FLUSH = 500
 _TURNS_OF_THE_LOOP = 4
 

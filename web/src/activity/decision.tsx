@@ -11,8 +11,9 @@ import { visible } from "../words/visible";
 
 export function useQuestion(call: RecordView): ApprovalView | undefined {
   const path = usePath();
+  const { project } = useSession();
   const { data } = useQuery({
-    queryKey: ["approval", call.approval_id, call.status],
+    queryKey: ["approval", project.project_id, call.approval_id, call.status],
     queryFn: () => ask<ApprovalView>("GET", path(`/approvals/${call.approval_id}`)),
     // While a machine still looks, the question has an id and is not there yet.
     enabled: call.approval_id !== null && call.status !== "pending",

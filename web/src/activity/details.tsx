@@ -3,10 +3,11 @@ import { ArrowLeft, X } from "lucide-react";
 import { useEffect, type ReactNode } from "react";
 
 import { ask, Problem } from "../api/client";
-import { usePath } from "../api/session";
+import { usePath, useSession } from "../api/session";
 import { stream } from "../api/stream";
 import type { RecordView } from "../api/types";
 import { Evidence } from "../approvals/evidence";
+import { StopRun } from "../approvals/stop-run";
 import { go, Link } from "../router";
 import { Code } from "../ui/code";
 import { Copy } from "../ui/copy";
@@ -24,8 +25,9 @@ import { Result } from "./result";
 /** All there is to know of one call. */
 export function Details({ callId, filters }: { callId: string; filters: Filters }) {
   const path = usePath();
+  const { project } = useSession();
   const { data: call, error, refetch } = useQuery({
-    queryKey: ["call", callId],
+    queryKey: ["call", project.project_id, callId],
     queryFn: () => ask<RecordView>("GET", path(`/activity/${encodeURIComponent(callId)}`)),
   });
   useEffect(
@@ -54,7 +56,7 @@ export function Details({ callId, filters }: { callId: string; filters: Filters 
       </header>
       <div className="min-h-0 flex-1 space-y-6 overflow-y-auto p-4" tabIndex={0} role="region" aria-label="All about it">
         {error && <Notice bad>{error instanceof Problem && error.status === 404 ? "There is no such call in this project." : visible(error.message)}</Notice>}
-        {call && <Whole call={call} filters={filters} />}
+        {call && !error && <Whole call={call} filters={filters} />}
       </div>
     </aside>
   );
@@ -89,11 +91,12 @@ function Whole({ call, filters }: { call: RecordView; filters: Filters }) {
             <Link href={addressOf({ ...filters, session: call.session_id })} className="text-xs text-accent underline underline-offset-2">
               only its calls
             </Link>
+            <StopRun session={call.session_id} />
           </Name>
           <Name title="Asked as" value={call.call_id} />
           <Name title="Digest" value={call.digest} />
         </dl>
-        <p className="mt-2 text-xs text-soft">The digest is made of words, plan and facts. A yes was bound to it, and the machine has held it against what it was about to do.</p>
+        <p className="mt-2 text-xs text-soft">The digest is made of words, plan and facts. A yes is bound to it, and the machine holds it against what it is about to do.</p>
       </Part>
     </>
   );

@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 
 import { ask } from "../api/client";
 import { usePath, useSession } from "../api/session";
+import { serverNow } from "../api/time";
 import type { AnalyticsResponse } from "../api/types";
 import type { Range } from "./range";
 
@@ -11,11 +12,11 @@ const REFRESH_MS = 60_000;
 /** All numbers of the page, up to now by the server's clock, and anew each minute. */
 export function useNumbers(range: Range) {
   const path = usePath();
-  const { project, skewMs } = useSession();
+  const { project } = useSession();
   return useQuery({
     queryKey: ["analytics", project.project_id, range.name],
     queryFn: () => {
-      const now = Date.now() + skewMs;
+      const now = serverNow();
       const query = new URLSearchParams({
         from: new Date(now - range.hours * HOUR_MS).toISOString(),
         to: new Date(now).toISOString(),

@@ -13,12 +13,14 @@ export class Problem extends Error {
   }
 }
 
+const NO_ANSWER = "The server has not answered. Whether it has heard this is not known: look again before you repeat it.";
+const ANSWER_MS = 15_000;
 const OFFLINE = "The server cannot be reached. It may be starting; this page goes on by itself.";
 /** Who this browser is signed in as. */
 export const SESSION = "/console/session";
 
 export async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const init: RequestInit = { method };
+  const init: RequestInit = { method, signal: AbortSignal.timeout(ANSWER_MS) };
   if (body !== undefined) {
     init.headers = { "content-type": "application/json" };
     init.body = JSON.stringify(body);
@@ -34,7 +36,8 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
   let response: Response;
   try {
     response = await fetch(path, { ...init, headers, cache: "no-store" });
-  } catch {
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "TimeoutError") throw new Problem(408, "No answer", NO_ANSWER);
     throw new Problem(0, "Not reached", OFFLINE);
   }
   if (response.ok) return response;

@@ -11,6 +11,9 @@ export interface Told {
 
 export const PATIENCE_MS = 1_000;
 
+/** The server says something every five seconds, be it nothing. */
+const SILENCE_MS = 12_000;
+
 /** Reads the events of a project, and goes on from the last one whenever the line was lost. */
 export class Reader {
   private readonly frames = new Frames();
@@ -43,14 +46,27 @@ export class Reader {
   private async readOnce(until: AbortSignal): Promise<void> {
     const { lastId } = this.frames;
     const headers = lastId ? { "last-event-id": lastId } : undefined;
-    const response = await send(`/my/projects/${this.project}/chat/stream`, { ...(headers && { headers }), signal: until });
-    this.frames.begin();
-    this.told.say("live");
-    const texts = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    for (;;) {
-      const { done, value } = await texts.read();
-      if (done) return;
-      for (const { name, data } of this.frames.take(value)) this.tell(name, data);
+    const silence = new AbortController();
+    let timer = 0;
+    const hear = () => {
+      window.clearTimeout(timer);
+      timer = window.setTimeout(() => silence.abort(), SILENCE_MS);
+    };
+    hear();
+    try {
+      const signal = AbortSignal.any([until, silence.signal]);
+      const response = await send(`/my/projects/${this.project}/chat/stream`, { ...(headers && { headers }), signal });
+      this.frames.begin();
+      this.told.say("live");
+      const texts = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+      for (;;) {
+        const { done, value } = await texts.read();
+        if (done) return;
+        hear();
+        for (const { name, data } of this.frames.take(value)) this.tell(name, data);
+      }
+    } finally {
+      window.clearTimeout(timer);
     }
   }
 

@@ -4,9 +4,10 @@ import { createContext, useContext, useEffect, type ReactNode } from "react";
 import { go } from "../router";
 import { ask, Problem, SESSION } from "./client";
 import { dropKey, keepKey, pageKey, watchKey } from "./key";
+import { hearTime } from "./time";
 import type { ProjectView, SignedInResponse, WelcomeResponse } from "./types";
 
-/** Who is signed in, which project is shown, and how far this clock is from the server's. */
+/** Who is signed in, and which project is shown. */
 export interface Session {
   /** As grants name who has given them. */
   userId: string;
@@ -15,8 +16,6 @@ export interface Session {
   version: string;
   project: ProjectView;
   projects: ProjectView[];
-  /** Milliseconds to add to this machine's time to have the server's. */
-  skewMs: number;
 }
 
 const CHOSEN = "handrail.project";
@@ -115,7 +114,11 @@ export function useProjects(): ProjectView[] {
   const { projects } = useSession();
   const { data } = useQuery({
     queryKey: ["projects"],
-    queryFn: async () => (await ask<SignedInResponse>("GET", SESSION)).projects,
+    queryFn: async () => {
+      const told = await ask<SignedInResponse>("GET", SESSION);
+      hearTime(told.now);
+      return told.projects;
+    },
     initialData: projects,
     refetchInterval: PROJECTS_MS,
     staleTime: PROJECTS_MS,
@@ -124,6 +127,7 @@ export function useProjects(): ProjectView[] {
 }
 
 function welcome(told: SignedInResponse): Session {
+  hearTime(told.now);
   const chosen = sessionStorage.getItem(CHOSEN) ?? localStorage.getItem(CHOSEN);
   const project = told.projects.find((one) => one.project_id === chosen) ?? told.projects.at(-1);
   if (!project) throw new Error("There is no project yet; `handrail init` makes one.");
@@ -133,6 +137,5 @@ function welcome(told: SignedInResponse): Session {
     version: told.version,
     project,
     projects: told.projects,
-    skewMs: new Date(told.now).getTime() - Date.now(),
   };
 }

@@ -37,8 +37,18 @@ export function useAnswer(): Answer {
       send(card, `/approvals/${card.approval_id}/approve`, { decision: "approved", scope, digest: card.digest, ...limits }, { status: "approved", scope }),
     reject: (card, reason) =>
       send(card, `/approvals/${card.approval_id}/reject`, { reason: reason || null }, { status: "rejected", reason: reason || null }),
-    stop: (card) => send(card, `/chat/sessions/${encodeURIComponent(card.session_id)}/stop`, {}, { status: "withdrawn" }),
+    stop: (card) => send(card, stopOf(card.session_id), {}, { status: "withdrawn" }),
   };
+}
+
+/** Ends all that a session has asked for. */
+export function useStopping(): (session: string) => Promise<void> {
+  const path = usePath();
+  return (session) => ask("POST", path(stopOf(session)), { channel: CHANNEL });
+}
+
+function stopOf(session: string): string {
+  return `/chat/sessions/${encodeURIComponent(session)}/stop`;
 }
 
 export function isOffline(error: unknown): boolean {

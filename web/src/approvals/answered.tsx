@@ -1,30 +1,49 @@
 import { Check, Clock, X } from "lucide-react";
+import { useRef } from "react";
 
 import { useSession } from "../api/session";
 import type { ApprovalView } from "../api/types";
 import { Button } from "../ui/button";
+import { useLostFocus } from "../ui/focus";
 import { moment } from "../words/time";
 import { visible } from "../words/visible";
 
+interface Props {
+  card: ApprovalView;
+  onNext: () => void;
+  onStop: () => void;
+}
+
 /** In place of the decision: how it ended, who has decided, where and when. */
-export function Answered({ card, onNext }: { card: ApprovalView; onNext: () => void }) {
+export function Answered({ card, onNext, onStop }: Props) {
   const { name } = useSession();
+  const told = useRef<HTMLSpanElement>(null);
+  useLostFocus(told);
   const yes = card.status === "approved";
   const Icon = yes ? Check : card.status === "expired" ? Clock : X;
   return (
     <footer className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-t border-line bg-panel px-4 py-3 md:px-6" role="status">
       <Icon size={16} className={yes ? "text-low" : "text-critical"} aria-hidden />
-      <span className="[overflow-wrap:anywhere]">{sentence(card, name)}</span>
-      <Button look="quiet" className="ml-auto" onClick={onNext}>
-        Next
-      </Button>
+      <span ref={told} tabIndex={-1} className="outline-none [overflow-wrap:anywhere]">
+        {sentence(card, name)}
+      </span>
+      <div className="ml-auto flex gap-2">
+        {card.status !== "withdrawn" && (
+          <Button look="quiet" onClick={onStop}>
+            Stop the run…
+          </Button>
+        )}
+        <Button look="quiet" onClick={onNext}>
+          Next
+        </Button>
+      </div>
     </footer>
   );
 }
 
 export function sentence(card: ApprovalView, me: string): string {
   if (card.status === "expired") return "Nobody has decided in time; it was refused.";
-  if (card.status === "withdrawn") return "It was taken back before anybody decided.";
+  if (card.status === "withdrawn") return "It was taken back before anybody decided: its call was cancelled, or its run stopped.";
   const who = card.decided_by === me ? "You" : visible(card.decided_by ?? "Somebody");
   const verb = card.status === "approved" ? "approved" : "refused";
   const where = card.channel ? `, from ${visible(card.channel)}` : "";

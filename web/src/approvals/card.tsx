@@ -4,6 +4,7 @@ import { useRef } from "react";
 import type { ApprovalView } from "../api/types";
 import { Code } from "../ui/code";
 import { Countdown } from "../ui/countdown";
+import { useLostFocus } from "../ui/focus";
 import { Folded } from "../ui/folded";
 import { Risk } from "../ui/risk";
 import { DecisionBar } from "./decide";
@@ -13,13 +14,15 @@ import { Evidence } from "./evidence";
 export function Card({ card, onNext }: { card: ApprovalView; onNext: () => void }) {
   const waits = card.status === "pending";
   const evidence = useRef<HTMLDivElement>(null);
+  const title = useRef<HTMLHeadingElement>(null);
+  useLostFocus(title);
   return (
-    <article aria-labelledby="what" className="flex min-h-0 flex-1 flex-col">
+    <article aria-labelledby="what" className="flex min-h-0 flex-1 flex-col short:max-md:min-h-80">
       {/* However much there is to say above it, the evidence keeps its height, and the decision its place. */}
       <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
         <header className="shrink-0 border-b border-line px-4 py-4 md:px-6">
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-            <h2 id="what" className="as-code min-w-0 overflow-clip text-base font-semibold tracking-tight whitespace-pre-wrap [overflow-clip-margin:4px] [overflow-wrap:anywhere]">
+            <h2 ref={title} id="what" tabIndex={-1} className="outline-none as-code min-w-0 overflow-clip text-base font-semibold tracking-tight whitespace-pre-wrap [overflow-clip-margin:4px] [overflow-wrap:anywhere]">
               <Folded text={card.description} />
             </h2>
             <Risk level={card.risk_level} />

@@ -25,16 +25,18 @@ interface Props {
   /** Without them where several cards are on one screen: a key must mean one of them. */
   withKeys?: boolean;
   /** What has to be in sight for a decision. */
-  evidence?: RefObject<HTMLElement | null>;
+  evidence: RefObject<HTMLElement | null>;
+  /** What has to have been in sight, where it may be far above. */
+  title?: RefObject<HTMLElement | null>;
 }
 
 /** Always in the same place. Nothing decides that was pressed before the card could be read. */
-export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence }: Props) {
+export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence, title }: Props) {
   const [asking, setAsking] = useState<Asking>(null);
   const { busy, trouble, approve, reject, stop } = useDecision(card, onNext);
   useEffect(() => onAsking?.(asking !== null), [asking]);
   const bar = useRef<HTMLElement>(null);
-  const { seen, inSight } = useIsSeen(card.approval_id, evidence ? [bar, evidence] : []);
+  const { seen, inSight } = useIsSeen(card.approval_id, { bar, evidence, title });
   const ready = seen && !busy;
   const offer = (scope: string) => card.offers.find((one) => one.scope === scope);
   // Whoever goes back from the second step stands where they came from.
@@ -70,7 +72,7 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence 
     hasGoneBack.current = confirming;
     setAsking(null);
   };
-  if (ended && (asking === null || confirming)) return <Answered card={card} onNext={onNext} />;
+  if (ended && (asking === null || confirming)) return <Answered card={card} onNext={onNext} onStop={() => setAsking("stop")} />;
   return (
     <footer ref={bar} className="shrink-0 border-t border-line bg-panel px-4 py-3 md:px-6">
       {!inSight && (
@@ -103,7 +105,7 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence 
         )}
       </div>
       <RejectDialog open={asking === "reject"} ended={ended} onClose={close} onReject={(reason) => void reject(reason).then(close)} />
-      <StopDialog open={asking === "stop"} session={card.session_id} ended={ended} onClose={close} onStop={() => void stop().then(close)} />
+      <StopDialog open={asking === "stop"} session={card.session_id} onClose={close} onStop={() => void stop().then(close)} />
       <ClassDialog
         offer={asking === "class" ? offer("class") : undefined}
         ended={ended}

@@ -1,5 +1,5 @@
 import { TriangleAlert } from "lucide-react";
-import { useId, useState } from "react";
+import { useEffect, useId, useState } from "react";
 
 import { GRANT_SECONDS, GRANT_USES, type OfferView } from "../api/types";
 import { Button } from "../ui/button";
@@ -40,6 +40,8 @@ export function ClassDialog({ offer, ended, onClose, onApprove }: Props) {
 export function SessionDialog({ offer, ended, onClose, onApprove }: Props) {
   const [limits, setLimits] = useState<Limits>({ expires_in_seconds: 3600 });
   const [understood, setUnderstood] = useState(false);
+  // It is said anew each time.
+  useEffect(() => setUnderstood(false), [offer]);
   return (
     <Dialog open={offer !== undefined} onClose={onClose} title="Approve everything in this session?">
       <p className="mt-3 flex gap-2 rounded-md border border-critical/40 bg-del p-3">

@@ -42,7 +42,7 @@ export function ApprovalsPage() {
   });
 
   return (
-    <div className="grid h-full min-h-0 max-md:grid-rows-[auto_minmax(0,1fr)] md:grid-cols-[20rem_minmax(0,1fr)]">
+    <div className="grid h-full min-h-0 short:max-md:block short:max-md:overflow-y-auto max-md:grid-rows-[auto_minmax(0,1fr)] md:grid-cols-[20rem_minmax(0,1fr)]">
       <WaitingList waiting={waiting} shown={shown?.approval_id} onSelect={select} onSeveral={() => setDecidesSeveral(true)} />
       <main className="flex min-h-0 min-w-0 flex-col">
         {shown ? (

@@ -57,8 +57,11 @@ export function useApprovalEvents(): void {
   useEffect(
     () =>
       stream.listen((name, event) => {
-        const change = (edit: (all: ApprovalView[]) => ApprovalView[]) =>
+        const change = (edit: (all: ApprovalView[]) => ApprovalView[]) => {
           queries.setQueryData<ApprovalView[]>(["approvals", project], (all) => all && edit(all));
+          // An answer that is under way may be older than this.
+          if (queries.isFetching({ queryKey: ["approvals", project] })) void queries.invalidateQueries({ queryKey: ["approvals", project] });
+        };
         if (name === "tool.approval_request") {
           const asked = event as ApprovalRequest;
           if (asked.status !== "pending") return;

@@ -1,6 +1,8 @@
 import { useEffect, useRef } from "react";
 
+import { useAfter } from "../ui/after";
 import { Button } from "../ui/button";
+import { A_MOMENT_MS } from "./seen";
 
 interface Props {
   words: string;
@@ -17,6 +19,8 @@ interface Props {
  */
 export function SecondStep({ words, yes, ready, withKeys = false, onYes, onNo }: Props) {
   const asked = useRef<HTMLParagraphElement>(null);
+  // What is pressed twice in a hurry presses nothing that has just come.
+  const awake = useAfter(A_MOMENT_MS);
   useEffect(() => asked.current?.focus(), []);
   return (
     <>
@@ -24,7 +28,7 @@ export function SecondStep({ words, yes, ready, withKeys = false, onYes, onNo }:
         <p ref={asked} role="alert" tabIndex={-1} className="min-w-0 flex-1 basis-60 font-medium">
           {words}
         </p>
-        <Button look="danger-solid" className="ml-auto" hotkey={withKeys ? "y" : undefined} disabled={!ready} onClick={onYes}>
+        <Button look="danger-solid" className="ml-auto" hotkey={withKeys ? "y" : undefined} disabled={!ready || !awake} onClick={onYes}>
           {yes}
         </Button>
       </div>

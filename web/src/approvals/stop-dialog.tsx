@@ -6,12 +6,11 @@ import { Choice } from "./choice";
 interface Props {
   open: boolean;
   session: string;
-  ended: string | null;
   onClose: () => void;
   onStop: () => void;
 }
 
-export function StopDialog({ open, session, ended, onClose, onStop }: Props) {
+export function StopDialog({ open, session, onClose, onStop }: Props) {
   return (
     <Dialog
       open={open}
@@ -23,7 +22,8 @@ export function StopDialog({ open, session, ended, onClose, onStop }: Props) {
         </>
       }
     >
-      <Choice ended={ended} onClose={onClose}>
+      {/* A run can be stopped also when its card needs no answer any more. */}
+      <Choice ended={null} onClose={onClose}>
         <Button look="danger-solid" onClick={onStop}>
           Stop it
         </Button>

@@ -1,6 +1,7 @@
 import { CircleStop, SendHorizontal } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 
+import { useSession } from "../api/session";
 import { Button } from "../ui/button";
 
 const MOST_CHARS = 100_000;
@@ -16,7 +17,8 @@ interface Props {
 }
 
 export function Composer({ draftOf, placeholder = "What shall be done next?", disabled, isRunning, onSend, onStop }: Props) {
-  const key = `handrail.draft.${draftOf}`;
+  const { project } = useSession();
+  const key = `handrail.draft.${project.project_id}.${draftOf}`;
   const [text, setText] = useState(() => sessionStorage.getItem(key) ?? "");
   const [busy, setBusy] = useState(false);
   const box = useRef<HTMLTextAreaElement>(null);

@@ -2,6 +2,15 @@ import { useEffect, useRef, useState, type RefObject } from "react";
 
 const NEAR_PX = 80;
 
+/** The end, but never past the beginning of what waits for an answer: nobody decides on what they have not seen. */
+function goalOf(outer: HTMLElement): number {
+  const end = outer.scrollHeight - outer.clientHeight;
+  const question = outer.querySelector("[data-waits]");
+  if (!question) return end;
+  const above = question.getBoundingClientRect().top - outer.getBoundingClientRect().top;
+  return Math.min(end, outer.scrollTop + above);
+}
+
 /** Keeps the end in sight while somebody reads there, and leaves alone who has scrolled away. */
 export function useFollow(): { scroller: RefObject<HTMLDivElement | null>; inner: RefObject<HTMLDivElement | null>; isAtEnd: boolean; toEnd: () => void } {
   const scroller = useRef<HTMLDivElement>(null);
@@ -16,10 +25,10 @@ export function useFollow(): { scroller: RefObject<HTMLDivElement | null>; inner
     const [outer, content] = [scroller.current, inner.current];
     if (!outer || !content) return;
     const scrolled = () => {
-      following.current = outer.scrollHeight - outer.scrollTop - outer.clientHeight < NEAR_PX;
+      following.current = goalOf(outer) - outer.scrollTop < NEAR_PX;
       setIsAtEnd(following.current);
     };
-    const grown = new ResizeObserver(() => following.current && outer.scrollTo({ top: outer.scrollHeight }));
+    const grown = new ResizeObserver(() => following.current && outer.scrollTo({ top: goalOf(outer) }));
     grown.observe(content);
     outer.addEventListener("scroll", scrolled, { passive: true });
     return () => {

@@ -1,3 +1,5 @@
+import { useRef } from "react";
+
 import type { ApprovalView } from "../api/types";
 import { Why } from "../approvals/card";
 import { DecisionBar } from "../approvals/decide";
@@ -14,10 +16,12 @@ interface Props {
 
 /** The same card as among the approvals, in the place where it was asked. */
 export function Question({ card, onAsking }: Props) {
+  const title = useRef<HTMLDivElement>(null);
+  const evidence = useRef<HTMLDivElement>(null);
   return (
-    <section aria-label={`Waits for you: ${visible(card.description)}`} className="border-t border-line bg-panel">
+    <section data-waits aria-label={`Waits for you: ${visible(card.description)}`} className="border-t border-line bg-panel">
       <div className="px-4 py-3 md:px-6">
-        <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <div ref={title} className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <h3 className="as-code overflow-clip font-semibold tracking-tight whitespace-pre-wrap [overflow-wrap:anywhere]">{visible(card.description)}</h3>
           <Risk level={card.risk_level} />
           <span className="ml-auto inline-flex items-center gap-1.5 text-xs text-soft">
@@ -25,7 +29,7 @@ export function Question({ card, onAsking }: Props) {
           </span>
         </div>
         <Why card={card} />
-        <div className="mt-3">
+        <div ref={evidence} className="mt-3 max-h-[35dvh] overflow-auto" tabIndex={0} role="region" aria-label="Evidence">
           <Evidence card={card} />
         </div>
         <p className="mt-2 text-xs">
@@ -34,7 +38,7 @@ export function Question({ card, onAsking }: Props) {
           </Link>
         </p>
       </div>
-      <DecisionBar card={card} onNext={() => undefined} onAsking={onAsking} withKeys={false} />
+      <DecisionBar card={card} onNext={() => undefined} onAsking={onAsking} withKeys={false} evidence={evidence} title={title} />
     </section>
   );
 }

@@ -6,6 +6,9 @@ import { usePath, useSession } from "../api/session";
 import type { MessageRequest, MessageResponse } from "../api/types";
 import { heard, ran } from "./talk";
 
+/** What was said and not answered: said again, it is the same message, and counts once. */
+const unanswered = new Map<string, string>();
+
 /** Says something; the trouble, where there is some, in the server's words. */
 export function useSay() {
   const path = usePath();
@@ -14,8 +17,12 @@ export function useSay() {
   const [trouble, setTrouble] = useState<string | null>(null);
   const say = async (request: MessageRequest): Promise<MessageResponse | null> => {
     setTrouble(null);
+    const said = JSON.stringify([project, request]);
+    const id = unanswered.get(said) ?? `msg_${crypto.randomUUID()}`;
+    unanswered.set(said, id);
     try {
-      const told = await ask<MessageResponse>("POST", path("/chat/messages"), { ...request, message_id: `msg_${crypto.randomUUID()}` });
+      const told = await ask<MessageResponse>("POST", path("/chat/messages"), { ...request, message_id: id });
+      unanswered.delete(said);
       heard(queries, project, told.message);
       ran(queries, project, told.run);
       return told;

@@ -3,7 +3,7 @@ import { ChevronRight } from "lucide-react";
 import { useId, useState, type ReactNode } from "react";
 
 import { ask } from "../api/client";
-import { usePath } from "../api/session";
+import { usePath, useSession } from "../api/session";
 import type { ApprovalView, RecordView, GlimpseView, PartView } from "../api/types";
 import { Decision } from "../activity/decision";
 import { Result } from "../activity/result";
@@ -61,9 +61,10 @@ export function ToolRow({ use, answer, call, question }: Props) {
 
 function Inside({ use, answer, call }: Omit<Props, "question">) {
   const path = usePath();
+  const { project } = useSession();
   const ended = call?.completed_at ?? null;
   const { data: whole } = useQuery({
-    queryKey: ["call", call?.tool_id, call?.status],
+    queryKey: ["call", project.project_id, call?.tool_id, call?.status],
     queryFn: () => ask<RecordView>("GET", path(`/activity/${call?.tool_id}`)),
     enabled: call !== undefined,
   });

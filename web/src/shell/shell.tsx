@@ -7,6 +7,7 @@ import { Link, usePlace } from "../router";
 import mark from "../ui/mark.svg";
 import { PagesMenu } from "./pages-menu";
 import { ProjectMenu } from "./project-menu";
+import { Told } from "./told";
 import { Waiting } from "./waiting";
 
 export function Shell({ children }: { children: ReactNode }) {
@@ -53,6 +54,7 @@ export function Shell({ children }: { children: ReactNode }) {
           <LineState />
         </div>
       </nav>
+      <Told />
       <div id="main" tabIndex={-1} className="min-h-0 min-w-0 outline-none">
         {children}
       </div>

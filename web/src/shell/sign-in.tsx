@@ -1,3 +1,5 @@
+import { useEffect } from "react";
+
 import { Problem } from "../api/client";
 import mark from "../ui/mark.svg";
 import { visible } from "../words/visible";
@@ -6,6 +8,9 @@ import { visible } from "../words/visible";
 export function SignIn({ trouble }: { trouble: Error | null }) {
   const status = trouble instanceof Problem ? trouble.status : null;
   const unreachable = status === 0;
+  useEffect(() => {
+    document.title = "Sign in · Handrail";
+  }, []);
   return (
     <main className="grid h-full place-items-center p-6">
       <div className="w-full max-w-md">

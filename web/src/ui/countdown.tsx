@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-import { useSession } from "../api/session";
+import { serverNow } from "../api/time";
 import { clock } from "../words/time";
 
 const ROUND = 2 * Math.PI * 6;
@@ -8,15 +8,14 @@ const HURRY_SECONDS = 60;
 
 /** Seconds until a moment, by the server's time. */
 export function useSecondsLeft(until: string): number {
-  const { skewMs } = useSession();
-  const left = () => Math.max(0, (new Date(until).getTime() - Date.now() - skewMs) / 1000);
+  const left = () => Math.max(0, (new Date(until).getTime() - serverNow()) / 1000);
   const [seconds, setSeconds] = useState(left);
   useEffect(() => {
     setSeconds(left());
     const timer = window.setInterval(() => setSeconds(left()), 1000);
     return () => window.clearInterval(timer);
-    // `left` is made anew with each drawing, out of these two.
-  }, [until, skewMs]);
+    // `left` is made anew with each drawing, out of this.
+  }, [until]);
   return seconds;
 }
 

@@ -33,7 +33,8 @@ export function useKeys(keys: Record<string, (() => void) | undefined>, rule: Ru
       if (event.metaKey || event.ctrlKey || event.altKey || event.repeat || event.isComposing || event.defaultPrevented) return;
       if (event.target instanceof Element && event.target.closest(TYPING)) return;
       if (isCovered()) return;
-      const action = keys[event.key];
+      // With Caps Lock they are the same keys.
+      const action = keys[event.key] ?? (event.shiftKey ? undefined : keys[event.key.toLowerCase()]);
       if (!action || (rule !== "pressed" && latest - previous < APART_MS)) return;
       event.preventDefault();
       if (rule === "alone") timer = window.setTimeout(() => !isCovered() && action(), QUIET_MS);
