@@ -103,7 +103,10 @@ async def test_calls_are_found_by_what_they_are(store: SqliteStore, household: H
         ("100%", ["percent"]),
         ("%", ["percent"]),
         ("a_b", ["underscore"]),
-        ("c:\\\\x", ["backslash"]),
+        ("c:\\x", ["backslash"]),
+        ("\\", ["backslash"]),
+        ('"', []),
+        ("naïve", ["letters"]),
         ("nowhere", []),
     ],
 )
@@ -124,6 +127,7 @@ async def test_calls_are_found_by_their_words(
     await have(store, household, "underscore", tool_params={"path": "a_b"})
     await have(store, household, "near", tool_params={"path": "axb"})
     await have(store, household, "backslash", tool_params={"path": "c:\\x"})
+    await have(store, household, "letters", tool_params={"path": "naïve.py"})
 
     assert await listed(store, household, text=text) == found
     assert await store.count_activity(household.project.id, Wanted(text=text), most=9) == len(found)

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from handrail.core.activity import Glimpse, Mark, Wanted
+from handrail.core.audit import canonical
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ExecutionId, ProjectId
 from handrail.core.risk import RiskLevel
@@ -70,7 +71,11 @@ def _values(project_id: ProjectId, wanted: Wanted) -> dict[str, Any]:
         "risk_level": None if wanted.risk_level is None else wanted.risk_level.name,
         "session_id": wanted.session_id,
     }
-    return values if wanted.text is None else {**values, "pattern": _pattern(wanted.text)}
+    if wanted.text is None:
+        return values
+    # Parameters are kept as JSON, in which some letters are spelled otherwise.
+    in_params = canonical(wanted.text)[1:-1]
+    return {**values, "pattern": _pattern(wanted.text), "params_pattern": _pattern(in_params)}
 
 
 def _place(mark: Mark | None, otherwise: int) -> tuple[int, str]:

@@ -30,10 +30,10 @@ _WANTED = and_(
 _WITH_TEXT = and_(
     _WANTED,
     or_(
+        _calls.tool_params.ilike(bindparam("params_pattern"), escape="\\"),
         *(
             column.ilike(bindparam("pattern"), escape="\\")
             for column in (
-                _calls.tool_params,
                 _calls.error,
                 _calls.reasoning,
                 _calls.tool_name,

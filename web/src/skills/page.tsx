@@ -28,7 +28,7 @@ export default function SkillsPage() {
       title="Skills"
       about={
         <>
-          Instructions an agent loads when a task calls for them. Your own lie in <Code>~/.handrail/skills</Code>.
+          Instructions an agent loads when a task calls for them. Your own lie in <Code>skills</Code> in the folder of Handrail, which is <Code>~/.handrail</Code> if you have named no other.
         </>
       }
       tools={<Search label="Search skills" value={search} onChange={setSearch} className="w-full sm:w-64" />}
