@@ -9,7 +9,7 @@ from handrail.executors.git.credentials import Credential, Remote, ask_helpers
 from handrail.executors.git.guard import GitGuard, Pairs, runs_git
 from handrail.executors.git.handing import NO_CREDENTIAL, HandIn, handed_in
 from handrail.executors.git.passwords import mask_settings
-from handrail.executors.git.remotes import RemoteFinder, reaches_remote
+from handrail.executors.git.remotes import RemoteFinder, action_of, reaches_remote
 from handrail.executors.modules import SAFE_PATH, runs_tool
 from handrail.executors.network.hosts import Networks
 from handrail.executors.npm import npm_settings
@@ -75,7 +75,7 @@ class Quartermaster:
         if credential is None:
             return NO_CREDENTIAL
         self._given.append(credential)
-        return stack.enter_context(handed_in(credential, remote))
+        return stack.enter_context(handed_in(credential, remote, action_of(stage)))
 
     def mask(self, words: bytes) -> bytes:
         """What was printed, without what was given, and without the passwords in git's settings."""

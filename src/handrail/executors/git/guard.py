@@ -48,6 +48,8 @@ _SETTINGS: Pairs = [
     ("core.gitProxy", _FALSE),
     ("core.alternateRefsCommand", _TRUE),
     ("sequence.editor", _FALSE),
+    # By this each line of a plan is written: with a new line in it, one that names a program.
+    ("rebase.instructionFormat", ""),
     ("diff.external", ""),
     ("diff.ignoreSubmodules", "all"),
     ("submodule.recurse", "false"),

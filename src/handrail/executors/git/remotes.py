@@ -103,6 +103,15 @@ def reaches_remote(stage: Stage) -> bool:
     )
 
 
+def action_of(stage: Stage) -> str:
+    """What it does with a remote.
+
+    Raises:
+        CommandExecutionError: It reaches none.
+    """
+    return _reaching(stage)[0]
+
+
 def _reaching(stage: Stage) -> tuple[str, list[str]]:
     """The subcommand that reaches a remote, and the words behind it."""
     for place, word in enumerate(stage.argv):
