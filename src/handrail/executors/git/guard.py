@@ -20,6 +20,7 @@ from handrail.core.stage import Stage
 from handrail.executors.git.leave import Leave
 from handrail.executors.git.repositories import check_place
 from handrail.executors.git.settled import WORKTREE, refuse_links, refuse_other_trees
+from handrail.executors.git.under_way import refuse_foreign_plans
 from handrail.executors.git.unruly import (
     Pairs,
     refuse_forced_pushes,
@@ -176,6 +177,8 @@ class GitGuard:
         await asyncio.to_thread(refuse_old_remotes, self._root, stage)
         if stage.profile is not Profile.READ:
             await asyncio.to_thread(refuse_links, self._root, stage.folder)
+            plan = (self._root, stage.folder, _action(stage), stage.argv)
+            await asyncio.to_thread(refuse_foreign_plans, *plan)
         if self._look is None:
             return []
         listing = Stage((_GIT, *_LISTING), Profile.READ, folder=stage.folder)
