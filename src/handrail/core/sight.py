@@ -12,6 +12,8 @@ from handrail.core.visible import visible
 
 _HASHED = "sha256:"
 _MOST_TOLD = 5
+# Under which name stands where git goes to.
+REMOTES = "the address of the remote"
 
 
 class FileSort(StrEnum):
@@ -82,6 +84,7 @@ class Sight:
     """Programs in the order of their stages, and the variables that each of them gets.
 
     `hosts` are what they may reach of the network; None where they use none, or nothing holds them.
+    `remotes` are the addresses that git talks to, as it works them out, without names in them.
     `room` is what they can do at most; None where no box holds them.
     """
 
@@ -89,6 +92,7 @@ class Sight:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     hosts: tuple[str, ...] | None = None
     room: Room | None = None
+    remotes: tuple[str, ...] = ()
 
     @property
     def facts(self) -> JsonObject:
@@ -106,6 +110,8 @@ class Sight:
         }
         if self.hosts is not None:
             facts["the hosts that may be reached"] = list(self.hosts)
+        if self.remotes:
+            facts[REMOTES] = _digest(list(self.remotes))
         return facts
 
 

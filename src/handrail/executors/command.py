@@ -11,6 +11,7 @@ from handrail.core.box import Profile, Room, widest
 from handrail.core.errors import CommandExecutionError, StaleCommandError, ToolError
 from handrail.core.hands import Check, CommandOutcome
 from handrail.core.sight import (
+    REMOTES,
     FileSort,
     Sight,
     differing,
@@ -91,8 +92,15 @@ class CommandExecutor:
         """What these programs would run, as the machine stands."""
         _refuse_zero_bytes(stages)
         sight = await asyncio.to_thread(self._looker.look, stages)
-        hosts = await self._hosts_for(stages)
-        return replace(sight, hosts=hosts, room=self._room_of(stages))
+        listed = await self._hosts_for(stages)
+        remotes = () if listed is None else await self._remotes_of(stages)
+        hosts = None if listed is None else (*listed, *(remote.place for remote in remotes))
+        return replace(
+            sight,
+            hosts=None if hosts is None else tuple(dict.fromkeys(hosts)),
+            room=self._room_of(stages),
+            remotes=tuple(dict.fromkeys(remote.address for remote in remotes)),
+        )
 
     async def run(
         self,
@@ -118,6 +126,7 @@ class CommandExecutor:
         async def object_to(first: int, end: int) -> str:
             try:
                 now = await asyncio.to_thread(self._looker.look, stages[first:end])
+                others = await self._remotes_of(stages[first:end]) if sight.remotes else ()
             except ToolError as error:
                 return f"it was stopped before a step that cannot be run any more: {error.message}"
             names = [
@@ -127,6 +136,8 @@ class CommandExecutor:
                 # Of these the card says that they are not bound.
                 if not any(file.sort is FileSort.LARGE for file in before.files)
             ]
+            if any(remote.address not in sight.remotes for remote in others):
+                names.append(REMOTES)
             return tell_changed_on_the_way(names) if names else ""
 
         return object_to
@@ -138,16 +149,18 @@ class CommandExecutor:
         return sight
 
     async def _hosts_for(self, stages: Sequence[Stage]) -> tuple[str, ...] | None:
-        """The hosts that they may reach; None where none of them uses a network, or all is open."""
+        """The hosts of their networks; None where none of them uses any, or all is open."""
         names = dict.fromkeys(name for stage in stages for name in stage.networks)
         if not names or self._box is None:
             return None
-        listed = (await self._networks.reachable_by(names)).hosts
+        return (await self._networks.reachable_by(names)).hosts
+
+    async def _remotes_of(self, stages: Sequence[Stage]) -> list[Remote]:
+        """Where git would go to, by what its settings are now."""
         reaching = [stage for stage in map(self._named_by_path, stages) if reaches_remote(stage)]
         for stage in reaching:
             await asyncio.to_thread(refuse_old_remotes, self.root, stage)
-        remotes = [Remote.of(await self._remotes.find(stage)).place for stage in reaching]
-        return tuple(dict.fromkeys((*listed, *remotes)))
+        return [Remote.of(await self._remotes.find(stage)) for stage in reaching]
 
     def _room_of(self, stages: Sequence[Stage]) -> Room | None:
         """What they can do at most; None where no box holds them."""
@@ -223,6 +236,6 @@ def _as_seen(stages: Sequence[Stage], sight: Sight) -> list[Stage]:
     ]
     hosts = sight.hosts or ()
     return [
-        stage._replace(hosts=hosts) if stage.networks else stage
+        stage._replace(hosts=hosts, remotes=sight.remotes) if stage.networks else stage
         for stage in (*seen, *stages[first:])
     ]

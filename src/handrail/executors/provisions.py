@@ -4,6 +4,7 @@ import os
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.git.credentials import Credential, Remote, ask_helpers
 from handrail.executors.git.guard import GitGuard, Pairs, runs_git
@@ -65,10 +66,19 @@ class Quartermaster:
         return Provisions(given, reachable.local, hand_in, sees_settings=self._git.lists)
 
     async def _credential(self, stage: Stage, stack: AsyncExitStack) -> HandIn:
-        """For the one remote that it reaches, if that is among the hosts that were approved."""
+        """For the one remote that it reaches, if that is among the hosts that were approved.
+
+        Raises:
+            CommandExecutionError: It is not the one that was seen.
+        """
         if not (reaches_remote(stage) and stage.hosts):
             return NO_CREDENTIAL
         remote = Remote.of(await self._remotes.find(stage))
+        if remote.address not in stage.remotes:
+            raise CommandExecutionError(
+                f"the remote is not the one that was looked at any more, but {remote.address};"
+                " ask for this by itself"
+            )
         if remote.place not in stage.hosts:
             return NO_CREDENTIAL
         credential = await ask_helpers(remote, os.environ)

@@ -161,7 +161,7 @@ def test_to_an_address_that_could_mislead_none_is_given(address: str) -> None:
 
 def test_an_address_is_taken_apart() -> None:
     assert Remote.of("https://ada@H.Example:8443/team/a.git") == Remote(
-        "https", "h.example:8443", "team/a.git", "ada"
+        "https", "h.example:8443", "team/a.git", "ada", "https://H.Example:8443/team/a.git"
     )
     assert Remote.of("http://[::1]:80/a").url == "http://[::1]:80"
 

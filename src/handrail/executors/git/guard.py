@@ -24,6 +24,7 @@ from handrail.executors.git.under_way import refuse_foreign_plans
 from handrail.executors.git.unruly import (
     Pairs,
     refuse_forced_pushes,
+    refuse_groups,
     refuse_old_remotes,
     refuse_unruly,
 )
@@ -54,6 +55,7 @@ _SETTINGS: Pairs = [
     ("diff.external", ""),
     ("diff.ignoreSubmodules", "all"),
     ("submodule.recurse", "false"),
+    ("fetch.all", "false"),
     ("fetch.recurseSubmodules", "false"),
     ("push.recurseSubmodules", "no"),
     ("interactive.diffFilter", "cat"),
@@ -161,6 +163,7 @@ class GitGuard:
             CommandExecutionError: They would have git rewrite or delete what others have.
         """
         refuse_forced_pushes(stage, found)
+        refuse_groups(stage, found)
         ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(self._root))
         disarmed = _disarmed(name for name, _ in found)
         settings = _as_variables([*_SETTINGS, *self._own, *disarmed, *(last or [])])
