@@ -109,6 +109,14 @@ _FREE: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"remote\..*\.(?:uploadpack|receivepack|vcs)"), _FALSE),
     (re.compile(r"remote\..*\.mirror"), "false"),
     (re.compile(r"submodule\..*\.update"), "checkout"),
+    # Where files are written, and under which names, is for the words of a command to say.
+    (re.compile(r"format\.outputdirectory"), "."),
+    (re.compile(r"format\.suffix"), ".patch"),
+    (re.compile(r"http\.(?:.*\.)?savecookies"), "false"),
+    (re.compile(r"http\.(?:.*\.)?cookiefile"), ""),
+    (re.compile(r"init\.templatedir"), ""),
+    (re.compile(r"pager\..+"), "false"),
+    (re.compile(r"help\.autocorrect"), "0"),
 ]
 # What sets up branches, remotes and parts writes them into the settings; so does what moves a part.
 _SETTING = {"branch", "checkout", "init", "mv", "remote", "submodule", "switch", "worktree"}
