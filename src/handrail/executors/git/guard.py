@@ -18,6 +18,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.executors.git.leave import Leave
+from handrail.executors.git.named_files import refuse_merge_options, without_files_elsewhere
 from handrail.executors.git.repositories import check_place
 from handrail.executors.git.settled import WORKTREE, refuse_links, refuse_other_trees
 from handrail.executors.git.under_way import refuse_foreign_plans
@@ -168,13 +169,15 @@ class GitGuard:
         `found` are the settings in use; those that come `last` hold against all others.
 
         Raises:
-            CommandExecutionError: They would have git rewrite or delete what others have.
+            CommandExecutionError: They would have git do more than its words say.
         """
         refuse_forced_pushes(stage, found)
         refuse_groups(stage, found)
+        refuse_merge_options(stage, found)
+        instead = without_files_elsewhere(self._root, stage, found)
         ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(self._root))
         disarmed = _disarmed(name for name, _ in found)
-        settings = _as_variables([*_SETTINGS, *self._own, *disarmed, *(last or [])])
+        settings = _as_variables([*_SETTINGS, *self._own, *disarmed, *instead, *(last or [])])
         return [*_VARIABLES, ceiling, *settings, *_without_repository(stage)]
 
     async def settings_in_use(self, stage: Stage) -> Pairs:
