@@ -58,7 +58,8 @@ class SeenFile:
 class SeenStep:
     """One program: its words with every pattern expanded, and by which file it is started.
 
-    `names` are what each of its patterns stands for, in their order.
+    `names` are what each of its patterns stands for, in their order. `remote` is the address that
+    git talks to, as it works that out, without who goes there.
     """
 
     argv: tuple[str, ...]
@@ -67,6 +68,7 @@ class SeenStep:
     folder_mark: str
     files: tuple[SeenFile, ...] = ()
     names: tuple[tuple[str, ...], ...] = ()
+    remote: str = ""
 
     @property
     def contents(self) -> JsonObject:
@@ -84,7 +86,6 @@ class Sight:
     """Programs in the order of their stages, and the variables that each of them gets.
 
     `hosts` are what they may reach of the network; None where they use none, or nothing holds them.
-    `remotes` are the addresses that git talks to, as it works them out, without names in them.
     `room` is what they can do at most; None where no box holds them.
     """
 
@@ -92,7 +93,11 @@ class Sight:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     hosts: tuple[str, ...] | None = None
     room: Room | None = None
-    remotes: tuple[str, ...] = ()
+
+    @property
+    def remotes(self) -> tuple[str, ...]:
+        """The addresses that git talks to."""
+        return tuple(dict.fromkeys(step.remote for step in self.steps if step.remote))
 
     @property
     def facts(self) -> JsonObject:
@@ -111,7 +116,7 @@ class Sight:
         if self.hosts is not None:
             facts["the hosts that may be reached"] = list(self.hosts)
         if self.remotes:
-            facts[REMOTES] = _digest(list(self.remotes))
+            facts[REMOTES] = _digest([step.remote for step in self.steps])
         return facts
 
 

@@ -93,14 +93,15 @@ class CommandExecutor:
         _refuse_zero_bytes(stages)
         sight = await asyncio.to_thread(self._looker.look, stages)
         listed = await self._hosts_for(stages)
-        remotes = () if listed is None else await self._remotes_of(stages)
-        hosts = None if listed is None else (*listed, *(remote.place for remote in remotes))
-        return replace(
-            sight,
-            hosts=None if hosts is None else tuple(dict.fromkeys(hosts)),
-            room=self._room_of(stages),
-            remotes=tuple(dict.fromkeys(remote.address for remote in remotes)),
-        )
+        if listed is None:
+            return replace(sight, room=self._room_of(stages))
+        remotes = await self._remotes_of(stages)
+        steps = [
+            step if remote is None else replace(step, remote=remote.address)
+            for step, remote in zip(sight.steps, remotes, strict=True)
+        ]
+        hosts = dict.fromkeys((*listed, *(remote.place for remote in remotes if remote)))
+        return replace(sight, steps=tuple(steps), hosts=tuple(hosts), room=self._room_of(stages))
 
     async def run(
         self,
@@ -126,7 +127,7 @@ class CommandExecutor:
         async def object_to(first: int, end: int) -> str:
             try:
                 now = await asyncio.to_thread(self._looker.look, stages[first:end])
-                others = await self._remotes_of(stages[first:end]) if sight.remotes else ()
+                remotes = await self._remotes_of(stages[first:end]) if sight.remotes else ()
             except ToolError as error:
                 return f"it was stopped before a step that cannot be run any more: {error.message}"
             names = [
@@ -136,7 +137,8 @@ class CommandExecutor:
                 # Of these the card says that they are not bound.
                 if not any(file.sort is FileSort.LARGE for file in before.files)
             ]
-            if any(remote.address not in sight.remotes for remote in others):
+            before = [step.remote for step in sight.steps[first:end]]
+            if remotes and before != [remote.address if remote else "" for remote in remotes]:
                 names.append(REMOTES)
             return tell_changed_on_the_way(names) if names else ""
 
@@ -155,12 +157,16 @@ class CommandExecutor:
             return None
         return (await self._networks.reachable_by(names)).hosts
 
-    async def _remotes_of(self, stages: Sequence[Stage]) -> list[Remote]:
-        """Where git would go to, by what its settings are now."""
-        reaching = [stage for stage in map(self._named_by_path, stages) if reaches_remote(stage)]
-        for stage in reaching:
+    async def _remotes_of(self, stages: Sequence[Stage]) -> list[Remote | None]:
+        """Where git would go to, by what its settings are now; None for what goes nowhere."""
+        found: list[Remote | None] = []
+        for stage in map(self._named_by_path, stages):
+            if not reaches_remote(stage):
+                found.append(None)
+                continue
             await asyncio.to_thread(refuse_old_remotes, self.root, stage)
-        return [Remote.of(await self._remotes.find(stage)) for stage in reaching]
+            found.append(Remote.of(await self._remotes.find(stage)))
+        return found
 
     def _room_of(self, stages: Sequence[Stage]) -> Room | None:
         """What they can do at most; None where no box holds them."""
@@ -236,6 +242,6 @@ def _as_seen(stages: Sequence[Stage], sight: Sight) -> list[Stage]:
     ]
     hosts = sight.hosts or ()
     return [
-        stage._replace(hosts=hosts, remotes=sight.remotes) if stage.networks else stage
-        for stage in (*seen, *stages[first:])
+        stage._replace(hosts=hosts, remote=step.remote) if stage.networks else stage
+        for stage, step in zip((*seen, *stages[first:]), sight.steps, strict=True)
     ]

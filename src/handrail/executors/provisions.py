@@ -74,7 +74,7 @@ class Quartermaster:
         if not (reaches_remote(stage) and stage.hosts):
             return NO_CREDENTIAL
         remote = Remote.of(await self._remotes.find(stage))
-        if remote.address not in stage.remotes:
+        if remote.address != stage.remote:
             raise CommandExecutionError(
                 f"the remote is not the one that was looked at any more, but {remote.address};"
                 " ask for this by itself"
