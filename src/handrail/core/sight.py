@@ -12,6 +12,8 @@ from handrail.core.visible import visible
 
 _HASHED = "sha256:"
 _MOST_TOLD = 5
+# Under which name stands where git goes to.
+REMOTES = "the address of the remote"
 
 
 class FileSort(StrEnum):
@@ -56,7 +58,8 @@ class SeenFile:
 class SeenStep:
     """One program: its words with every pattern expanded, and by which file it is started.
 
-    `names` are what each of its patterns stands for, in their order.
+    `names` are what each of its patterns stands for, in their order. `remote` is the address that
+    git talks to, as it works that out, without who goes there.
     """
 
     argv: tuple[str, ...]
@@ -65,6 +68,7 @@ class SeenStep:
     folder_mark: str
     files: tuple[SeenFile, ...] = ()
     names: tuple[tuple[str, ...], ...] = ()
+    remote: str = ""
 
     @property
     def contents(self) -> JsonObject:
@@ -91,6 +95,11 @@ class Sight:
     room: Room | None = None
 
     @property
+    def remotes(self) -> tuple[str, ...]:
+        """The addresses that git talks to."""
+        return tuple(dict.fromkeys(step.remote for step in self.steps if step.remote))
+
+    @property
     def facts(self) -> JsonObject:
         """Each fact under the name of what it is about, so that one that differs can be named."""
         facts: JsonObject = {}
@@ -106,6 +115,8 @@ class Sight:
         }
         if self.hosts is not None:
             facts["the hosts that may be reached"] = list(self.hosts)
+        if self.remotes:
+            facts[REMOTES] = _digest([step.remote for step in self.steps])
         return facts
 
 

@@ -54,7 +54,7 @@ class Stage(NamedTuple):
     or the pattern itself where there are none. `scripts` is the code that can be told from its
     words. `programs` are the names of what it runs: its own, and those of all that this runs in
     turn. `networks` are those of them that may use a network; `hosts` are what it may reach there,
-    and without any it reaches nothing.
+    and without any it reaches nothing. `remote` is the address that git may talk to.
     """
 
     argv: tuple[str, ...]
@@ -68,6 +68,7 @@ class Stage(NamedTuple):
     programs: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
+    remote: str = ""
 
 
 def pipelines(stages: Sequence[Stage]) -> list[list[Stage]]:

@@ -11,6 +11,7 @@ from handrail.core.box import Profile, Room, widest
 from handrail.core.errors import CommandExecutionError, StaleCommandError, ToolError
 from handrail.core.hands import Check, CommandOutcome
 from handrail.core.sight import (
+    REMOTES,
     FileSort,
     Sight,
     differing,
@@ -91,8 +92,16 @@ class CommandExecutor:
         """What these programs would run, as the machine stands."""
         _refuse_zero_bytes(stages)
         sight = await asyncio.to_thread(self._looker.look, stages)
-        hosts = await self._hosts_for(stages)
-        return replace(sight, hosts=hosts, room=self._room_of(stages))
+        listed = await self._hosts_for(stages)
+        if listed is None:
+            return replace(sight, room=self._room_of(stages))
+        remotes = await self._remotes_of(stages)
+        steps = [
+            step if remote is None else replace(step, remote=remote.address)
+            for step, remote in zip(sight.steps, remotes, strict=True)
+        ]
+        hosts = dict.fromkeys((*listed, *(remote.place for remote in remotes if remote)))
+        return replace(sight, steps=tuple(steps), hosts=tuple(hosts), room=self._room_of(stages))
 
     async def run(
         self,
@@ -118,6 +127,7 @@ class CommandExecutor:
         async def object_to(first: int, end: int) -> str:
             try:
                 now = await asyncio.to_thread(self._looker.look, stages[first:end])
+                remotes = await self._remotes_of(stages[first:end]) if sight.remotes else ()
             except ToolError as error:
                 return f"it was stopped before a step that cannot be run any more: {error.message}"
             names = [
@@ -127,6 +137,9 @@ class CommandExecutor:
                 # Of these the card says that they are not bound.
                 if not any(file.sort is FileSort.LARGE for file in before.files)
             ]
+            before = [step.remote for step in sight.steps[first:end]]
+            if remotes and before != [remote.address if remote else "" for remote in remotes]:
+                names.append(REMOTES)
             return tell_changed_on_the_way(names) if names else ""
 
         return object_to
@@ -138,16 +151,22 @@ class CommandExecutor:
         return sight
 
     async def _hosts_for(self, stages: Sequence[Stage]) -> tuple[str, ...] | None:
-        """The hosts that they may reach; None where none of them uses a network, or all is open."""
+        """The hosts of their networks; None where none of them uses any, or all is open."""
         names = dict.fromkeys(name for stage in stages for name in stage.networks)
         if not names or self._box is None:
             return None
-        listed = (await self._networks.reachable_by(names)).hosts
-        reaching = [stage for stage in map(self._named_by_path, stages) if reaches_remote(stage)]
-        for stage in reaching:
+        return (await self._networks.reachable_by(names)).hosts
+
+    async def _remotes_of(self, stages: Sequence[Stage]) -> list[Remote | None]:
+        """Where git would go to, by what its settings are now; None for what goes nowhere."""
+        found: list[Remote | None] = []
+        for stage in map(self._named_by_path, stages):
+            if not reaches_remote(stage):
+                found.append(None)
+                continue
             await asyncio.to_thread(refuse_old_remotes, self.root, stage)
-        remotes = [Remote.of(await self._remotes.find(stage)).place for stage in reaching]
-        return tuple(dict.fromkeys((*listed, *remotes)))
+            found.append(Remote.of(await self._remotes.find(stage)))
+        return found
 
     def _room_of(self, stages: Sequence[Stage]) -> Room | None:
         """What they can do at most; None where no box holds them."""
@@ -223,6 +242,6 @@ def _as_seen(stages: Sequence[Stage], sight: Sight) -> list[Stage]:
     ]
     hosts = sight.hosts or ()
     return [
-        stage._replace(hosts=hosts) if stage.networks else stage
-        for stage in (*seen, *stages[first:])
+        stage._replace(hosts=hosts, remote=step.remote) if stage.networks else stage
+        for stage, step in zip((*seen, *stages[first:]), sight.steps, strict=True)
     ]

@@ -4,12 +4,13 @@ import os
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.git.credentials import Credential, Remote, ask_helpers
 from handrail.executors.git.guard import GitGuard, Pairs, runs_git
 from handrail.executors.git.handing import NO_CREDENTIAL, HandIn, handed_in
 from handrail.executors.git.passwords import mask_settings
-from handrail.executors.git.remotes import RemoteFinder, reaches_remote
+from handrail.executors.git.remotes import RemoteFinder, action_of, reaches_remote
 from handrail.executors.modules import SAFE_PATH, runs_tool
 from handrail.executors.network.hosts import Networks
 from handrail.executors.npm import npm_settings
@@ -65,17 +66,26 @@ class Quartermaster:
         return Provisions(given, reachable.local, hand_in, sees_settings=self._git.lists)
 
     async def _credential(self, stage: Stage, stack: AsyncExitStack) -> HandIn:
-        """For the one remote that it reaches, if that is among the hosts that were approved."""
+        """For the one remote that it reaches, if that is among the hosts that were approved.
+
+        Raises:
+            CommandExecutionError: It is not the one that was seen.
+        """
         if not (reaches_remote(stage) and stage.hosts):
             return NO_CREDENTIAL
         remote = Remote.of(await self._remotes.find(stage))
+        if remote.address != stage.remote:
+            raise CommandExecutionError(
+                f"the remote is not the one that was looked at any more, but {remote.address};"
+                " ask for this by itself"
+            )
         if remote.place not in stage.hosts:
             return NO_CREDENTIAL
         credential = await ask_helpers(remote, os.environ)
         if credential is None:
             return NO_CREDENTIAL
         self._given.append(credential)
-        return stack.enter_context(handed_in(credential, remote))
+        return stack.enter_context(handed_in(credential, remote, action_of(stage)))
 
     def mask(self, words: bytes) -> bytes:
         """What was printed, without what was given, and without the passwords in git's settings."""

@@ -40,7 +40,7 @@ async def survey_stages(
         raise StaleCommandError(tell_differing(["the names that patterns stand for"]))
     loose = list(_loose(stages))
     seen = [_Shown.of(*pair) for pair in zip(sight.steps, loose, strict=True)]
-    told = "\n".join([*_told(seen), *_box(sight.room)])
+    told = "\n".join([*_told(seen), *_remotes(sight.remotes), *_box(sight.room)])
     evidence = cut(told, _MOST_CHARS)
     concerns = (
         *_reach(stages, sight),
@@ -151,6 +151,11 @@ def _told(seen: Sequence[_Shown]) -> Iterator[str]:
             told = [_loosely(one) if shown.is_loose else _file(one) for one in files]
             bound.update(dict.fromkeys(map(mask_shown, told)))
     yield from bound
+
+
+def _remotes(addresses: Sequence[str]) -> Iterator[str]:
+    """Where git goes to, which its words need not say."""
+    yield from (f"remote   {mask_shown(in_full(address))}" for address in addresses)
 
 
 def _box(room: Room | None) -> Iterator[str]:

@@ -16,9 +16,10 @@ _BACKEND = "http-backend"
 class HttpRemote:
     """Bare repositories in a folder; who came, and whether with the right words, is kept."""
 
-    def __init__(self, folder: Path, port: int, *, is_open: bool = False):
+    def __init__(self, folder: Path, port: int, *, is_open: bool, is_read_by_all: bool):
         self.folder = folder
         self.is_open = is_open
+        self.is_read_by_all = is_read_by_all
         self.address = f"http://127.0.0.1:{port}"
         self.visits: list[tuple[str, str | None]] = []
 
@@ -34,10 +35,14 @@ class HttpRemote:
 
 
 @contextmanager
-def http_remote(folder: Path, *, is_open: bool = False) -> Generator[HttpRemote]:
+def http_remote(
+    folder: Path, *, is_open: bool = False, is_read_by_all: bool = False
+) -> Generator[HttpRemote]:
     """Serve a folder as long as the block runs, to everybody if it `is_open`."""
     server = _Server(("127.0.0.1", 0), _Door)
-    server.remote = HttpRemote(folder, server.server_port, is_open=is_open)
+    server.remote = HttpRemote(
+        folder, server.server_port, is_open=is_open, is_read_by_all=is_read_by_all
+    )
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     try:
@@ -69,13 +74,17 @@ class _Door(BaseHTTPRequestHandler):
         words = self.headers.get("Authorization")
         self.server.remote.visits.append((self.path, words))
         right = b64encode(f"{USERNAME}:{PASSWORD}".encode()).decode()
-        if words != f"Basic {right}" and not self.server.remote.is_open:
+        if words != f"Basic {right}" and not self._is_for_all():
             self.send_response(401)
             self.send_header("WWW-Authenticate", 'Basic realm="git"')
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
         self._answer(self._ask_git(body))
+
+    def _is_for_all(self) -> bool:
+        remote = self.server.remote
+        return remote.is_open or (remote.is_read_by_all and "receive-pack" not in self.path)
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding") != "chunked":

@@ -164,7 +164,23 @@ _SUBMODULE = (
     "git init -q --template= s && cd s && echo a > a.txt && git add . && git commit -qm x"
     " && git config filter.y.clean $RUN && echo '* filter=y' > .gitattributes && echo b > a.txt"
 )
+_PLAN = "rebase.instructionFormat '%s%nexec '$TOLD"
 FURTHER: dict[str, Plant] = {
+    "format of a plan": Plant(
+        f"git commit -qam wip && git config {_PLAN}", ("rebase", "-f", "HEAD~1")
+    ),
+    "format of a plan in a submodule": Plant(
+        "git init -q --template= s && (cd s && git commit -q --allow-empty -m x && git branch t"
+        " && echo m > m && git add m && git commit -qm m) && git add s 2>/dev/null"
+        " && git commit -qm s && (cd s && git checkout -q t && echo t > t && git add t"
+        f" && git commit -qm t && git config {_PLAN})"
+        " && git config submodule.s.url ./s && git config submodule.s.active true"
+        " && git config -f .gitmodules submodule.s.path s"
+        " && git config -f .gitmodules submodule.s.url ./s"
+        " && git config -f .gitmodules submodule.s.update rebase"
+        " && git submodule --quiet absorbgitdirs s",
+        ("submodule", "update"),
+    ),
     "filter in settings too large for a copy": Plant(
         "git config filter.x.clean $RUN && echo '*.txt filter=x' > .gitattributes"
         " && yes '# nothing is said here' | head -n 60000 >> .git/config",

@@ -161,7 +161,7 @@ def test_to_an_address_that_could_mislead_none_is_given(address: str) -> None:
 
 def test_an_address_is_taken_apart() -> None:
     assert Remote.of("https://ada@H.Example:8443/team/a.git") == Remote(
-        "https", "h.example:8443", "team/a.git", "ada"
+        "https", "h.example:8443", "team/a.git", "ada", "https://H.Example:8443/team/a.git"
     )
     assert Remote.of("http://[::1]:80/a").url == "http://[::1]:80"
 
@@ -223,7 +223,7 @@ async def test_with_it_one_pushes_and_fetches_and_clones(
         "pull",
         f"clone -q {remote.url('a.git')} lib",
     ):
-        with handed_in(credential, place) as given:
+        with handed_in(credential, place, line.split()[0]) as given:
             ran = await git(clone, line, given)
 
         assert ran.returncode == 0, ran.stderr
@@ -238,7 +238,7 @@ async def test_with_it_one_pushes_and_fetches_and_clones(
 
 async def test_it_can_be_read_once(clone: Path, remote: HttpRemote) -> None:
     place = Remote.of(remote.url("a.git"))
-    with handed_in(Credential(USERNAME, PASSWORD), place) as given:
+    with handed_in(Credential(USERNAME, PASSWORD), place, "push") as given:
         first = await git(clone, "push origin main", given)
         second = await git(clone, "fetch", given)
 
@@ -246,7 +246,7 @@ async def test_it_can_be_read_once(clone: Path, remote: HttpRemote) -> None:
 
 
 async def test_another_host_does_not_get_it(clone: Path, remote: HttpRemote) -> None:
-    with handed_in(Credential(USERNAME, PASSWORD), OTHER) as given:
+    with handed_in(Credential(USERNAME, PASSWORD), OTHER, "push") as given:
         pushed = await git(clone, "push origin main", given)
 
     assert pushed.returncode == 128
@@ -256,15 +256,31 @@ async def test_another_host_does_not_get_it(clone: Path, remote: HttpRemote) -> 
 async def test_nor_does_another_port_or_protocol(clone: Path, remote: HttpRemote) -> None:
     port = int(remote.address.rpartition(":")[2])
     for address in (f"http://127.0.0.1:{port + 1}/x", f"https://127.0.0.1:{port}/x"):
-        with handed_in(Credential(USERNAME, PASSWORD), Remote.of(address)) as given:
+        place = Remote.of(address)
+        with handed_in(Credential(USERNAME, PASSWORD), place, "push") as given:
             assert (await git(clone, "push origin main", given)).returncode == 128
 
     assert {words for _, words in remote.visits} == {None}
 
 
+@pytest.mark.parametrize(
+    ("path", "action"),
+    [("b.git", "push"), ("a.git", "fetch"), ("a.git", "pull"), ("a.git", "remote-http")],
+)
+async def test_nor_does_another_repository_of_the_host_or_who_does_something_else(
+    clone: Path, remote: HttpRemote, path: str, action: str
+) -> None:
+    place = Remote.of(remote.url(path))
+    with handed_in(Credential(USERNAME, PASSWORD), place, action) as given:
+        pushed = await git(clone, "push origin main", given)
+
+    assert pushed.returncode == 128
+    assert {words for _, words in remote.visits} == {None}
+
+
 async def test_it_is_in_no_word_and_no_variable(clone: Path, remote: HttpRemote) -> None:
     place = Remote.of(remote.url("a.git"))
-    with handed_in(Credential(USERNAME, PASSWORD), place) as (settings, fds, _):
+    with handed_in(Credential(USERNAME, PASSWORD), place, "push") as (settings, fds, _):
         given = GitGuard(str(clone)).environment(Stage(("git",), Profile.NET), [], settings)
 
         assert PASSWORD not in repr((given, settings))

@@ -291,3 +291,18 @@ async def test_branches_are_checked_out_as_ever(
     outcome = await run_line(executor, line)
 
     assert outcome.exit_code == 0, outcome.stderr
+
+
+async def test_patches_are_written_where_and_as_the_words_say(
+    executor: CommandExecutor, repository: Path
+) -> None:
+    (repository / ".github" / "workflows").mkdir(parents=True)
+    git(repository, "config", "format.outputDirectory", ".github/workflows")
+    git(repository, "config", "format.suffix", ".yml")
+
+    await run_line(executor, "git format-patch -1 --root")
+    await run_line(executor, "git format-patch -1 --root -o out --suffix=.txt")
+
+    assert [*(repository / ".github" / "workflows").iterdir()] == []
+    assert (repository / "0001-first.patch").exists()
+    assert (repository / "out" / "0001-first.txt").exists()

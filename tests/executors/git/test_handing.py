@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Generator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -21,7 +22,7 @@ from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.executors.starting import BoxStarter
 from handrail.policy.rulebook.book import Rulebook, operator_rules
 from handrail.policy.validators.commands import CommandValidator
-from tests.executors.git.http_remote import HttpRemote, http_remote
+from tests.executors.git.http_remote import PASSWORD, USERNAME, HttpRemote, http_remote
 from tests.executors.git.plants import PLAIN
 
 PLACE = Remote.of("https://code.example.com/a.git")
@@ -32,7 +33,7 @@ async def printed(box: Box, lines: str) -> bytes:
     """What a shell in a box prints that has been given what git is given."""
     stage = Stage(("/bin/sh", "-c", lines), Profile.NET)
     with (
-        handed_in(Credential("ada", SECRET), PLACE) as given,
+        handed_in(Credential("ada", SECRET), PLACE, "push") as given,
         Output(10_000) as out,
         Output(10_000) as err,
         Piping([stage], out, err) as piping,
@@ -98,6 +99,22 @@ async def pull(executor: CommandExecutor) -> CommandOutcome:
     return await executor.run(stages, timeout_seconds=50, expected=sight.facts)
 
 
+def keep(secret: str, remote: HttpRemote, folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """Have the person's helper know the remote."""
+    place = remote.address.removeprefix("http://")
+    home = folder / "home"
+    home.mkdir()
+    (home / "kept").write_text(f"http://{USERNAME}:{quote(secret, safe='')}@{place}\n")
+    (home / ".gitconfig").write_text(f"[credential]\n\thelper = store --file={home}/kept\n")
+    patch.setenv("HOME", str(home))
+    patch.delenv("GIT_CONFIG_GLOBAL", raising=False)
+
+
+def let_reach(executor: CommandExecutor, remote: HttpRemote) -> None:
+    text = f'[[network]]\nname = "git"\nhosts = ["{remote.address.removeprefix("http://")}"]'
+    executor.adopt(Rulebook(operator_rules(text, "policy.toml")).rules_for(""))
+
+
 async def test_what_git_has_not_asked_for_no_filter_finds(
     executor: CommandExecutor,
     root: Path,
@@ -106,13 +123,7 @@ async def test_what_git_has_not_asked_for_no_filter_finds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of an open remote nobody asks for a credential, and a filter runs after all."""
-    place = remote.address.removeprefix("http://")
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / "kept").write_text(f"http://ada:{SECRET}@{place}\n")
-    (home / ".gitconfig").write_text(f"[credential]\n\thelper = store --file={home}/kept\n")
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
+    keep(SECRET, remote, tmp_path, monkeypatch)
     monkeypatch.setattr(guard, "_FREE", [])
     (root / "thief").write_text(THIEF)
     (root / "thief").chmod(0o755)
@@ -124,11 +135,40 @@ async def test_what_git_has_not_asked_for_no_filter_finds(
     git push -q && cd ../ws && git config filter.x.smudge ./thief
     """
     subprocess.run(["sh", "-ec", lines], cwd=root, env=PLAIN, check=True, capture_output=True)
-    text = f'[[network]]\nname = "git"\nhosts = ["{place}"]'
-    executor.adopt(Rulebook(operator_rules(text, "policy.toml")).rules_for(""))
+    let_reach(executor, remote)
 
     outcome = await pull(executor)
 
     assert outcome.exit_code == 0, outcome.stderr
     assert (root / "ran").exists(), "the filter was not run, so nothing is shown"
     assert SECRET.encode() not in (root / "stolen").read_bytes()
+
+
+async def test_a_push_below_a_pull_is_given_nothing(
+    executor: CommandExecutor, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All may read there, so that it is still to be had when a rebase runs its plan."""
+    (tmp_path / "served").mkdir()
+    with http_remote(tmp_path / "served", is_read_by_all=True) as remote:
+        served = remote.make("a.git")
+        keep(PASSWORD, remote, tmp_path, monkeypatch)
+        let_reach(executor, remote)
+        planned = f"%s%nexec exec git push {remote.url('a.git')} :release"
+        lines = f"""
+        git init -qb main . && git commit -q --allow-empty -m first
+        git push -q {served} main main:release && echo up > up && git add . && git commit -qm up
+        git push -q {served} main && git reset -q --hard HEAD~1
+        echo own > own && git add . && git commit -qm own
+        git remote add origin {remote.url("a.git")} && git config branch.main.remote origin
+        git config branch.main.merge refs/heads/main && git config pull.rebase true
+        git config rebase.instructionFormat '{planned}'
+        """
+        subprocess.run(["sh", "-ec", lines], cwd=root, env=PLAIN, check=True, capture_output=True)
+        others = [pair for pair in vars(guard)["_SETTINGS"] if "instruction" not in pair[0]]
+        monkeypatch.setattr(guard, "_SETTINGS", others)
+
+        outcome = await pull(executor)
+
+    assert b"Executing: exec git push" in outcome.stderr, "nothing was pushed, so nothing is shown"
+    assert {words for _, words in remote.visits} == {None}
+    assert (served / "refs" / "heads" / "release").exists()

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from handrail.core.errors import StaleCommandError
-from handrail.core.hands import CommandOutcome
+from handrail.core.errors import CommandExecutionError, StaleCommandError
+from handrail.core.hands import CommandOutcome, Hands
+from handrail.core.stage import Join
 from handrail.executors.command import CommandExecutor
 from handrail.policy.rulebook.book import Rulebook, operator_rules
 from handrail.policy.validators.commands import CommandValidator
+from handrail.testing import FakeFiles
+from handrail.tools.command_survey import survey_stages
 from tests.executors.git.http_remote import PASSWORD, USERNAME, HttpRemote, http_remote
 from tests.executors.git.plants import PLAIN
 
@@ -132,15 +135,61 @@ async def test_the_card_names_the_host(executor: CommandExecutor, root: Path) ->
     sight = await executor.look([CommandValidator(str(root)).stage_of("git", ["push"])])
 
     assert sight.hosts == ("code.example.com:443",)
+    assert sight.remotes == ("https://code.example.com/x.git",)
 
 
+async def test_the_card_names_the_address(executor: CommandExecutor, root: Path) -> None:
+    sh(root, "git init -q . && git remote add origin https://ada:pw@code.example.com/x.git")
+    stages = [CommandValidator(str(root)).stage_of("git", ["push"])]
+
+    survey = await survey_stages(Hands(FakeFiles({}), executor), stages)
+
+    assert "remote   https://code.example.com/x.git" in survey.evidence.splitlines()
+
+
+@pytest.mark.parametrize(
+    "address", ["https://evil.example/x.git", "https://code.example.com/y.git"]
+)
 async def test_a_remote_that_was_exchanged_meanwhile_is_stale(
-    executor: CommandExecutor, root: Path
+    executor: CommandExecutor, root: Path, address: str
 ) -> None:
     sh(root, "git init -q . && git remote add origin https://code.example.com/x.git")
     stages = [CommandValidator(str(root)).stage_of("git", ["push"])]
     seen = await executor.look(stages)
-    sh(root, "git remote set-url origin https://evil.example/x.git")
+    sh(root, f"git remote set-url origin {address}")
 
-    with pytest.raises(StaleCommandError):
+    with pytest.raises(StaleCommandError, match="the address of the remote"):
         await executor.run(stages, timeout_seconds=20, expected=seen.facts)
+
+
+@pytest.mark.usefixtures("home")
+async def test_neither_is_one_reached_that_a_step_before_has_exchanged(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote
+) -> None:
+    other = remote.make("b.git")
+    told = CommandValidator(executor.root)
+    stages = [
+        # That somebody has seen the other address as well, makes it none for what follows.
+        told.stage_of("git", ["ls-remote", remote.url("b.git")]),
+        told.stage_of("git", ["remote", "set-url", "origin", remote.url("b.git")])._replace(
+            join=Join.AND
+        ),
+        told.stage_of("git", ["push", "origin", "main"])._replace(join=Join.AND),
+    ]
+    seen = await executor.look(stages)
+
+    outcome = await executor.run(stages, timeout_seconds=50, expected=seen.facts)
+
+    assert "the address of the remote" in outcome.why_stopped
+    assert [*(other / "refs" / "heads").iterdir()] == []
+    assert not any("receive-pack" in path for path, _ in remote.visits)
+
+
+async def test_a_group_of_remotes_is_not_fetched_in_the_place_of_one(
+    executor: CommandExecutor, repository: Path
+) -> None:
+    sh(repository, "git config remotes.origin 'x y'")
+
+    for line in ("git fetch origin", "git pull origin main"):
+        with pytest.raises(CommandExecutionError, match=r"remotes\.origin"):
+            await run(executor, line)

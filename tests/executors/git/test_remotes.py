@@ -61,10 +61,14 @@ async def find(executor: CommandExecutor, line: str) -> str:
         (f"git config url.https://evil.example/.insteadOf {ORIGIN[:10]}", "git fetch", None),
         (f"git config url.https://evil.example/.pushInsteadOf {ORIGIN[:10]}", "git push", None),
         (
-            f"git config url.https://evil.example/.insteadOf {ORIGIN[:10]}",
-            f"git clone {ORIGIN}",
-            "",
+            f"git config url.https://evil.example/.pushInsteadOf {ORIGIN}",
+            f"git fetch {ORIGIN}",
+            ORIGIN,
         ),
+        ("git checkout -q --orphan new && git config branch.new.pushRemote fork", "git push", FORK),
+        ("git checkout -q --orphan new && git config remote.pushDefault fork", "git push", FORK),
+        ("git checkout -q --orphan new && git config branch.new.remote fork", "git push", FORK),
+        ("git checkout -q --orphan new", "git push --tags", ORIGIN),
     ],
 )
 async def test_it_is_the_one_that_git_would_reach(
@@ -95,6 +99,8 @@ async def test_it_is_the_one_that_git_would_reach(
             "git push",
             "or several",
         ),
+        (f"git config remote.{PUSHED}.pushUrl {FORK}", f"git push {PUSHED}", "an address for its"),
+        ("git checkout -q --detach", "git push --tags", "HEAD is not a symbolic ref"),
         ("git config remote.pushDefault ../elsewhere", "git push", "could be misread"),
         ("git config remote.pushDefault -x", "git push", "could be misread"),
     ],
@@ -106,6 +112,26 @@ async def test_where_it_is_unclear_it_is_none(
 
     with pytest.raises(CommandExecutionError, match=f"nobody can tell which remote.*{why}"):
         await find(executor, line)
+
+
+@pytest.mark.parametrize(
+    ("setting", "line"),
+    [
+        ("insteadOf", "git clone {}"),
+        ("insteadOf", "git fetch {}"),
+        ("insteadOf", "git pull {} main"),
+        ("insteadOf", "git push {} main"),
+        ("pushInsteadOf", "git push {} main"),
+    ],
+)
+async def test_an_address_in_words_leads_to_no_other(
+    executor: CommandExecutor, repository: Path, setting: str, line: str
+) -> None:
+    sh(repository, f"git config url.https://o.example.com/evil.git.{setting} {ORIGIN}")
+
+    told = rf"lead {ORIGIN} to https://o\.example\.com/evil\.git"
+    with pytest.raises(CommandExecutionError, match=told):
+        await find(executor, line.format(ORIGIN))
 
 
 @pytest.mark.parametrize("address", ["git@x.example:a/b.git", "ssh://git@x.example/a.git"])

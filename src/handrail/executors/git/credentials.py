@@ -40,6 +40,8 @@ class Remote:
     host: str
     path: str
     username: str | None = None
+    # As it was given, but for who goes there.
+    address: str = ""
 
     @classmethod
     def of(cls, url: str) -> "Remote":
@@ -60,7 +62,8 @@ class Remote:
             raise _unfit("this address has characters that could mislead")
         if parts.scheme != "https" and not (parts.scheme == "http" and _is_own(parts.hostname)):
             raise _unfit(f"{parts.scheme or 'this'} would send it where others can read it")
-        return cls(parts.scheme, host, path, username)
+        address = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+        return cls(parts.scheme, host, path, username, address)
 
     @property
     def url(self) -> str:

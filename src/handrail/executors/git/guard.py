@@ -18,11 +18,14 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.executors.git.leave import Leave
+from handrail.executors.git.named_files import refuse_merge_options, without_files_elsewhere
 from handrail.executors.git.repositories import check_place
 from handrail.executors.git.settled import WORKTREE, refuse_links, refuse_other_trees
+from handrail.executors.git.under_way import refuse_foreign_plans
 from handrail.executors.git.unruly import (
     Pairs,
     refuse_forced_pushes,
+    refuse_groups,
     refuse_old_remotes,
     refuse_unruly,
 )
@@ -48,9 +51,12 @@ _SETTINGS: Pairs = [
     ("core.gitProxy", _FALSE),
     ("core.alternateRefsCommand", _TRUE),
     ("sequence.editor", _FALSE),
+    # By this each line of a plan is written: with a new line in it, one that names a program.
+    ("rebase.instructionFormat", ""),
     ("diff.external", ""),
     ("diff.ignoreSubmodules", "all"),
     ("submodule.recurse", "false"),
+    ("fetch.all", "false"),
     ("fetch.recurseSubmodules", "false"),
     ("push.recurseSubmodules", "no"),
     ("interactive.diffFilter", "cat"),
@@ -104,6 +110,14 @@ _FREE: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"remote\..*\.(?:uploadpack|receivepack|vcs)"), _FALSE),
     (re.compile(r"remote\..*\.mirror"), "false"),
     (re.compile(r"submodule\..*\.update"), "checkout"),
+    # Where files are written, and under which names, is for the words of a command to say.
+    (re.compile(r"format\.outputdirectory"), "."),
+    (re.compile(r"format\.suffix"), ".patch"),
+    (re.compile(r"http\.(?:.*\.)?savecookies"), "false"),
+    (re.compile(r"http\.(?:.*\.)?cookiefile"), ""),
+    (re.compile(r"init\.templatedir"), ""),
+    (re.compile(r"pager\..+"), "false"),
+    (re.compile(r"help\.autocorrect"), "0"),
 ]
 # What sets up branches, remotes and parts writes them into the settings; so does what moves a part.
 _SETTING = {"branch", "checkout", "init", "mv", "remote", "submodule", "switch", "worktree"}
@@ -155,12 +169,15 @@ class GitGuard:
         `found` are the settings in use; those that come `last` hold against all others.
 
         Raises:
-            CommandExecutionError: They would have git rewrite or delete what others have.
+            CommandExecutionError: They would have git do more than its words say.
         """
         refuse_forced_pushes(stage, found)
+        refuse_groups(stage, found)
+        refuse_merge_options(stage, found)
+        instead = without_files_elsewhere(self._root, stage, found)
         ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(self._root))
         disarmed = _disarmed(name for name, _ in found)
-        settings = _as_variables([*_SETTINGS, *self._own, *disarmed, *(last or [])])
+        settings = _as_variables([*_SETTINGS, *self._own, *disarmed, *instead, *(last or [])])
         return [*_VARIABLES, ceiling, *settings, *_without_repository(stage)]
 
     async def settings_in_use(self, stage: Stage) -> Pairs:
@@ -174,6 +191,8 @@ class GitGuard:
         await asyncio.to_thread(refuse_old_remotes, self._root, stage)
         if stage.profile is not Profile.READ:
             await asyncio.to_thread(refuse_links, self._root, stage.folder)
+            plan = (self._root, stage.folder, _action(stage), stage.argv)
+            await asyncio.to_thread(refuse_foreign_plans, *plan)
         if self._look is None:
             return []
         listing = Stage((_GIT, *_LISTING), Profile.READ, folder=stage.folder)

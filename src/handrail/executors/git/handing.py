@@ -2,8 +2,9 @@
 
 The box gets the name of a pipe, in which there is nothing; all that git starts has that name. Who
 opens it waits, and we look who that is: the helper of the program by which git talks to remotes,
-with nobody but git between it and the command that was approved. Only then the credential goes into
-the pipe. Whoever else opens it ends the matter, and nobody gets anything any more.
+on its way to the address that was approved, with nobody but git between it and the command, and git
+does there what the command needs. Only then the credential goes into the pipe. Whoever else opens
+it ends the matter, and nobody gets anything any more.
 """
 
 import functools
@@ -13,8 +14,10 @@ import subprocess
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from itertools import takewhile
 from typing import NamedTuple
 
+from handrail.core.errors import CommandExecutionError
 from handrail.executors.git.credentials import Credential, Remote
 from handrail.executors.programs import SEARCH_PATH
 from handrail.executors.tree import descendants, parent_of
@@ -24,6 +27,9 @@ _EXEC_PATH_SECONDS = 5.0
 _MOST_BETWEEN = 16
 _CARRIERS = ("env", "nice", "timeout")
 _TRANSPORTS = ("git-remote-http", "git-remote-https")
+_MOST_BYTES_OF_WORDS = 1 << 17
+# What one git has another do, on the way to a remote; all else it does by itself.
+_ON_THE_WAY = {"pull": ("fetch", "pull")}
 
 Identity = tuple[int, int]
 
@@ -47,15 +53,15 @@ NO_CREDENTIAL = HandIn([], (), _nothing)
 
 
 @contextmanager
-def handed_in(credential: Credential, remote: Remote) -> Generator[HandIn]:
-    """Have git find it, once, and for this host alone, while the block runs."""
+def handed_in(credential: Credential, remote: Remote, action: str) -> Generator[HandIn]:
+    """Have git find it, once, while it does what it is for, for this address alone."""
     reading, writing = os.pipe2(os.O_CLOEXEC)
     try:
         # It can be opened by this, and not read: as yet there is no reader.
         name = os.open(f"/proc/self/fd/{reading}", os.O_PATH | os.O_CLOEXEC)
     finally:
         os.close(reading)
-    counter = _Counter(credential.lines, writing)
+    counter = _Counter(credential.lines, writing, _Errand(remote, action))
     try:
         helper = f'!f() {{ test "$1" = get && cat /dev/fd/{name}; }}; f'
         settings = [(f"credential.{remote.url}.helper", helper)]
@@ -65,10 +71,35 @@ def handed_in(credential: Credential, remote: Remote) -> Generator[HandIn]:
         os.close(name)
 
 
+class _Errand(NamedTuple):
+    """What git is to do, and where."""
+
+    remote: Remote
+    action: str
+
+    def is_told(self, words: Sequence[Sequence[str]]) -> bool:
+        """Whether these are the words of processes, from git's transport up, that are on it."""
+        transport, *above = words
+        names = [_action(one) for one in above]
+        # By git, the transport is started as one of its commands, with the same words.
+        if names and f"git-{names[0]}" in _TRANSPORTS and above[0][2:] == transport[1:]:
+            names = names[1:]
+        wanted = _ON_THE_WAY.get(self.action, (self.action,))
+        return self._leads_there(transport) and tuple(names) == wanted
+
+    def _leads_there(self, transport: Sequence[str]) -> bool:
+        try:
+            there = Remote.of(transport[2]) if len(transport) == 3 else None
+        except CommandExecutionError:
+            return False
+        return there is not None and (there.url, there.path) == (self.remote.url, self.remote.path)
+
+
 class _Counter:
     """Where it is handed out; it closes with the first who comes, whoever that is."""
 
-    def __init__(self, lines: bytes, writing: int):
+    def __init__(self, lines: bytes, writing: int, errand: _Errand):
+        self._errand = errand
         self._lines = lines
         self._writing = writing
         self._over = threading.Event()
@@ -100,20 +131,20 @@ class _Counter:
                 return
         # Who has ended meanwhile, or cannot be looked at, gets nothing.
         with suppress(OSError, ValueError, LookupError, subprocess.SubprocessError):
-            if _is_git_alone(first, _identity(f"/proc/self/fd/{self._writing}")):
+            if _is_git_alone(first, _identity(f"/proc/self/fd/{self._writing}"), self._errand):
                 os.write(self._writing, self._lines)
         self.close()
 
 
-def _is_git_alone(first: int, pipe: Identity) -> bool:
-    """Whether all who have opened a pipe were sent by the command of a box.
+def _is_git_alone(first: int, pipe: Identity, errand: _Errand) -> bool:
+    """Whether all who have opened a pipe were sent by the command of a box, for its errand.
 
     Raises:
         OSError: Nobody can tell.
     """
     inside = [pid for pid in descendants(first) if pid != first]
     readers = [pid for pid in inside if _has_opened(pid, pipe)]
-    return bool(readers) and all(_is_sent_by_git(pid, first) for pid in readers)
+    return bool(readers) and all(_is_sent_by_git(pid, first, errand) for pid in readers)
 
 
 def _has_opened(pid: int, pipe: Identity) -> bool:
@@ -136,7 +167,7 @@ def _is_name(pid: int, fd: str) -> bool:
     return bool(int(rows["flags"], 8) & os.O_PATH)
 
 
-def _is_sent_by_git(reader: int, first: int) -> bool:
+def _is_sent_by_git(reader: int, first: int, errand: _Errand) -> bool:
     """Whether it is the helper of git's transport, which the command itself has led to."""
     above = [*_up_to(reader, first)]
     if len(above) < 4 or parent_of(str(above[-1])) != first or above[-1] != _command(first):
@@ -144,9 +175,33 @@ def _is_sent_by_git(reader: int, first: int) -> bool:
     kinds = _programs()
     programs = [_identity(f"/proc/{pid}/exe") for pid in above]
     wanted = (kinds.readers, kinds.shells, kinds.transports)
-    return all(one in kind for one, kind in zip(programs, wanted, strict=False)) and all(
-        one in kinds.gits | kinds.carriers for one in programs[len(wanted) :]
-    )
+    if not all(one in kind for one, kind in zip(programs, wanted, strict=False)):
+        return False
+    further = programs[len(wanted) :]
+    gits = [*takewhile(kinds.gits.__contains__, further)]
+    # Only what was approved can start git by another program; below it git is alone.
+    if not gits or not kinds.carriers.issuperset(further[len(gits) :]):
+        return False
+    told = above[len(wanted) - 1 : len(wanted) + len(gits)]
+    return errand.is_told([_words(pid) for pid in told])
+
+
+def _words(pid: int) -> list[str]:
+    """By which a process was started; those of git's own programs are what they do.
+
+    Raises:
+        ValueError: They are too many to be looked at.
+    """
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        content = file.read(_MOST_BYTES_OF_WORDS + 1)
+    if len(content) > _MOST_BYTES_OF_WORDS:
+        raise ValueError
+    return [os.fsdecode(word) for word in content.split(b"\0")[:-1]]
+
+
+def _action(words: Sequence[str]) -> str:
+    """None of the flags that are let stand in front of it has a value."""
+    return next((word for word in words[1:] if not word.startswith("-")), "")
 
 
 def _up_to(pid: int, first: int) -> Iterator[int]:

@@ -4,6 +4,7 @@ To ask it runs nothing and reaches nobody. Where more than one address could be 
 """
 
 import re
+import secrets
 from collections.abc import Awaitable, Callable
 
 from handrail.core.box import Profile
@@ -23,6 +24,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 _SSH = re.compile(r"(?:git\+)?ssh(?:\+git)?://.*|[^\s/:@-][^\s/:@]*@[^\s/:]+:.*", re.DOTALL)
 _MANY = frozenset({"--all", "--multiple"})
 _DEFAULT = "origin"
+_TO_PUSH = " (push)"
 # What stands behind these is their value.
 _WITH_VALUE = frozenset(
     [
@@ -53,12 +55,19 @@ class RemoteFinder:
         named = await self._named(words, stage.folder)
         if not named and sub != "clone" and (unknown := _first_operand(words)):
             raise _unclear(f"{visible(unknown)} is no remote of this repository")
-        if sub == _PUSHING:
-            return await self._pushed_to(named, stage.folder)
-        told = await self._ask(["ls-remote", "--get-url", *named], stage.folder)
         if sub == "clone" and not named:
             raise _unclear("it names none")
-        return _only(told)
+        if sub == _PUSHING:
+            found = await self._pushed_to(named, stage.folder)
+        else:
+            found = _only(await self._ask(["ls-remote", "--get-url", *named], stage.folder))
+        if named and _ADDRESS.fullmatch(named[0]) and found != named[0]:
+            raise CommandExecutionError(
+                f"the settings of this repository lead {_bare(named[0])} to {_bare(found)}"
+                " (url.*.insteadOf or pushInsteadOf); name the address that is meant, and take the"
+                " setting out"
+            )
+        return found
 
     async def _named(self, words: list[str], folder: str) -> list[str]:
         """The address or the remote that is named, at most one of them."""
@@ -68,13 +77,20 @@ class RemoteFinder:
             raise _unclear("more than one is named")
         if any(word.startswith("-") for word in named):
             raise _unclear("it has the name of a flag")
+        if any(word in remotes and _ADDRESS.fullmatch(word) for word in named):
+            raise _unclear("a remote has an address for its name")
         return named[:1]
 
     async def _pushed_to(self, named: list[str], folder: str) -> str:
         remote = named[0] if named else await self._own_push_remote(folder)
         if _ADDRESS.fullmatch(remote):
-            # What rewrites addresses for pushing only would be seen with remotes alone.
-            return _only(await self._ask(["ls-remote", "--get-url", remote], folder))
+            # What rewrites addresses for pushing only is seen with remotes alone; this one is made
+            # up for the question, and nobody can have settings for it.
+            name = f"asked-{secrets.token_hex(8)}"
+            rows = await self._ask(["-c", f"remote.{name}.url={remote}", "remote", "-v"], folder)
+            own = [row.removeprefix(f"{name}\t") for row in rows if row.startswith(f"{name}\t")]
+            pushed = [row.removesuffix(_TO_PUSH) for row in own if row.endswith(_TO_PUSH)]
+            return _only(pushed)
         if not _NAME.fullmatch(remote):
             raise _unclear("its name could be misread")
         return _only(await self._ask(["remote", "get-url", "--push", "--all", remote], folder))
@@ -82,8 +98,18 @@ class RemoteFinder:
     async def _own_push_remote(self, folder: str) -> str:
         shape = "--format=%(HEAD)%(push:remotename)"
         for row in await self._ask(["for-each-ref", shape, "refs/heads"], folder):
-            if row.startswith("*") and row[1:]:
-                return row[1:]
+            if row.startswith("*"):
+                return row[1:] or _DEFAULT
+        [branch] = await self._ask(["symbolic-ref", "--short", "HEAD"], folder)
+        # It has no commit yet.
+        for name in (
+            f"branch.{branch}.pushremote",
+            "remote.pushdefault",
+            f"branch.{branch}.remote",
+        ):
+            found = await self._ask(["config", "--default", "", "--get", name], folder)
+            if any(found):
+                return found[0]
         return _DEFAULT
 
     async def _ask(self, words: list[str], folder: str) -> list[str]:
@@ -101,6 +127,15 @@ def reaches_remote(stage: Stage) -> bool:
         and may_change_its_own(stage)
         and not REACHING.isdisjoint(stage.argv)
     )
+
+
+def action_of(stage: Stage) -> str:
+    """What it does with a remote.
+
+    Raises:
+        CommandExecutionError: It reaches none.
+    """
+    return _reaching(stage)[0]
 
 
 def _reaching(stage: Stage) -> tuple[str, list[str]]:
@@ -134,6 +169,11 @@ def _only(rows: list[str]) -> str:
     if len(rows) != 1 or not _ADDRESS.fullmatch(rows[0]):
         raise _unclear("git names no address, or several")
     return rows[0]
+
+
+def _bare(address: str) -> str:
+    """Without who goes there."""
+    return visible(re.sub(r"\A([^/]*//)[^/]*@", r"\1", address))
 
 
 def _unclear(why: str) -> CommandExecutionError:

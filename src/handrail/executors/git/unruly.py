@@ -20,6 +20,8 @@ _INCLUDING = "include.path"
 _PUSHED = re.compile(r"remote\..*\.push")
 # Programs of which all are run that are named anywhere.
 _ALL_RUN = "gc.recentobjectshook"
+_FETCHING = frozenset({"fetch", "pull"})
+_GROUP = "remotes."
 _OLD_REMOTES = ("remotes", "branches")
 
 
@@ -64,6 +66,22 @@ def refuse_forced_pushes(stage: Stage, settings: Pairs) -> None:
             raise CommandExecutionError(
                 f"the setting {name} of this repository has every push rewrite or delete what"
                 " others have; take it out, or push yourself"
+            )
+
+
+def refuse_groups(stage: Stage, settings: Pairs) -> None:
+    """Refuse a group of remotes that goes by the name of one, and would be fetched in its place.
+
+    Raises:
+        CommandExecutionError: There is one.
+    """
+    if _FETCHING.isdisjoint(stage.argv):
+        return
+    for name, _ in settings:
+        if name.removeprefix(_GROUP) in stage.argv and name.startswith(_GROUP):
+            raise CommandExecutionError(
+                f"the setting {visible(name)} of this repository has git fetch from other remotes"
+                " than the one that is named; take it out"
             )
 
 

@@ -1,0 +1,74 @@
+"""Files that the settings of a repository name for git to read: those of its workspace alone.
+
+What git reads there it may print, if only to say that it does not understand it.
+"""
+
+import os
+import re
+
+from handrail.core.errors import CommandExecutionError
+from handrail.core.stage import Stage
+from handrail.core.visible import visible
+from handrail.executors.git.repositories import is_among, place_of
+from handrail.executors.git.unruly import Pairs
+
+# Of these the last one named is read.
+_ONE = re.compile(
+    r"(?:core\.excludesfile|mailmap\.file|diff\.orderfile|commit\.template|format\.signaturefile"
+    r"|gpg\.ssh\.(?:allowedsigners|revocation)file)"
+)
+# Of these all are read that are named, by some commands.
+_ALL = {
+    "blame.ignorerevsfile": frozenset({"annotate", "blame"}),
+    "fsck.skiplist": frozenset({"fsck"}),
+    "fetch.fsck.skiplist": frozenset({"clone", "fetch", "pull", "submodule"}),
+}
+# The home of somebody, where git itself is kept, and what may or may not be there.
+_SPECIAL = ("~", "%(", ":(")
+_MERGING = frozenset({"merge", "pull"})
+_MERGE_OPTIONS = re.compile(r"branch\..*\.mergeoptions", re.DOTALL)
+_HARMLESS = re.compile(
+    r"--(?:no-)?(?:ff|commit|log|stat|summary|squash|signoff|verify|progress|autostash"
+    r"|rerere-autoupdate|overwrite-ignore)|--ff-only|--no-edit|-[nq]|--quiet"
+)
+
+
+def without_files_elsewhere(root: str, stage: Stage, settings: Pairs) -> Pairs:
+    """What takes the place of settings that name a file elsewhere.
+
+    Raises:
+        CommandExecutionError: Nothing can take the place of one.
+    """
+    place = place_of(root, stage.folder)
+    naming = [pair for pair in settings if pair[0] in _ALL or _ONE.fullmatch(pair[0])]
+    elsewhere = [(name, path) for name, path in naming if not _is_here(root, place, path)]
+    for name, path in elsewhere:
+        if not _ALL.get(name, frozenset[str]()).isdisjoint(stage.argv):
+            raise CommandExecutionError(
+                f"the setting {name} of this repository has git read a file that is not in the"
+                f" workspace ({visible(path)}); name one that is, or take the setting out"
+            )
+    return [(name, os.devnull) for name, _ in elsewhere if _ONE.fullmatch(name)]
+
+
+def refuse_merge_options(stage: Stage, settings: Pairs) -> None:
+    """Refuse words that the settings add to a merge, where they could read files or run programs.
+
+    Raises:
+        CommandExecutionError: There are some.
+    """
+    if _MERGING.isdisjoint(stage.argv):
+        return
+    for name, words in settings:
+        added = words.split() if _MERGE_OPTIONS.fullmatch(name) else ()
+        if not all(map(_HARMLESS.fullmatch, added)):
+            raise CommandExecutionError(
+                f"the setting {visible(name)} of this repository has git merge in a way of its own"
+                f" ({visible(words)}); take it out"
+            )
+
+
+def _is_here(root: str, place: str, path: str) -> bool:
+    if not path or path.startswith(_SPECIAL):
+        return not path
+    return is_among(os.path.realpath(os.path.join(place, path)), [root])

@@ -1,0 +1,126 @@
+"""Work of git that is under way: what it has written down to do next must be its own.
+
+A rebase keeps a plan in files, and goes on by them. A line of a plan can name any program, and so
+can some of the options that are kept beside it; whoever has planted a repository can have written
+them.
+"""
+
+import os
+import re
+import shlex
+import stat
+from collections.abc import Callable, Iterator, Sequence
+
+from handrail.core.errors import CommandExecutionError
+from handrail.core.visible import cut, visible
+from handrail.executors.git.repositories import GIT, folders_of, place_of
+from handrail.executors.git.settings import entries_of
+
+_GOING_ON = frozenset({"am", "cherry-pick", "pull", "rebase", "revert", ""})
+_ENDING = frozenset({"--abort", "--quit"})
+_MOST_BYTES = 1 << 20
+_MOST_CHARS = 80
+_END_OF_WORD = re.compile(r"[ \t\r]")
+_STEPS = frozenset(
+    [
+        *("pick", "p", "revert", "edit", "e", "reword", "r", "fixup", "f", "squash", "s"),
+        *("label", "l", "reset", "t", "merge", "m", "update-ref", "u"),
+        *("noop", "drop", "d", "break", "b"),
+    ]
+)
+# Others are programs that git looks for by such a name.
+_STRATEGIES = frozenset({"ort", "recursive", "resolve", "octopus", "ours", "subtree"})
+_STRATEGY = "options.strategy"
+_APPLYING = re.compile(
+    r"-[Cp][0-9]*|[0-9]+|--(?:whitespace|directory|exclude|include)=.*|--reject"
+    r"|--ignore-(?:space-change|whitespace)",
+    re.DOTALL,
+)
+
+
+def refuse_foreign_plans(root: str, folder: str, action: str, argv: Sequence[str]) -> None:
+    """Refuse to go on with what would run programs, or whose plan could be exchanged on the way.
+
+    Raises:
+        CommandExecutionError: It is so.
+    """
+    is_end = action != "" and tuple(argv[-2:-1]) == (action,) and argv[-1] in _ENDING
+    if action not in _GOING_ON or is_end:
+        return
+    inside = next(folders_of(f"{place_of(root, folder)}/{GIT}"), None)
+    for name, foreign in _KEPT.items() if inside is not None else ():
+        path = f"{inside}/{name}"
+        text = _text(path)
+        for number, line in foreign(text) if text is not None else ():
+            words = cut(visible(line.strip()), _MOST_CHARS)
+            raise _refused(path, f"line {number} ({words}) could have it run any program")
+
+
+def _foreign_steps(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        # Where comments have another sign, git refuses these lines; it takes them for no step.
+        step = line.lstrip(" \t")
+        if step and step[0] not in "#\r" and _END_OF_WORD.split(step, 1)[0] not in _STEPS:
+            yield number, line
+
+
+def _foreign_strategies(text: str) -> Iterator[tuple[int, str]]:
+    if text.strip() not in _STRATEGIES:
+        yield 1, text
+
+
+def _foreign_options(text: str) -> Iterator[tuple[int, str]]:
+    try:
+        found = [value or "" for name, value in entries_of(text) if name == _STRATEGY]
+    except ValueError:
+        found = [text]
+    yield from ((1, value) for value in found if value not in _STRATEGIES)
+
+
+def _foreign_words(text: str) -> Iterator[tuple[int, str]]:
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        words = [text]
+    yield from ((1, word) for word in words if not _APPLYING.fullmatch(word))
+
+
+_KEPT: dict[str, Callable[[str], Iterator[tuple[int, str]]]] = {
+    "rebase-merge/git-rebase-todo": _foreign_steps,
+    "rebase-merge/strategy": _foreign_strategies,
+    "rebase-apply/apply-opt": _foreign_words,
+    "sequencer/todo": _foreign_steps,
+    "sequencer/opts": _foreign_options,
+}
+
+
+def _text(path: str) -> str | None:
+    """What a file holds; None if there is none.
+
+    Raises:
+        CommandExecutionError: It is no plain file, or is reached by a link.
+    """
+    folder = os.path.dirname(path)
+    try:
+        if os.path.islink(folder):
+            raise _refused(path, "that is reached by a link")
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _refused(path, f"that cannot be read: {error.strerror}") from None
+    with open(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise _refused(path, "that is no file")
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES or b"\0" in content:
+        raise _refused(path, "that is too large, or holds a zero byte")
+    return content.decode(errors="surrogateescape")
+
+
+def _refused(path: str, why: str) -> CommandExecutionError:
+    name = visible(path[path.rfind(f"/{GIT}/") + 1 :])
+    return CommandExecutionError(
+        f"git would go on by {name}, and {why}; end it with --abort (`git rebase --abort`), or look"
+        " at that file and go on yourself"
+    )
