@@ -243,3 +243,19 @@ def test_settings_of_package_managers_come_by_no_variable(name: str) -> None:
 def test_a_list_of_packages_is_bound_and_asked_for_each_time(line: str) -> None:
     assert files_run_by(line) == {"req.txt"}
     assert not is_grantable(line)
+
+
+@pytest.mark.parametrize("start", ["python3", "python3 -I", "uv run python"])
+@pytest.mark.parametrize(
+    "words", ["-X pycache_prefix=x", "-Xpycache_prefix=x", "-X pycache_prefix"]
+)
+def test_python_takes_compiled_code_from_no_other_folder(start: str, words: str) -> None:
+    assert risk_of(f"{start} {words} -m pip list") is FORBIDDEN
+    assert risk_of(f"{start} {words} a.py") is FORBIDDEN
+
+
+def test_what_python_is_told_apart_from_flags_is_known_or_asked_about_each_time() -> None:
+    assert is_grantable("python3 -X dev a.py")
+    assert risk_of("python3 -X presite=x a.py") is HIGH
+    assert not is_grantable("python3 -X presite=x a.py")
+    assert risk_of("python3 pycache_prefix.py") is RiskLevel.MEDIUM

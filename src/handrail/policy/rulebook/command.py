@@ -11,6 +11,8 @@ from handrail.core.risk import Layer, RiskLevel
 from handrail.policy.rulebook.globs import fold
 from handrail.policy.rulebook.lexicon import Lexicon
 
+_MOST_TEXT_CHARS = 4_000
+
 
 class Text(StrEnum):
     """Which of a command's operands are text, such as a pattern, and never name a file."""
@@ -169,6 +171,11 @@ class CommandRule:
 
     def takes_path(self, flag: str) -> bool:
         return flag in self.paths or flag in self.named_paths
+
+    def is_plain(self, text: str) -> bool:
+        """Whether a text is of the kind that is known to be harmless."""
+        is_short = len(text) <= _MOST_TEXT_CHARS
+        return self.plain is None or (is_short and self.plain.fullmatch(text) is not None)
 
     def raised_by(self, word: str) -> Sequence[Raise]:
         """Every reason in a flag or an operand. What a flag could be short for counts as well."""

@@ -45,8 +45,6 @@ from handrail.policy.rulebook.spelling import (
     refusal_of_a_shells,
 )
 
-_MOST_TEXT_CHARS = 4_000
-
 
 class Line:
     """The words behind a command's name, under one rule. The first stands at `at` in the line."""
@@ -284,8 +282,8 @@ class Line:
             self._note_unknown(self._operands[most], self._rule.beyond)
 
     def _check_plain(self, text: str) -> None:
-        plain = self._rule.plain
-        if plain is not None and (len(text) > _MOST_TEXT_CHARS or not plain.fullmatch(text)):
+        if not self._rule.is_plain(text):
+            self._raise_on([text])
             self._note_unknown(text)
 
     def _note_unknown(self, word: str, reason: str = "") -> None:
