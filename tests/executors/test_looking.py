@@ -110,6 +110,50 @@ async def test_a_script_that_has_changed_is_not_run(
     assert await rerun(executor, line, change) == changed(f"the file {file}")
 
 
+@pytest.mark.parametrize("folder", ["src", "[slug]", "x.y"])
+@pytest.mark.parametrize(
+    ("file", "bound"),
+    [
+        ("a/b/__init__.py", "a/b/__init__.py"),
+        ("a/b/c/__init__.py", "a/b/c/__init__.py"),
+        ("a/b/c.cpython-311-x86_64-linux-gnu.so", "a/b/c.*.so"),
+        ("a/b/__pycache__/c.cpython-311.opt-1.pyc", "a/b/__pycache__/c.*.pyc"),
+        ("a/__pycache__/__init__.cpython-312.pyc", "a/__pycache__/__init__.*.pyc"),
+        ("a/b/c/__pycache__/__main__.cpython-311.pyc", "a/b/c/__pycache__/__main__.*.pyc"),
+    ],
+)
+async def test_a_module_is_not_run_by_what_came_to_lie_on_the_way_to_it(
+    executor: CommandExecutor, root: Path, folder: str, file: str, bound: str
+) -> None:
+    (root / folder).mkdir(exist_ok=True)
+
+    def change() -> None:
+        (root / folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (root / folder / file).write_text("print('two')\n")
+
+    said = await rerun(executor, f"cd '{folder}' && python3 -m a.b.c", change)
+    assert said == changed(f"the file {folder}/{bound}")
+
+
+async def test_what_python_keeps_of_a_module_is_bound_by_what_it_holds(
+    executor: CommandExecutor, root: Path, system: Path
+) -> None:
+    program(system / "uv", "echo ran")
+    kept = root / "[w]" / "__pycache__" / "app.cpython-311.pyc"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(b"one")
+    said = await rerun(
+        executor, "uv run --directory '[w]' python3 -m app", lambda: kept.write_bytes(b"two")
+    )
+    assert said == changed("the file [[]w]/__pycache__/app.*.pyc")
+
+
+async def test_of_a_pattern_with_an_escape_nobody_says_that_it_is_bound(root: Path) -> None:
+    looker = CommandLooker(str(root), ProgramFinder(str(root)), {})
+    stage = Stage(("true",), Profile.READ, scripts=(ScriptFile("a\\b/x.*.pyc", is_pattern=True),))
+    assert looker.look([stage]).steps[0].files[0].sort is FileSort.UNREAD
+
+
 async def test_a_script_changed_and_changed_back_is_what_it_was(
     executor: CommandExecutor, root: Path
 ) -> None:

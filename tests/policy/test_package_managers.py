@@ -186,6 +186,11 @@ def test_a_tool_of_pythons_own_takes_no_module_of_the_workspace(line: str) -> No
     assert stage.profile is Profile.NET
 
 
+def test_a_module_that_could_be_taken_for_a_pattern_is_asked_about() -> None:
+    assert risk_of("python3 -m app") is RiskLevel.MEDIUM
+    assert risk_of("python3 -m [a]pp") is HIGH
+
+
 def test_to_run_a_module_is_no_class() -> None:
     assert not is_grantable("python -m web.app")
 

@@ -145,11 +145,22 @@ class _Look:
         if not script.is_pattern:
             found = self._file(script.path)
             return found if found.sort is not FileSort.FOLDER else self._within(found)
+        return self._fitting(script.path, os.path.normpath(folder))
+
+    def _fitting(self, pattern: str, folder: str) -> SeenFile:
+        """The files for which a pattern stands; whatever the folder's own name, it is none."""
+        own = pattern.removeprefix(f"{folder}/")
+        start = "." if own == pattern else folder
+        if "\\" in own:
+            return SeenFile(pattern, FileSort.UNREAD, "unclear")
         try:
-            names = expand(self._root_fd, ".", script.path)
+            names = expand(self._root_fd, start, own)
         except CommandExecutionError:
-            return SeenFile(script.path, FileSort.UNREAD, "too many")
-        return self._several(script.path, [self._file(name.removeprefix("./")) for name in names])
+            return SeenFile(pattern, FileSort.UNREAD, "too many")
+        found = [self._file(os.path.normpath(os.path.join(start, name))) for name in names]
+        if [file.sort for file in found] == [FileSort.ABSENT]:
+            return replace(found[0], path=pattern)
+        return self._several(pattern, found)
 
     def _within(self, folder: SeenFile) -> SeenFile:
         """What a folder holds that is run: which of it comes to be run, only the program knows."""

@@ -13,6 +13,7 @@ from handrail.core.sight import tell_differing
 from handrail.core.stage import Stage, pipelines
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject
+from handrail.policy.rulebook.modules import is_of_several
 from handrail.policy.validators.scripts import ScriptValidator, Spelt
 from handrail.tools.command_files import check_files
 from handrail.tools.command_landings import look_at_landings
@@ -168,7 +169,8 @@ async def _names_in(hands: Hands, stages: Sequence[Stage]) -> Names:
 
 
 def _with_scripts(stage: Stage, spelt: Spelt) -> Stage:
-    if not stage.patterns or any(script.is_pattern for script in stage.scripts):
+    told = [script for script in stage.scripts if not is_of_several(script.path)]
+    if not stage.patterns or any(script.is_pattern for script in told):
         return stage
     further = spelt.validator.stage_of(spelt.command, spelt.args).scripts
     return stage._replace(scripts=tuple(dict.fromkeys((*stage.scripts, *further))))

@@ -255,6 +255,7 @@ class Line:
         rest = self._take_rest()
         self._module = name
         self._scripts += files_of_module(name)
+        self._findings += hidden_in(self._rule_name, self._title, [name])
         if self._run_by.knows(name):
             self._inner.append(read_module(self._title, [name, *rest], at, self._run_by))
         else:

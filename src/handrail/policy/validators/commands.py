@@ -17,6 +17,7 @@ from handrail.core.risk import Finding, RiskLevel, forbidden, worst
 from handrail.core.sight import fact_of, run_by_fact_of
 from handrail.core.stage import ScriptFile, Stage
 from handrail.policy.rulebook.command_line import read_line
+from handrail.policy.rulebook.modules import is_of_several
 from handrail.policy.rulebook.reading import FileWord, Reading, in_full, shown
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.rulebook.writes import judge_write
@@ -66,7 +67,7 @@ class CommandValidator:
             ScriptFile(path, is_pattern=is_pattern, is_program=_is_own(word, command))
             for word in reading.scripts
             if not _is_within(word, patterns) and (path := self._plain_path(word)) is not None
-            for is_pattern in [any(word == one or word.endswith(f"/{one}") for one in patterns)]
+            for is_pattern in [_is_pattern(word, patterns)]
         ]
         return Stage(
             reading.argv,
@@ -223,6 +224,11 @@ class CommandValidator:
 
 def _is_within(word: str, patterns: Collection[str]) -> bool:
     return any(f"/{one.rstrip('/')}/" in f"/{word}" for one in patterns)
+
+
+def _is_pattern(word: str, patterns: Collection[str]) -> bool:
+    is_told = any(word == one or word.endswith(f"/{one}") for one in patterns)
+    return is_told or is_of_several(word)
 
 
 def _is_own(word: str, command: str) -> bool:
