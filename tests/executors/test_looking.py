@@ -415,7 +415,64 @@ async def test_an_interpreter_of_the_workspace_is_bound_however_it_is_named(
 
 @pytest.mark.parametrize(
     "first_line",
-    ["#!/usr/bin/env -S A=1 ./interp", "#!/usr/bin/env -i sh", "#!", "#!/usr/bin/env -S 'sh'"],
+    [
+        *("#!/bin/sh ./other", "#!/bin/sh other", "#!/usr/bin/nice ./other"),
+        *("#!/usr/bin/env -S A=1 ./other", "#!/usr/bin/env\t-S\tA=./other sh"),
+        *("#!/usr/bin/env -S python3 -X dev ./other", "#!/usr/bin/env -S 'sh' './other'"),
+        *("#!/usr/bin/env -iS ./other", "#!/bin/bash --rcfile=./other", "#!/usr/bin/awk -f./other"),
+        *("#!/usr/bin/make -C src ./other", "#!./middle", "#!/bin/sh ./middle", "#!./env sh"),
+    ],
+)
+@pytest.mark.parametrize("line", ["./tool", "nice ./tool", "ls | ./tool"])
+async def test_every_file_that_a_first_line_names_is_bound(
+    executor: CommandExecutor, root: Path, first_line: str, line: str
+) -> None:
+    program(root / "other", "echo good")
+    program(root / "env", "echo good")
+    (root / "middle").write_text("#!/bin/sh ./other\n")
+    (root / "tool").write_text(f"{first_line}\n")
+    for name in ("middle", "tool"):
+        (root / name).chmod(0o755)
+
+    def change() -> None:
+        program(root / "other", "echo other")
+        program(root / "env", "echo other")
+
+    assert "what runs" in await rerun(executor, line, change)
+
+
+@pytest.mark.parametrize(
+    "first_line",
+    [
+        *(
+            "#!/bin/sh",
+            "#!/bin/sh -eu",
+            "#!/usr/bin/env python3",
+            "#! /usr/bin/env -S python3 -u -B",
+        ),
+        *("#!/usr/bin/python3 -I", "#!/usr/bin/awk -f", "#!/usr/bin/env bash", "#!./run.sh -x"),
+    ],
+)
+async def test_an_ordinary_first_line_can_be_let_pass_for_good(
+    executor: CommandExecutor, root: Path, first_line: str
+) -> None:
+    (root / "tool").write_text(f"{first_line}\n")
+    (root / "tool").chmod(0o755)
+    kind = CommandValidator(str(root)).class_of("./tool")
+    assert kind is not None
+
+    assert kind.bind((await executor.look(stages_of(root, "./tool"))).facts) is not None
+
+
+@pytest.mark.parametrize(
+    "first_line",
+    [
+        *("#!/usr/bin/env -S A=1 ./interp", "#!/usr/bin/env -i sh", "#!", "#!/usr/bin/env -S 'sh'"),
+        *("#!/bin/sh ./interp", "#!/usr/bin/env -S python3 -m interp", "#!/usr/bin/make"),
+        *("#!/usr/bin/env -S uv run --script", "#!/bin/sh -e ./interp", "#!/usr/bin/env sh x"),
+        *("#!/bin/sh\r", "#!/bin/sh\0", "#!/bin/sh \0./interp", f"#!/bin/sh {'x' * 300}"),
+        *("#!/usr/bin/awk -finterp", "#!/bin/bash --rcfile=interp", "#!/usr/bin/not-installed"),
+    ],
 )
 async def test_where_it_is_unclear_who_runs_it_nothing_is_let_pass_for_good(
     executor: CommandExecutor, root: Path, first_line: str

@@ -64,7 +64,7 @@ class CommandValidator:
         """
         reading = read_line(self.rules.command_list, [command, *args])
         scripts = [
-            ScriptFile(path, is_pattern=is_pattern, is_program=_is_own(word, command))
+            ScriptFile(path, is_pattern=is_pattern, is_program=_is_own(word, reading.programs))
             for word in reading.scripts
             if not _is_within(word, patterns) and (path := self._plain_path(word)) is not None
             for is_pattern in [_is_pattern(word, patterns)]
@@ -231,9 +231,9 @@ def _is_pattern(word: str, patterns: Collection[str]) -> bool:
     return is_told or is_of_several(word)
 
 
-def _is_own(word: str, command: str) -> bool:
-    """Whether this is the program itself, one of the workspace."""
-    return word == command and "/" in command
+def _is_own(word: str, programs: Collection[str]) -> bool:
+    """Whether this is one of the programs themselves, by its path in the workspace."""
+    return "/" in word and word in programs
 
 
 def _facts_of(script: ScriptFile) -> Iterator[str]:
