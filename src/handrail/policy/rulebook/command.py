@@ -79,6 +79,7 @@ class CommandRule:
     options_first: bool = False
     writes: bool = False
     suffixes: frozenset[str] = frozenset()
+    looks_only: bool = False
     broad: bool = False
     broad_on: tuple[str, ...] = ()
     profile: Profile | None = None

@@ -24,7 +24,7 @@ _KEYS = (
     *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
     *("script", "script_flags", "script_endings", "obeys", "obeys_in", "free_with", "runs"),
     *("unseen", "runs_after", "replaces", "runs_named", "sub", "other", "strict", "clusters"),
-    *("letters", "leading", "shared", "scripts_with"),
+    *("letters", "leading", "shared", "scripts_with", "looks_only"),
     *(
         "options_first",
         "writes",
@@ -41,7 +41,7 @@ _KEYS = (
 _NOT_FOR_PROJECTS = (
     *("plain", "profile", "before", "after", "after_one", "script", "script_flags", "obeys"),
     *("script_endings", "obeys_in", "runs", "runs_after", "runs_named", "unseen", "replaces"),
-    "scripts_with",
+    *("scripts_with", "looks_only"),
 )
 _HANDS_ITS_WORDS_ON = ("runs", "runs_after", "runs_named", "last", "options_first")
 _UNKNOWN = "is on the list, but nothing more is known of it"
@@ -68,8 +68,7 @@ def _read_rule(
     examples: tuple[tuple[str, RiskLevel], ...] | None,
     binds: tuple[tuple[str, tuple[str, ...]], ...] = (),
 ) -> CommandRule:
-    row.allow_keys(*_KEYS, *(() if examples is None else ("examples", "binds")))
-    _refuse_what_is_out_of_place(row)
+    _refuse_what_is_out_of_place(row, () if examples is None else ("examples", "binds"))
     names, risk = _names(row), _risk(row, "risk", RiskLevel.HIGH)
     return CommandRule(
         names=frozenset(names),
@@ -112,6 +111,7 @@ def _read_rule(
         options_first=_typed(row, "options_first", bool) is True,
         writes=_typed(row, "writes", bool) is True,
         suffixes=_words(row, "suffixes"),
+        looks_only=_looks_only(row),
         broad=_typed(row, "broad", bool) is True,
         broad_on=tuple(row.texts("broad_on", [])),
         profile=_profile(row, risk),
@@ -122,6 +122,16 @@ def _read_rule(
         binds=binds,
         layer=row.layer,
     )
+
+
+def _looks_only(row: RuleRow) -> bool:
+    told = _typed(row, "looks_only", bool) is True
+    raises = rows_of(row.values, "raise", row.where, row.layer)
+    is_refused = any(one.values.get("to") == "forbidden" for one in raises)
+    does_more = is_refused or not {"writes", "operands", "plain"}.isdisjoint(row.values)
+    if told and (does_more or row.values.get("risk") != "low"):
+        raise row.refuse("looks_only is for what is low, writes nothing and is never refused")
+    return told
 
 
 def _names(row: RuleRow) -> list[str]:
@@ -159,7 +169,8 @@ def _with_flags_of(row: RuleRow, sub: CommandRule) -> CommandRule:
     )
 
 
-def _refuse_what_is_out_of_place(row: RuleRow) -> None:
+def _refuse_what_is_out_of_place(row: RuleRow, further: Sequence[str]) -> None:
+    row.allow_keys(*_KEYS, *further)
     for key in _NOT_FOR_PROJECTS:
         if key in row.values and row.layer is Layer.PROJECT:
             raise row.refuse(f"{key} is for the operator's file; leave it out")
