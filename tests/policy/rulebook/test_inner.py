@@ -102,6 +102,13 @@ def test_what_may_do_more_than_look_is_asked_about_with_words_from_elsewhere(lin
     assert risk_of(line) is HIGH
 
 
+@pytest.mark.parametrize("line", ["tar cf a.tar {} +", "zip a.zip {} +", "env tar cf a.tar {} ;"])
+def test_what_a_list_says_is_found_may_be_a_flag(line: str) -> None:
+    assert risk_of(f"find . -exec {line}") is HIGH
+    assert risk_of(f"find -files0-from list -exec {line}") is FORBIDDEN
+    assert risk_of(f"find . -name x -files0-from list -execdir {line}") is FORBIDDEN
+
+
 def test_what_is_refused_with_one_word_is_so_with_words_that_nobody_has_seen() -> None:
     assert risk_of("xargs date +%s") is FORBIDDEN
 

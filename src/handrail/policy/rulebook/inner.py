@@ -15,6 +15,8 @@ FOUND = "{}"
 UNSEEN = "{...}"
 # Flags of find behind which a command runs in the folder of each thing that is found.
 ELSEWHERE = frozenset({"-execdir", "-okdir"})
+# With these it begins where a file says, and not where its words do.
+_LISTING = frozenset({"-files0-from"})
 _OF_GLOBS = frozenset("*?[{(")
 _PLACEHOLDER = re.compile(r"[^a-z0-9.=/-]+")
 
@@ -110,9 +112,9 @@ def if_found(rule: CommandRule, words: Sequence[str], files: Sequence[str]) -> R
     return RiskLevel.LOW if is_read or rule.looks_only else RiskLevel.HIGH
 
 
-def further_words(rule: CommandRule) -> tuple[str, ...]:
-    """What stands for all that it hands on unseen."""
-    return (UNSEEN,) if rule.unseen else ()
+def further_words(words: Sequence[str], rule: CommandRule) -> tuple[str, ...]:
+    """What stands for all that it hands on unseen; names out of a list can be flags."""
+    return (UNSEEN,) if rule.unseen or not _LISTING.isdisjoint(words) else ()
 
 
 def unclear_scripts(reading: Reading, *, is_elsewhere: bool) -> list[str]:

@@ -240,7 +240,7 @@ class Line:
         """Read the words just taken, behind which we stand, as a command with further words."""
         if not argv:
             return
-        further = further_words(self._rule)
+        further = further_words(self._words, self._rule)
         self._findings += unseen_commands(self._title, self._placeholders, argv[0])
         argv = [unseen_in(word, self._placeholders) for word in argv]
         at = self._at + self._next - len(argv)
