@@ -190,6 +190,10 @@ def test_which_files_a_pattern_is_nobody_has_seen() -> None:
         "env RUSTFLAGS=-Clinker=./x cargo build",
         "gcc -Wl,--plugi,./p.so a.c",
         "gcc -Xlinker --plugin -Xlinker ./p.so a.c",
+        "gcc -Wp,-fplugin=./x.so -c a.c",
+        "gcc -E -Wp,-MD,a.d,-fplugin=./x.so a.c",
+        "gcc -Xpreprocessor -fplugin=./x.so a.c",
+        "g++ -foffload-options=nvptx-none=-fplugin=./x.so a.cc",
     ],
 )
 def test_what_is_refused_is_so_by_a_variable_and_by_the_linker(line: str) -> None:
