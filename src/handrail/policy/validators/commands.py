@@ -154,12 +154,23 @@ class CommandValidator:
         )
         return list(dict.fromkeys(filter(None, paths)))
 
+    def path_of(self, word: str) -> str | None:
+        """Where a word leads from the root, if it names a file; None where that is elsewhere."""
+        return self._from_root(self._in_folder(word))
+
     def judge_landing(self, path: str, true_path: str) -> list[Finding]:
         """What a new file would be under its true name, where a link at `path` leads there."""
         return [
             replace(one, reason=f"{shown(path)} leads to {one.reason}")
             for one in self._check_kind(true_path, path.endswith("/"))
         ]
+
+    def judge_brought(self, path: str) -> list[Finding]:
+        """What a file of a folder would be that is put there as a whole; it is never refused."""
+        found = PathValidator(self.root, self.rules).validate_path(path, writing=True)
+        for rules in (self.rules.writes, self.rules.further_writes):
+            found += _of_a_known_kind(judge_write(path, rules))
+        return [replace(one, risk=min(one.risk, RiskLevel.HIGH)) for one in found]
 
     def judge_leading(
         self, command: str, args: Sequence[str], leading: Mapping[str, str]
