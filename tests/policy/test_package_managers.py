@@ -4,6 +4,8 @@ import pytest
 
 from handrail.core.box import Profile
 from handrail.core.risk import RiskLevel, worst
+from handrail.policy.rulebook.rules import default_rules
+from handrail.policy.rulebook.settings import PACKS
 from handrail.policy.validators.commands import CommandValidator
 from handrail.policy.validators.scripts import ScriptValidator
 
@@ -264,3 +266,20 @@ def test_what_python_is_told_apart_from_flags_is_known_or_asked_about_each_time(
     assert risk_of("python3 -X presite=x a.py") is HIGH
     assert not is_grantable("python3 -X presite=x a.py")
     assert risk_of("python3 pycache_prefix.py") is RiskLevel.MEDIUM
+
+
+@pytest.mark.parametrize("line", ["pip", "pip3", "python3 -m pip", "uv run pip"])
+@pytest.mark.parametrize(
+    "words", ["--python ./x list", "install --python=./x y", "show --pyth x y"]
+)
+def test_pip_is_run_by_no_other_program_than_the_one_that_is_named(line: str, words: str) -> None:
+    assert risk_of(f"{line} {words}") is FORBIDDEN
+
+
+def test_packs_bind_what_they_run() -> None:
+    packed = CommandValidator("/workspace", default_rules(PACKS))
+    bound = {script.path for script in packed.stage_of("npx", ["tsc", "--noEmit"]).scripts}
+    assert bound == {"node_modules/.bin/tsc", "package.json"}
+    assert [one.path for one in packed.stage_of("java", ["A.java"]).scripts] == ["A.java"]
+    assert packed.class_of("java", ["-cp", "lib", "A.java"]) is None
+    assert packed.class_of("npx", ["tsc"]) is None

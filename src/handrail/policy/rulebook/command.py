@@ -59,6 +59,7 @@ class CommandRule:
     script_flags: frozenset[str] = frozenset()
     scripts_with: frozenset[str] = frozenset()
     script_endings: tuple[str, ...] = ()
+    runs_from: tuple[str, ...] = ()
     obeys: tuple[str, ...] = ()
     obeys_in: frozenset[str] = frozenset()
     plain: re.Pattern[str] | None = None
@@ -160,7 +161,7 @@ class CommandRule:
     @property
     def binds_files(self) -> bool:
         """Whether it or a subcommand runs or obeys files that can be told from its words."""
-        own = self.script or self.script_flags or self.obeys
+        own = self.script or self.script_flags or self.obeys or self.runs_from
         return bool(own) or any(sub.binds_files for sub in self.subs)
 
     @property

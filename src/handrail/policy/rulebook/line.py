@@ -243,6 +243,7 @@ class Line:
         further = further_words(self._words, self._rule)
         self._findings += unseen_commands(self._title, self._placeholders, argv[0])
         argv = [unseen_in(word, self._placeholders) for word in argv]
+        self._scripts += [f"{folder}/{argv[0]}" for folder in self._rule.runs_from]
         at = self._at + self._next - len(argv)
         read = self._run_by.read([*argv, *further], at)
         self._findings += handed_on(self._rule_name, self._title, argv, further, read)
