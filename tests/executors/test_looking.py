@@ -110,6 +110,50 @@ async def test_a_script_that_has_changed_is_not_run(
     assert await rerun(executor, line, change) == changed(f"the file {file}")
 
 
+@pytest.mark.parametrize("folder", ["src", "[slug]", "x.y"])
+@pytest.mark.parametrize(
+    ("file", "bound"),
+    [
+        ("a/b/__init__.py", "a/b/__init__.py"),
+        ("a/b/c/__init__.py", "a/b/c/__init__.py"),
+        ("a/b/c.cpython-311-x86_64-linux-gnu.so", "a/b/c.*.so"),
+        ("a/b/__pycache__/c.cpython-311.opt-1.pyc", "a/b/__pycache__/c.*.pyc"),
+        ("a/__pycache__/__init__.cpython-312.pyc", "a/__pycache__/__init__.*.pyc"),
+        ("a/b/c/__pycache__/__main__.cpython-311.pyc", "a/b/c/__pycache__/__main__.*.pyc"),
+    ],
+)
+async def test_a_module_is_not_run_by_what_came_to_lie_on_the_way_to_it(
+    executor: CommandExecutor, root: Path, folder: str, file: str, bound: str
+) -> None:
+    (root / folder).mkdir(exist_ok=True)
+
+    def change() -> None:
+        (root / folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (root / folder / file).write_text("print('two')\n")
+
+    said = await rerun(executor, f"cd '{folder}' && python3 -m a.b.c", change)
+    assert said == changed(f"the file {folder}/{bound}")
+
+
+async def test_what_python_keeps_of_a_module_is_bound_by_what_it_holds(
+    executor: CommandExecutor, root: Path, system: Path
+) -> None:
+    program(system / "uv", "echo ran")
+    kept = root / "[w]" / "__pycache__" / "app.cpython-311.pyc"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(b"one")
+    said = await rerun(
+        executor, "uv run --directory '[w]' python3 -m app", lambda: kept.write_bytes(b"two")
+    )
+    assert said == changed("the file [[]w]/__pycache__/app.*.pyc")
+
+
+async def test_of_a_pattern_with_an_escape_nobody_says_that_it_is_bound(root: Path) -> None:
+    looker = CommandLooker(str(root), ProgramFinder(str(root)), {})
+    stage = Stage(("true",), Profile.READ, scripts=(ScriptFile("a\\b/x.*.pyc", is_pattern=True),))
+    assert looker.look([stage]).steps[0].files[0].sort is FileSort.UNREAD
+
+
 async def test_a_script_changed_and_changed_back_is_what_it_was(
     executor: CommandExecutor, root: Path
 ) -> None:
@@ -371,7 +415,64 @@ async def test_an_interpreter_of_the_workspace_is_bound_however_it_is_named(
 
 @pytest.mark.parametrize(
     "first_line",
-    ["#!/usr/bin/env -S A=1 ./interp", "#!/usr/bin/env -i sh", "#!", "#!/usr/bin/env -S 'sh'"],
+    [
+        *("#!/bin/sh ./other", "#!/bin/sh other", "#!/usr/bin/nice ./other"),
+        *("#!/usr/bin/env -S A=1 ./other", "#!/usr/bin/env\t-S\tA=./other sh"),
+        *("#!/usr/bin/env -S python3 -X dev ./other", "#!/usr/bin/env -S 'sh' './other'"),
+        *("#!/usr/bin/env -iS ./other", "#!/bin/bash --rcfile=./other", "#!/usr/bin/awk -f./other"),
+        *("#!/usr/bin/make -C src ./other", "#!./middle", "#!/bin/sh ./middle", "#!./env sh"),
+    ],
+)
+@pytest.mark.parametrize("line", ["./tool", "nice ./tool", "ls | ./tool"])
+async def test_every_file_that_a_first_line_names_is_bound(
+    executor: CommandExecutor, root: Path, first_line: str, line: str
+) -> None:
+    program(root / "other", "echo good")
+    program(root / "env", "echo good")
+    (root / "middle").write_text("#!/bin/sh ./other\n")
+    (root / "tool").write_text(f"{first_line}\n")
+    for name in ("middle", "tool"):
+        (root / name).chmod(0o755)
+
+    def change() -> None:
+        program(root / "other", "echo other")
+        program(root / "env", "echo other")
+
+    assert "what runs" in await rerun(executor, line, change)
+
+
+@pytest.mark.parametrize(
+    "first_line",
+    [
+        *(
+            "#!/bin/sh",
+            "#!/bin/sh -eu",
+            "#!/usr/bin/env python3",
+            "#! /usr/bin/env -S python3 -u -B",
+        ),
+        *("#!/usr/bin/python3 -I", "#!/usr/bin/awk -f", "#!/usr/bin/env bash", "#!./run.sh -x"),
+    ],
+)
+async def test_an_ordinary_first_line_can_be_let_pass_for_good(
+    executor: CommandExecutor, root: Path, first_line: str
+) -> None:
+    (root / "tool").write_text(f"{first_line}\n")
+    (root / "tool").chmod(0o755)
+    kind = CommandValidator(str(root)).class_of("./tool")
+    assert kind is not None
+
+    assert kind.bind((await executor.look(stages_of(root, "./tool"))).facts) is not None
+
+
+@pytest.mark.parametrize(
+    "first_line",
+    [
+        *("#!/usr/bin/env -S A=1 ./interp", "#!/usr/bin/env -i sh", "#!", "#!/usr/bin/env -S 'sh'"),
+        *("#!/bin/sh ./interp", "#!/usr/bin/env -S python3 -m interp", "#!/usr/bin/make"),
+        *("#!/usr/bin/env -S uv run --script", "#!/bin/sh -e ./interp", "#!/usr/bin/env sh x"),
+        *("#!/bin/sh\r", "#!/bin/sh\0", "#!/bin/sh \0./interp", f"#!/bin/sh {'x' * 300}"),
+        *("#!/usr/bin/awk -finterp", "#!/bin/bash --rcfile=interp", "#!/usr/bin/not-installed"),
+    ],
 )
 async def test_where_it_is_unclear_who_runs_it_nothing_is_let_pass_for_good(
     executor: CommandExecutor, root: Path, first_line: str

@@ -4,6 +4,8 @@ import pytest
 
 from handrail.core.box import Profile
 from handrail.core.risk import RiskLevel, worst
+from handrail.policy.rulebook.rules import default_rules
+from handrail.policy.rulebook.settings import PACKS
 from handrail.policy.validators.commands import CommandValidator
 from handrail.policy.validators.scripts import ScriptValidator
 
@@ -186,6 +188,11 @@ def test_a_tool_of_pythons_own_takes_no_module_of_the_workspace(line: str) -> No
     assert stage.profile is Profile.NET
 
 
+def test_a_module_that_could_be_taken_for_a_pattern_is_asked_about() -> None:
+    assert risk_of("python3 -m app") is RiskLevel.MEDIUM
+    assert risk_of("python3 -m [a]pp") is HIGH
+
+
 def test_to_run_a_module_is_no_class() -> None:
     assert not is_grantable("python -m web.app")
 
@@ -243,3 +250,36 @@ def test_settings_of_package_managers_come_by_no_variable(name: str) -> None:
 def test_a_list_of_packages_is_bound_and_asked_for_each_time(line: str) -> None:
     assert files_run_by(line) == {"req.txt"}
     assert not is_grantable(line)
+
+
+@pytest.mark.parametrize("start", ["python3", "python3 -I", "uv run python"])
+@pytest.mark.parametrize(
+    "words", ["-X pycache_prefix=x", "-Xpycache_prefix=x", "-X pycache_prefix"]
+)
+def test_python_takes_compiled_code_from_no_other_folder(start: str, words: str) -> None:
+    assert risk_of(f"{start} {words} -m pip list") is FORBIDDEN
+    assert risk_of(f"{start} {words} a.py") is FORBIDDEN
+
+
+def test_what_python_is_told_apart_from_flags_is_known_or_asked_about_each_time() -> None:
+    assert is_grantable("python3 -X dev a.py")
+    assert risk_of("python3 -X presite=x a.py") is HIGH
+    assert not is_grantable("python3 -X presite=x a.py")
+    assert risk_of("python3 pycache_prefix.py") is RiskLevel.MEDIUM
+
+
+@pytest.mark.parametrize("line", ["pip", "pip3", "python3 -m pip", "uv run pip"])
+@pytest.mark.parametrize(
+    "words", ["--python ./x list", "install --python=./x y", "show --pyth x y"]
+)
+def test_pip_is_run_by_no_other_program_than_the_one_that_is_named(line: str, words: str) -> None:
+    assert risk_of(f"{line} {words}") is FORBIDDEN
+
+
+def test_packs_bind_what_they_run() -> None:
+    packed = CommandValidator("/workspace", default_rules(PACKS))
+    bound = {script.path for script in packed.stage_of("npx", ["tsc", "--noEmit"]).scripts}
+    assert bound == {"node_modules/.bin/tsc", "package.json"}
+    assert [one.path for one in packed.stage_of("java", ["A.java"]).scripts] == ["A.java"]
+    assert packed.class_of("java", ["-cp", "lib", "A.java"]) is None
+    assert packed.class_of("npx", ["tsc"]) is None

@@ -12,6 +12,7 @@ from handrail.core.risk import RiskLevel, worst
 from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.policy.security import Scene
+from handrail.tools import command_contents
 from handrail.tools.builtin.run_bash import RunBash, RunBashParams
 
 TOOL = RunBash()
@@ -99,3 +100,59 @@ async def test_a_link_that_comes_later_is_not_followed(workspace: Path, hands: H
     with pytest.raises(PathValidationError, match="leads to 'Makefile'"):
         await TOOL.execute(call, scene, hands)
     assert (workspace / "Makefile").read_text() == "one\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("cp -r new/. .", "cp -rT new .", "cp -r new .", "cp -a new other", "mv new lib"),
+        *("cp -r -S .bak new/. .", "cp -rt . new/.", "cp -r . new .", "nice cp -r new/. d"),
+        *("cp -r s new d", "cd new && cp -r . ../d", "git mv new lib"),
+    ],
+)
+@pytest.mark.parametrize(
+    "name", ["Makefile", ".github/workflows/ci.yml", "in/.hid/.env", "a/b/conftest.py", "x.so"]
+)
+async def test_what_a_folder_brings_along_is_judged_name_by_name(
+    workspace: Path, hands: Hands, text: str, name: str
+) -> None:
+    (workspace / "new").mkdir()
+    (workspace / "new" / "notes.txt").write_text("two\n")
+    if ". new" not in text and "-S" not in text:
+        assert await risk_of(workspace, hands, text) is RiskLevel.MEDIUM
+
+    (workspace / "new" / name).parent.mkdir(parents=True, exist_ok=True)
+    (workspace / "new" / name).write_text("two\n")
+
+    assert await risk_of(workspace, hands, text) is RiskLevel.HIGH
+
+
+@pytest.mark.parametrize("text", ["cp notes.txt .", "cp -r s .", "cp -rv s/. .", "mv s/in ."])
+async def test_what_lies_where_a_folder_is_put_does_not_count(
+    workspace: Path, hands: Hands, text: str
+) -> None:
+    assert await risk_of(workspace, hands, text) is RiskLevel.MEDIUM
+
+
+async def test_a_folder_of_more_than_can_be_judged_is_asked_about(
+    workspace: Path, hands: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command_contents, "_MOST_NAMES", 4)
+    assert await risk_of(workspace, hands, "cp -rT s d") is RiskLevel.MEDIUM
+    for number in range(4):
+        (workspace / "s" / f"{number}.txt").write_text("x")
+    assert await risk_of(workspace, hands, "cp -rT s d") is RiskLevel.HIGH
+
+
+async def test_what_comes_into_a_folder_later_is_not_brought_along(
+    workspace: Path, hands: Hands
+) -> None:
+    scene, call = Scene(str(workspace)), RunBashParams(command="cp -r s/. d")
+    survey = await TOOL.survey(call, scene, hands)
+    (workspace / "s" / "Makefile").write_text("two\n")
+
+    with pytest.raises(PathValidationError, match="a build runs"):
+        await TOOL.execute(call, scene, hands)
+    with pytest.raises(StaleCommandError, match="what folders bring along"):
+        await TOOL.execute(call, scene, hands, survey.facts)
+    assert not (workspace / "d" / "Makefile").exists()

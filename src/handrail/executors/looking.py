@@ -17,7 +17,7 @@ from handrail.core.stage import ScriptFile, Stage
 from handrail.executors.beneath import PASSAGE, open_beneath
 from handrail.executors.expanding import names_of_each
 from handrail.executors.folders import files_within
-from handrail.executors.interpreters import Interpreter, interpreter_in
+from handrail.executors.interpreters import FirstLine, Interpreter, first_line
 from handrail.executors.npm import refuse_missing_project
 from handrail.executors.patterns import expand
 from handrail.executors.programs import ProgramFinder
@@ -99,29 +99,54 @@ class _Look:
         return SeenFile(path, FileSort.PROGRAM, mark, found.st_size, leads_to=leads_to)
 
     def _interpreters(self, program: str, folder: str) -> Iterator[SeenFile]:
-        """What the first line of a script names, and of that one in turn, within the workspace."""
+        """What the first line of a script names, and of that in turn, within the workspace."""
+        todo = [program]
         for _ in range(_MOST_INTERPRETERS):
-            own = self._from_root(os.path.realpath(program))
+            if not todo:
+                return
+            own = self._from_root(os.path.realpath(todo.pop(0)))
             line = None if own is None else self._shebang(own)
             if line is None:
-                return
-            named = interpreter_in(line)
-            if named is None:
+                continue
+            said = first_line(line)
+            files = [self._named_there(word, folder) for word in said.words]
+            yield from (self._script(ScriptFile(path), folder) for path in filter(None, files))
+            todo += [os.path.join(self._root, path) for path in filter(None, files)]
+            interpreter = self._named(said.interpreter, folder)
+            if not self._is_clear(said, interpreter):
                 yield SeenFile(line, FileSort.UNREAD, "unclear")
-                return
-            try:
-                program = self._named(named, folder)
-            except ToolError:
-                yield SeenFile(named.name, FileSort.ABSENT)
-                return
-            yield self._program(program)
-        yield SeenFile(program, FileSort.UNREAD, "too many")
+            if interpreter is not None:
+                yield self._program(interpreter)
+                todo.insert(0, interpreter)
+        if todo:
+            yield SeenFile(todo[0], FileSort.UNREAD, "too many")
 
-    def _named(self, named: Interpreter, folder: str) -> str:
+    def _is_clear(self, said: FirstLine, program: str | None) -> bool:
+        """Whether nothing decides what is run but the script, and those whom its line names."""
+        if said.interpreter is None or program is None:
+            return False
+        is_own = self._from_root(os.path.realpath(program)) is not None
+        return said.is_clear and (is_own or said.interpreter.is_known)
+
+    def _named_there(self, word: str, folder: str) -> str | None:
+        """The path from the root that a word may name; None where it leads elsewhere."""
+        path = os.path.join(self._root, folder, word)
+        if not path.startswith(f"{self._root}/"):
+            return self._from_root(os.path.realpath(path))
+        # With every `..` in it: links make something else of that.
+        parts = path[len(self._root) :].split("/")
+        return "/".join(part for part in parts if part not in ("", ".")) or None
+
+    def _named(self, named: Interpreter | None, folder: str) -> str | None:
         """As the system finds it: by its path from where it is run, or looked up by its name."""
-        if named.is_looked_up and "/" not in named.name:
+        if named is None:
+            return None
+        if not named.is_looked_up or "/" in named.name:
+            return os.path.join(self._root, folder, named.name)
+        try:
             return self._programs.find(named.name, folder)
-        return os.path.join(self._root, folder, named.name)
+        except ToolError:
+            return None
 
     def _shebang(self, path: str) -> str | None:
         try:
@@ -130,11 +155,15 @@ class _Look:
             return None
         try:
             head = os.read(fd, _MOST_CHARS_OF_SHEBANG)
+        except OSError:
+            return None
         finally:
             os.close(fd)
         if not head.startswith(b"#!"):
             return None
-        return os.fsdecode(head[2:].split(b"\n", 1)[0])
+        line, end, _ = head[2:].partition(b"\n")
+        # The end of a line is no part of one, unless nobody has seen where it ends.
+        return os.fsdecode(line if end or len(head) < _MOST_CHARS_OF_SHEBANG else line + b"\n")
 
     def _script(self, script: ScriptFile, folder: str) -> SeenFile:
         if script.is_program:
@@ -145,11 +174,22 @@ class _Look:
         if not script.is_pattern:
             found = self._file(script.path)
             return found if found.sort is not FileSort.FOLDER else self._within(found)
+        return self._fitting(script.path, os.path.normpath(folder))
+
+    def _fitting(self, pattern: str, folder: str) -> SeenFile:
+        """The files for which a pattern stands; whatever the folder's own name, it is none."""
+        own = pattern.removeprefix(f"{folder}/")
+        start = "." if own == pattern else folder
+        if "\\" in own:
+            return SeenFile(pattern, FileSort.UNREAD, "unclear")
         try:
-            names = expand(self._root_fd, ".", script.path)
+            names = expand(self._root_fd, start, own)
         except CommandExecutionError:
-            return SeenFile(script.path, FileSort.UNREAD, "too many")
-        return self._several(script.path, [self._file(name.removeprefix("./")) for name in names])
+            return SeenFile(pattern, FileSort.UNREAD, "too many")
+        found = [self._file(os.path.normpath(os.path.join(start, name))) for name in names]
+        if [file.sort for file in found] == [FileSort.ABSENT]:
+            return replace(found[0], path=pattern)
+        return self._several(pattern, found)
 
     def _within(self, folder: SeenFile) -> SeenFile:
         """What a folder holds that is run: which of it comes to be run, only the program knows."""

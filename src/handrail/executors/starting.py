@@ -176,7 +176,7 @@ class OpenStarter:
             async with self._launch(stage, home, seconds) as launch:
                 process = await _spawn(launch.argv, streams, folder, variables, launch.fds)
             session = process.pid
-            yield OpenTree(process, home)
+            yield OpenTree(process, home, is_kept=self._fence is not None)
         finally:
             await asyncio.to_thread(end_strays, f"HOME={home}", session)
             await asyncio.to_thread(_remove, home)

@@ -15,7 +15,10 @@ from handrail.executors.output import Output
 
 _POLL_SECONDS = 0.02
 _MOMENT_SECONDS = 0.001
-_MOST_SWEEPS = 50
+_MOST_SECONDS = 4.0
+_LOOK_SECONDS = 1.0
+# A little longer than the program of a fence tries to end all others.
+_KEPT_SECONDS = 5.0
 _HAS_PROC = os.path.isdir("/proc/self")
 # A box tells of a signal as a shell does, by a number that some programs also choose themselves.
 _BY_SIGNAL = 128
@@ -54,15 +57,16 @@ class OpenTree:
 
     They are known by the session, which nobody can join, or by the home in their environment. Who
     has shed both cannot be told from a child that somebody else has started; unless there is a
-    fence, whose program they come to.
+    fence, whose program they come to: then it `is_kept`, and the process is that program.
     """
 
     traffic = NO_TRAFFIC
     kept_from_it = ()
 
-    def __init__(self, process: asyncio.subprocess.Process, home: str):
+    def __init__(self, process: asyncio.subprocess.Process, home: str, *, is_kept: bool = False):
         self.process = process
         self._home = home
+        self._is_kept = is_kept
 
     @property
     def exit_code(self) -> int | None:
@@ -74,6 +78,10 @@ class OpenTree:
                 self._signal(signal.SIGTERM)
                 await _within(grace_seconds, self._wait_until_gone())
         finally:
+            if self._is_kept and self.process.returncode is None:
+                # It ends all others and then itself, once it knows of nobody left.
+                _signal_each([self.process.pid], signal.SIGUSR1)
+                await _within(_KEPT_SECONDS, self.process.wait())
             # First those below: behind a fence, whoever they leave comes to the process itself.
             if self.process.returncode is None and _HAS_PROC:
                 end_below(self.process.pid)
@@ -185,7 +193,8 @@ async def _within(seconds: float, work: Coroutine[object, object, object]) -> No
 
 def end_strays(mark: str, session: int | None) -> None:
     """Whoever left the group, and whoever they start while we look."""
-    for _ in range(_MOST_SWEEPS):
+    end = time.monotonic() + _MOST_SECONDS
+    while time.monotonic() < end:
         left = _alive_with(mark, session)
         if not left:
             return
@@ -195,7 +204,8 @@ def end_strays(mark: str, session: int | None) -> None:
 
 def end_below(pid: int) -> None:
     """Everybody below a process, until there is nobody; not the process itself."""
-    for _ in range(_MOST_SWEEPS):
+    end = time.monotonic() + _MOST_SECONDS
+    while time.monotonic() < end:
         left = [one for one in descendants(pid) if _is_there(one)]
         if not left:
             return
@@ -206,7 +216,7 @@ def end_below(pid: int) -> None:
 def descendants(pid: int) -> Iterator[int]:
     """Everybody below a process, as far as the system tells."""
     children: dict[int, list[int]] = {}
-    for name in filter(str.isdecimal, os.listdir("/proc")):
+    for name in _numbers():
         with suppress(OSError, ValueError):
             children.setdefault(parent_of(name), []).append(int(name))
     todo = children.get(pid, [])
@@ -216,6 +226,17 @@ def descendants(pid: int) -> Iterator[int]:
         todo += children.get(one, [])
 
 
+def _numbers() -> Iterator[str]:
+    """All processes. Who starts others all the time makes a list of them that never ends."""
+    end = time.monotonic() + _LOOK_SECONDS
+    with os.scandir("/proc") as entries:
+        for entry in entries:
+            if time.monotonic() > end:
+                return
+            if entry.name.isdecimal():
+                yield entry.name
+
+
 def parent_of(pid: str) -> int:
     return int(_stat_of(pid)[1])
 
@@ -223,7 +244,7 @@ def parent_of(pid: str) -> int:
 def _alive_with(mark: str, session: int | None) -> list[int]:
     """Everybody in a session, or whose words hold a mark of ours alone. Linux only."""
     found: list[int] = []
-    for name in filter(str.isdecimal, os.listdir("/proc") if _HAS_PROC else ()):
+    for name in _numbers() if _HAS_PROC else ():
         with suppress(OSError):
             if _is_alive_in(session, name) or mark.encode() in _words_of(name):
                 found.append(int(name))

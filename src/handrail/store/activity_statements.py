@@ -40,7 +40,7 @@ _WITH_TEXT = and_(
                 _calls.call_id,
                 _calls.agent_id,
             )
-        )
+        ),
     ),
 )
 

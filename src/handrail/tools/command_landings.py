@@ -16,6 +16,7 @@ from handrail.core.pattern import NamePattern
 from handrail.core.risk import Finding, RiskLevel
 from handrail.policy.rulebook.reading import shown
 from handrail.policy.validators.commands import CommandValidator
+from handrail.tools.command_contents import MOVERS, look_at_contents
 
 _RULE = "command.landing"
 _MOST_PAIRS = 4_000
@@ -34,10 +35,14 @@ _GIT = ".git"
 
 @dataclass(frozen=True, slots=True)
 class Landings:
-    """Names by which files would come to lie elsewhere, and what is to be said of that."""
+    """Names by which files would come to lie elsewhere, and what is to be said of that.
+
+    `brought` is what is to be said of that which whole folders bring along.
+    """
 
     leading: dict[str, str] = field(default_factory=dict[str, str])
     findings: tuple[Finding, ...] = ()
+    brought: tuple[Finding, ...] = ()
 
 
 async def look_at_landings(
@@ -61,7 +66,10 @@ async def look_at_landings(
             await look.at_all_in(folder, pattern)
     if not patterns:
         await look.at_names(folders, targets)
-    return Landings(look.leading, tuple(dict.fromkeys(look.findings)))
+    brought: list[Finding] = []
+    if not MOVERS.isdisjoint(map(posixpath.basename, named)):
+        brought = await look_at_contents(hands.files, validator, args, targets)
+    return Landings(look.leading, tuple(dict.fromkeys(look.findings)), tuple(brought))
 
 
 class _Look:

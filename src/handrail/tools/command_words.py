@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from handrail.core.errors import PathValidationError, StaleCommandError
 from handrail.core.hands import Hands
 from handrail.core.risk import Finding, RiskLevel, worst
-from handrail.core.sight import tell_differing
+from handrail.core.sight import differing, tell_differing
 from handrail.core.stage import Stage, pipelines
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject
+from handrail.policy.rulebook.modules import is_of_several
 from handrail.policy.validators.scripts import ScriptValidator, Spelt
 from handrail.tools.command_files import check_files
 from handrail.tools.command_landings import look_at_landings
@@ -21,14 +22,19 @@ from handrail.tools.command_survey import survey_stages
 Names = Sequence[tuple[tuple[str, ...], ...]]
 
 _LINKS = "where links lead"
+_BROUGHT = "what folders bring along"
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """One command in full: what is to be said of it, and where links lead by which it writes."""
+    """One command in full: what is to be said of it, and where links lead by which it writes.
+
+    `brought` are those of the findings that are about what whole folders hold.
+    """
 
     findings: tuple[Finding, ...]
     leading: dict[str, str]
+    brought: tuple[Finding, ...] = ()
 
     @property
     def risk(self) -> RiskLevel:
@@ -74,13 +80,13 @@ class FullLine:
             PathValidationError: A path leads outside, or to what is protected.
             StaleCommandError: Names have come or gone in the meantime.
         """
-        leading = await self._look()
+        facts = await self._look()
         survey = await survey_stages(self._hands, self.stages, self._names)
         seen = [finding for one in self._looked for finding in one.findings]
         further = [finding for finding in seen if finding not in self._judged]
         return replace(
             survey,
-            facts={**survey.facts, _LINKS: leading} if leading else survey.facts,
+            facts={**survey.facts, **facts},
             findings=(*survey.findings, *dict.fromkeys(further)),
         )
 
@@ -91,18 +97,19 @@ class FullLine:
 
         Raises:
             PathValidationError: In full they come to more than that, or to what is refused.
-            StaleCommandError: Links lead elsewhere by now.
+            StaleCommandError: Links lead elsewhere by now, or folders bring other things along.
         """
-        leading = await self._look()
+        now = await self._look()
         most = worst(self._judged) if facts is None else RiskLevel.CRITICAL
         for looked in self._looked:
             looked.refuse_above(most)
         if facts is None:
             return None
-        if facts.get(_LINKS, {}) != leading:
-            raise StaleCommandError(tell_differing([_LINKS]))
+        own = {name: fact for name, fact in facts.items() if name in (_LINKS, _BROUGHT)}
+        if other := differing(own, now):
+            raise StaleCommandError(tell_differing(other))
         self._pinned = len(pipelines(self.stages)[0])
-        return {name: fact for name, fact in facts.items() if name != _LINKS}
+        return {name: fact for name, fact in facts.items() if name not in own}
 
     async def check(self, place: int) -> None:
         """Look once more before a command starts: what ran before may have put files there.
@@ -126,9 +133,13 @@ class FullLine:
                 f"{error}; what stands before it on the line has been run"
             ) from error
 
-    async def _look(self) -> dict[str, str]:
+    async def _look(self) -> JsonObject:
+        """Look at each of the commands; what nobody else holds against the machine, as facts."""
         self._looked = [await _look_at(self._hands, spelt) for spelt in self._each]
-        return {path: leads for one in self._looked for path, leads in one.leading.items()}
+        leading = {path: leads for one in self._looked for path, leads in one.leading.items()}
+        brought = [finding.reason for one in self._looked for finding in one.brought]
+        facts: JsonObject = {_LINKS: leading, _BROUGHT: brought}
+        return {name: fact for name, fact in facts.items() if fact}
 
     async def _spelt_now(self, place: int) -> Spelt:
         stage = self.stages[place]
@@ -159,7 +170,8 @@ async def _look_at(hands: Hands, spelt: Spelt) -> Looked:
     leading = await check_files(hands, files, validator.programs_of(command, args))
     further = validator.judge_leading(command, args, leading)
     landings = await look_at_landings(hands, validator, command, args)
-    return Looked((*findings, *further, *landings.findings), {**leading, **landings.leading})
+    found = (*findings, *further, *landings.findings, *landings.brought)
+    return Looked(found, {**leading, **landings.leading}, landings.brought)
 
 
 async def _names_in(hands: Hands, stages: Sequence[Stage]) -> Names:
@@ -168,7 +180,8 @@ async def _names_in(hands: Hands, stages: Sequence[Stage]) -> Names:
 
 
 def _with_scripts(stage: Stage, spelt: Spelt) -> Stage:
-    if not stage.patterns or any(script.is_pattern for script in stage.scripts):
+    told = [script for script in stage.scripts if not is_of_several(script.path)]
+    if not stage.patterns or any(script.is_pattern for script in told):
         return stage
     further = spelt.validator.stage_of(spelt.command, spelt.args).scripts
     return stage._replace(scripts=tuple(dict.fromkeys((*stage.scripts, *further))))

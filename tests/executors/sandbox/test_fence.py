@@ -307,6 +307,56 @@ async def test_others_of_the_same_person_cannot_be_limited(executor: CommandExec
     assert own == "done\n"
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        *("os.setpriority(os.PRIO_PROCESS, {}, 19)", "os.setpriority(os.PRIO_PGRP, 0, 19)"),
+        *("os.setpriority(os.PRIO_USER, 0, 19)", "os.sched_setaffinity({}, [0])"),
+        "os.sched_setscheduler({}, os.SCHED_IDLE, os.sched_param(0))",
+    ],
+)
+async def test_others_of_the_same_person_cannot_be_slowed_down(
+    executor: CommandExecutor, call: str
+) -> None:
+    said = await python(executor, f"import os; {call.format('os.getppid()')}; print('done')")
+    assert "PermissionError" in said
+
+
+async def test_a_program_may_slow_itself_down(executor: CommandExecutor) -> None:
+    script = (
+        "import os; os.nice(1); os.sched_setaffinity(0, os.sched_getaffinity(0)); print('done')"
+    )
+    assert await python(executor, script) == "done\n"
+
+
+WALKING = """
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for _ in range(8):
+    if os.fork() == 0:
+        os.setsid()
+        end = time.time() + 30
+        while time.time() < end:
+            with open('alive', 'a') as file:
+                file.write('x')
+            if os.fork():
+                os._exit(0)
+        os._exit(0)
+time.sleep(100)
+"""
+
+
+async def test_who_is_always_another_one_ends_with_the_call(
+    executor: CommandExecutor, root: Path
+) -> None:
+    outcome = await executor.run(one(["python3", "-c", WALKING]), timeout_seconds=2)
+    written = (root / "alive").stat().st_size
+    await asyncio.sleep(0.5)
+
+    assert outcome.ending is Ending.TIMED_OUT
+    assert (root / "alive").stat().st_size == written > 0
+
+
 def _state(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

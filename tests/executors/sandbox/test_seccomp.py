@@ -112,6 +112,34 @@ def test_a_call_is_answered_as_its_profile_says(
     assert kernel.answer(MACHINES[machine].numbers[call], *arguments) == answer
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    ("call", "arguments", "answer"),
+    [
+        ("setpriority", [0, 0, 5], ALLOW),
+        ("setpriority", [0, 4711, 5], EPERM),
+        ("setpriority", [1, 0, 5], EPERM),
+        ("setpriority", [2, 0, 5], EPERM),
+        ("ioprio_set", [1, 0, 5], ALLOW),
+        ("ioprio_set", [1, 4711, 5], EPERM),
+        ("ioprio_set", [2, 0, 5], EPERM),
+        ("sched_setaffinity", [0, 8], ALLOW),
+        ("sched_setaffinity", [4711, 8], EPERM),
+        ("sched_setattr", [4711], EPERM),
+        ("sched_setparam", [4711], EPERM),
+        ("sched_setscheduler", [4711], EPERM),
+    ],
+)
+def test_behind_a_fence_nobody_sets_the_pace_of_others(
+    machine: str, call: str, arguments: list[int], answer: int
+) -> None:
+    number = MACHINES[machine].numbers[call]
+    fenced = Kernel(filter_for(Profile.WRITE, machine, fenced=True), machine)
+    boxed = Kernel(filter_for(Profile.WRITE, machine), machine)
+    assert fenced.answer(number, *arguments) == answer
+    assert boxed.answer(number, *arguments) == ALLOW
+
+
 def test_fork_by_its_old_names_is_refused_to_who_only_reads() -> None:
     numbers = MACHINES["x86_64"].numbers
     read = Kernel(filter_for(Profile.READ, "x86_64"), "x86_64")

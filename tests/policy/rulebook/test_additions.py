@@ -46,7 +46,7 @@ risk = "low"
 clusters = false
 runs_after = ["-run"]
 raise = [{ on = ["-run"], to = "medium", reason = "runs" }]
-examples = { "seek . -run look x {} ;" = "medium" }
+examples = { "seek . -run look x {} ;" = "high" }
 
 [[command]]
 name = "act"

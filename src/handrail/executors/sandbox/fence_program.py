@@ -15,6 +15,8 @@ import signal
 import struct
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 
 _SET_DEATH_SIGNAL, _SET_REAPER, _SET_NO_NEW_PRIVILEGES = 1, 36, 38
 _ADD, _RESTRICT = 445, 446
@@ -28,8 +30,8 @@ _BY_SIGNAL = 128
 _DEATH = signal.SIGUSR1
 # What is meant for the whole group is for the command.
 _FOR_THE_COMMAND = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
-_MOST_SWEEPS = 1_000
-_MOMENT_SECONDS = 0.005
+_MOST_SECONDS = 4.0
+_FASTEST = -20
 
 
 class _Program(ctypes.Structure):
@@ -97,8 +99,16 @@ def _end(*_: object) -> None:
 
 
 def _end_the_others() -> None:
-    """Those whom one leaves behind that is ended come to us in turn."""
-    for _ in range(_MOST_SWEEPS):
+    """Those whom one leaves behind that is ended come to us in turn.
+
+    Each is ended as soon as it is found, and without a pause: who starts others is faster than any
+    list of them. There is nobody left when the system knows of none.
+    """
+    # It is not everybody's to be faster than others.
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, _FASTEST)
+    end = time.monotonic() + _MOST_SECONDS
+    while time.monotonic() < end:
         for pid in _children():
             os.kill(pid, signal.SIGKILL)
         try:
@@ -106,21 +116,23 @@ def _end_the_others() -> None:
                 pass
         except ChildProcessError:
             return
-        time.sleep(_MOMENT_SECONDS)
 
 
-def _children() -> list[int]:
+def _children() -> Iterator[int]:
     """Nobody else ends and buries them, so their numbers stay theirs."""
-    found: list[int] = []
+    own = os.getpid()
+    # Not every system keeps such a list.
+    with suppress(FileNotFoundError), open(f"/proc/{own}/task/{own}/children", "rb") as file:
+        yield from map(int, file.read().split())
+        return
     for name in filter(str.isdecimal, os.listdir("/proc")):
         try:
             with open(f"/proc/{name}/stat", "rb") as file:
                 parent = int(file.read().rpartition(b")")[2].split()[1])
         except OSError:
             continue
-        if parent == os.getpid():
-            found.append(int(name))
-    return found
+        if parent == own:
+            yield int(name)
 
 
 def _allow_itself(libc: ctypes.CDLL, ruleset_fd: int) -> None:

@@ -21,6 +21,10 @@ _AT_FIRST, _AT_SECOND, _AT_THIRD, _AT_FOURTH = 16, 24, 32, 40
 _OTHER_NUMBERING = 0x40000000
 _NEW_THREAD = 0x00010000
 _ITSELF = 0
+# By these the pace of a process is set, as the first argument says of whom.
+_PACES = ("sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr")
+# By these that of a process, a group or a person; of which kind the first says, of whom the second.
+_PACES_OF_KIND = {"setpriority": 0, "ioprio_set": 1}
 _NEW_NAMESPACE = 0x7E020000
 _TYPE_INTO_TERMINAL = (0x5412, 0x541C)
 # A lease makes whoever opens the file wait, and a notice tells of what others do in a folder.
@@ -50,6 +54,8 @@ _BY_ARGUMENT = {
     *_MODES,
     *_OPENS,
     *_UNSEEN,
+    *_PACES,
+    *_PACES_OF_KIND,
 }
 
 
@@ -62,7 +68,7 @@ def filter_for(profile: Profile, machine: str | None = None, *, fenced: bool = F
     """The program for one profile, as the kernel takes it.
 
     Behind a mere fence the network is the machine's own, so there are no sockets; and so are the
-    processes, of which only its own can be limited. Who only reads is
+    processes, of which only its own can be limited or slowed down. Who only reads is
     kept from the changes that no fence stops; and in a box, where we are root, from those to the
     machine's own devices, which no mount keeps it from.
 
@@ -82,6 +88,12 @@ def filter_for(profile: Profile, machine: str | None = None, *, fenced: bool = F
         program += _refuse_all([numbers["socket"]])
         # Other processes can be named there; a limit ends them as a signal does.
         program += _refuse_unless(numbers["prlimit64"], _JUMP_IF_EQUAL, [_ITSELF])
+        # Who is slowed down does not come to end what others leave behind.
+        for call in _PACES:
+            program += _refuse_unless(numbers[call], _JUMP_IF_EQUAL, [_ITSELF])
+        for call, kind in _PACES_OF_KIND.items():
+            program += _refuse_unless(numbers[call], _JUMP_IF_EQUAL, [kind])
+            program += _refuse_if(numbers[call], _AT_SECOND, _JUMP_IF_AT_LEAST, [_ITSELF + 1])
     if profile is Profile.READ:
         program += _refuse_all(changes.values())
         program += _refuse_all(numbers[call] for call in ("fork", "vfork") if call in numbers)

@@ -30,6 +30,12 @@ creat                  85        -
 chmod                  90        -
 fchmod                 91       52
 ptrace                101      117
+setpriority           141      140
+sched_setparam        142      118
+sched_setscheduler    144      119
+sched_setaffinity     203      122
+ioprio_set            251       30
+sched_setattr         314      274
 syslog                103      116
 mknod                 133        -
 uselib                134        -

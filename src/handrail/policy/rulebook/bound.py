@@ -1,8 +1,10 @@
 """The files that a command runs or obeys, as far as its words tell."""
 
 from collections.abc import Iterable, Sequence
+from glob import escape
 
 from handrail.policy.rulebook.command import CommandRule
+from handrail.policy.rulebook.modules import is_of_several
 
 
 def bound_files(rule: CommandRule, scripts: Sequence[str], homes: Sequence[str]) -> tuple[str, ...]:
@@ -15,4 +17,9 @@ def bound_files(rule: CommandRule, scripts: Sequence[str], homes: Sequence[str])
 
 def in_each_of(homes: Sequence[str], files: Iterable[str]) -> tuple[str, ...]:
     places = dict.fromkeys(["", *homes, "/".join(homes)])
-    return tuple([f"{home}/{name}" if home else name for name in files for home in places])
+    return tuple([_within(home, name) if home else name for name in files for home in places])
+
+
+def _within(home: str, name: str) -> str:
+    """Where a name stands for several, the folder it leads from stands for itself."""
+    return f"{escape(home) if is_of_several(name) else home}/{name}"

@@ -11,6 +11,8 @@ from handrail.core.risk import Layer, RiskLevel
 from handrail.policy.rulebook.globs import fold
 from handrail.policy.rulebook.lexicon import Lexicon
 
+_MOST_TEXT_CHARS = 4_000
+
 
 class Text(StrEnum):
     """Which of a command's operands are text, such as a pattern, and never name a file."""
@@ -57,6 +59,7 @@ class CommandRule:
     script_flags: frozenset[str] = frozenset()
     scripts_with: frozenset[str] = frozenset()
     script_endings: tuple[str, ...] = ()
+    runs_from: tuple[str, ...] = ()
     obeys: tuple[str, ...] = ()
     obeys_in: frozenset[str] = frozenset()
     plain: re.Pattern[str] | None = None
@@ -77,6 +80,7 @@ class CommandRule:
     options_first: bool = False
     writes: bool = False
     suffixes: frozenset[str] = frozenset()
+    looks_only: bool = False
     broad: bool = False
     broad_on: tuple[str, ...] = ()
     profile: Profile | None = None
@@ -157,7 +161,7 @@ class CommandRule:
     @property
     def binds_files(self) -> bool:
         """Whether it or a subcommand runs or obeys files that can be told from its words."""
-        own = self.script or self.script_flags or self.obeys
+        own = self.script or self.script_flags or self.obeys or self.runs_from
         return bool(own) or any(sub.binds_files for sub in self.subs)
 
     @property
@@ -169,6 +173,11 @@ class CommandRule:
 
     def takes_path(self, flag: str) -> bool:
         return flag in self.paths or flag in self.named_paths
+
+    def is_plain(self, text: str) -> bool:
+        """Whether a text is of the kind that is known to be harmless."""
+        is_short = len(text) <= _MOST_TEXT_CHARS
+        return self.plain is None or (is_short and self.plain.fullmatch(text) is not None)
 
     def raised_by(self, word: str) -> Sequence[Raise]:
         """Every reason in a flag or an operand. What a flag could be short for counts as well."""

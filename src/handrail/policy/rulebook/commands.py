@@ -24,7 +24,7 @@ _KEYS = (
     *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
     *("script", "script_flags", "script_endings", "obeys", "obeys_in", "free_with", "runs"),
     *("unseen", "runs_after", "replaces", "runs_named", "sub", "other", "strict", "clusters"),
-    *("letters", "leading", "shared", "scripts_with"),
+    *("letters", "leading", "shared", "scripts_with", "looks_only", "runs_from"),
     *(
         "options_first",
         "writes",
@@ -41,7 +41,7 @@ _KEYS = (
 _NOT_FOR_PROJECTS = (
     *("plain", "profile", "before", "after", "after_one", "script", "script_flags", "obeys"),
     *("script_endings", "obeys_in", "runs", "runs_after", "runs_named", "unseen", "replaces"),
-    "scripts_with",
+    *("scripts_with", "looks_only", "runs_from"),
 )
 _HANDS_ITS_WORDS_ON = ("runs", "runs_after", "runs_named", "last", "options_first")
 _UNKNOWN = "is on the list, but nothing more is known of it"
@@ -53,23 +53,20 @@ def read_command_rules(
     rows: Sequence[RuleRow], beneath: Sequence[CommandRule] = ()
 ) -> tuple[CommandRule, ...]:
     """Every command of one file. Its examples are judged by this file laid over what is beneath."""
-    rules = tuple(
-        _read_rule(row, examples=_examples(row), binds=_bound_examples(row)) for row in rows
-    )
+    rules = tuple(map(_read_with_examples, rows))
     listed = CommandList(replace_by_name(beneath, rules))
     for rule, row in zip(rules, rows, strict=True):
         _hold_against_examples(rule, row, listed)
     return rules
 
 
-def _read_rule(
-    row: RuleRow,
-    *,
-    examples: tuple[tuple[str, RiskLevel], ...] | None,
-    binds: tuple[tuple[str, tuple[str, ...]], ...] = (),
-) -> CommandRule:
-    row.allow_keys(*_KEYS, *(() if examples is None else ("examples", "binds")))
-    _refuse_what_is_out_of_place(row)
+def _read_with_examples(row: RuleRow) -> CommandRule:
+    examples, binds = _examples(row), _bound_examples(row)
+    return replace(_read_rule(row, "examples", "binds"), examples=examples, binds=binds)
+
+
+def _read_rule(row: RuleRow, *further: str) -> CommandRule:
+    _refuse_what_is_out_of_place(row, further)
     names, risk = _names(row), _risk(row, "risk", RiskLevel.HIGH)
     return CommandRule(
         names=frozenset(names),
@@ -91,6 +88,7 @@ def _read_rule(
         script=_typed(row, "script", bool) is True,
         script_flags=_words(row, "script_flags"),
         scripts_with=_words(row, "scripts_with"),
+        runs_from=tuple(row.texts("runs_from", [])),
         script_endings=tuple(row.texts("script_endings", [])),
         obeys=tuple(row.texts("obeys", [])),
         obeys_in=_words(row, "obeys_in"),
@@ -112,16 +110,25 @@ def _read_rule(
         options_first=_typed(row, "options_first", bool) is True,
         writes=_typed(row, "writes", bool) is True,
         suffixes=_words(row, "suffixes"),
+        looks_only=_looks_only(row),
         broad=_typed(row, "broad", bool) is True,
         broad_on=tuple(row.texts("broad_on", [])),
         profile=_profile(row, risk),
         before=tuple(row.texts("before", [])),
         after=tuple(row.texts("after", [])),
         after_one=tuple(row.texts("after_one", [])),
-        examples=examples or (),
-        binds=binds,
         layer=row.layer,
     )
+
+
+def _looks_only(row: RuleRow) -> bool:
+    told = _typed(row, "looks_only", bool) is True
+    raises = rows_of(row.values, "raise", row.where, row.layer)
+    is_refused = any(one.values.get("to") == "forbidden" for one in raises)
+    does_more = is_refused or not {"writes", "operands", "plain"}.isdisjoint(row.values)
+    if told and (does_more or row.values.get("risk") != "low"):
+        raise row.refuse("looks_only is for what is low, writes nothing and is never refused")
+    return told
 
 
 def _names(row: RuleRow) -> list[str]:
@@ -134,7 +141,7 @@ def _names(row: RuleRow) -> list[str]:
 def _subs(row: RuleRow) -> tuple[CommandRule, ...]:
     found = rows_of(row.values, "sub", row.where, row.layer)
     letters = row.values.get("letters", "")
-    subs = (replace(_read_rule(sub, examples=None), letters=letters) for sub in found)
+    subs = (replace(_read_rule(sub), letters=letters) for sub in found)
     is_shared = _typed(row, "shared", bool) is True
     return tuple(_with_flags_of(row, sub) if is_shared else sub for sub in subs)
 
@@ -159,7 +166,8 @@ def _with_flags_of(row: RuleRow, sub: CommandRule) -> CommandRule:
     )
 
 
-def _refuse_what_is_out_of_place(row: RuleRow) -> None:
+def _refuse_what_is_out_of_place(row: RuleRow, further: Sequence[str]) -> None:
+    row.allow_keys(*_KEYS, *further)
     for key in _NOT_FOR_PROJECTS:
         if key in row.values and row.layer is Layer.PROJECT:
             raise row.refuse(f"{key} is for the operator's file; leave it out")

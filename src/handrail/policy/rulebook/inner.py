@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from handrail.core.box import Profile
-from handrail.core.risk import Finding, RiskLevel
+from handrail.core.risk import Finding, Layer, RiskLevel
+from handrail.policy.rulebook.command import CommandRule
 from handrail.policy.rulebook.concerns import not_allowed
 from handrail.policy.rulebook.reading import Reading, shown
 
@@ -14,6 +15,8 @@ FOUND = "{}"
 UNSEEN = "{...}"
 # Flags of find behind which a command runs in the folder of each thing that is found.
 ELSEWHERE = frozenset({"-execdir", "-okdir"})
+# With these it begins where a file says, and not where its words do.
+_LISTING = frozenset({"-files0-from"})
 _OF_GLOBS = frozenset("*?[{(")
 _PLACEHOLDER = re.compile(r"[^a-z0-9.=/-]+")
 
@@ -74,16 +77,44 @@ def handed_on(
 ) -> Iterator[Finding]:
     """What it means that a command gets words that nobody has seen.
 
-    What can only look can do so with any words; rows of its own say where that is not so. A thing
-    that was found is no flag, whatever its name: it begins with where the search began.
+    A thing that was found is no flag, whatever its name: it begins with where the search began.
     """
-    if read.profile is Profile.READ or not (further or FOUND in argv):
+    if not (further or FOUND in argv):
         return
+    risk = read.unseen if further else read.found
     told = f"{title} hands {argv[0]} words that nobody has seen"
-    if further and read.touchy:
+    if risk is RiskLevel.FORBIDDEN:
         yield not_allowed(f"{told}; it can become what is refused")
-    else:
+    elif read.profile is not Profile.READ or risk is not RiskLevel.LOW:
         yield Finding(rule, f"{told}, and they can say what it writes or runs", RiskLevel.HIGH)
+
+
+def if_unseen(rule: CommandRule) -> RiskLevel:
+    """What it comes to with words that nobody has seen: any flag, also one that nobody listed.
+
+    A row on such words has said what it is, and one that can only look does so with any.
+    """
+    if rule.raised_by(UNSEEN) or rule.layer is Layer.PROJECT:
+        return RiskLevel.LOW
+    if rule.can_be_forbidden:
+        return RiskLevel.FORBIDDEN
+    return RiskLevel.LOW if rule.looks_only else RiskLevel.HIGH
+
+
+def if_found(rule: CommandRule, words: Sequence[str], files: Sequence[str]) -> RiskLevel:
+    """What it comes to where a name that is found stands among its words; `files` are only read.
+
+    It may be several names, of which one more than the command reads can be written.
+    """
+    if rule.layer is Layer.PROJECT:
+        return RiskLevel.LOW
+    is_read = rule.operands is None and words.count(FOUND) == files.count(FOUND)
+    return RiskLevel.LOW if is_read or rule.looks_only else RiskLevel.HIGH
+
+
+def further_words(words: Sequence[str], rule: CommandRule) -> tuple[str, ...]:
+    """What stands for all that it hands on unseen; names out of a list can be flags."""
+    return (UNSEEN,) if rule.unseen or not _LISTING.isdisjoint(words) else ()
 
 
 def unclear_scripts(reading: Reading, *, is_elsewhere: bool) -> list[str]:

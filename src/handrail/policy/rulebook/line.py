@@ -23,12 +23,14 @@ from handrail.policy.rulebook.flags import (
 from handrail.policy.rulebook.inner import (
     ELSEWHERE,
     FOUND,
-    UNSEEN,
     Inner,
     end_of_inner,
+    further_words,
     glued_in,
     handed_on,
     hidden_in,
+    if_found,
+    if_unseen,
     is_unseen,
     not_known,
     unclear_scripts,
@@ -44,8 +46,6 @@ from handrail.policy.rulebook.spelling import (
     code_in_address,
     refusal_of_a_shells,
 )
-
-_MOST_TEXT_CHARS = 4_000
 
 
 class Line:
@@ -70,6 +70,7 @@ class Line:
         self._findings: list[Finding] = []
         self._operands: list[str] = []
         self._files: list[str] = []
+        self._plain_files: list[str] = []
         self._scripts: list[str] = []
         self._homes = [*homes]
         self._inner: list[Reading] = []
@@ -129,7 +130,7 @@ class Line:
             self._read_sub(word)
         elif rule.runs == len(self._operands):
             self._next -= 1
-            self._read_inner(self._take_rest(), (UNSEEN,) if rule.unseen else ())
+            self._read_inner(self._take_rest())
         else:
             self._operands.append(word)
             if rule.options_first:
@@ -235,14 +236,14 @@ class Line:
         lines = [Line(sub, title, rest, at, self._run_by, self._homes) for sub in known]
         self._sub = total([line.read() for line in lines])
 
-    def _read_inner(
-        self, argv: Sequence[str], further: Sequence[str] = (), *, is_elsewhere: bool = False
-    ) -> None:
-        """Read the words just taken, behind which we stand, as a command with `further` words."""
+    def _read_inner(self, argv: Sequence[str], *, is_elsewhere: bool = False) -> None:
+        """Read the words just taken, behind which we stand, as a command with further words."""
         if not argv:
             return
+        further = further_words(self._words, self._rule)
         self._findings += unseen_commands(self._title, self._placeholders, argv[0])
         argv = [unseen_in(word, self._placeholders) for word in argv]
+        self._scripts += [f"{folder}/{argv[0]}" for folder in self._rule.runs_from]
         at = self._at + self._next - len(argv)
         read = self._run_by.read([*argv, *further], at)
         self._findings += handed_on(self._rule_name, self._title, argv, further, read)
@@ -257,6 +258,7 @@ class Line:
         rest = self._take_rest()
         self._module = name
         self._scripts += files_of_module(name)
+        self._findings += hidden_in(self._rule_name, self._title, [name])
         if self._run_by.knows(name):
             self._inner.append(read_module(self._title, [name, *rest], at, self._run_by))
         else:
@@ -276,7 +278,8 @@ class Line:
             texts = 1
         for word in self._operands[:texts]:
             self._check_plain(word)
-        self._files += self._operands[texts:]
+        self._plain_files = self._operands[texts:]
+        self._files += self._plain_files
         if self._rule.script:
             self._scripts += self._operands[:1]
         most = self._rule.operands
@@ -284,8 +287,8 @@ class Line:
             self._note_unknown(self._operands[most], self._rule.beyond)
 
     def _check_plain(self, text: str) -> None:
-        plain = self._rule.plain
-        if plain is not None and (len(text) > _MOST_TEXT_CHARS or not plain.fullmatch(text)):
+        if not self._rule.is_plain(text):
+            self._raise_on([text])
             self._note_unknown(text)
 
     def _note_unknown(self, word: str, reason: str = "") -> None:
@@ -318,10 +321,12 @@ class Line:
                 says_all=self._says_all(),
                 networks=(self._title.partition(" ")[0],) if profile is Profile.NET else (),
                 listens=rule.script and not self._inner and self._operands[:1] in ([], ["-"]),
-                touchy=self._is_touchy(),
             )
         if self._sub is not None:
             own = own.beside(self._sub)
+        elif not self._inner:
+            found = if_found(rule, self._words, self._plain_files)
+            own = own._replace(unseen=if_unseen(rule), found=found)
         return total([own, *self._inner]) if self._inner else own
 
     def _kind(self) -> tuple[str, ...] | None:
@@ -334,11 +339,6 @@ class Line:
     def _says_all(self) -> bool:
         hands_on = self._inner or self._module is not None or self._rule.runs is not None
         return not hands_on and not self._goes_elsewhere()
-
-    def _is_touchy(self) -> bool:
-        """Whether a further word could have it refused; a row on such words has said what it is."""
-        hands_on = self._inner or self._sub is not None
-        return not hands_on and self._rule.can_be_forbidden and not self._rule.raised_by(UNSEEN)
 
     def _goes_elsewhere(self) -> bool:
         return self._leads_elsewhere or any(map(ADDRESS.match, self._files))

@@ -11,7 +11,9 @@ from handrail.policy.rulebook.reading import Addition, Reading, shown
 
 # It looks for no module in the folder it is started in, whichever Python it is.
 _ISOLATED = "-I"
-_ENDS = (".py", ".pyc", ".so", ".abi3.so")
+_ENDS = (".py", ".pyc", ".so")
+# With the version of Python, or the machine's, in between.
+_BUILT, _COMPILED = _SEVERAL = (".*.so", ".*.pyc")
 
 
 def read_module(title: str, argv: Sequence[str], at: int, inner: Inner) -> Reading:
@@ -35,9 +37,24 @@ def isolation(module: str | None, at: int) -> tuple[Addition, ...]:
 
 
 def files_of_module(name: str) -> list[str]:
-    """Files of the folder that Python takes for a module of this name, before any other."""
-    way = name.replace(".", "/")
-    package = way.partition("/")[0]
-    files = [f"{start}{end}" for start in (way, f"{package}/__init__") for end in _ENDS]
-    files += [f"{way}/__main__{end}" for end in _ENDS]
-    return list(dict.fromkeys(files)) if name and "/" not in name else []
+    """Files of the folder that Python takes for a module of this name, before any other.
+
+    On the way to it every package runs, and of each Python may have kept what it has compiled.
+    """
+    parts = name.split(".")
+    if not name or "/" in name:
+        return []
+    packages = ["/".join(parts[: count + 1]) for count in range(len(parts))]
+    starts = [packages[-1], *(f"{way}/__init__" for way in packages), f"{packages[-1]}/__main__"]
+    return [file for start in starts for file in _forms_of(start)]
+
+
+def is_of_several(word: str) -> bool:
+    """Whether this is what a module may be kept as under many names, and stands for them all."""
+    return word.endswith(_SEVERAL)
+
+
+def _forms_of(start: str) -> list[str]:
+    folder, mark, name = start.rpartition("/")
+    kept = f"{folder}{mark}__pycache__/{name}{_COMPILED}"
+    return [*(f"{start}{end}" for end in _ENDS), f"{start}{_BUILT}", kept]

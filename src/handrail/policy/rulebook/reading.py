@@ -6,7 +6,7 @@ from functools import reduce
 from typing import NamedTuple
 
 from handrail.core.box import Profile, widest
-from handrail.core.risk import Finding, forbidden
+from handrail.core.risk import Finding, RiskLevel, forbidden
 from handrail.core.visible import cut, visible
 
 _NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
@@ -41,8 +41,9 @@ class Reading(NamedTuple):
     `scripts` are words, as they lead from its folder, that name files whose content it runs or
     obeys. It `says_all` where nothing but its words and these files decides which code is run.
     `programs` are the names of the command and of all that it runs in turn, `networks` those of
-    them that may use a network. It `listens` where it runs code that it is handed by a pipe, and is
-    `touchy` where a further word could have it refused.
+    them that may use a network. It `listens` where it runs code that it is handed by a pipe.
+    `unseen` is what it comes to with further words that nobody has seen, and `found` with the names
+    of files that are only found.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -56,7 +57,8 @@ class Reading(NamedTuple):
     programs: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
     listens: bool = False
-    touchy: bool = False
+    unseen: RiskLevel = RiskLevel.LOW
+    found: RiskLevel = RiskLevel.LOW
 
     def beside(self, other: "Reading") -> "Reading":
         """Both of them together."""
@@ -73,7 +75,8 @@ class Reading(NamedTuple):
             programs=self.programs + other.programs,
             networks=self.networks + other.networks,
             listens=self.listens or other.listens,
-            touchy=self.touchy or other.touchy,
+            unseen=max(self.unseen, other.unseen),
+            found=max(self.found, other.found),
         )
 
 

@@ -17,6 +17,7 @@ from handrail.core.risk import Finding, RiskLevel, forbidden, worst
 from handrail.core.sight import fact_of, run_by_fact_of
 from handrail.core.stage import ScriptFile, Stage
 from handrail.policy.rulebook.command_line import read_line
+from handrail.policy.rulebook.modules import is_of_several
 from handrail.policy.rulebook.reading import FileWord, Reading, in_full, shown
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.rulebook.writes import judge_write
@@ -63,10 +64,10 @@ class CommandValidator:
         """
         reading = read_line(self.rules.command_list, [command, *args])
         scripts = [
-            ScriptFile(path, is_pattern=is_pattern, is_program=_is_own(word, command))
+            ScriptFile(path, is_pattern=is_pattern, is_program=_is_own(word, reading.programs))
             for word in reading.scripts
             if not _is_within(word, patterns) and (path := self._plain_path(word)) is not None
-            for is_pattern in [any(word == one or word.endswith(f"/{one}") for one in patterns)]
+            for is_pattern in [_is_pattern(word, patterns)]
         ]
         return Stage(
             reading.argv,
@@ -153,12 +154,23 @@ class CommandValidator:
         )
         return list(dict.fromkeys(filter(None, paths)))
 
+    def path_of(self, word: str) -> str | None:
+        """Where a word leads from the root, if it names a file; None where that is elsewhere."""
+        return self._from_root(self._in_folder(word))
+
     def judge_landing(self, path: str, true_path: str) -> list[Finding]:
         """What a new file would be under its true name, where a link at `path` leads there."""
         return [
             replace(one, reason=f"{shown(path)} leads to {one.reason}")
             for one in self._check_kind(true_path, path.endswith("/"))
         ]
+
+    def judge_brought(self, path: str) -> list[Finding]:
+        """What a file of a folder would be that is put there as a whole; it is never refused."""
+        found = PathValidator(self.root, self.rules).validate_path(path, writing=True)
+        for rules in (self.rules.writes, self.rules.further_writes):
+            found += _of_a_known_kind(judge_write(path, rules))
+        return [replace(one, risk=min(one.risk, RiskLevel.HIGH)) for one in found]
 
     def judge_leading(
         self, command: str, args: Sequence[str], leading: Mapping[str, str]
@@ -225,9 +237,14 @@ def _is_within(word: str, patterns: Collection[str]) -> bool:
     return any(f"/{one.rstrip('/')}/" in f"/{word}" for one in patterns)
 
 
-def _is_own(word: str, command: str) -> bool:
-    """Whether this is the program itself, one of the workspace."""
-    return word == command and "/" in command
+def _is_pattern(word: str, patterns: Collection[str]) -> bool:
+    is_told = any(word == one or word.endswith(f"/{one}") for one in patterns)
+    return is_told or is_of_several(word)
+
+
+def _is_own(word: str, programs: Collection[str]) -> bool:
+    """Whether this is one of the programs themselves, by its path in the workspace."""
+    return "/" in word and word in programs
 
 
 def _facts_of(script: ScriptFile) -> Iterator[str]:
