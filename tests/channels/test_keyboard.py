@@ -240,3 +240,21 @@ async def test_a_silence_is_heard_although_nobody_was_there_to_read(screen: Scre
             await asyncio.sleep(0.1)
         assert await keyboard.lone_key(PATIENCE, 0.05) == "a"
         assert await keyboard.lone_key(PATIENCE, 0.05) == "b"
+
+
+async def test_behind_keys_comes_a_silence_and_what_comes_before_it_is_not_heard(
+    screen: Screen,
+) -> None:
+    with Keyboard(screen.fd, 0) as keyboard:
+        screen.type("a")
+        assert await keyboard.key(PATIENCE) == "a"
+        assert await keyboard.rest(0.02) is None
+        screen.type("bcd")
+        assert await keyboard.key(PATIENCE) == "b"
+        assert await keyboard.rest(0.02) == SEVERAL
+        assert await keyboard.key(0.02) is None
+        screen.type("e")
+        assert await keyboard.key(PATIENCE) == "e"
+        screen.hang_up()
+        assert await keyboard.rest(PATIENCE) == END
+        assert await keyboard.lone_key(PATIENCE, PATIENCE) == END

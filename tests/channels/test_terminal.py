@@ -782,6 +782,16 @@ async def test_a_line_stays_as_well_when_the_time_of_its_card_is_up(
     await screen.sees("Do 1.")
 
 
+async def test_what_comes_in_one_piece_with_escape_decides_nothing(screen: Screen) -> None:
+    async with asked(screen, a_live_card()) as sitting:
+        await sitting.press("r")
+        await screen.sees("why not?")
+        await sitting.press("no\x1bxa")
+        await screen.sees("decide (")
+
+        await sitting.nothing_is_decided()
+
+
 # Whether anybody is there
 
 
@@ -838,6 +848,21 @@ async def test_a_dumb_terminal_is_asked_line_by_line(dumb: Screen) -> None:
     assert "\x1b" not in dumb.shown
 
 
+@pytest.mark.parametrize("fields", [{}, HIGH], ids=["medium", "high"])
+@pytest.mark.parametrize(
+    "lines", ["so\na\napprove\nthanks\n", "a\napprove\n", "a\nthanks\n", "a\n\n", "\na\n"]
+)
+async def test_several_lines_at_once_decide_nothing_on_a_dumb_terminal(
+    dumb: Screen, lines: str, fields: dict[str, Any]
+) -> None:
+    async with asked(dumb, a_live_card(**fields)) as sitting:
+        await sitting.press(lines)
+        await dumb.sees("Several keys at once decide nothing")
+        assert "type 'approve'" not in dumb.shown
+
+        await sitting.nothing_is_decided("l\n")
+
+
 async def test_the_end_of_a_line_decides_nothing_on_a_dumb_terminal_either(
     dumb: Screen, typed_at_the_last_moment: Callable[..., list[str]]
 ) -> None:
@@ -846,6 +871,24 @@ async def test_the_end_of_a_line_decides_nothing_on_a_dumb_terminal_either(
     async with asked(dumb, a_live_card()) as sitting:
         assert typed == ["I have ", "a\n"]
         await sitting.nothing_is_decided("l\n")
+
+
+@pytest.mark.parametrize("kind", ["xterm", "dumb"])
+async def test_the_word_is_no_word_with_other_lines_around_it(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setenv("TERM", kind)
+    async with asked(screen, a_live_card(**HIGH)) as sitting:
+        await sitting.press("a" if kind == "xterm" else "a\n")
+        await screen.sees("type 'approve'")
+        for lines in ("approve\nthanks\n", "so\napprove\n"):
+            await sitting.press(lines)
+            await screen.sees("Several lines at once decide nothing")
+            await screen.sees("type 'approve'")
+            assert not sitting.asking.done()
+        await sitting.press("approve\n")
+
+        assert await sitting.choice() == APPROVED
 
 
 async def test_a_line_that_was_begun_on_a_dumb_terminal_is_for_no_other_card(

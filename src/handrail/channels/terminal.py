@@ -3,8 +3,8 @@
 A card counts as seen only when it has been on the screen for a moment: keys typed ahead never
 decide. Nor does a line that was pasted, or typed for something else: only a key decides that stands
 alone, between two silences. What is risky, wide or not seen whole needs a second, different step.
-A dumb terminal sends whole lines and draws nothing over: there a key is a line of one letter.
-A line that is being typed when its card goes is typed to its end for nothing,
+A dumb terminal sends whole lines and draws nothing over: there a key is a line of one letter, which
+stands alone as well. A line that is being typed when its card goes is typed to its end for nothing,
 before another card comes.
 Without a terminal, and from the background of one, nobody is asked.
 """
@@ -288,14 +288,22 @@ class _Dialog:
         if key is None:
             return key
         line, self._typed = self._typed.strip(), ""
-        if key == END:
+        if key == END or (key := await self._keyboard.rest(self._quiet_seconds)) is not None:
             return key
         return line if len(line) == 1 else SEVERAL
 
     async def _line(self, prompt: str) -> str | None:
         """A line of text; None when it was given up."""
-        line, end = await self._typed_line(prompt)
-        return line if end in ENTER else None
+        while True:
+            line, end = await self._typed_line(prompt)
+            if end is None or end == END:
+                return None
+            broken = await self._keyboard.rest(self._quiet_seconds)
+            if end == ESCAPE or broken == END:
+                return None
+            if broken is None:
+                return line
+            await self._say("Several lines at once decide nothing: type one, and wait.")
 
     async def _typed_line(self, prompt: str) -> tuple[str, str | None]:
         """What was typed, and the key that ended it: Enter, Esc, END or, out of time, none."""
