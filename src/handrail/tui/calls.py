@@ -50,17 +50,17 @@ class CallsView(Vertical):
     def move(self, step: int) -> None:
         if self._calls:
             at = max(0, min(len(self._calls) - 1, (self._at() or 0) + step))
-            self._choose(at)
+            self._choose(self._calls[at]["tool_id"])
 
     def read(self, step: int) -> None:
         self._facts.scroll_relative(y=step, animate=False, force=True)
 
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
         event.stop()
-        self._choose(event.number)
+        self._choose(event.name)
 
-    def _choose(self, at: int) -> None:
-        self._chosen_id = self._calls[at]["tool_id"]
+    def _choose(self, tool_id: str) -> None:
+        self._chosen_id = tool_id
         self._draw()
 
     def _at(self) -> int | None:
@@ -82,7 +82,8 @@ class CallsView(Vertical):
         if not self.is_attached:
             return
         calls, at = self._calls, self._at()
-        self._rows.fill(len(calls), lambda number: call_row(calls[number]), at)
+        names = [call["tool_id"] for call in calls]
+        self._rows.fill(names, lambda number: call_row(calls[number]), at)
         facts = ["Nothing here."] if at is None else call_facts(calls[at])
         width = max(20, self._facts.scrollable_content_region.width)
         lines = [line for fact in facts for line in Text(short(fact)).wrap(_FOLDS, width)]
