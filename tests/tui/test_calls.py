@@ -11,6 +11,7 @@ import pytest
 from handrail.core.ports import Channel
 from handrail.testing import a_card
 from handrail.tui.app import HandrailApp
+from handrail.tui.calls import CallsView
 from handrail.tui.lines import Rows
 from scripts.draw_pictures import Still
 from tests.tui.conftest import HASTY, Person, sitting
@@ -70,6 +71,59 @@ async def person(office: Office) -> AsyncGenerator[Person]:
         await made.until(lambda: len(made.app.inbox.cards()) == len(CARDS))
         await made.until(lambda: made.app.desk.shown is not None)
         yield made
+
+
+def chosen(person: Person) -> str | None:
+    call = person.app.desk.query_one("#running", CallsView).chosen
+    return None if call is None else call["session_id"]
+
+
+async def test_a_call_that_comes_later_is_not_chosen_by_itself(
+    office: Office, person: Person
+) -> None:
+    office.calls = ["one"]
+    await person.press("2")
+    await person.sees("Do one.")
+    await person.until(lambda: chosen(person) == "session-one")
+
+    office.calls = ["two", "one"]
+    await person.sees("Do two.")
+    assert chosen(person) == "session-one"
+    await person.press("x")
+
+    await person.sees("All that session-one has asked for ends")
+
+
+async def test_when_the_chosen_call_has_ended_no_other_is_chosen_but_by_the_person(
+    office: Office, person: Person
+) -> None:
+    office.calls = ["two", "one"]
+    await person.press("2")
+    await person.sees("Do two.")
+    await person.press("j")
+    assert chosen(person) == "session-one"
+
+    office.calls = ["three", "two"]
+    await person.sees("The call that was chosen is not here any more")
+    await person.press("x")
+    assert chosen(person) is None
+    assert person.app.screen is person.app.desk
+    await person.press("j")
+    assert chosen(person) == "session-two"
+
+
+async def test_what_comes_to_an_empty_list_is_not_chosen_by_itself(
+    office: Office, person: Person
+) -> None:
+    await person.press("2")
+    await person.sees("Nothing here.")
+
+    office.calls = ["one"]
+    await person.sees("No call is chosen; j and k choose one.")
+    await person.press("x")
+    assert person.app.screen is person.app.desk
+    await person.press("j")
+    assert chosen(person) == "session-one"
 
 
 async def test_a_click_shows_the_card_of_the_row_that_was_drawn_or_none_where_it_has_gone(

@@ -231,6 +231,9 @@ class Desk(Screen[None]):
         if event.control is self._rows and card is not None:
             self.show(card)
 
+    def on_calls_view_turned(self, event: CallsView.Turned) -> None:
+        self.look_anew()
+
     def action_move(self, step: int) -> None:
         if self.view != "waiting":
             self._calls[self.view].move(step)
@@ -259,7 +262,7 @@ class Desk(Screen[None]):
             # It may have another width by now.
             self.call_after_refresh(self._show_card, anew=False)
         else:
-            self._calls[name].look()
+            self._calls[name].open()
         self._tick()
 
     async def _decide_forever(self) -> None:
