@@ -83,7 +83,8 @@ async def test_what_others_write_is_shown_as_text_and_does_nothing(rig: Rig, ask
         await person.type("[red]no")
         assert (await ended(call))["error"].endswith(": [red]no")
         await person.press("3")
-        await person.sees("rejected")
+        await person.sees("refused ")
+        assert "rejected" not in person.screen_text
         assert "[bold]notes[/].md" in person.screen_text
 
 
