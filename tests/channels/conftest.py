@@ -36,6 +36,7 @@ class Screen:
         self.stdout: TextIO = os.fdopen(ours, "w", closefd=True)
         self.raw = b""
         self._seen_up_to = 0
+        self.times_heard = self._times_found_heard = 0
         # A thread, because a terminal that nobody reads holds up who writes to it.
         self._reading = threading.Thread(target=self._read, daemon=True)
         self._reading.start()
@@ -83,6 +84,11 @@ class Screen:
         await until(lambda: words in self.shown[self._seen_up_to :])
         self._seen_up_to = self.shown.index(words, self._seen_up_to) + len(words)
 
+    async def is_heard(self) -> None:
+        """Wait until a keyboard listens, and none that was waited for before."""
+        await until(lambda: self.times_heard > self._times_found_heard)
+        self._times_found_heard += 1
+
     def hang_up(self) -> None:
         """Close the window."""
         if not self._reading.is_alive():
@@ -117,6 +123,13 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Generator[Screen]:
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("LINES", "60")
     monkeypatch.delenv("NO_COLOR", raising=False)
+    listen = Keyboard._listen
+
+    def count_and_listen(keyboard: Keyboard) -> None:
+        listen(keyboard)
+        made.times_heard += 1
+
+    monkeypatch.setattr(Keyboard, "_listen", count_and_listen)
     yield made
     monkeypatch.undo()
     made.close()
@@ -125,17 +138,25 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Generator[Screen]:
 @pytest.fixture
 def typed_at_the_last_moment(
     screen: Screen, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str], None]:
-    """Have keys typed just before each keyboard begins to listen, however slow the machine."""
+) -> Callable[..., list[str]]:
+    """Have keys typed just before each keyboard begins to listen, however slow the machine.
 
-    def typed(keys: str) -> None:
-        start = Keyboard._start
+    Where these make it wait, the next are typed just before it begins after all. Gives the list of
+    what was typed.
+    """
+
+    def typed(*pieces: str) -> list[str]:
+        start, typed_so_far = Keyboard._start, list[str]()
+        still: dict[Keyboard, list[str]] = {}
 
         def type_and_start(keyboard: Keyboard) -> None:
-            screen.type_and_wait(keys)
+            if mine := still.setdefault(keyboard, [*pieces]):
+                typed_so_far.append(mine.pop(0))
+                screen.type_and_wait(typed_so_far[-1])
             start(keyboard)
 
         monkeypatch.setattr(Keyboard, "_start", type_and_start)
+        return typed_so_far
 
     return typed
 

@@ -45,7 +45,7 @@ async def test_what_was_typed_before_is_thrown_away(screen: Screen, ahead: str) 
 
 
 async def test_what_is_typed_in_the_deaf_moment_is_thrown_away(
-    screen: Screen, typed_at_the_last_moment: Callable[[str], None]
+    screen: Screen, typed_at_the_last_moment: Callable[..., list[str]]
 ) -> None:
     typed_at_the_last_moment("aaa")
 
@@ -54,6 +54,37 @@ async def test_what_is_typed_in_the_deaf_moment_is_thrown_away(
         screen.type("b")
 
         assert await keyboard.key(PATIENCE) == "b"
+
+
+async def test_the_end_of_a_line_that_began_in_the_deaf_moment_is_thrown_away_too(
+    screen: Screen, typed_at_the_last_moment: Callable[..., list[str]]
+) -> None:
+    typed = typed_at_the_last_moment("ban", "an", "a")
+
+    with Keyboard(screen.fd, 0.1, 0.05) as keyboard:
+        await screen.is_heard()
+        assert typed == ["ban", "an", "a"]
+        assert await keyboard.key(0.2) is None
+        screen.type("b")
+
+        assert await keyboard.key(PATIENCE) == "b"
+
+
+async def test_a_terminal_that_goes_in_the_deaf_moment_is_the_end_of_the_keys(
+    screen: Screen,
+) -> None:
+    with Keyboard(screen.fd, 0.1, 0.05) as keyboard:
+        screen.hang_up()
+
+        assert await keyboard.key(PATIENCE) == END
+
+
+async def test_what_was_typed_before_is_heard_by_who_asks_for_it(screen: Screen) -> None:
+    screen.type("a\nb")
+    await asyncio.sleep(0.05)  # It lies ready for whoever reads.
+
+    with Keyboard(screen.fd, from_before=True) as keyboard:
+        assert await next_keys(keyboard, 3) == ["a", "\n", "b"]
 
 
 async def test_a_character_of_several_bytes_is_one_key(screen: Screen) -> None:
@@ -209,3 +240,21 @@ async def test_a_silence_is_heard_although_nobody_was_there_to_read(screen: Scre
             await asyncio.sleep(0.1)
         assert await keyboard.lone_key(PATIENCE, 0.05) == "a"
         assert await keyboard.lone_key(PATIENCE, 0.05) == "b"
+
+
+async def test_behind_keys_comes_a_silence_and_what_comes_before_it_is_not_heard(
+    screen: Screen,
+) -> None:
+    with Keyboard(screen.fd, 0) as keyboard:
+        screen.type("a")
+        assert await keyboard.key(PATIENCE) == "a"
+        assert await keyboard.rest(0.02) is None
+        screen.type("bcd")
+        assert await keyboard.key(PATIENCE) == "b"
+        assert await keyboard.rest(0.02) == SEVERAL
+        assert await keyboard.key(0.02) is None
+        screen.type("e")
+        assert await keyboard.key(PATIENCE) == "e"
+        screen.hang_up()
+        assert await keyboard.rest(PATIENCE) == END
+        assert await keyboard.lone_key(PATIENCE, PATIENCE) == END

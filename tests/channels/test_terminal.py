@@ -49,14 +49,14 @@ class Sitting:
         async with asyncio.timeout(5):
             return await self.asking
 
-    async def nothing_is_decided(self) -> None:
+    async def nothing_is_decided(self, leave: str = "l") -> None:
         """It goes on, and can still be left to others."""
         await asyncio.sleep(0.1)
         assert not self.asking.done()
         await self.press("\x1b")
         # On a busy machine the first may be taken for the rest of a sequence.
         while not self.asking.done():
-            await self.press("l")
+            await self.press(leave)
         assert await self.choice() is None
 
 
@@ -71,7 +71,7 @@ async def asked(
     asking = asyncio.create_task(channel.ask(card))
     try:
         await screen.sees("decide (")
-        await asyncio.sleep(deaf_seconds * 1.5)
+        await screen.is_heard()
         yield Sitting(screen, asking)
     finally:
         asking.cancel()
@@ -363,11 +363,21 @@ async def test_keys_typed_before_the_card_never_decide(
 
 
 async def test_keys_typed_in_the_first_moment_never_decide(
-    screen: Screen, typed_at_the_last_moment: Callable[[str], None]
+    screen: Screen, typed_at_the_last_moment: Callable[..., list[str]]
 ) -> None:
     typed_at_the_last_moment("aaa")
 
     async with asked(screen, a_live_card()) as sitting:
+        await sitting.nothing_is_decided()
+
+
+async def test_the_end_of_a_line_that_began_before_the_card_was_seen_never_decides(
+    screen: Screen, typed_at_the_last_moment: Callable[..., list[str]]
+) -> None:
+    typed = typed_at_the_last_moment("banan", "a")
+
+    async with asked(screen, a_live_card()) as sitting:
+        assert typed == ["banan", "a"]
         await sitting.nothing_is_decided()
 
 
@@ -387,7 +397,7 @@ async def test_a_line_that_is_typed_decides_nothing_before_the_hand_rests(screen
     channel = TerminalChannel(screen.console, DEAF_SECONDS, quiet_seconds=0.3)
     asking = asyncio.create_task(channel.ask(a_live_card()))
     await screen.sees("decide (")
-    await asyncio.sleep(2 * DEAF_SECONDS)
+    await screen.is_heard()
     for key in "xa ca":
         screen.type(key)
         await asyncio.sleep(0.05)
@@ -404,7 +414,7 @@ async def test_the_moments_are_long_enough_to_look_up_and_to_type(screen: Screen
 
 
 async def test_keys_meant_for_one_card_never_decide_the_next(
-    screen: Screen, typed_at_the_last_moment: Callable[[str], None]
+    screen: Screen, typed_at_the_last_moment: Callable[..., list[str]]
 ) -> None:
     typed_at_the_last_moment("a")
     channel = TerminalChannel(screen.console, DEAF_SECONDS, QUIET_SECONDS)
@@ -413,13 +423,13 @@ async def test_keys_meant_for_one_card_never_decide_the_next(
         for n in range(2)
     ]
     await screen.sees("decide (")
-    await asyncio.sleep(2 * DEAF_SECONDS)
+    await screen.is_heard()
     assert "Do 1." not in screen.shown
     screen.type("a")
     assert await Sitting(screen, first).choice() == APPROVED
     await screen.sees("Do 1.")
     await screen.sees("decide (")
-    await asyncio.sleep(2 * DEAF_SECONDS)
+    await screen.is_heard()
 
     await Sitting(screen, second).nothing_is_decided()
 
@@ -435,7 +445,7 @@ async def test_cards_are_asked_one_after_another(screen: Screen) -> None:
         await screen.sees(f"Do {number}.")
         await screen.sees("decide (")
         assert f"Do {number + 1}." not in screen.shown
-        await asyncio.sleep(2 * DEAF_SECONDS)
+        await screen.is_heard()
         sitting = Sitting(screen, task)
         await sitting.press("a" if number != 1 else "l")
         assert await sitting.choice() == (APPROVED if number != 1 else None)
@@ -477,6 +487,7 @@ async def test_input_that_ends_while_the_screen_stays_decides_nothing_and_holds_
     channel = TerminalChannel(Console(file=shown), 0, QUIET_SECONDS)
     asking = asyncio.create_task(channel.ask(a_live_card(**HIGH)))
     await until(lambda: "decide (" in shown.getvalue())
+    await screen.is_heard()
     if key:
         screen.type(key)
         await until(lambda: prompt in shown.getvalue())
@@ -569,7 +580,7 @@ async def test_after_a_card_was_taken_away_the_next_is_asked(screen: Screen) -> 
     await asyncio.gather(first, waiting, return_exceptions=True)
     await screen.sees("Do 2.")
     await screen.sees("decide (")
-    await asyncio.sleep(2 * DEAF_SECONDS)
+    await screen.is_heard()
     screen.type("a")
 
     assert await Sitting(screen, last).choice() == APPROVED
@@ -638,6 +649,149 @@ async def test_a_very_long_line_is_cut_and_counted(screen: Screen) -> None:
     assert screen.shown.count("x") < 1_000
 
 
+# A card that goes while a line is typed for it
+
+
+LET_GO = "nothing of your line is sent"
+UNFINISHED = [
+    pytest.param({}, "r", "no, rather use ", id="a-reason"),
+    pytest.param(HIGH, "a", "appr", id="the-word"),
+    pytest.param({}, "r", "", id="nothing-yet"),
+]
+
+
+class Visit:
+    """Somebody in the middle of a line for a card that is then decided elsewhere."""
+
+    def __init__(self, screen: Screen):
+        self._screen = screen
+        self.channel = TerminalChannel(screen.console, DEAF_SECONDS, QUIET_SECONDS)
+        self._asking: list[asyncio.Task[Choice | None]] = []
+
+    def ask(self, number: int, **fields: Any) -> Sitting:
+        card = a_live_card(f"apr_{number}", description=f"Do {number}.", **fields)
+        self._asking.append(asyncio.create_task(self.channel.ask(card)))
+        return Sitting(self._screen, self._asking[-1])
+
+    async def begin_line(self, key: str, typed: str, **fields: Any) -> Sitting:
+        sitting = self.ask(0, **fields)
+        await self._screen.sees("decide (")
+        await self._screen.is_heard()
+        await sitting.press(key)
+        await self._screen.sees("Esc goes back")
+        if typed:
+            await sitting.press(typed)
+            await self._screen.sees(typed)
+        return sitting
+
+    async def take_away(self, sitting: Sitting) -> None:
+        sitting.asking.cancel()
+        await asyncio.gather(sitting.asking, return_exceptions=True)
+        assert sitting.asking.cancelled()
+
+    async def leave(self) -> None:
+        for asking in self._asking:
+            asking.cancel()
+        await asyncio.gather(*self._asking, return_exceptions=True)
+
+
+@pytest.fixture
+async def visit(screen: Screen) -> AsyncGenerator[Visit]:
+    made = Visit(screen)
+    yield made
+    await made.leave()
+
+
+@pytest.mark.parametrize("end", ["\r", "\x1b"], ids=["enter", "escape"])
+@pytest.mark.parametrize(("fields", "key", "typed"), UNFINISHED)
+async def test_a_line_whose_card_goes_is_typed_to_its_end_before_the_next_card_comes(
+    screen: Screen, visit: Visit, fields: dict[str, Any], key: str, typed: str, end: str
+) -> None:
+    first = await visit.begin_line(key, typed, **fields)
+    second = visit.ask(1)
+
+    await visit.take_away(first)
+    await screen.sees(LET_GO)
+    await screen.is_heard()
+    await second.press("pand")
+    await screen.sees(f"not sent (Enter or Esc ends it) {typed}pand")
+    await second.press("a")
+    assert "Do 1." not in screen.shown
+    await second.press(end)
+
+    await screen.sees("Do 1.")
+    await screen.sees("decide (")
+    await screen.is_heard()
+    await second.nothing_is_decided()
+
+
+async def test_a_line_whose_card_goes_may_be_ended_while_nobody_asks(
+    screen: Screen, visit: Visit
+) -> None:
+    before = screen.settings
+    await visit.take_away(await visit.begin_line("r", "no, rather use "))
+    await screen.sees(LET_GO)
+    assert screen.settings == before
+    screen.type("panda\n")
+    await screen.sees("use panda")
+    second = visit.ask(1)
+
+    await screen.is_heard()
+    await screen.sees("Do 1.")
+    await screen.sees("decide (")
+    await screen.is_heard()
+    await second.nothing_is_decided()
+
+
+async def test_a_line_that_was_not_ended_keeps_every_later_card_waiting_and_only_so_long(
+    screen: Screen, visit: Visit
+) -> None:
+    await visit.take_away(await visit.begin_line("r", "no, rather use "))
+    screen.type("pan")
+    second, late = visit.ask(1), visit.ask(2, seconds=2.5)
+    await screen.is_heard()
+    await screen.sees("use pan")
+    await visit.take_away(second)
+    await screen.is_heard()
+
+    assert await late.choice() is None
+    third = visit.ask(3)
+    await screen.is_heard()
+    await third.press("da\r")
+    await screen.sees("Do 3.")
+    await screen.is_heard()
+    await third.nothing_is_decided()
+    assert "Do 1." not in screen.shown
+    assert "Do 2." not in screen.shown
+
+
+async def test_a_line_stays_as_well_when_the_time_of_its_card_is_up(
+    screen: Screen, visit: Visit
+) -> None:
+    first = await visit.begin_line("r", "no, rather use ", seconds=3.5)
+    second = visit.ask(1)
+
+    assert await first.choice() is None
+    await screen.sees("time is up")
+    await screen.sees(LET_GO)
+    await screen.is_heard()
+    await second.press("panda")
+    assert "Do 1." not in screen.shown
+    await second.press("\r")
+
+    await screen.sees("Do 1.")
+
+
+async def test_what_comes_in_one_piece_with_escape_decides_nothing(screen: Screen) -> None:
+    async with asked(screen, a_live_card()) as sitting:
+        await sitting.press("r")
+        await screen.sees("why not?")
+        await sitting.press("no\x1bxa")
+        await screen.sees("decide (")
+
+        await sitting.nothing_is_decided()
+
+
 # Whether anybody is there
 
 
@@ -692,6 +846,65 @@ async def test_a_dumb_terminal_is_asked_line_by_line(dumb: Screen) -> None:
 
         assert await sitting.choice() == APPROVED
     assert "\x1b" not in dumb.shown
+
+
+@pytest.mark.parametrize("fields", [{}, HIGH], ids=["medium", "high"])
+@pytest.mark.parametrize(
+    "lines", ["so\na\napprove\nthanks\n", "a\napprove\n", "a\nthanks\n", "a\n\n", "\na\n"]
+)
+async def test_several_lines_at_once_decide_nothing_on_a_dumb_terminal(
+    dumb: Screen, lines: str, fields: dict[str, Any]
+) -> None:
+    async with asked(dumb, a_live_card(**fields)) as sitting:
+        await sitting.press(lines)
+        await dumb.sees("Several keys at once decide nothing")
+        assert "type 'approve'" not in dumb.shown
+
+        await sitting.nothing_is_decided("l\n")
+
+
+async def test_the_end_of_a_line_decides_nothing_on_a_dumb_terminal_either(
+    dumb: Screen, typed_at_the_last_moment: Callable[..., list[str]]
+) -> None:
+    typed = typed_at_the_last_moment("I have ", "a\n")
+
+    async with asked(dumb, a_live_card()) as sitting:
+        assert typed == ["I have ", "a\n"]
+        await sitting.nothing_is_decided("l\n")
+
+
+@pytest.mark.parametrize("kind", ["xterm", "dumb"])
+async def test_the_word_is_no_word_with_other_lines_around_it(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setenv("TERM", kind)
+    async with asked(screen, a_live_card(**HIGH)) as sitting:
+        await sitting.press("a" if kind == "xterm" else "a\n")
+        await screen.sees("type 'approve'")
+        for lines in ("approve\nthanks\n", "so\napprove\n"):
+            await sitting.press(lines)
+            await screen.sees("Several lines at once decide nothing")
+            await screen.sees("type 'approve'")
+            assert not sitting.asking.done()
+        await sitting.press("approve\n")
+
+        assert await sitting.choice() == APPROVED
+
+
+async def test_a_line_that_was_begun_on_a_dumb_terminal_is_for_no_other_card(
+    dumb: Screen, visit: Visit
+) -> None:
+    first, second = visit.ask(0), visit.ask(1)
+    await dumb.sees("decide (")
+    await dumb.is_heard()
+    await first.press("I have ")
+    await visit.take_away(first)
+    await dumb.is_heard()
+    await second.press("a\n")
+
+    await dumb.sees("Do 1.")
+    await dumb.is_heard()
+    await second.nothing_is_decided("l\n")
 
 
 async def test_a_dumb_terminal_sends_the_reason_as_a_line(dumb: Screen) -> None:

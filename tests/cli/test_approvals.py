@@ -99,11 +99,16 @@ def test_a_question_is_refused_with_a_reason_that_the_agent_reads(office: Office
         "status": "rejected",
     }
     assert office.become_of("src/two.py")["error"].endswith("refused this call: no")
+    # The wire's word for it is another than people's.
+    listed, calls = office.run_all("approvals --status rejected", "executions")
+    assert "Write 1 line to src/two.py  refused by " in ended_well(listed)
+    assert "rejected" not in ended_well(calls)
 
 
 def test_who_comes_second_is_told_who_was_faster(office: Office) -> None:
     call = office.ask_for("src/three.py")
-    ended_well(office.run("approvals", "reject", call["approval_id"]))
+    decided = ended_well(office.run("approvals", "reject", call["approval_id"]))
+    assert decided == f"{call['approval_id']} is refused\n"
 
     line = refused(office.run("approvals", "approve", call["approval_id"]))
 

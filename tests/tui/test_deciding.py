@@ -121,7 +121,7 @@ async def test_what_was_not_read_to_its_end_takes_the_word_and_what_was_does_not
     drawn = "".join(re.findall(r"[\d]{20,}", person.screen_text))
     assert drawn == long, "a line is folded, and nothing of it is lost"
     await person.press("a")
-    await person.sees("You have not seen all of it")
+    await person.sees("You have not seen all of it: Esc goes back to the card")
     await person.press("escape")
     await person.press("space", "G")
     await person.sees("+line 4999")

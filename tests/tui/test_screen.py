@@ -83,7 +83,8 @@ async def test_what_others_write_is_shown_as_text_and_does_nothing(rig: Rig, ask
         await person.type("[red]no")
         assert (await ended(call))["error"].endswith(": [red]no")
         await person.press("3")
-        await person.sees("rejected")
+        await person.sees("refused ")
+        assert "rejected" not in person.screen_text
         assert "[bold]notes[/].md" in person.screen_text
 
 
@@ -162,7 +163,7 @@ async def test_what_runs_is_listed_and_its_run_can_be_stopped(person: Person, as
     await person.press("2")
     await person.sees("executing")
     assert "python3" in person.screen_text
-    await person.press("x")
+    await person.press("j", "x")
     await person.sees("All that journey has asked for ends")
     await person.press("y")
 

@@ -3,7 +3,9 @@
 A card counts as seen only when it has been on the screen for a moment: keys typed ahead never
 decide. Nor does a line that was pasted, or typed for something else: only a key decides that stands
 alone, between two silences. What is risky, wide or not seen whole needs a second, different step.
-A dumb terminal sends whole lines and draws nothing over: there a key is a line of one letter.
+A dumb terminal sends whole lines and draws nothing over: there a key is a line of one letter, which
+stands alone as well. A line that is being typed when its card goes is typed to its end for nothing,
+before another card comes.
 Without a terminal, and from the background of one, nobody is asked.
 """
 
@@ -34,6 +36,10 @@ _CLEAR = "\r\x1b[2K"
 # What stands around a diff on the card, and how little of a diff is worth a look.
 _LINES_AROUND = 14
 _FEWEST_LINES = 5
+_LET_GO = "This needs no answer any more, and nothing of your line is sent."
+_FOR_NOTHING = "not sent (Enter or Esc ends it) "
+# What was typed while nobody listened is heard at once.
+_AT_ONCE_SECONDS = 0.05
 
 log = structlog.get_logger(__name__)
 
@@ -54,6 +60,8 @@ class TerminalChannel:
         self._deaf_seconds = deaf_seconds
         self._quiet_seconds = quiet_seconds
         self._turn = asyncio.Lock()
+        # What was being typed when its card went, until it is ended.
+        self._half_typed: str | None = None
 
     async def ask(self, card: Card) -> Choice | None:
         # One card at a time; the others wait their turn.
@@ -61,7 +69,8 @@ class TerminalChannel:
             if _seconds_left(card) <= 0 or not _is_in_front(self._fd):
                 return None
             try:
-                return await self._show(card)
+                await self._let_finish(card)
+                return await self._show(card) if _seconds_left(card) > 0 else None
             except (OSError, termios.error) as error:
                 # The window is gone; other screens may answer.
                 log.info("terminal.gone", error=str(error))
@@ -76,11 +85,47 @@ class TerminalChannel:
         height = max(_FEWEST_LINES, self._console.height - _LINES_AROUND)
         text = CardText(card, max(20, self._console.width - 1), min(SHOWN_LINES, height))
         await self._screen.show(*text.lines())
-        with Keyboard(self._fd, self._deaf_seconds) as keyboard:
+        with Keyboard(self._fd, self._deaf_seconds, self._quiet_seconds) as keyboard:
             dialog = _Dialog(card, text, keyboard, self._screen, self._quiet_seconds)
-            choice = await dialog.run()
-        await self._screen.show(_in_words(choice, card))
+            try:
+                choice = await dialog.run()
+            except asyncio.CancelledError:
+                self._let_go(dialog.half_typed)
+                raise
+        if dialog.half_typed is None:
+            await self._screen.show(_in_words(choice, card))
+        else:
+            self._let_go(dialog.half_typed)
         return choice
+
+    def _let_go(self, half_typed: str | None) -> None:
+        """A card goes; the line that was being typed for it stays."""
+        self._half_typed = half_typed
+        if half_typed is not None:
+            words = self._screen.drawn(Text(f"  {_LET_GO}", style="yellow"))
+            line = self._screen.prompted(_FOR_NOTHING + visible(half_typed))
+            put, clear = self._screen.put, self._screen.clear
+            asyncio.get_running_loop().run_in_executor(None, put, clear + words + line)
+
+    async def _let_finish(self, card: Card) -> None:
+        """Wait for the end of a line that is typed for nothing, while there is time for the card.
+
+        It may have come while no card was shown, and nobody listened.
+        """
+        if self._half_typed is None:
+            return
+        is_shown = False
+        with Keyboard(self._fd, from_before=True) as keyboard:
+            while _seconds_left(card) > 0:
+                key = await keyboard.key(1.0 if is_shown else _AT_ONCE_SECONDS)
+                if key in (END, ESCAPE, *ENTER):
+                    self._half_typed = None
+                    return
+                if key is not None:
+                    self._half_typed = _edited(self._half_typed, key)
+                if not self._screen.is_dumb if is_shown else key is None:
+                    is_shown = True
+                    await self._screen.prompt(_FOR_NOTHING + visible(self._half_typed))
 
 
 class _Screen:
@@ -99,7 +144,13 @@ class _Screen:
 
     async def prompt(self, text: str) -> None:
         """Write over the present line; where that cannot be, the next."""
-        await asyncio.to_thread(self.put, f"{text}\n" if self.is_dumb else _CLEAR + text)
+        await asyncio.to_thread(self.put, self.prompted(text))
+
+    def prompted(self, text: str) -> str:
+        """A line to be typed on, of which the end is seen."""
+        width = max(20, self.console.width - 1)
+        text = text if len(text) <= width else "…" + text[1 - width :]
+        return f"{text}\n" if self.is_dumb else _CLEAR + text
 
     def drawn(self, *lines: Text) -> str:
         with self.console.capture() as capture:
@@ -161,6 +212,12 @@ class _Dialog:
         self._offers = {KEYS[offer.scope]: offer for offer in card.offers}
         self._unseen = text.is_cut
         self._typed = ""
+        self._is_in_line = False
+
+    @property
+    def half_typed(self) -> str | None:
+        """The line that is being typed; None where none is."""
+        return self._typed if self._is_in_line or self._typed else None
 
     async def run(self) -> Choice | None:
         await self._screen.show(self._text.menu(unseen=self._unseen))
@@ -227,26 +284,44 @@ class _Dialog:
         if not self._screen.is_dumb:
             return await self._keyboard.lone_key(1.0, self._quiet_seconds)
         while (key := await self._keyboard.key(1.0)) not in (None, END, *ENTER):
-            self._typed += key
-        if key is None or key == END:
+            self._typed = (self._typed + key)[:MOST_REASON_CHARS]
+        if key is None:
             return key
         line, self._typed = self._typed.strip(), ""
+        if key == END or (key := await self._keyboard.rest(self._quiet_seconds)) is not None:
+            return key
         return line if len(line) == 1 else SEVERAL
 
     async def _line(self, prompt: str) -> str | None:
         """A line of text; None when it was given up."""
-        typed = ""
         while True:
-            text = prompt + visible(typed)
-            width = self._text.width
-            if not (typed and self._screen.is_dumb):
-                await self._screen.prompt(text if len(text) <= width else "…" + text[1 - width :])
-            key = await self._keyboard.key(max(1, _seconds_left(self._card)))
-            if key is None or key in (END, ESCAPE):
+            line, end = await self._typed_line(prompt)
+            if end is None or end == END:
                 return None
-            if key in ENTER:
-                return typed
-            typed = typed[:-1] if key in BACKSPACE else (typed + key)[:MOST_REASON_CHARS]
+            broken = await self._keyboard.rest(self._quiet_seconds)
+            if end == ESCAPE or broken == END:
+                return None
+            if broken is None:
+                return line
+            await self._say("Several lines at once decide nothing: type one, and wait.")
+
+    async def _typed_line(self, prompt: str) -> tuple[str, str | None]:
+        """What was typed, and the key that ended it: Enter, Esc, END or, out of time, none."""
+        self._is_in_line = True
+        while True:
+            if not (self._typed and self._screen.is_dumb):
+                await self._screen.prompt(prompt + visible(self._typed))
+            key = await self._keyboard.key(max(1, _seconds_left(self._card)))
+            if key is None:
+                return "", None
+            if key in (END, ESCAPE, *ENTER):
+                line, self._typed, self._is_in_line = self._typed, "", False
+                return line, key
+            self._typed = _edited(self._typed, key)
+
+
+def _edited(line: str, key: str) -> str:
+    return line[:-1] if key in BACKSPACE else (line + key)[:MOST_REASON_CHARS]
 
 
 def _seconds_left(card: Card) -> int:

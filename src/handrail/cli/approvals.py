@@ -16,7 +16,7 @@ from handrail.cli import options, screen
 from handrail.cli.ask import ask
 from handrail.cli.groups import add_group
 from handrail.cli.ids import find_by_end, short
-from handrail.cli.output import print_json, program, say, status, visible
+from handrail.cli.output import in_words, print_json, program, say, status, visible
 from handrail.cli.tables import Rows
 from handrail.client.api import HandrailApi
 from handrail.client.watching import Watcher
@@ -184,7 +184,7 @@ async def _find(api: HandrailApi, wanted: str) -> dict[str, Any]:
 
 def _ending(one: dict[str, Any]) -> str:
     if one["status"] != "pending":
-        return visible(f"{one['status']} by {one['decided_by']}")
+        return visible(f"{in_words(one['status'])} by {one['decided_by']}")
     left = datetime.fromisoformat(one["expires_at"]) - datetime.now(UTC)
     return f"{max(0, int(left.total_seconds()))} s"
 

@@ -10,7 +10,7 @@ from handrail.cli import options
 from handrail.cli.ask import ask
 from handrail.cli.groups import add_group
 from handrail.cli.ids import find_by_end, short
-from handrail.cli.output import ending, in_short, print_json, say, visible
+from handrail.cli.output import ending, in_short, in_words, print_json, say, visible
 from handrail.cli.tables import Rows, say_indented
 from handrail.client.api import HandrailApi
 from handrail.core.errors import ErrorType
@@ -160,4 +160,5 @@ def _suspicious(suspicion: dict[str, Any]) -> str:
 
 
 def _told_later(late: dict[str, Any]) -> str:
-    return f"{late['status']}: {late['error']}" if late["error"] else str(late["status"])
+    status = in_words(late["status"])
+    return f"{status}: {late['error']}" if late["error"] else status

@@ -43,7 +43,12 @@ def program() -> str:
 
 
 def status(word: str) -> str:
-    return f"[{_STATUS_STYLE.get(word, 'cyan')}]{visible(word)}[/]"
+    return f"[{_STATUS_STYLE.get(word, 'cyan')}]{visible(in_words(word))}[/]"
+
+
+def in_words(status: str) -> str:
+    """What people call a status, where that is another word than the one on the wire."""
+    return "refused" if status == "rejected" else status
 
 
 def ending(call: dict[str, Any]) -> str:

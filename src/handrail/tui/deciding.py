@@ -17,7 +17,7 @@ from handrail.tui.line import Line
 
 T = TypeVar("T")
 
-UNSEEN = "You have not seen all of it: Space reads on."
+UNSEEN = "You have not seen all of it: Esc goes back to the card, where Space reads on."
 
 
 class Deciding:

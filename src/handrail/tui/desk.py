@@ -180,7 +180,8 @@ class Desk(Screen[None]):
         cards, now = self._inbox.cards(), self._line.now()
         at = next((n for n, card in enumerate(cards) if card == self.shown), None)
         self._at = self._at if at is None else at
-        self._rows.fill(len(cards), lambda number: waiting_row(cards[number], now), at)
+        names = [card.approval_id for card in cards]
+        self._rows.fill(names, lambda number: waiting_row(cards[number], now), at)
         self._show_status(len(cards))
         self._bar.update(self._choices())
 
@@ -225,8 +226,13 @@ class Desk(Screen[None]):
         self._attention.press(event.character or event.key, event.time)
 
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
-        if event.control.id == "waiting-rows":
-            self.show(self._inbox.cards()[event.number])
+        # A card may go between the click and here.
+        card = self._inbox.card(event.name)
+        if event.control is self._rows and card is not None:
+            self.show(card)
+
+    def on_calls_view_turned(self, event: CallsView.Turned) -> None:
+        self.look_anew()
 
     def action_move(self, step: int) -> None:
         if self.view != "waiting":
@@ -256,7 +262,7 @@ class Desk(Screen[None]):
             # It may have another width by now.
             self.call_after_refresh(self._show_card, anew=False)
         else:
-            self._calls[name].look()
+            self._calls[name].open()
         self._tick()
 
     async def _decide_forever(self) -> None:

@@ -42,6 +42,9 @@ class Inbox:
         """What waits, most urgent first."""
         return sorted(self._cards.values(), key=lambda card: (card.expires_at, card.approval_id))
 
+    def card(self, approval_id: str) -> Card | None:
+        return self._cards.get(approval_id)
+
     def has(self, card: Card) -> bool:
         return card.approval_id in self._cards
 

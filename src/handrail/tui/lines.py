@@ -73,12 +73,12 @@ class Rows(Lines):
     DEFAULT_CSS = "Rows > .rows--chosen { background: $primary 25%; text-style: bold; }"
 
     class Chosen(Message):
-        """A row was clicked."""
+        """A row was clicked: the name of what it told of then."""
 
-        def __init__(self, rows: "Rows", number: int):
+        def __init__(self, rows: "Rows", name: str):
             super().__init__()
             self.rows = rows
-            self.number = number
+            self.name = name
 
         @property
         def control(self) -> "Rows":
@@ -86,13 +86,14 @@ class Rows(Lines):
 
     def __init__(self, *, id: str):
         super().__init__(id=id)
-        self._count = 0
+        self._names: Sequence[str] = ()
         self._make: Callable[[int], Text] = lambda number: Text()
         self.chosen: int | None = None
 
-    def fill(self, count: int, make: Callable[[int], Text], chosen: int | None) -> None:
-        self._count, self._make = count, make
-        self.virtual_size = Size(0, count)
+    def fill(self, names: Sequence[str], make: Callable[[int], Text], chosen: int | None) -> None:
+        """Show a row for each of these names, and with it what was made of its number."""
+        self._names, self._make = names, make
+        self.virtual_size = Size(0, len(names))
         if chosen != self.chosen and chosen is not None:
             self.chosen = chosen
             self.call_after_refresh(self._bring_in_sight)
@@ -103,12 +104,12 @@ class Rows(Lines):
         return self._make(number), "rows--chosen" if number == self.chosen else ""
 
     def count(self) -> int:
-        return self._count
+        return len(self._names)
 
     def on_click(self, event: events.Click) -> None:
         number = event.y + self.scroll_offset.y
-        if number < self._count:
-            self.post_message(self.Chosen(self, number))
+        if number < len(self._names):
+            self.post_message(self.Chosen(self, self._names[number]))
 
     def _bring_in_sight(self) -> None:
         if self.chosen is not None:

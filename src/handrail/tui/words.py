@@ -20,6 +20,8 @@ _RISKS = {
     "CRITICAL": ("■", "bold red"),
     "FORBIDDEN": ("■", "bold red"),
 }
+# What people call a status, where that is another word than the one on the wire.
+_STATUS_WORDS = {"rejected": "refused"}
 _STATUS_STYLE = {"completed": "green", "executing": "cyan", "approved": "cyan"}
 
 
@@ -45,7 +47,8 @@ def waiting_row(card: Card, now: datetime) -> Text:
 
 
 def call_row(call: dict[str, Any]) -> Text:
-    status = visible(call["status"]).replace("_", " ")
+    status: str = call["status"]
+    status = visible(_STATUS_WORDS.get(status, status)).replace("_", " ")
     return Text.assemble(
         f" {_time(call['created_at'])}  ",
         (f"{status:<17} ", _STATUS_STYLE.get(call["status"], "yellow")),
