@@ -81,7 +81,8 @@ def test_what_cannot_be_explained_is_said_in_one_line(shell: Shell) -> None:
     )
 
     assert [refused(line) for line in lines] == [
-        "'README.md' is not NAME=VALUE",
+        "'README.md' is not NAME=VALUE; a command to explain stands behind `--`, as in"
+        " `handrail explain -- git status`",
         f"no tool is named 'launch'; there are: {', '.join(TOOL_NAMES)}",
         "path: field required",
         """args: input should be a valid list; a list is written as NAME='["a", "b"]', or as """

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-_LABELLED = re.compile(r"(runs|bound|unbound|box) +")
+_LABELLED = re.compile(r"(runs|bound|unbound|remote|box) +")
 _WORDS = re.compile(r"^.|\w+|\s+|[^\w\s]")
-_LABEL_STYLE = {"runs": "bold", "bound": "dim", "unbound": "yellow", "box": "dim"}
+_LABEL_STYLE = {"runs": "bold", "bound": "dim", "unbound": "yellow", "remote": "bold", "box": "dim"}
 
 
 def mark_evidence(lines: Sequence[str]) -> Iterator[Text]:

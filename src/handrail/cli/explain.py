@@ -94,7 +94,10 @@ def read_params(pairs: list[str]) -> dict[str, Any]:
     for pair in pairs:
         name, separator, value = pair.partition("=")
         if not separator or not name:
-            raise BadInput(f"{pair!r} is not NAME=VALUE")
+            raise BadInput(
+                f"{pair!r} is not NAME=VALUE; a command to explain stands behind `--`, as in"
+                " `handrail explain -- git status`"
+            )
         seen[name] += 1
         read = _read_value(value)
         match seen[name]:

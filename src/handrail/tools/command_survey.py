@@ -19,6 +19,7 @@ _BASH = "bash"
 _SHORT = 12
 _MOST_CHARS = 120_000
 _MARGIN = " " * 9
+_MAY_CHANGE = "the rest of the line may change that before it is run"
 
 
 async def survey_stages(
@@ -144,13 +145,20 @@ class _Shown:
 
 def _told(seen: Sequence[_Shown]) -> Iterator[str]:
     bound: dict[str, None] = {}
+    missing: dict[bool, dict[str, None]] = {False: {}, True: {}}
     for shown in seen:
         yield from shown.lines()
         for file in shown.files:
             files = (file, *(file.run_by or ()))
-            told = [_loosely(one) if shown.is_loose else _file(one) for one in files]
+            there = [one for one in files if not _is_missing(one)]
+            missing[shown.is_loose] |= dict.fromkeys(one.path for one in files if _is_missing(one))
+            told = [_loosely(one) if shown.is_loose else _file(one) for one in there]
             bound.update(dict.fromkeys(map(mask_shown, told)))
     yield from bound
+    if missing[False]:
+        yield mask_shown(f"bound    {_not_there([*missing[False]])}, and may not come")
+    if missing[True]:
+        yield mask_shown(f"at first {_not_there([*missing[True]])}; {_MAY_CHANGE}")
 
 
 def _remotes(addresses: Sequence[str]) -> Iterator[str]:
@@ -177,13 +185,24 @@ def _is_here(file: SeenFile) -> bool:
     return file.sort is not FileSort.PROGRAM
 
 
+def _is_missing(file: SeenFile) -> bool:
+    """Whether it is a name under which something would be run, and nothing is."""
+    return file.sort is FileSort.ABSENT or (file.sort is FileSort.SEVERAL and file.size == 0)
+
+
+def _not_there(paths: Sequence[str]) -> str:
+    """Of a module there may be a dozen: one is named, and the others are counted."""
+    others = f" and {len(paths) - 1:,} more names are" if len(paths) > 1 else " is"
+    return f"{in_full(paths[0])}{others} not there"
+
+
 def _loosely(file: SeenFile) -> str:
     """A file as it is, which need not stay so until it is run."""
     told = _file(file)
     if not _is_here(file) or told.startswith("unbound"):
         return told
-    words = told.removeprefix("bound").removesuffix(", and may not come").lstrip()
-    return f"at first {words}; the rest of the line may change that before it is run"
+    words = told.removeprefix("bound").lstrip()
+    return f"at first {words}; {_MAY_CHANGE}"
 
 
 def _file(file: SeenFile) -> str:
@@ -198,7 +217,7 @@ def _file(file: SeenFile) -> str:
                 return f"bound    {name}, a link to the program {in_full(file.leads_to)}"
             return f"bound    {name}, a program of the system"
         case FileSort.ABSENT:
-            return f"bound    {name} is not there, and may not come"
+            return f"bound    {_not_there([file.path])}, and may not come"
         case FileSort.FOLDER:
             return f"unbound  {name} is a folder, and what it holds may change"
         case FileSort.LARGE:

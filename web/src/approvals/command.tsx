@@ -11,13 +11,13 @@ export function CommandPlan({ text }: { text: string }) {
   );
 }
 
-const LABELLED = /^(runs|bound|unbound|box)( +)(.*)$/s;
+const LABELLED = /^(runs|bound|unbound|remote|box)( +)(.*)$/s;
 
 function PlanLine({ line }: { line: string }) {
   const labelled = LABELLED.exec(line);
   if (!labelled) return <div className="overflow-clip whitespace-pre-wrap [overflow-wrap:anywhere]">{visible(line, "\t")}</div>;
   const [, label, , rest] = labelled as unknown as [string, string, string, string];
-  const colour = { runs: "font-medium", bound: "text-soft", unbound: "text-medium", box: "text-soft" }[label];
+  const colour = { runs: "font-medium", bound: "text-soft", unbound: "text-medium", remote: "font-medium", box: "text-soft" }[label];
   return (
     <div className={`flex gap-3 overflow-clip ${colour}`}>
       <span className="w-16 shrink-0 text-soft select-none">{label}</span>

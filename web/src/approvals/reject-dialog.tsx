@@ -24,7 +24,7 @@ export function RejectDialog({ open, ended, onClose, onReject }: Props) {
         }}
       >
         <label className="mt-4 block">
-          <span className="text-soft">Why not? You may leave it empty.</span>
+          <span className="text-soft">Why not? You may leave it empty. Ctrl+Enter refuses.</span>
           <textarea
             autoFocus
             rows={3}

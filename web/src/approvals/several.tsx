@@ -62,7 +62,7 @@ function Several({ all, onClose }: Omit<Props, "open">) {
     });
   return (
     <>
-      <div className="mt-4 min-h-0 flex-1 space-y-4 overflow-auto pr-1" tabIndex={0} role="region" aria-label="All of them">
+      <div className="relative mt-4 min-h-0 flex-1 space-y-4 overflow-auto pr-1" tabIndex={0} role="region" aria-label="All of them">
         {cards.map((card) => (
           <Part key={card.approval_id} card={card} isChosen={!left.has(card.approval_id)} onToggle={() => toggle(card.approval_id)} />
         ))}
