@@ -87,6 +87,16 @@ def test_files_are_checked_as_what_they_are(shell: Shell) -> None:
     assert refused(none) == "there is no file none.toml"
 
 
+def test_a_row_about_a_tool_that_is_not_there_is_named(shell: Shell) -> None:
+    row = "[[tool]]\nname = '{}'\nrisk = 'forbidden'\nreason = 'is done by people'\n"
+    lay_down(shell, row.format("write_*"), row.format("write_fil"))
+
+    good, also_good, stray = ended_well(shell.run("policy", "check")).splitlines()
+
+    assert (good[:4], also_good[:4]) == ("good", "good")
+    assert stray.strip().startswith("no tool here is called 'write_fil', so that row does nothing")
+
+
 def test_where_there_is_nothing_to_check_or_to_try_that_is_said(shell: Shell) -> None:
     checked, tried = shell.run_all("policy check", "policy test")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.app.home import Home
+from handrail.app.plugins import load_toolbox
 from handrail.app.policy_files import PolicyFile, WorkspacePolicy
 from handrail.app.settings import load_settings
 from handrail.core.box import Profile
@@ -16,6 +17,8 @@ from handrail.policy.rulebook.book import PROJECT_FILE, operator_rules, project_
 from handrail.policy.rulebook.rules import default_rules
 from handrail.policy.rulebook.summary import summarise
 from handrail.policy.validators.commands import CommandValidator
+
+_LAYERS = (Layer.OPERATOR, Layer.PROJECT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +45,17 @@ def show_policy(workspace: Path, home: Path | None) -> list[LayerSummary]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """A file that can be read, and which of its rows are about tools that nobody has."""
+
+    path: Path
+    stray: tuple[str, ...]
+
+
 def check_policy(
     file: Path | None, layer: str | None, workspace: Path, home: Path | None
-) -> list[Path]:
+) -> list[CheckedFile]:
     """The files that were read and hold their own examples.
 
     Raises:
@@ -53,16 +64,22 @@ def check_policy(
     """
     own = Home(load_settings(home=home).home)
     if file is None:
-        policy = WorkspacePolicy(own, workspace.resolve())
-        return [path for path in policy.paths if path.exists()]
+        paths = WorkspacePolicy(own, workspace.resolve()).paths
+        return [_checked(path, layer) for path, layer in zip(paths, _LAYERS, strict=True)
+                if path.exists()]  # fmt: skip
     if not file.exists():
         raise BadInput(f"there is no file {file}")
+    return [_checked(file, Layer(layer or _layer_of(file, own)))]
+
+
+def _checked(file: Path, layer: Layer) -> CheckedFile:
     text = PolicyFile(file).read()
-    if Layer(layer or _layer_of(file, own)) is Layer.PROJECT:
-        project_rules(text)
-    else:
-        operator_rules(text, str(file))
-    return [file]
+    is_projects = layer is Layer.PROJECT
+    rules = project_rules(text) if is_projects else operator_rules(text, str(file))
+    known = [tool.name for tool in load_toolbox().registry]
+    stray = [rule.name for rule in rules.tools if rule.layer is layer
+             if not any(map(rule.covers, known))]  # fmt: skip
+    return CheckedFile(file, tuple(stray))
 
 
 def judge_lines(

@@ -57,7 +57,10 @@ def check(
     """Check that a policy file can be read and holds its own examples."""
     good = check_policy(file, None if of is None else of.value, workspace, home)
     for checked in good:
-        say(f"[green]good[/]  {visible(checked)}")
+        say(f"[green]good[/]  {visible(checked.path)}")
+        for name in checked.stray:
+            say(f"      [yellow]no tool here is called {visible(repr(name))}, so that row does"
+                " nothing; `handrail tools` lists them[/]")  # fmt: skip
     if not good:
         say("No policy file holds here; it is as Handrail comes. `handrail policy show` says more.")
 
