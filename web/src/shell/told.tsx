@@ -14,7 +14,7 @@ export function Told() {
     }, []),
   );
   return (
-    <p role="status" className="sr-only">
+    <p role="status" className="as-code sr-only">
       {words}
     </p>
   );
