@@ -18,7 +18,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.executors.git.leave import Leave
-from handrail.executors.git.named_files import refuse_merge_options, without_files_elsewhere
+from handrail.executors.git.named_files import without_files_elsewhere
 from handrail.executors.git.repositories import check_place
 from handrail.executors.git.settled import WORKTREE, refuse_links, refuse_other_trees
 from handrail.executors.git.under_way import refuse_foreign_plans
@@ -26,6 +26,7 @@ from handrail.executors.git.unruly import (
     Pairs,
     refuse_forced_pushes,
     refuse_groups,
+    refuse_merge_options,
     refuse_old_remotes,
     refuse_unruly,
 )

@@ -25,12 +25,6 @@ _ALL = {
 }
 # The home of somebody, where git itself is kept, and what may or may not be there.
 _SPECIAL = ("~", "%(", ":(")
-_MERGING = frozenset({"merge", "pull"})
-_MERGE_OPTIONS = re.compile(r"branch\..*\.mergeoptions", re.DOTALL)
-_HARMLESS = re.compile(
-    r"--(?:no-)?(?:ff|commit|log|stat|summary|squash|signoff|verify|progress|autostash"
-    r"|rerere-autoupdate|overwrite-ignore)|--ff-only|--no-edit|-[nq]|--quiet"
-)
 
 
 def without_files_elsewhere(root: str, stage: Stage, settings: Pairs) -> Pairs:
@@ -49,23 +43,6 @@ def without_files_elsewhere(root: str, stage: Stage, settings: Pairs) -> Pairs:
                 f" workspace ({visible(path)}); name one that is, or take the setting out"
             )
     return [(name, os.devnull) for name, _ in elsewhere if _ONE.fullmatch(name)]
-
-
-def refuse_merge_options(stage: Stage, settings: Pairs) -> None:
-    """Refuse words that the settings add to a merge, where they could read files or run programs.
-
-    Raises:
-        CommandExecutionError: There are some.
-    """
-    if _MERGING.isdisjoint(stage.argv):
-        return
-    for name, words in settings:
-        added = words.split() if _MERGE_OPTIONS.fullmatch(name) else ()
-        if not all(map(_HARMLESS.fullmatch, added)):
-            raise CommandExecutionError(
-                f"the setting {visible(name)} of this repository has git merge in a way of its own"
-                f" ({visible(words)}); take it out"
-            )
 
 
 def _is_here(root: str, place: str, path: str) -> bool:

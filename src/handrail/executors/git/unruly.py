@@ -22,6 +22,12 @@ _PUSHED = re.compile(r"remote\..*\.push")
 _ALL_RUN = "gc.recentobjectshook"
 _FETCHING = frozenset({"fetch", "pull"})
 _GROUP = "remotes."
+_MERGING = frozenset({"merge", "pull"})
+_MERGE_OPTIONS = re.compile(r"branch\..*\.mergeoptions", re.DOTALL)
+_HARMLESS = re.compile(
+    r"--(?:no-)?(?:ff|commit|log|stat|summary|squash|signoff|verify|progress|autostash"
+    r"|rerere-autoupdate|overwrite-ignore)|--ff-only|--no-edit|-[nq]|--quiet"
+)
 _OLD_REMOTES = ("remotes", "branches")
 
 
@@ -82,6 +88,23 @@ def refuse_groups(stage: Stage, settings: Pairs) -> None:
             raise CommandExecutionError(
                 f"the setting {visible(name)} of this repository has git fetch from other remotes"
                 " than the one that is named; take it out"
+            )
+
+
+def refuse_merge_options(stage: Stage, settings: Pairs) -> None:
+    """Refuse words that the settings add to a merge, where they could read files or run programs.
+
+    Raises:
+        CommandExecutionError: There are some.
+    """
+    if _MERGING.isdisjoint(stage.argv):
+        return
+    for name, words in settings:
+        added = words.split() if _MERGE_OPTIONS.fullmatch(name) else ()
+        if not all(map(_HARMLESS.fullmatch, added)):
+            raise CommandExecutionError(
+                f"the setting {visible(name)} of this repository has git merge in a way of its own"
+                f" ({visible(words)}); take it out"
             )
 
 
