@@ -230,6 +230,8 @@ class Line:
             self._findings.append(concerns.refused_unseen(self._title))
         if not known:
             self._note_unknown(word)
+            flags = [one for one in rest if one.startswith("-")]
+            self._raise_on(name for one in flags for name in names_in(one, self._rule))
             self._files += rest
             return
         title = f"{self._title} {word}"
@@ -271,11 +273,8 @@ class Line:
 
     def _sort_operands(self) -> None:
         """Only now is it certain whether the first operand is the text, or a flag gave it."""
-        texts = 0
-        if self._rule.text is Text.ALL:
-            texts = len(self._operands)
-        elif self._rule.text is Text.FIRST and not self._has_no_text:
-            texts = 1
+        is_first = self._rule.text is Text.FIRST and not self._has_no_text
+        texts = len(self._operands) if self._rule.text is Text.ALL else int(is_first)
         for word in self._operands[:texts]:
             self._check_plain(word)
         self._plain_files = self._operands[texts:]
