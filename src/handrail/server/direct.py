@@ -5,7 +5,7 @@ stays true for them as well.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -30,6 +30,7 @@ M = TypeVar("M", bound=BaseModel)
 
 _SURELY_FEW_BYTES = 100_000
 _LONGEST_BODY_SECONDS = 60
+_MOST_HEARD_OUT_BYTES = 64_000_000
 
 USUAL_PROBLEMS = (400, 401, 403, 404)
 # Of what takes a body and changes something.
@@ -150,22 +151,31 @@ async def read_body(
 
 
 async def _take(request: Request, max_bytes: int) -> bytes:
-    """All of the body, unless it is more than we take: then nobody keeps it in memory."""
+    """All of the body, unless it is more than we take: then nobody keeps it in memory.
+
+    It is heard out for a while all the same, since who is still writing cannot read our answer.
+    """
     announced = request.headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > max_bytes:
-        raise TooLarge(f"the body is {int(announced):,} bytes; at most {max_bytes:,} are taken")
-    pieces: list[bytes] = []
-    size = 0
+    size = int(announced) if announced.isdigit() else 0
     try:
         async with asyncio.timeout(_LONGEST_BODY_SECONDS):
-            async for piece in request.stream():
-                size += len(piece)
-                if size > max_bytes:
-                    raise TooLarge(f"the body is more than the {max_bytes:,} bytes that are taken")
-                pieces.append(piece)
+            return b"".join([piece async for piece in _heard_out(request, size, max_bytes)])
     except TimeoutError:
         raise BadInput(f"the body has not come within {_LONGEST_BODY_SECONDS} seconds") from None
-    return b"".join(pieces)
+
+
+async def _heard_out(request: Request, announced: int, max_bytes: int) -> AsyncGenerator[bytes]:
+    size = 0
+    if announced <= max_bytes + _MOST_HEARD_OUT_BYTES:
+        async for piece in request.stream():
+            size += len(piece)
+            if size > max_bytes + _MOST_HEARD_OUT_BYTES:
+                break
+            if max(size, announced) <= max_bytes:
+                yield piece
+    if max(size, announced) > max_bytes:
+        told = f"{announced:,} bytes" if announced else f"more than {max_bytes:,} bytes"
+        raise TooLarge(f"the body is {told}; at most {max_bytes:,} are taken")
 
 
 def _described(content: type[BaseModel] | str, schemas: dict[str, Any]) -> dict[str, Any]:

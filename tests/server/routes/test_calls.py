@@ -3,10 +3,12 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from io import BytesIO
 from typing import Any
 
 import pytest
+from aiohttp import ClientError
 
 from handrail.core.access import Role
 from handrail.store.sqlite import SqliteStore
@@ -220,6 +222,26 @@ async def test_a_body_that_is_too_large_is_not_taken(
             data=BytesIO(b" " * size) if announced else in_pieces(size),
         )
         assert answer.problem == (413, "urn:handrail:too-large")
+
+
+async def test_a_body_without_an_end_is_not_heard_out(caller: Caller, household: Household) -> None:
+    sent: list[int] = []
+
+    async def endless() -> AsyncGenerator[bytes]:
+        while True:
+            sent.append(MEGABYTE)
+            yield b" " * MEGABYTE
+
+    # Whether the answer is read before the line is seen to be closed is chance.
+    with suppress(ClientError):
+        await caller.ask(
+            "POST",
+            f"{base(household)}/tools/execute",
+            household.secrets[Role.AGENT],
+            data=endless(),
+        )
+
+    assert sum(sent) < 200 * MEGABYTE
 
 
 async def test_a_body_as_large_as_it_may_be_is_taken(caller: Caller, household: Household) -> None:
