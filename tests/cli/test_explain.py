@@ -75,14 +75,16 @@ def test_a_command_is_explained_as_it_would_be_typed(shell: Shell) -> None:
 def test_what_cannot_be_explained_is_said_in_one_line(shell: Shell) -> None:
     lines = shell.run_all(
         "explain read_file README.md",
+        "explain ls -la src",
         "explain launch path=x",
         "explain read_file limit=1",
         "explain git action=log args=-1",
     )
 
+    command = "a command to explain stands behind `--`, as in `handrail explain -- git status`"
     assert [refused(line) for line in lines] == [
-        "'README.md' is not NAME=VALUE; a command to explain stands behind `--`, as in"
-        " `handrail explain -- git status`",
+        f"'README.md' is not NAME=VALUE; {command}",
+        f"'-la' is no option; {command}",
         f"no tool is named 'launch'; there are: {', '.join(TOOL_NAMES)}",
         "path: field required",
         """args: input should be a valid list; a list is written as NAME='["a", "b"]', or as """

@@ -16,6 +16,7 @@ from handrail.core.project import Autonomy
 from handrail.core.risk import Layer
 from handrail.wire.policy import ExplainedFinding
 
+_BEHIND_DASHES = "a command to explain stands behind `--`, as in `handrail explain -- git status`"
 _LISTS = """a list is written as NAME='["a", "b"]', or as NAME=a NAME=b"""
 
 
@@ -25,6 +26,10 @@ class _BehindDashes(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _, *behind = args[args.index("--") :] if "--" in args else [None]
         ctx.meta[__name__] = behind
+        ours = {name for param in self.get_params(ctx) for name in param.opts}
+        strange = [word for word in args if word[:1] == "-" and word.partition("=")[0] not in ours]
+        if strange and "--" not in args:
+            raise BadInput(f"{strange[0]!r} is no option; {_BEHIND_DASHES}")
         return super().parse_args(ctx, args)
 
 
@@ -94,10 +99,7 @@ def read_params(pairs: list[str]) -> dict[str, Any]:
     for pair in pairs:
         name, separator, value = pair.partition("=")
         if not separator or not name:
-            raise BadInput(
-                f"{pair!r} is not NAME=VALUE; a command to explain stands behind `--`, as in"
-                " `handrail explain -- git status`"
-            )
+            raise BadInput(f"{pair!r} is not NAME=VALUE; {_BEHIND_DASHES}")
         seen[name] += 1
         read = _read_value(value)
         match seen[name]:
