@@ -32,6 +32,22 @@ async def test_a_plain_line_that_only_looks_passes_unasked_and_without_a_shell(r
 
 
 @pytest.mark.usefixtures("needs_box")
+async def test_folders_are_compared_without_following_the_links_in_them(rig: Rig) -> None:
+    for folder in ("old", "new"):
+        (rig.workspace / folder).mkdir()
+    (rig.workspace / "old/x").symlink_to("/usr/lib/os-release")
+    (rig.workspace / "new/x").write_text("plain\n")
+    rig.start_server()
+    rig.start_client()
+
+    answer = await rig.call("run_bash", {"command": "diff -r old new | head -5"})
+
+    assert (answer["status"], answer["risk_level"]) == ("completed", "LOW")
+    assert "old/x is a symbolic link" in answer["result"]["stdout"]
+    assert "NAME=" not in answer["result"]["stdout"]
+
+
+@pytest.mark.usefixtures("needs_box")
 @pytest.mark.behaviour("bash.not-plain")
 async def test_a_line_that_is_not_plain_is_shown_word_for_word_and_runs_in_a_box(rig: Rig) -> None:
     outside = rig.workspace.parent / "outside.txt"
