@@ -32,7 +32,7 @@ LINES = [
     for row in BYPASSES
     for line in row.get("lines", ())
 ]
-MOST_WAITING = 3
+MOST_WAITING = 2
 # What turns text into commands.
 SHELLS = {
     *("os.system", "os.popen", "asyncio.create_subprocess_shell", "pty.spawn"),
