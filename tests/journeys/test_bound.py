@@ -56,6 +56,29 @@ async def test_a_script_runs_as_it_was_when_the_person_was_asked_or_not_at_all(r
     rig.assert_told_once_and_provable(calls=2)
 
 
+async def test_what_the_words_name_is_as_it_was_too_unless_a_step_before_writes_it(
+    rig: Rig,
+) -> None:
+    (rig.workspace / "x.py").write_text("import sys\nprint(open(sys.argv[1]).read())\n")
+    (rig.workspace / "data").write_text("as it was")
+    rig.start_server()
+    rig.start_client()
+    params = {"command": "python3", "args": ["x.py", "data"]}
+
+    answer, card = await decide(
+        rig, "execute_command", params, lambda: (rig.workspace / "data").write_text("another")
+    )
+    assert (answer["status"], answer["error_type"]) == ("failed", "stale")
+    assert "bound    data as it is: sha256 " in card.evidence
+    assert "unbound  what it loads besides is as it is when it runs" in card.evidence
+
+    (rig.workspace / "more").write_text("newly written")
+    line = {"command": "cp more data && python3 x.py data"}
+    answer, card = await decide(rig, "run_bash", line)
+    assert (answer["status"], answer["result"]["stdout"]) == ("completed", "newly written\n")
+    assert "at first data as it is: sha256 " in card.evidence
+
+
 def a_program(path: Path, code: str) -> None:
     path.write_text(f"#!/bin/sh\n{code}\n")
     path.chmod(0o755)
@@ -121,7 +144,8 @@ async def test_a_grant_for_a_script_is_for_its_words_and_its_content(rig: Rig) -
         card = await rig.answer(Choice(approved=True, scope=Scope.CLASS))
     assert asking.result()["status"] == "completed"
     assert [offer.words for offer in card.offers][1] == (
-        "exactly `python3 x.py`, while x.py is as it is now, for the rest of this session"
+        "exactly `python3 x.py`, while x.py is as it is now, with whatever it loads besides,"
+        " for the rest of this session"
     )
 
     again = await rig.call("execute_command", params, "call-2")

@@ -9,6 +9,7 @@ import pytest
 from handrail.core.box import Profile, Room
 from handrail.core.hands import Hands
 from handrail.core.risk import RiskLevel
+from handrail.core.sight import NAMED_FILES
 from handrail.core.stage import Join, ScriptFile, Stage
 from handrail.core.survey import Survey
 from handrail.executors.command import CommandExecutor
@@ -141,8 +142,10 @@ async def test_the_card_says_what_a_command_can_do_at_most(room: Room, told: str
     assert survey_.evidence.splitlines()[-1] == f"box      {told}"
 
 
-async def test_of_a_box_that_is_not_there_nothing_is_said() -> None:
-    assert "box" not in (await shown("make")).evidence
+async def test_that_no_box_is_there_is_said() -> None:
+    told = "none is proven on this machine: it runs as you do, and can do what you can"
+
+    assert (await shown("make")).evidence.splitlines()[-1] == f"box      {told}"
 
 
 def seen_in(root: Path, *stages: Stage) -> Awaitable[Survey]:
@@ -186,6 +189,40 @@ async def test_a_file_beside_which_only_is_looked_is_bound(tmp_path: Path) -> No
 
     assert "bound    mod.py as it is: sha256 " in survey_.evidence
     assert survey_.findings == ()
+
+
+NAMED = ("mod.py", "src", "absent.py")
+
+
+async def test_every_file_that_the_words_name_is_bound(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    told = Stage(("python3", "-m", "doctest", "mod.py"), Profile.WRITE, named=NAMED)
+    before = await seen_in(tmp_path, told)
+    (tmp_path / "absent.py").touch()
+    after = await seen_in(tmp_path, told)
+
+    assert "bound    mod.py as it is: sha256 " in before.evidence
+    assert "absent.py" not in before.evidence
+    assert before.facts[NAMED_FILES] != after.facts[NAMED_FILES]
+
+
+async def test_a_file_that_a_step_before_may_write_is_not_called_bound(tmp_path: Path) -> None:
+    writing = Stage(("cp", "a", "mod.py"), Profile.WRITE)
+    told = Stage(("python3", "-m", "doctest"), Profile.WRITE, Join.AND, named=NAMED)
+    survey_ = await seen_in(tmp_path, writing, told)
+
+    assert "at first mod.py as it is: sha256 " in survey_.evidence
+    assert survey_.findings == ()
+
+
+@pytest.mark.parametrize("loads", [True, False])
+async def test_what_runs_code_is_said_to_load_more_than_is_bound(
+    tmp_path: Path, loads: bool
+) -> None:
+    survey_ = await seen_in(tmp_path, Stage(("python3", "mod.py"), Profile.WRITE, loads=loads))
+
+    said = "unbound  what it loads besides is as it is when it runs" in survey_.evidence
+    assert said is loads
 
 
 async def test_a_file_that_a_line_of_bash_runs_is_not_called_bound(tmp_path: Path) -> None:

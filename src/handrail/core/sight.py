@@ -14,6 +14,8 @@ _HASHED = "sha256:"
 _MOST_TOLD = 5
 # Under which name stands where git goes to.
 REMOTES = "the address of the remote"
+# Under which name stands what all files hold that the words name, but for those that are run.
+NAMED_FILES = "the files that its words name"
 
 
 class FileSort(StrEnum):
@@ -59,7 +61,9 @@ class SeenStep:
     """One program: its words with every pattern expanded, and by which file it is started.
 
     `names` are what each of its patterns stands for, in their order. `remote` is the address that
-    git talks to, as it works that out, without who goes there.
+    git talks to, as it works that out, without who goes there. `named` are the other files among
+    its words, which steps before it may write; None where no word could name one. It `loads` where
+    it runs code that can bring in more.
     """
 
     argv: tuple[str, ...]
@@ -69,6 +73,8 @@ class SeenStep:
     files: tuple[SeenFile, ...] = ()
     names: tuple[tuple[str, ...], ...] = ()
     remote: str = ""
+    named: tuple[SeenFile, ...] | None = None
+    loads: bool = False
 
     @property
     def contents(self) -> JsonObject:
@@ -109,6 +115,11 @@ class Sight:
             facts[f"what {where} is told"] = _digest(list(step.argv))
             facts[f"the folder {_spelt(step.folder)}"] = step.folder_mark
             facts |= step.contents
+            if step.named is not None:
+                told = {_spelt(file.path): file.fact for file in step.named}
+                alone = len(self.steps) == 1
+                key = NAMED_FILES if alone else f"{NAMED_FILES} (step {number})"
+                facts[key] = f"{_HASHED}{_digest(told)}"
         facts["the environment of commands"] = {
             "names": sorted(self.environment),
             "sha256": _digest(dict(self.environment)),

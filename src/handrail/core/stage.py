@@ -52,9 +52,10 @@ class Stage(NamedTuple):
 
     `patterns` are the places of words that stand for files: whoever runs it puts their names there,
     or the pattern itself where there are none. `scripts` is the code that can be told from its
-    words. `programs` are the names of what it runs: its own, and those of all that this runs in
-    turn. `networks` are those of them that may use a network; `hosts` are what it may reach there,
-    and without any it reaches nothing. `remote` is the address that git may talk to.
+    words, `named` are all other paths that stand among them, and it `loads` where it runs code that
+    can bring in more. `programs` are the names of what it runs: its own, and those of all that this
+    runs in turn. `networks` are those of them that may use a network; `hosts` are what it may reach
+    there, and without any it reaches nothing. `remote` is the address that git may talk to.
     """
 
     argv: tuple[str, ...]
@@ -65,6 +66,8 @@ class Stage(NamedTuple):
     patterns: tuple[int, ...] = ()
     folder: str = "."
     scripts: tuple[ScriptFile, ...] = ()
+    named: tuple[str, ...] = ()
+    loads: bool = False
     programs: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()

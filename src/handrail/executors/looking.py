@@ -27,6 +27,7 @@ MOST_BYTES = 64 * 1024 * 1024
 _CHUNK = 1024 * 1024
 _MOST_INTERPRETERS = 4
 _MOST_CHARS_OF_SHEBANG = 256
+_READABLE = (FileSort.FILE, FileSort.LARGE)
 _GONE = (errno.ENOENT, errno.ENOTDIR)
 _READING = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
@@ -76,6 +77,7 @@ class _Look:
         words = names_of_each(self._root, stage)
         scripts = tuple([self._script(script, stage.folder) for script in stage.scripts])
         refuse_missing_project(stage, scripts)
+        named = [file for file in map(self._file, stage.named) if file.sort in _READABLE]
         return SeenStep(
             tuple([name for names in words for name in names]),
             self._program(program),
@@ -83,6 +85,8 @@ class _Look:
             self._folder(stage.folder),
             scripts,
             tuple([words[place] for place in stage.patterns]),
+            named=tuple(named) if stage.named else None,
+            loads=stage.loads,
         )
 
     def _program(self, path: str) -> SeenFile:

@@ -19,6 +19,8 @@ _BASH = "bash"
 _SHORT = 12
 _MOST_CHARS = 120_000
 _MARGIN = " " * 9
+_NO_BOX = "box      none is proven on this machine: it runs as you do, and can do what you can"
+_LOADS = "unbound  what it loads besides is as it is when it runs"
 _MAY_CHANGE = "the rest of the line may change that before it is run"
 
 
@@ -39,8 +41,8 @@ async def survey_stages(
     sight = await hands.commands.look(stages)
     if names is not None and [step.names for step in sight.steps] != [*names]:
         raise StaleCommandError(tell_differing(["the names that patterns stand for"]))
-    loose = list(_loose(stages))
-    seen = [_Shown.of(*pair) for pair in zip(sight.steps, loose, strict=True)]
+    looseness = zip(_loose(stages), _behind_writers(stages), strict=True)
+    seen = [_Shown.of(*each) for each in zip(sight.steps, looseness, strict=True)]
     told = "\n".join([*_told(seen), *_remotes(sight.remotes), *_box(sight.room)])
     evidence = cut(told, _MOST_CHARS)
     concerns = (
@@ -93,6 +95,14 @@ def _loose(stages: Sequence[Stage]) -> Iterator[bool]:
             yield sum(writing) > is_own or stage.argv[0] == _BASH
 
 
+def _behind_writers(stages: Sequence[Stage]) -> Iterator[bool]:
+    """Whether something that runs before a stage could write the files that it is told of."""
+    writes = False
+    for pipeline in pipelines(stages):
+        yield from (writes for _ in pipeline)
+        writes = writes or any(stage.profile is not Profile.READ for stage in pipeline)
+
+
 def _changeable(seen: Sequence["_Shown"]) -> Iterator[Finding]:
     names = [
         in_full(file.path) for one in seen if one.is_loose for file in one.files if _is_here(file)
@@ -113,20 +123,22 @@ def _cut_off(stages: Sequence[Stage], chars: int) -> Iterator[Finding]:
 class _Shown:
     """A step whose words are masked one by one, and how many characters that has hidden.
 
-    Of one that `is_loose`, files can change after the last look at them.
+    Of one that `is_loose`, files can change after the last look at them; of one that `is_later`,
+    those can that it is told of without running them.
     """
 
     step: SeenStep
     words: tuple[str, ...]
     hidden: int
     is_loose: bool
+    is_later: bool
 
     @classmethod
-    def of(cls, step: SeenStep, is_loose: bool) -> "_Shown":
+    def of(cls, step: SeenStep, changing: tuple[bool, bool]) -> "_Shown":
         words = mask_words(step.argv)
         pairs = zip(step.argv, words, strict=True)
         hidden = sum(hidden_chars(word, masked) for word, masked in pairs)
-        return cls(step, words, hidden, is_loose)
+        return cls(step, words, hidden, *changing)
 
     @property
     def files(self) -> tuple[SeenFile, ...]:
@@ -154,11 +166,15 @@ def _told(seen: Sequence[_Shown]) -> Iterator[str]:
             missing[shown.is_loose] |= dict.fromkeys(one.path for one in files if _is_missing(one))
             told = [_loosely(one) if shown.is_loose else _file(one) for one in there]
             bound.update(dict.fromkeys(map(mask_shown, told)))
+        tell = _loosely if shown.is_loose or shown.is_later else _file
+        bound.update(dict.fromkeys(mask_shown(tell(file)) for file in shown.step.named or ()))
     yield from bound
     if missing[False]:
         yield mask_shown(f"bound    {_not_there([*missing[False]])}, and may not come")
     if missing[True]:
         yield mask_shown(f"at first {_not_there([*missing[True]])}; {_MAY_CHANGE}")
+    if any(shown.step.loads for shown in seen):
+        yield _LOADS
 
 
 def _remotes(addresses: Sequence[str]) -> Iterator[str]:
@@ -169,6 +185,7 @@ def _remotes(addresses: Sequence[str]) -> Iterator[str]:
 def _box(room: Room | None) -> Iterator[str]:
     """The most that any of them can do, whatever it is told."""
     if room is None:
+        yield _NO_BOX
         return
     change = f"it can change this workspace, {'and' if room.changes_git else 'but not'} its .git"
     match room.profile:

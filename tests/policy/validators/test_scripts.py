@@ -87,7 +87,15 @@ def test_stages_are_the_programs_with_joins_streams_and_boxes_of_their_own() -> 
     assert LINES.stages_of(text) == (
         stage(("rg", "--no-config", "x", "src"), READ, stderr=Stream.NULL),
         stage(("head", "-n", "3"), READ, Join.PIPE),
-        stage(install, NET, Join.AND, stderr=Stream.OUT, networks=("npm",)),
+        stage(
+            install,
+            NET,
+            Join.AND,
+            stderr=Stream.OUT,
+            named=("y",),
+            loads=True,
+            networks=("npm",),
+        ),
         stage(("echo", "a b"), READ, Join.OR, stdout=Stream.NULL),
         stage(("pwd",), READ, Join.THEN),
     )
@@ -341,7 +349,8 @@ def test_line_that_is_not_plain_asks_and_runs_as_bash_word_for_word(text: str) -
         ", so what it does cannot be told for certain; it would run as bash"
     )
     (stage,) = LINES.stages_of(text)
-    assert stage._replace(scripts=()) == Stage(("bash", "--noprofile", "--norc", "-c", text), WRITE)
+    bash = ("bash", "--noprofile", "--norc", "-c", text)
+    assert stage._replace(scripts=()) == Stage(bash, WRITE, loads=True)
     assert LINES.class_of(text) is None
 
 

@@ -81,6 +81,7 @@ class CommandRule:
     writes: bool = False
     suffixes: frozenset[str] = frozenset()
     looks_only: bool = False
+    loads: bool = True
     broad: bool = False
     broad_on: tuple[str, ...] = ()
     profile: Profile | None = None
@@ -170,6 +171,11 @@ class CommandRule:
         is_refused = RiskLevel.FORBIDDEN in (self.risk, self.other)
         raised = any(one.to is RiskLevel.FORBIDDEN for one in self.raises)
         return is_refused or raised or any(sub.can_be_forbidden for sub in self.subs)
+
+    def loads_at(self, risk: RiskLevel) -> bool:
+        """Whether it runs code where it is as risky as this; what only looks does so if high."""
+        harmless = RiskLevel.MEDIUM if self.risk is RiskLevel.LOW else RiskLevel.LOW
+        return self.loads and risk > harmless
 
     def takes_path(self, flag: str) -> bool:
         return flag in self.paths or flag in self.named_paths

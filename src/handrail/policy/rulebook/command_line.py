@@ -80,7 +80,7 @@ def _read_own_program(command: str, words: Sequence[str]) -> Reading:
     finding = Finding("command.workspace", reason, RiskLevel.MEDIUM)
     own = FileWord(command, written=False, is_program=True)
     files = (own, *(FileWord(word, written=True) for word in words))
-    return Reading((finding,), files, profile=Profile.WRITE, scripts=(command,))
+    return Reading((finding,), files, profile=Profile.WRITE, scripts=(command,), loads=True)
 
 
 def _read_unlisted(name: str, words: Sequence[str], risk: RiskLevel) -> Reading:
@@ -92,7 +92,8 @@ def _read_unlisted(name: str, words: Sequence[str], risk: RiskLevel) -> Reading:
         return refused("command.unlisted", f"Command not allowed: {reason}")
     finding = Finding("command.unlisted", reason, risk)
     files = tuple(FileWord(word, written=True) for word in words)
-    return Reading((finding.by(Layer.OPERATOR),), files, profile=Profile.WRITE, says_all=False)
+    findings = (finding.by(Layer.OPERATOR),)
+    return Reading(findings, files, profile=Profile.WRITE, says_all=False, loads=True)
 
 
 def _with_additions(argv: Sequence[str], additions: Iterable[Addition]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ _KEYS = (
     *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
     *("script", "script_flags", "script_endings", "obeys", "obeys_in", "free_with", "runs"),
     *("unseen", "runs_after", "replaces", "runs_named", "sub", "other", "strict", "clusters"),
-    *("letters", "leading", "shared", "scripts_with", "looks_only", "runs_from"),
+    *("letters", "leading", "shared", "scripts_with", "looks_only", "loads", "runs_from"),
     *(
         "options_first",
         "writes",
@@ -41,7 +41,7 @@ _KEYS = (
 _NOT_FOR_PROJECTS = (
     *("plain", "profile", "before", "after", "after_one", "script", "script_flags", "obeys"),
     *("script_endings", "obeys_in", "runs", "runs_after", "runs_named", "unseen", "replaces"),
-    *("scripts_with", "looks_only", "runs_from"),
+    *("scripts_with", "looks_only", "loads", "runs_from"),
 )
 _HANDS_ITS_WORDS_ON = ("runs", "runs_after", "runs_named", "last", "options_first")
 _UNKNOWN = "is on the list, but nothing more is known of it"
@@ -111,6 +111,7 @@ def _read_rule(row: RuleRow, *further: str) -> CommandRule:
         writes=_typed(row, "writes", bool) is True,
         suffixes=_words(row, "suffixes"),
         looks_only=_looks_only(row),
+        loads=_typed(row, "loads", bool) is not False,
         broad=_typed(row, "broad", bool) is True,
         broad_on=tuple(row.texts("broad_on", [])),
         profile=_profile(row, risk),
@@ -140,8 +141,8 @@ def _names(row: RuleRow) -> list[str]:
 
 def _subs(row: RuleRow) -> tuple[CommandRule, ...]:
     found = rows_of(row.values, "sub", row.where, row.layer)
-    letters = row.values.get("letters", "")
-    subs = (replace(_read_rule(sub), letters=letters) for sub in found)
+    letters, loads = row.values.get("letters", ""), row.values.get("loads", True)
+    subs = (replace(_read_rule(sub), letters=letters, loads=loads) for sub in found)
     is_shared = _typed(row, "shared", bool) is True
     return tuple(_with_flags_of(row, sub) if is_shared else sub for sub in subs)
 

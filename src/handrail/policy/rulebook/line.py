@@ -267,8 +267,7 @@ class Line:
             self._files += rest
 
     def _take_rest(self) -> Sequence[str]:
-        rest = self._words[self._next :]
-        self._next = len(self._words)
+        rest, self._next = self._words[self._next :], len(self._words)
         return rest
 
     def _sort_operands(self) -> None:
@@ -302,7 +301,8 @@ class Line:
             own = Reading(concerns.by_layer(findings, rule.layer), kind=self._kind())
         else:
             findings += filter(None, map(refusal_of_a_shells, self._files))
-            changes = bool(findings) and worst(findings) > RiskLevel.LOW
+            risk = worst(findings)
+            changes = risk > RiskLevel.LOW
             profile = self._profile(changes=changes)
             own = Reading(
                 concerns.by_layer(findings, rule.layer),
@@ -313,11 +313,12 @@ class Line:
                     rule,
                     Place(self._at, self._words, self._end_of_flags),
                     is_alone=len(self._operands) == 1,
-                    is_high=changes and worst(findings) >= RiskLevel.HIGH,
+                    is_high=risk >= RiskLevel.HIGH,
                 )
                 + isolation(self._module, self._at),
                 scripts=bound_files(rule, self._scripts, self._homes),
                 says_all=self._says_all(),
+                loads=rule.loads_at(risk),
                 networks=(self._title.partition(" ")[0],) if profile is Profile.NET else (),
                 listens=rule.script and not self._inner and self._operands[:1] in ([], ["-"]),
             )

@@ -39,7 +39,8 @@ class Reading(NamedTuple):
 
     `kind` is the command and its subcommand, or None where that would say too little of what runs.
     `scripts` are words, as they lead from its folder, that name files whose content it runs or
-    obeys. It `says_all` where nothing but its words and these files decides which code is run.
+    obeys. It `says_all` where nothing but its words and these files decides which code is run, and
+    `loads` where it runs code, which can bring in files that no word names.
     `programs` are the names of the command and of all that it runs in turn, `networks` those of
     them that may use a network. It `listens` where it runs code that it is handed by a pipe.
     `unseen` is what it comes to with further words that nobody has seen, and `found` with the names
@@ -54,6 +55,7 @@ class Reading(NamedTuple):
     argv: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
     says_all: bool = True
+    loads: bool = False
     programs: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
     listens: bool = False
@@ -72,6 +74,7 @@ class Reading(NamedTuple):
             self.additions + other.additions,
             scripts=self.scripts + other.scripts,
             says_all=self.says_all and other.says_all,
+            loads=self.loads or other.loads,
             programs=self.programs + other.programs,
             networks=self.networks + other.networks,
             listens=self.listens or other.listens,

@@ -14,7 +14,7 @@ from handrail.core.audit import canonical
 from handrail.core.box import Profile
 from handrail.core.grant import CallClass
 from handrail.core.risk import Finding, RiskLevel, forbidden, worst
-from handrail.core.sight import fact_of, run_by_fact_of
+from handrail.core.sight import NAMED_FILES, fact_of, run_by_fact_of
 from handrail.core.stage import ScriptFile, Stage
 from handrail.policy.rulebook.command_line import read_line
 from handrail.policy.rulebook.modules import is_of_several
@@ -32,6 +32,8 @@ _MOST_CHARS_OF_CLASS = 400
 _UNSEEN = {"Cc", "Cf", "Zl", "Zp"}
 _UNKNOWN_KIND = "write.unknown-kind"
 _LAYOUT = {"\n", "\t"}
+_GIT = "git"
+_WHATEVER_IT_LOADS = ", with whatever it loads besides"
 _LEADS_OUT = re.compile(r"[/~]|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
 
 UNBOXED = Finding(
@@ -74,6 +76,8 @@ class CommandValidator:
             reading.profile,
             folder=self.folder,
             scripts=tuple(dict.fromkeys(scripts)),
+            named=self._named_in(reading, {script.path for script in scripts}),
+            loads=reading.loads,
             programs=reading.programs,
             networks=tuple(dict.fromkeys(reading.networks)),
         )
@@ -97,6 +101,7 @@ class CommandValidator:
         if reading.kind is None and not (paths and is_whole and reading.says_all):
             return None
         while_same = f", while {_listed(paths)} as it is now" if paths else ""
+        while_same += _WHATEVER_IT_LOADS if paths and stage.loads else ""
         if reading.kind is not None:
             words = " ".join(reading.kind)
             key = f"command:{reading.profile}:{words}"
@@ -106,6 +111,7 @@ class CommandValidator:
         if len(words) > _MOST_CHARS_OF_CLASS:
             return None
         same = hashlib.sha256(canonical([self.folder, reading.argv]).encode()).hexdigest()
+        bound += (NAMED_FILES,) if stage.named else ()
         told = f"`{words}`{where}{while_same}"
         return CallClass.exactly(f"{reading.profile}:{same}", told, bound)
 
@@ -124,6 +130,14 @@ class CommandValidator:
             for path in filter(None, map(self._from_root, paths)):
                 found[path] = found.get(path, False) or file.written
         return list(found.items())
+
+    def _named_in(self, reading: Reading, scripts: Collection[str]) -> tuple[str, ...]:
+        """All other paths among the words of what does more than look; git sees to its own."""
+        if reading.profile is Profile.READ or _GIT in reading.programs:
+            return ()
+        words = [file.word for file in reading.files if not file.is_program]
+        paths = [self._plain_path(path) for word in words for path in _paths_in(word)]
+        return tuple(dict.fromkeys(path for path in paths if path and path not in scripts))
 
     def programs_of(self, command: str, args: Sequence[str] = ()) -> list[str]:
         """Programs that it names by their paths, as those lead from the root."""

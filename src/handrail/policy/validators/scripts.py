@@ -294,7 +294,7 @@ class ScriptValidator:
                 command, args = os.path.join(".", args[0]), []
             seen += validator.stage_of(command, args).scripts
         scripts = tuple(dict.fromkeys(seen))[:_MOST_SCRIPTS]
-        return Stage((*_BASH, text), Profile.WRITE, folder=self._start, scripts=scripts)
+        return Stage((*_BASH, text), Profile.WRITE, folder=self._start, scripts=scripts, loads=True)
 
     def _in(self, folder: str) -> CommandValidator:
         return CommandValidator(self.root, self.rules, folder)
