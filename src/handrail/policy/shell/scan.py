@@ -31,6 +31,7 @@ class Witness(Protocol):
     def add(self, words: Sequence[str], depth: int) -> None: ...
     def keep(self, name: str, value: str) -> None: ...
     def value(self, name: str) -> str: ...
+    def note_target(self, path: str, *, is_written: bool) -> None: ...
 
 
 class _Frame:
@@ -41,11 +42,13 @@ class _Frame:
         self.words: list[str] = []
         self.word: str | None = None
         self.is_bare = True
+        self.is_whole = True
         self.array = array
         self.before: list[str] = []
         self.said: list[list[str]] = []
         self.line: list[list[str]] = []
         self.is_target = False
+        self.writes_target = False
         self.is_here_string = False
         self.here_string = ""
         self.has_cases = False
@@ -152,6 +155,7 @@ class Scan:
         self._take_literal(
             _SPLIT if name == "IFS" else _BLANKS.sub(_SPLIT, self._witness.value(name))
         )
+        self._frame.is_whole = False
 
     def _take_hash(self, text: str) -> None:
         if self._frame.word is None:
@@ -165,8 +169,11 @@ class Scan:
         if word is None:
             return
         is_bare, frame.word, frame.is_bare = frame.is_bare, None, True
+        is_whole, frame.is_whole = frame.is_whole, True
         if frame.is_target:
             frame.is_target = False
+            if is_whole:
+                self._witness.note_target(word, is_written=frame.writes_target)
         elif frame.is_here_string:
             frame.is_here_string, frame.here_string = False, word
         elif frame.words or frame.array is not None or not self._begins(word, is_bare=is_bare):
@@ -236,12 +243,12 @@ class Scan:
 
     # Redirections
 
-    def _take_redirect(self, _: str) -> None:
+    def _take_redirect(self, operator: str) -> None:
         frame = self._frame
         if frame.is_bare and frame.word is not None and frame.word.isdigit():
             frame.word = None
         self._end_word()
-        frame.is_target = True
+        frame.is_target, frame.writes_target = True, ">" in operator
 
     def _take_here_string(self, _: str) -> None:
         self._end_word()
@@ -312,15 +319,18 @@ class Scan:
         outer = self._frame
         if inner.end in ('"', _QUOTED):
             self._take_literal(inner.word or "")
+            outer.is_whole = outer.is_whole and inner.is_whole
         elif inner.array is not None:
             self._witness.keep(inner.array, " ".join(inner.words))
         elif inner.is_output:
             self._take_literal(_output(inner.said))
+            outer.is_whole = False
         elif inner.end == ")" and not inner.said:
             # A function, f(): its name is no command.
             outer.words = []
         elif inner.end == "}":
             self._take_literal("")
+            outer.is_whole = False
 
 
 def _output(said: Sequence[Sequence[str]]) -> str:

@@ -1,7 +1,8 @@
-"""The commands that can be seen in a shell string which is not plain."""
+"""What can be seen in a shell string that is not plain: commands, and files of redirections."""
 
 from collections.abc import Sequence
 from itertools import dropwhile
+from typing import NamedTuple
 
 from handrail.policy.shell.scan import Scan
 from handrail.policy.shell.wrappers import inner_commands, inner_scripts
@@ -15,8 +16,18 @@ _MOST_CHARS_OF_A_VALUE = 1_000
 Command = tuple[str, ...]
 
 
-def visible_commands(text: str) -> tuple[Command, ...]:
-    """Every simple command that stands somewhere in this string, each as its literal words.
+class Seen(NamedTuple):
+    """Each command as its literal words, and each file that is redirected to, or from.
+
+    Of a file it is told whether it would be written; those that only a shell could name are none.
+    """
+
+    commands: tuple[Command, ...]
+    targets: tuple[tuple[str, bool], ...]
+
+
+def look_through(text: str) -> Seen:
+    """Every simple command that stands somewhere in this string, and every redirection.
 
     Also those in substitutions, functions and loops, in scripts handed to another shell, behind
     `sudo` and the like, and those whose names are spliced of quotes. Parts of words that only a
@@ -27,7 +38,11 @@ def visible_commands(text: str) -> tuple[Command, ...]:
     """
     sight = _Sight()
     sight.look(text[:MAX_CHARS], 0)
-    return tuple(sight.found)
+    return Seen(tuple(sight.found), tuple(sight.targets))
+
+
+def visible_commands(text: str) -> tuple[Command, ...]:
+    return look_through(text).commands
 
 
 class _Sight:
@@ -35,6 +50,7 @@ class _Sight:
 
     def __init__(self) -> None:
         self.found: dict[Command, None] = {}
+        self.targets: dict[tuple[str, bool], None] = {}
         self._values: dict[str, str] = {}
         self._chars_left = _MOST_CHARS_IN_ALL
         self._words_left = _MOST_WORDS
@@ -60,6 +76,9 @@ class _Sight:
         if "," in command[0]:
             # Braces in the place of a name: {rm,-rf,x}
             self.add([*command[0].strip("{}").split(","), *command[1:]], depth + 1)
+
+    def note_target(self, path: str, *, is_written: bool) -> None:
+        self.targets[path, is_written] = None
 
     def keep(self, name: str, value: str) -> None:
         self._values[name] = value[:_MOST_CHARS_OF_A_VALUE]

@@ -18,9 +18,10 @@ from handrail.policy.rulebook.reading import shown
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.shell.lowering import lower
 from handrail.policy.shell.script import NotPlain, Script, Step
-from handrail.policy.shell.sight import visible_commands
+from handrail.policy.shell.sight import look_through, visible_commands
 from handrail.policy.validators.commands import MAX_ARG_BYTES, CommandValidator
 from handrail.policy.validators.paths import PathValidator
+from handrail.policy.validators.redirections import refused_targets
 
 _BASH = ("bash", "--noprofile", "--norc", "-c")
 _CD = "cd"
@@ -233,9 +234,11 @@ class ScriptValidator:
     def _judge_unread(self, text: str, why: NotPlain) -> Iterator[Finding]:
         reason = f"{why.reason}, so what it does cannot be told for certain; it would run as bash"
         yield Finding("bash.not-plain", reason, RiskLevel.HIGH)
-        for command, *args in visible_commands(text):
+        seen = look_through(text)
+        for command, *args in seen.commands:
             if command not in _SHELL_WORDS:
                 yield from self._refusals(command, args)
+        yield from refused_targets(seen, self._paths, self._start)
 
     def _placed(self, script: Script) -> Iterator[_Placed | Finding]:
         """Each step with its folder; changes of folder are no steps of their own."""
