@@ -386,6 +386,11 @@ def test_command_on_no_list_is_refused_in_a_line_that_is_not_plain() -> None:
     assert rules("no-such-thing > out") == ["bash.not-plain", "command.unlisted"]
 
 
+@pytest.mark.parametrize("line", ["git diff > x.patch", "wc -l $(git ls-files)", "(git log)"])
+def test_that_git_does_not_work_in_a_line_that_is_not_plain_is_said(line: str) -> None:
+    assert rules(line) == ["bash.not-plain", "bash.git"]
+
+
 def test_what_a_listed_command_is_told_does_not_refuse_a_line_that_is_not_plain() -> None:
     assert rules("cat ../x > out") == ["bash.not-plain"]
 

@@ -25,6 +25,7 @@ from handrail.policy.validators.redirections import refused_targets
 
 _BASH = ("bash", "--noprofile", "--norc", "-c")
 _CD = "cd"
+_GIT = "git"
 _MOST_SCRIPTS = 100
 _READING_IN = (".", "source")
 _NOT_ALONE = "cd is understood only as `cd FOLDER && …`; or say the folder with working_dir"
@@ -45,6 +46,11 @@ _HIDDEN_FOLDER = Finding(
 )
 _PIPED_CODE = Finding(
     "bash.piped-code", "what comes through the pipe is run as code", RiskLevel.HIGH
+)
+_WITHOUT_GIT = Finding(
+    "bash.git",
+    "git does not work in such a line, since its settings are kept from it; ask for git by itself",
+    RiskLevel.HIGH,
 )
 _REFUSALS = {"command.forbidden", "command.unlisted"}
 
@@ -238,6 +244,8 @@ class ScriptValidator:
         for command, *args in seen.commands:
             if command not in _SHELL_WORDS:
                 yield from self._refusals(command, args)
+        if any(command[0] == _GIT for command in seen.commands):
+            yield _WITHOUT_GIT
         yield from refused_targets(seen, self._paths, self._start)
 
     def _placed(self, script: Script) -> Iterator[_Placed | Finding]:
