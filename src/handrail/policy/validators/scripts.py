@@ -20,6 +20,7 @@ from handrail.policy.shell.lowering import lower
 from handrail.policy.shell.script import NotPlain, Script, Step
 from handrail.policy.shell.sight import visible_commands
 from handrail.policy.validators.commands import MAX_ARG_BYTES, CommandValidator
+from handrail.policy.validators.heard import files_read_by, files_read_in
 from handrail.policy.validators.paths import PathValidator
 
 _BASH = ("bash", "--noprofile", "--norc", "-c")
@@ -97,9 +98,8 @@ class ScriptValidator:
         script = self._read(text)
         if isinstance(script, NotPlain):
             return (self._unread_stage(text),)
-        return tuple(
-            self._stage(placed) for placed in self._placed(script) if isinstance(placed, _Placed)
-        )
+        placed = [one for one in self._placed(script) if isinstance(one, _Placed)]
+        return tuple(self._stage(one, placed[:at]) for at, one in enumerate(placed))
 
     def class_of(self, text: str) -> CallClass | None:
         """The class of the one that does more than look; None where it takes more to say.
@@ -276,23 +276,40 @@ class ScriptValidator:
     def _start(self) -> str:
         return self._paths.resolve_path(self.folder)
 
-    def _stage(self, placed: _Placed) -> Stage:
+    def _stage(self, placed: _Placed, before: Sequence[_Placed]) -> Stage:
         step, folder = placed
         stage = self._in(folder).stage_of(*step.argv, step.patterns)
-        places = _patterns(step, stage.argv)
         return stage._replace(
-            join=step.join, stdout=step.stdout, stderr=step.stderr, patterns=places
+            join=step.join,
+            stdout=step.stdout,
+            stderr=step.stderr,
+            patterns=_patterns(step, stage.argv),
+            scripts=tuple(dict.fromkeys((*stage.scripts, *self._heard(placed, before)))),
         )
+
+    def _heard(self, placed: _Placed, before: Sequence[_Placed]) -> Iterator[ScriptFile]:
+        """Files that come through the pipe as code, if this is one that runs what does."""
+        if not self._in(placed.folder).listens(*placed.step.argv):
+            return
+        for at in reversed(range(len(before))):
+            following = placed if at + 1 == len(before) else before[at + 1]
+            if following.step.join is not Join.PIPE:
+                return
+            step, folder = before[at]
+            yield from files_read_by(self._in(folder), *step.argv, step.patterns)
 
     def _unread_stage(self, text: str) -> Stage:
         """What runs as bash, bound to the scripts that can be seen in it."""
-        validator = self._in(self._start)
+        validator, visible = self._in(self._start), visible_commands(text)
         seen: list[ScriptFile] = []
-        for command, *args in visible_commands(text):
+        for command, *args in visible:
             if command in _READING_IN and args:
                 # What a shell reads in is run as any script is.
                 command, args = os.path.join(".", args[0]), []
             seen += validator.stage_of(command, args).scripts
+        if any(validator.listens(command, args) for command, *args in visible):
+            seen += files_read_in(validator, text)
+            seen += (one for name, *args in visible for one in files_read_by(validator, name, args))
         scripts = tuple(dict.fromkeys(seen))[:_MOST_SCRIPTS]
         return Stage((*_BASH, text), Profile.WRITE, folder=self._start, scripts=scripts)
 
