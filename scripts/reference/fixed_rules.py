@@ -108,7 +108,7 @@ SEEN = (
     Seen("command.masked", RiskLevel.HIGH, "some of what would run looks like secrets"),
     Seen("command.shown-in-part", RiskLevel.HIGH, "what would run is too much to be shown whole"),
     Seen("command.changed-beside", RiskLevel.HIGH, "a file may change before the line runs it"),
-    Seen("command.landing", RiskLevel.HIGH, "what it puts into a folder may land behind a link"),
+    Seen("command.landing", RiskLevel.HIGH, "what it puts there is unclear or lands elsewhere"),
     Seen("command.network", RiskLevel.MEDIUM, "it may reach these hosts, and nothing else"),
     Seen("http.unlisted", RiskLevel.FORBIDDEN, "the host is not on the operator's list of hosts"),
     Seen("size.params", RiskLevel.FORBIDDEN, "the parameters are more than a megabyte"),

@@ -11,7 +11,7 @@ import pytest
 
 from handrail.policy.shell import lowering
 from handrail.policy.shell.script import Join, Script, Stream
-from handrail.policy.shell.sight import visible_commands
+from handrail.policy.shell.sight import look_through
 from tests.adversarial.bash_truth import Runs, expected, truth, truth_alone, version_of_bash
 from tests.adversarial.shell_strings import shell_string
 
@@ -175,7 +175,7 @@ def has_pattern_behind_a_dash(script: Script) -> bool:
 
 def test_what_is_plain_is_seen_by_the_detector_too() -> None:
     for text, script in sample(ANOTHER_SEED, 5 * PER_PROCESS).accepted.items():
-        seen = visible_commands(text)
+        seen = look_through(text).commands
         for step in script.steps:
             assert tuple(word.text for word in step.words) in seen, text
 

@@ -32,6 +32,7 @@ async def test_a_plain_line_that_only_looks_passes_unasked_and_without_a_shell(r
 
 
 @pytest.mark.usefixtures("needs_box")
+@pytest.mark.behaviour("bash.plain")
 async def test_folders_are_compared_without_following_the_links_in_them(rig: Rig) -> None:
     for folder in ("old", "new"):
         (rig.workspace / folder).mkdir()

@@ -56,6 +56,7 @@ async def test_a_script_runs_as_it_was_when_the_person_was_asked_or_not_at_all(r
     rig.assert_told_once_and_provable(calls=2)
 
 
+@pytest.mark.behaviour("command.bound")
 async def test_what_the_words_name_is_as_it_was_too_unless_a_step_before_writes_it(
     rig: Rig,
 ) -> None:

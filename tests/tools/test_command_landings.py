@@ -156,3 +156,42 @@ async def test_what_comes_into_a_folder_later_is_not_brought_along(
     with pytest.raises(StaleCommandError, match="what folders bring along"):
         await TOOL.execute(call, scene, hands, survey.facts)
     assert not (workspace / "d" / "Makefile").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("cp -rt d new/.", "cp -rtd new/.", "cp -r --target-directory=d new/.", "mv -vt d new"),
+        *("cp -r --target-directory d new", "cp -rpt d -- new/.", "cp -r --preserve=mode new/. d"),
+        *("cp -r --parents new d", "cp -r --reflink=auto --remove-destination new/. d"),
+    ],
+)
+async def test_no_reason_names_a_place_that_no_word_stands_for(
+    workspace: Path, hands: Hands, text: str
+) -> None:
+    (workspace / "new").mkdir()
+    (workspace / "new" / "Makefile").write_text("two\n")
+    (workspace / ".git").mkdir()
+    scene, call = Scene(str(workspace)), RunBashParams(command=text)
+
+    reasons = [finding.reason for finding in (await TOOL.survey(call, scene, hands)).findings]
+
+    assert reasons
+    for reason in reasons:
+        assert reason.startswith(("'d/Makefile'", "'d/new/Makefile'")), reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("cd s && cp --parents .github/workflows/ci.yml ..", "cd s && cp -r --parents .github .."),
+        *("cd s && cp -r --par .github/workflows ..", "cd s && cp --parents -t .. .github/a.yml"),
+    ],
+)
+async def test_folders_in_front_of_a_name_that_are_taken_along_count(
+    workspace: Path, hands: Hands, text: str
+) -> None:
+    (workspace / "s" / ".github" / "workflows").mkdir(parents=True)
+    for name in ("a.yml", "workflows/ci.yml"):
+        (workspace / "s" / ".github" / name).write_text("two\n")
+    assert await risk_of(workspace, hands, text) is RiskLevel.HIGH

@@ -16,6 +16,7 @@ from handrail.core.pattern import NamePattern
 from handrail.core.risk import Finding, RiskLevel
 from handrail.policy.rulebook.reading import shown
 from handrail.policy.validators.commands import CommandValidator
+from handrail.tools.command_archives import UNPACKERS, Unpacked, look_at_archives
 from handrail.tools.command_contents import MOVERS, look_at_contents
 
 _RULE = "command.landing"
@@ -27,7 +28,7 @@ _ANY = re.compile(r".*", re.DOTALL)
 _HERE = NamePattern((_ANY,), (True,))
 _BELOW = NamePattern((None, _ANY), (False, True))
 # They choose the names themselves, right there or anywhere below.
-_CHOOSING = {"format-patch": _HERE, "unzip": _BELOW}
+_CHOOSING = {"format-patch": _HERE, **dict.fromkeys(sorted(UNPACKERS), _BELOW)}
 _GIT_PROGRAM = "git"
 _INTO_EACH_OTHER = re.compile(r"-[A-Za-z]*T|--no-t")
 _GIT = ".git"
@@ -37,12 +38,14 @@ _GIT = ".git"
 class Landings:
     """Names by which files would come to lie elsewhere, and what is to be said of that.
 
-    `brought` is what is to be said of that which whole folders bring along.
+    `brought` is what is to be said of that which whole folders or archives bring along; `archives`
+    are the marks of the latter, by their paths.
     """
 
     leading: dict[str, str] = field(default_factory=dict[str, str])
     findings: tuple[Finding, ...] = ()
     brought: tuple[Finding, ...] = ()
+    archives: tuple[tuple[str, str], ...] = ()
 
 
 async def look_at_landings(
@@ -67,9 +70,18 @@ async def look_at_landings(
     if not patterns:
         await look.at_names(folders, targets)
     brought: list[Finding] = []
-    if not MOVERS.isdisjoint(map(posixpath.basename, named)):
+    programs = set(map(posixpath.basename, named))
+    if not MOVERS.isdisjoint(programs):
         brought = await look_at_contents(hands.files, validator, args, targets)
-    return Landings(look.leading, tuple(dict.fromkeys(look.findings)), tuple(brought))
+    unpacked = Unpacked()
+    if not UNPACKERS.isdisjoint(programs):
+        unpacked = await look_at_archives(hands.files, validator, command, args)
+    return Landings(
+        look.leading,
+        tuple(dict.fromkeys(look.findings)),
+        (*brought, *unpacked.findings),
+        unpacked.archives,
+    )
 
 
 class _Look:

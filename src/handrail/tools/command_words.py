@@ -23,18 +23,21 @@ Names = Sequence[tuple[tuple[str, ...], ...]]
 
 _LINKS = "where links lead"
 _BROUGHT = "what folders bring along"
+_ARCHIVES = "what archives hold"
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
     """One command in full: what is to be said of it, and where links lead by which it writes.
 
-    `brought` are those of the findings that are about what whole folders hold.
+    `brought` are those of the findings that are about what whole folders hold, or archives;
+    `archives` are the marks of these, by their paths.
     """
 
     findings: tuple[Finding, ...]
     leading: dict[str, str]
     brought: tuple[Finding, ...] = ()
+    archives: tuple[tuple[str, str], ...] = ()
 
     @property
     def risk(self) -> RiskLevel:
@@ -105,7 +108,7 @@ class FullLine:
             looked.refuse_above(most)
         if facts is None:
             return None
-        own = {name: fact for name, fact in facts.items() if name in (_LINKS, _BROUGHT)}
+        own = {name: fact for name, fact in facts.items() if name in (_LINKS, _BROUGHT, _ARCHIVES)}
         if other := differing(own, now):
             raise StaleCommandError(tell_differing(other))
         self._pinned = len(pipelines(self.stages)[0])
@@ -138,7 +141,8 @@ class FullLine:
         self._looked = [await _look_at(self._hands, spelt) for spelt in self._each]
         leading = {path: leads for one in self._looked for path, leads in one.leading.items()}
         brought = [finding.reason for one in self._looked for finding in one.brought]
-        facts: JsonObject = {_LINKS: leading, _BROUGHT: brought}
+        archives = {path: mark for one in self._looked for path, mark in one.archives}
+        facts: JsonObject = {_LINKS: leading, _BROUGHT: brought, _ARCHIVES: archives}
         return {name: fact for name, fact in facts.items() if fact}
 
     async def _spelt_now(self, place: int) -> Spelt:
@@ -171,7 +175,8 @@ async def _look_at(hands: Hands, spelt: Spelt) -> Looked:
     further = validator.judge_leading(command, args, leading)
     landings = await look_at_landings(hands, validator, command, args)
     found = (*findings, *further, *landings.findings, *landings.brought)
-    return Looked(found, {**leading, **landings.leading}, landings.brought)
+    leads = {**leading, **landings.leading}
+    return Looked(found, leads, landings.brought, landings.archives)
 
 
 async def _names_in(hands: Hands, stages: Sequence[Stage]) -> Names:

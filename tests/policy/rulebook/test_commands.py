@@ -124,7 +124,7 @@ KNOWN = (
     "known: name, names, risk, reason, raise, flags, optional, values, paths, named_values, "
     "named_paths, last, text, instead, plain, operands, beyond, script, script_flags, "
     "script_endings, obeys, obeys_in, free_with, runs, unseen, runs_after, replaces, "
-    "runs_named, sub, other, strict, clusters, letters, leading, shared, scripts_with, "
+    "runs_named, sub, other, strict, clusters, letters, leading, shortened, shared, scripts_with, "
     "looks_only, loads, runs_from, options_first, writes, suffixes, broad, punctuated, bundled, "
     "broad_on, profile, before, after, after_one"
 )

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.policy.shell.sight import MAX_CHARS, visible_commands
+from handrail.policy.shell.sight import MAX_CHARS, look_through
 
 Row = tuple[str, tuple[str, ...]]
 
 
 def assert_seen(text: str, command: tuple[str, ...]) -> None:
-    assert command in visible_commands(text)
+    assert command in look_through(text).commands
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_command_is_seen_behind_those_that_run_it(text: str) -> None:
     ],
 )
 def test_broken_text_is_read_as_far_as_it_goes(text: str) -> None:
-    assert any(command[:2] == ("rm", "x") for command in visible_commands(text))
+    assert any(command[:2] == ("rm", "x") for command in look_through(text).commands)
 
 
 @pytest.mark.parametrize(
@@ -216,20 +216,20 @@ def test_broken_text_is_read_as_far_as_it_goes(text: str) -> None:
 def test_words_that_only_speak_of_a_command_are_none(
     text: str, commands: tuple[tuple[str, ...], ...]
 ) -> None:
-    assert visible_commands(text) == commands
+    assert look_through(text).commands == commands
 
 
 def test_a_message_in_a_here_document_is_no_script() -> None:
     text = "git commit -m \"$(cat <<'E'\nrm a, and `rm b`\nE\n)\""
-    assert {command[0] for command in visible_commands(text)} == {"git", "cat"}
+    assert {command[0] for command in look_through(text).commands} == {"git", "cat"}
 
 
 def test_what_only_a_shell_could_know_is_left_out() -> None:
-    assert visible_commands('rm $a -rf "$b"/c') == (("rm", "", "-rf", "/c"),)
+    assert look_through('rm $a -rf "$b"/c').commands == (("rm", "", "-rf", "/c"),)
 
 
 def test_each_command_is_told_once() -> None:
-    assert visible_commands("rm x; rm x; (rm x)") == (("rm", "x"),)
+    assert look_through("rm x; rm x; (rm x)").commands == (("rm", "x"),)
 
 
 NASTY = [
@@ -242,7 +242,7 @@ NASTY = [
 @pytest.mark.parametrize("piece", NASTY, ids=ascii)
 @pytest.mark.timeout(20)
 def test_no_string_takes_it_long(piece: str) -> None:
-    visible_commands(piece * (MAX_CHARS // len(piece)))
+    look_through(piece * (MAX_CHARS // len(piece)))
 
 
 @pytest.mark.timeout(20)
@@ -250,13 +250,13 @@ def test_scripts_in_scripts_end_somewhere() -> None:
     text = "rm x"
     for _ in range(40):
         text = "sh -c " + "'" + text.replace("'", "'\\''")[:MAX_CHARS] + "'"
-    assert visible_commands(text)
-    assert visible_commands("sudo " * 5_000 + "rm x")
-    assert visible_commands("a='$a $a'; eval " + '"$a$a";' * 500)
+    assert look_through(text).commands
+    assert look_through("sudo " * 5_000 + "rm x").commands
+    assert look_through("a='$a $a'; eval " + '"$a$a";' * 500).commands
 
 
 def test_a_command_far_beyond_the_limit_is_not_looked_for() -> None:
-    assert visible_commands("a;" + " " * MAX_CHARS + "rm x") == (("a",),)
+    assert look_through("a;" + " " * MAX_CHARS + "rm x").commands == (("a",),)
 
 
 @given(
@@ -264,7 +264,7 @@ def test_a_command_far_beyond_the_limit_is_not_looked_for() -> None:
     | st.lists(st.sampled_from([*NASTY, "rm", "x", " ", "'", ";", "\n"]), max_size=40).map("".join)
 )
 def test_it_never_raises(text: str) -> None:
-    assert all(command and command[0] for command in visible_commands(text))
+    assert all(command and command[0] for command in look_through(text).commands)
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def test_a_plus_ends_a_command_of_find_only_behind_what_was_found(line: str) -> 
 def test_words_within_words_are_not_seen_many_times_over(words: str) -> None:
     text = "$y find " + words * 800
 
-    seen = visible_commands(text)
+    seen = look_through(text).commands
 
     assert len(seen) <= 10
     assert sum(map(len, seen)) <= 3 * len(text.split())
@@ -293,6 +293,6 @@ def test_words_within_words_are_not_seen_many_times_over(words: str) -> None:
 def test_all_that_is_seen_is_no_more_than_a_few_times_the_text() -> None:
     text = "$y; " + "".join(f"env nice timeout {number} nohup setsid x;" for number in range(1_500))
 
-    seen = visible_commands(text + "sudo " * 5_000)
+    seen = look_through(text + "sudo " * 5_000).commands
 
     assert sum(map(len, seen)) <= MAX_CHARS

@@ -15,6 +15,11 @@ def bound_files(rule: CommandRule, scripts: Sequence[str], homes: Sequence[str])
     return in_each_of(homes, [*named, *rule.obeys])
 
 
+def is_handed_code(rule: CommandRule, operands: Sequence[str], scripts: Sequence[str]) -> bool:
+    """Whether it runs what a pipe hands to it: no file is named, or `-` in the place of one."""
+    return "-" in scripts or (rule.script and not operands)
+
+
 def in_each_of(homes: Sequence[str], files: Iterable[str]) -> tuple[str, ...]:
     places = dict.fromkeys(["", *homes, "/".join(homes)])
     return tuple([_within(home, name) if home else name for name in files for home in places])

@@ -12,6 +12,7 @@ from handrail.policy.rulebook.globs import fold
 from handrail.policy.rulebook.lexicon import Lexicon
 
 _MOST_TEXT_CHARS = 4_000
+_CAPITAL = re.compile(r"[A-Z]")
 
 
 class Text(StrEnum):
@@ -75,6 +76,7 @@ class CommandRule:
     clusters: bool = True
     letters: str = ""
     leading: frozenset[str] | None = None
+    shortened: bool = False
     punctuated: bool = False
     bundled: bool = False
     options_first: bool = False
@@ -194,7 +196,9 @@ class CommandRule:
         return bool(self.broad_on and self._broadening.meanings(word))
 
     def subs_named(self, name: str) -> tuple["CommandRule", ...]:
-        return self._subs.find(name)
+        """The subcommands that this is, or else, where they can be `shortened`, could be."""
+        found = self._subs.find(name)
+        return found if found or not self.shortened else self._subs.find_shortened(name)
 
 
 def without_no(name: str) -> str:
@@ -226,6 +230,12 @@ class _Names:
         # By identity: to compare two rules takes longer than to read a line.
         others = (rule for rule in self._patterned if not any(rule is one for one in found))
         return tuple(rule for rule in (*found, *others) if rule.covers(name))
+
+    def find_shortened(self, name: str) -> tuple[CommandRule, ...]:
+        start = _CAPITAL.sub(lambda one: f"-{one[0].lower()}", name)
+        fitting = (rules for known, rules in self._named.items() if known.startswith(start))
+        by_identity = {id(rule): rule for rules in fitting if start for rule in rules}
+        return tuple(by_identity.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

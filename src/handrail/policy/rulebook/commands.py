@@ -24,8 +24,9 @@ _KEYS = (
     *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
     *("script", "script_flags", "script_endings", "obeys", "obeys_in", "free_with", "runs"),
     *("unseen", "runs_after", "replaces", "runs_named", "sub", "other", "strict", "clusters"),
-    *("letters", "leading", "shared", "scripts_with", "looks_only", "loads", "runs_from"),
+    *("letters", "leading", "shortened", "shared", "scripts_with", "looks_only", "loads"),
     *(
+        "runs_from",
         "options_first",
         "writes",
         "suffixes",
@@ -105,6 +106,7 @@ def _read_rule(row: RuleRow, *further: str) -> CommandRule:
         clusters=_typed(row, "clusters", bool) is not False,
         letters=row.text("letters") if "letters" in row.values else "",
         leading=_words(row, "leading") if "leading" in row.values else None,
+        shortened=_typed(row, "shortened", bool) is True,
         punctuated=_typed(row, "punctuated", bool) is True,
         bundled=_typed(row, "bundled", bool) is True,
         options_first=_typed(row, "options_first", bool) is True,

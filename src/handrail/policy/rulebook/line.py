@@ -9,7 +9,7 @@ from handrail.core.box import Profile, widest
 from handrail.core.risk import Finding, Layer, RiskLevel, forbidden, worst
 from handrail.policy.rulebook import concerns
 from handrail.policy.rulebook.additions import Place, additions
-from handrail.policy.rulebook.bound import bound_files, in_each_of
+from handrail.policy.rulebook.bound import bound_files, in_each_of, is_handed_code
 from handrail.policy.rulebook.command import CommandRule, Text
 from handrail.policy.rulebook.flags import (
     MOST_IN_CLUSTER,
@@ -320,7 +320,7 @@ class Line:
                 says_all=self._says_all(),
                 loads=rule.loads_at(risk),
                 networks=(self._title.partition(" ")[0],) if profile is Profile.NET else (),
-                listens=rule.script and not self._inner and self._operands[:1] in ([], ["-"]),
+                listens=not self._inner and is_handed_code(rule, self._operands, self._scripts),
             )
         if self._sub is not None:
             own = own.beside(self._sub)

@@ -41,10 +41,6 @@ def look_through(text: str) -> Seen:
     return Seen(tuple(sight.found), tuple(sight.targets))
 
 
-def visible_commands(text: str) -> tuple[Command, ...]:
-    return look_through(text).commands
-
-
 class _Sight:
     """What has been seen so far, and how much may still be looked at."""
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from handrail.core.risk import Finding, RiskLevel
 from handrail.policy.shell.sight import Seen
+from handrail.policy.validators.commands import CommandValidator
 from handrail.policy.validators.paths import PathValidator
 
 # Of the box itself, which has nothing behind them; and the numbers of streams, as in `2>&1`.
@@ -14,12 +15,13 @@ _OF_NOBODY = re.compile(
 _CHANGES_FOLDER = frozenset(["cd", "pushd", "popd"])
 
 
-def refused_targets(seen: Seen, paths: PathValidator, folder: str) -> Iterator[Finding]:
+def refused_targets(seen: Seen, validator: CommandValidator) -> Iterator[Finding]:
     """That no tool may touch such a file, as if it stood among the words of a command.
 
     Where the line changes its folder first, nobody knows where a path begins: then only what it
     ends in is judged.
     """
+    paths, folder = PathValidator(validator.root, validator.rules), validator.folder
     moves = any(command[0] in _CHANGES_FOLDER for command in seen.commands)
     for path, is_written in seen.targets:
         if _OF_NOBODY.fullmatch(path):

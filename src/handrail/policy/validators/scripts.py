@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from handrail.core.box import Profile
 from handrail.core.grant import CallClass
 from handrail.core.risk import Finding, RiskLevel, forbidden, worst
 from handrail.core.stage import Join, ScriptFile, Stage
@@ -18,26 +17,13 @@ from handrail.policy.rulebook.reading import shown
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.shell.lowering import lower
 from handrail.policy.shell.script import NotPlain, Script, Step
-from handrail.policy.shell.sight import look_through, visible_commands
 from handrail.policy.validators.commands import MAX_ARG_BYTES, CommandValidator
+from handrail.policy.validators.heard import files_read_by
 from handrail.policy.validators.paths import PathValidator
-from handrail.policy.validators.redirections import refused_targets
+from handrail.policy.validators.unread import SHELL_WORDS, judge_unread, refusals, unread_stage
 
-_BASH = ("bash", "--noprofile", "--norc", "-c")
 _CD = "cd"
-_GIT = "git"
-_MOST_SCRIPTS = 100
-_READING_IN = (".", "source")
 _NOT_ALONE = "cd is understood only as `cd FOLDER && …`; or say the folder with working_dir"
-# Words of the shell itself, harmless in a shell that ends with its line.
-_SHELL_WORDS = frozenset(
-    [
-        *(":", ".", "[", "alias", "break", "builtin", "cd", "command", "continue", "declare"),
-        *("dirs", "exec", "exit", "export", "getopts", "hash", "let", "local", "mapfile", "popd"),
-        *("printf", "pushd", "read", "readonly", "return", "set", "shift", "shopt", "source"),
-        *("test", "trap", "true", "false", "type", "typeset", "ulimit", "umask", "unset", "wait"),
-    ]
-)
 _HIDDEN_KIND = Finding(
     "bash.pattern", "a pattern hides of what kind the files are that it changes", RiskLevel.HIGH
 )
@@ -47,12 +33,6 @@ _HIDDEN_FOLDER = Finding(
 _PIPED_CODE = Finding(
     "bash.piped-code", "what comes through the pipe is run as code", RiskLevel.HIGH
 )
-_WITHOUT_GIT = Finding(
-    "bash.git",
-    "git does not work in such a line, since its settings are kept from it; ask for git by itself",
-    RiskLevel.HIGH,
-)
-_REFUSALS = {"command.forbidden", "command.unlisted"}
 
 
 class _Placed(NamedTuple):
@@ -93,7 +73,7 @@ class ScriptValidator:
             return [forbidden("bash.spelling", why)]
         script = self._read(text)
         if isinstance(script, NotPlain):
-            return list(dict.fromkeys(self._judge_unread(text, script)))
+            return list(dict.fromkeys(judge_unread(self._in(self._start), text, script)))
         findings: list[Finding] = []
         for placed in self._placed(script):
             findings += [placed] if isinstance(placed, Finding) else self._judge(placed)
@@ -103,10 +83,9 @@ class ScriptValidator:
         """What runs once nobody objects."""
         script = self._read(text)
         if isinstance(script, NotPlain):
-            return (self._unread_stage(text),)
-        return tuple(
-            self._stage(placed) for placed in self._placed(script) if isinstance(placed, _Placed)
-        )
+            return (unread_stage(self._in(self._start), text),)
+        placed = [one for one in self._placed(script) if isinstance(one, _Placed)]
+        return tuple(self._stage(one, placed[:at]) for at, one in enumerate(placed))
 
     def class_of(self, text: str) -> CallClass | None:
         """The class of the one that does more than look; None where it takes more to say.
@@ -195,18 +174,12 @@ class ScriptValidator:
         script = lower(text)
         if isinstance(script, NotPlain):
             return script
+        validator = self._in(self._start)
         for step in script.steps:
             name, args = step.argv
-            if name in _SHELL_WORDS and name != _CD and self._refusals(name, args):
+            if name in SHELL_WORDS and name != _CD and refusals(validator, name, args):
                 return NotPlain(f"{name} is a word of the shell itself")
         return script
-
-    def _refusals(self, command: str, args: list[str]) -> list[Finding]:
-        return [
-            finding
-            for finding in self._in(self._start).validate_command(command, args)
-            if finding.rule in _REFUSALS and finding.risk is RiskLevel.FORBIDDEN
-        ]
 
     def _judge(self, placed: _Placed) -> list[Finding]:
         validator, (command, args) = self._in(placed.folder), placed.step.argv
@@ -236,17 +209,6 @@ class ScriptValidator:
                         told = f"{shown(pattern)} may stand for it: {finding.reason}"
                         yield replace(finding, reason=told)
                         return
-
-    def _judge_unread(self, text: str, why: NotPlain) -> Iterator[Finding]:
-        reason = f"{why.reason}, so what it does cannot be told for certain; it would run as bash"
-        yield Finding("bash.not-plain", reason, RiskLevel.HIGH)
-        seen = look_through(text)
-        for command, *args in seen.commands:
-            if command not in _SHELL_WORDS:
-                yield from self._refusals(command, args)
-        if any(command[0] == _GIT for command in seen.commands):
-            yield _WITHOUT_GIT
-        yield from refused_targets(seen, self._paths, self._start)
 
     def _placed(self, script: Script) -> Iterator[_Placed | Finding]:
         """Each step with its folder; changes of folder are no steps of their own."""
@@ -287,25 +249,27 @@ class ScriptValidator:
     def _start(self) -> str:
         return self._paths.resolve_path(self.folder)
 
-    def _stage(self, placed: _Placed) -> Stage:
+    def _stage(self, placed: _Placed, before: Sequence[_Placed]) -> Stage:
         step, folder = placed
         stage = self._in(folder).stage_of(*step.argv, step.patterns)
-        places = _patterns(step, stage.argv)
         return stage._replace(
-            join=step.join, stdout=step.stdout, stderr=step.stderr, patterns=places
+            join=step.join,
+            stdout=step.stdout,
+            stderr=step.stderr,
+            patterns=_patterns(step, stage.argv),
+            scripts=tuple(dict.fromkeys((*stage.scripts, *self._heard(placed, before)))),
         )
 
-    def _unread_stage(self, text: str) -> Stage:
-        """What runs as bash, bound to the scripts that can be seen in it."""
-        validator = self._in(self._start)
-        seen: list[ScriptFile] = []
-        for command, *args in visible_commands(text):
-            if command in _READING_IN and args:
-                # What a shell reads in is run as any script is.
-                command, args = os.path.join(".", args[0]), []
-            seen += validator.stage_of(command, args).scripts
-        scripts = tuple(dict.fromkeys(seen))[:_MOST_SCRIPTS]
-        return Stage((*_BASH, text), Profile.WRITE, folder=self._start, scripts=scripts, loads=True)
+    def _heard(self, placed: _Placed, before: Sequence[_Placed]) -> Iterator[ScriptFile]:
+        """Files that come through the pipe as code, if this is one that runs what does."""
+        if not self._in(placed.folder).listens(*placed.step.argv):
+            return
+        for at in reversed(range(len(before))):
+            following = placed if at + 1 == len(before) else before[at + 1]
+            if following.step.join is not Join.PIPE:
+                return
+            step, folder = before[at]
+            yield from files_read_by(self._in(folder), *step.argv, step.patterns)
 
     def _in(self, folder: str) -> CommandValidator:
         return CommandValidator(self.root, self.rules, folder)

@@ -1,0 +1,74 @@
+"""Lines of bash that are not plain: what can be seen in them, and how they would run."""
+
+import os.path
+from collections.abc import Iterator, Sequence
+
+from handrail.core.box import Profile
+from handrail.core.risk import Finding, RiskLevel
+from handrail.core.stage import ScriptFile, Stage
+from handrail.policy.shell.script import NotPlain
+from handrail.policy.shell.sight import look_through
+from handrail.policy.validators.commands import CommandValidator
+from handrail.policy.validators.heard import files_read_by, files_read_in
+from handrail.policy.validators.redirections import refused_targets
+
+_BASH = ("bash", "--noprofile", "--norc", "-c")
+_GIT = "git"
+_MOST_SCRIPTS = 100
+_READING_IN = (".", "source")
+# Words of the shell itself, harmless in a shell that ends with its line.
+SHELL_WORDS = frozenset(
+    [
+        *(":", ".", "[", "alias", "break", "builtin", "cd", "command", "continue", "declare"),
+        *("dirs", "exec", "exit", "export", "getopts", "hash", "let", "local", "mapfile", "popd"),
+        *("printf", "pushd", "read", "readonly", "return", "set", "shift", "shopt", "source"),
+        *("test", "trap", "true", "false", "type", "typeset", "ulimit", "umask", "unset", "wait"),
+    ]
+)
+_WITHOUT_GIT = Finding(
+    "bash.git",
+    "git does not work in such a line, since its settings are kept from it; ask for git by itself",
+    RiskLevel.HIGH,
+)
+_REFUSALS = {"command.forbidden", "command.unlisted"}
+
+
+def judge_unread(validator: CommandValidator, text: str, why: NotPlain) -> Iterator[Finding]:
+    """That somebody has to look at it, and what is refused in any line."""
+    reason = f"{why.reason}, so what it does cannot be told for certain; it would run as bash"
+    yield Finding("bash.not-plain", reason, RiskLevel.HIGH)
+    seen = look_through(text)
+    for command, *args in seen.commands:
+        if command not in SHELL_WORDS:
+            yield from refusals(validator, command, args)
+    if any(command[0] == _GIT for command in seen.commands):
+        yield _WITHOUT_GIT
+    yield from refused_targets(seen, validator)
+
+
+def refusals(validator: CommandValidator, command: str, args: Sequence[str]) -> list[Finding]:
+    """Why this command is refused whatever it is told."""
+    return [
+        finding
+        for finding in validator.validate_command(command, args)
+        if finding.rule in _REFUSALS and finding.risk is RiskLevel.FORBIDDEN
+    ]
+
+
+def unread_stage(validator: CommandValidator, text: str) -> Stage:
+    """What runs as bash, bound to the scripts that can be seen in it."""
+    seen = look_through(text)
+    files: list[ScriptFile] = []
+    for command, *args in seen.commands:
+        if command in _READING_IN and args:
+            # What a shell reads in is run as any script is.
+            command, args = os.path.join(".", args[0]), []
+        files += validator.stage_of(command, args).scripts
+    if any(validator.listens(command, args) for command, *args in seen.commands):
+        files += files_read_in(validator, seen)
+        for command, *args in seen.commands:
+            files += files_read_by(validator, command, args)
+    scripts = tuple(dict.fromkeys(files))[:_MOST_SCRIPTS]
+    return Stage(
+        (*_BASH, text), Profile.WRITE, folder=validator.folder, scripts=scripts, loads=True
+    )
