@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.git.credentials import Credential, Remote, ask_helpers
-from handrail.executors.git.guard import GitGuard, Pairs, runs_git
+from handrail.executors.git.guard import GitGuard, Pairs
 from handrail.executors.git.handing import NO_CREDENTIAL, HandIn, handed_in
+from handrail.executors.git.line import runs_git
 from handrail.executors.git.passwords import mask_settings
 from handrail.executors.git.remotes import RemoteFinder, action_of, reaches_remote
 from handrail.executors.modules import SAFE_PATH, runs_tool

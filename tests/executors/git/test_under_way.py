@@ -10,6 +10,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
+from handrail.policy.validators.commands import CommandValidator
 from tests.executors.git.plants import PLAIN
 
 TODO = ".git/rebase-merge/git-rebase-todo"
@@ -58,6 +59,30 @@ async def test_who_hides_going_on_behind_an_end_does_not_go_on(
     for line in ("git rebase -X --abort --continue", "timeout 5 git rebase --skip"):
         with pytest.raises(CommandExecutionError, match="line 2"):
             await run(executor, line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "env A=/git git rebase --continue",
+        "env A=x/git B=git git rebase --continue",
+        "env -v A=/git nice -n 5 timeout -k 1 20 git --no-pager rebase --continue",
+        "timeout --signal git 20 git rebase --skip",
+        # What it does with these, nobody has written down.
+        "timeout --sig git 20 git status",
+    ],
+)
+async def test_a_planned_program_is_seen_whoever_starts_git(
+    executor: CommandExecutor, root: Path, line: str
+) -> None:
+    sh(root, f"{WAITING}\necho exec ./x >> {TODO}")
+    command, *args = line.split()
+    stage = CommandValidator(executor.root).stage_of(command, args)
+
+    with pytest.raises(CommandExecutionError, match=rf"{TODO}, and line 2 \("):
+        await executor.run([stage], timeout_seconds=30)
+
+    assert not (root / "ran").exists()
 
 
 async def test_plans_of_git_itself_are_gone_on_with(executor: CommandExecutor, root: Path) -> None:

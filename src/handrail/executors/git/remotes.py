@@ -12,7 +12,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.core.visible import visible
-from handrail.executors.git.guard import may_change_its_own
+from handrail.executors.git.line import may_change_its_own
 from handrail.executors.git.unruly import REACHING
 
 _GIT = "git"

@@ -9,10 +9,11 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from handrail.core.errors import CommandExecutionError
 from handrail.core.visible import cut, visible
+from handrail.executors.git.line import action_in
 from handrail.executors.git.repositories import GIT, folders_of, place_of
 from handrail.executors.git.settings import entries_of
 
@@ -38,13 +39,17 @@ _APPLYING = re.compile(
 )
 
 
-def refuse_foreign_plans(root: str, folder: str, action: str, argv: Sequence[str]) -> None:
+def refuse_foreign_plans(root: str, folder: str, words: tuple[str, ...] | None) -> None:
     """Refuse to go on with what would run programs, or whose plan could be exchanged on the way.
+
+    `words` are what git is told; where nobody can tell, it may be to go on.
 
     Raises:
         CommandExecutionError: It is so.
     """
-    is_end = action != "" and tuple(argv[-2:-1]) == (action,) and argv[-1] in _ENDING
+    action = "" if words is None else action_in(words)
+    behind = () if words is None or not action else words[words.index(action) + 1 :]
+    is_end = len(behind) == 1 and behind[0] in _ENDING
     if action not in _GOING_ON or is_end:
         return
     inside = next(folders_of(f"{place_of(root, folder)}/{GIT}"), None)
@@ -52,8 +57,8 @@ def refuse_foreign_plans(root: str, folder: str, action: str, argv: Sequence[str
         path = f"{inside}/{name}"
         text = _text(path)
         for number, line in foreign(text) if text is not None else ():
-            words = cut(visible(line.strip()), _MOST_CHARS)
-            raise _refused(path, f"line {number} ({words}) could have it run any program")
+            told = cut(visible(line.strip()), _MOST_CHARS)
+            raise _refused(path, f"line {number} ({told}) could have it run any program")
 
 
 def _foreign_steps(text: str) -> Iterator[tuple[int, str]]:
