@@ -31,7 +31,6 @@ LINES = (
     "timeout 9 git config --list",
     "git stash list",
     "git branch --set-upstream-to=nowhere",
-    "git fetch origin",
 )
 
 
@@ -65,6 +64,21 @@ async def test_in_a_box(executor: CommandExecutor, repository: Path, line: str) 
 @pytest.mark.parametrize("line", LINES)
 async def test_where_there_is_no_box(repository: Path, line: str) -> None:
     outcome = await run(CommandExecutor(repository, grace_seconds=0.5), line)
+    assert b"correct-horse" not in outcome.stdout + outcome.stderr
+
+
+@pytest.mark.parametrize("is_boxed", [True, False])
+async def test_on_the_way_to_a_remote(
+    executor: CommandExecutor, repository: Path, is_boxed: bool
+) -> None:
+    # With this one no remote is reached.
+    words = ["git", "config", "--unset", "http.extraheader"]
+    subprocess.run(words, cwd=repository, check=True)
+    used = executor if is_boxed else CommandExecutor(repository, grace_seconds=0.5)
+
+    outcome = await run(used, "git fetch origin")
+
+    assert b"example.com" in outcome.stderr
     assert b"correct-horse" not in outcome.stdout + outcome.stderr
 
 

@@ -233,3 +233,19 @@ async def test_among_several_steps_each_git_reaches_its_own_remote(
     # The rules say nothing of that one, which lies on this machine.
     assert [contact.host for contact in outcome.traffic.contacted] == [place]
     assert {words for _, words in other.visits} <= {None}
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("name", ["http.sslCAInfo", "http.http://{}/.sslCAInfo", "http.proxy"])
+async def test_whom_git_trusts_is_not_for_the_repository_to_say(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote, place: str, name: str
+) -> None:
+    subprocess.run(
+        ["git", "config", name.format(place), "ca.crt"], cwd=repository, env=PLAIN, check=True
+    )
+
+    for line in ("git ls-remote origin", "git remote show origin"):
+        with pytest.raises(CommandExecutionError, match="decides whom git trusts"):
+            await run(executor, line)
+
+    assert remote.visits == []

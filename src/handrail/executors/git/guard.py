@@ -28,6 +28,7 @@ from handrail.executors.git.line import (
 from handrail.executors.git.named_files import without_files_elsewhere
 from handrail.executors.git.repositories import check_place
 from handrail.executors.git.settled import WORKTREE, refuse_links, refuse_other_trees
+from handrail.executors.git.trust import refuse_trust
 from handrail.executors.git.under_way import refuse_foreign_plans
 from handrail.executors.git.unruly import (
     Pairs,
@@ -64,6 +65,7 @@ _SETTINGS: Pairs = [
     ("interactive.diffFilter", "cat"),
     ("credential.helper", ""),
     ("http.sslVerify", "true"),
+    ("transfer.bundleURI", "false"),
     ("gpg.program", _FALSE),
     ("gpg.openpgp.program", _FALSE),
     ("gpg.ssh.program", _FALSE),
@@ -176,6 +178,7 @@ class GitGuard:
         refuse_forced_pushes(stage, found)
         refuse_groups(stage, found)
         refuse_merge_options(stage, found)
+        refuse_trust(stage, found)
         instead = without_files_elsewhere(self._root, stage, found)
         ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(self._root))
         disarmed = _disarmed(name for name, _ in found)
