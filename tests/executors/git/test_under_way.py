@@ -156,3 +156,37 @@ async def test_it_is_so_in_a_further_worktree_and_in_a_part(
     with pytest.raises(CommandExecutionError, match=r"rebase-todo, and line 1 \(exec \./x\)"):
         await run(executor, "git rebase --continue", folder)
     assert (await run(executor, "git commit --allow-empty -qm y", folder)).exit_code == 0
+
+
+SEARCHED = """
+git init -q -b main . && echo a > a && git add a && git commit -qm 1
+echo b > a && git commit -qam 2 && git bisect start -q && git bisect bad && git bisect good HEAD~1
+"""
+
+
+@pytest.mark.parametrize("name", ["BISECT_START", "BISECT_TERMS"])
+@pytest.mark.parametrize("words", ["--force", "-f", "main --force", "a\n-f", "main~1"])
+@pytest.mark.parametrize(
+    "line", ["git bisect reset", "git bisect start", "timeout 9 git bisect log"]
+)
+async def test_a_bisection_goes_back_to_a_name_and_to_nothing_else(
+    executor: CommandExecutor, root: Path, name: str, words: str, line: str
+) -> None:
+    sh(root, SEARCHED)
+    (root / "a").write_text("precious")
+    (root / ".git" / name).write_text(f"{words}\n")
+
+    with pytest.raises(CommandExecutionError, match=rf".git/{name}, and line \d .* no plain name"):
+        await run(executor, line)
+
+    assert (root / "a").read_text() == "precious"
+
+
+async def test_a_bisection_of_gits_own_is_ended(executor: CommandExecutor, root: Path) -> None:
+    sh(root, f"{SEARCHED}\ngit bisect reset; git checkout -q -b feat/a.b-1 && git bisect start")
+
+    for line in ("git bisect bad", "git bisect good HEAD~1", "git bisect reset"):
+        outcome = await run(executor, line)
+
+        assert outcome.exit_code == 0, outcome.stderr
+    assert (root / ".git/HEAD").read_text() == "ref: refs/heads/feat/a.b-1\n"
