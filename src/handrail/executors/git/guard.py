@@ -20,13 +20,14 @@ from handrail.core.stage import Stage
 from handrail.executors.git.leave import Leave
 from handrail.executors.git.line import (
     GIT,
+    action_in,
     action_of,
     may_change_its_own,
     may_see_its_own,
     words_of_git,
 )
 from handrail.executors.git.named_files import without_files_elsewhere
-from handrail.executors.git.repositories import check_place
+from handrail.executors.git.repositories import check_place, is_among, place_of
 from handrail.executors.git.settled import WORKTREE, refuse_links, refuse_other_trees
 from handrail.executors.git.trust import refuse_trust
 from handrail.executors.git.under_way import refuse_foreign_plans
@@ -141,6 +142,7 @@ _LOOKING = frozenset(
     }
 )
 _ANY_FILES = "--no-index"
+_DIFF = "diff"
 _LISTING = ("config", "--list", "--includes", "-z")
 
 
@@ -183,7 +185,7 @@ class GitGuard:
         ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(self._root))
         disarmed = _disarmed(name for name, _ in found)
         settings = _as_variables([*_SETTINGS, *self._own, *disarmed, *instead, *(last or [])])
-        return [*_VARIABLES, ceiling, *settings, *_without_repository(stage)]
+        return [*_VARIABLES, ceiling, *settings, *_without_repository(self._root, stage)]
 
     async def settings_in_use(self, stage: Stage) -> Pairs:
         """Every setting that could come to hold, as it is; to list them runs nothing.
@@ -262,17 +264,31 @@ def leave_for(stage: Stage) -> Leave:
     )
 
 
-def repository_folder(stage: Stage) -> str | None:
+def repository_folder(root: str, stage: Stage) -> str | None:
     """Where the repository is looked for of which git may see its own; None if it may see none.
 
     What compares any two folders reads whatever is in them, settings with passwords included.
     """
-    return stage.folder if may_see_its_own(stage) and _ANY_FILES not in stage.argv else None
+    sees = may_see_its_own(stage) and not _is_about_any_files(root, stage)
+    return stage.folder if sees else None
 
 
-def _without_repository(stage: Stage) -> Pairs:
+def _is_about_any_files(root: str, stage: Stage) -> bool:
+    """Whether it is about no repository; to git, any file outside of one says so for a diff."""
+    words = words_of_git(stage)
+    seen = stage.argv[1:] if words is None else words
+    may_compare = _DIFF in seen if words is None else action_in(words) == _DIFF
+    if _ANY_FILES in seen or not may_compare:
+        return _ANY_FILES in seen
+    place = place_of(root, stage.folder)
+    here = os.path.realpath(os.path.join(root, stage.folder))
+    paths = (os.path.normpath(os.path.join(here, word)) for word in seen)
+    return not all(is_among(path, [place]) for path in paths)
+
+
+def _without_repository(root: str, stage: Stage) -> Pairs:
     """What is about no repository looks for no settings of one; it could not read them."""
-    return [("GIT_DIR", os.devnull)] if _ANY_FILES in stage.argv else []
+    return [("GIT_DIR", os.devnull)] if _is_about_any_files(root, stage) else []
 
 
 def _disarmed(names: Iterable[str]) -> Pairs:
