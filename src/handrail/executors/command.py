@@ -20,9 +20,13 @@ from handrail.core.sight import (
 )
 from handrail.core.stage import Stage, pipelines
 from handrail.core.tool import JsonObject
-from handrail.executors.git.credentials import Remote
 from handrail.executors.git.guard import GitGuard, Pairs, leave_for
-from handrail.executors.git.remotes import RemoteFinder, reaches_remote
+from handrail.executors.git.remotes import (
+    Destination,
+    RemoteFinder,
+    only_hosts,
+    reaches_remote,
+)
 from handrail.executors.git.repositories import settings_files
 from handrail.executors.git.unruly import refuse_old_remotes
 from handrail.executors.looking import CommandLooker
@@ -92,16 +96,15 @@ class CommandExecutor:
         """What these programs would run, as the machine stands."""
         _refuse_zero_bytes(stages)
         sight = await asyncio.to_thread(self._looker.look, stages)
-        listed = await self._hosts_for(stages)
-        if listed is None:
+        if self._box is None or not any(stage.networks for stage in stages):
             return replace(sight, room=self._room_of(stages))
         remotes = await self._remotes_of(stages)
         steps = [
-            step if remote is None else replace(step, remote=remote.address)
+            step if remote is None else replace(step, remote=remote.shown)
             for step, remote in zip(sight.steps, remotes, strict=True)
         ]
-        hosts = dict.fromkeys((*listed, *(remote.place for remote in remotes if remote)))
-        return replace(sight, steps=tuple(steps), hosts=tuple(hosts), room=self._room_of(stages))
+        hosts = await self._hosts_for(stages, remotes)
+        return replace(sight, steps=tuple(steps), hosts=hosts, room=self._room_of(stages))
 
     async def run(
         self,
@@ -138,7 +141,7 @@ class CommandExecutor:
                 if not any(file.sort is FileSort.LARGE for file in before.files)
             ]
             before = [step.remote for step in sight.steps[first:end]]
-            if remotes and before != [remote.address if remote else "" for remote in remotes]:
+            if remotes and before != [remote.shown if remote else "" for remote in remotes]:
                 names.append(REMOTES)
             return tell_changed_on_the_way(names) if names else ""
 
@@ -150,22 +153,26 @@ class CommandExecutor:
             raise StaleCommandError(tell_differing(names))
         return sight
 
-    async def _hosts_for(self, stages: Sequence[Stage]) -> tuple[str, ...] | None:
-        """The hosts of their networks; None where none of them uses any, or all is open."""
-        names = dict.fromkeys(name for stage in stages for name in stage.networks)
-        if not names or self._box is None:
-            return None
-        return (await self._networks.reachable_by(names)).hosts
+    async def _hosts_for(
+        self, stages: Sequence[Stage], remotes: Sequence[Destination | None]
+    ) -> tuple[str, ...]:
+        """The hosts of their networks; of git's, only those that it goes to, if that is known."""
+        pairs = [*zip(stages, remotes, strict=True)]
+        open_ended = (stage for stage, to in pairs if to is None or only_hosts(to.shown) is None)
+        names = dict.fromkeys(name for stage in open_ended for name in stage.networks)
+        listed = (await self._networks.reachable_by(names)).hosts
+        known = [remote.place for _, to in pairs if to is not None and (remote := to.remote)]
+        return tuple(dict.fromkeys((*listed, *known)))
 
-    async def _remotes_of(self, stages: Sequence[Stage]) -> list[Remote | None]:
+    async def _remotes_of(self, stages: Sequence[Stage]) -> list[Destination | None]:
         """Where git would go to, by what its settings are now; None for what goes nowhere."""
-        found: list[Remote | None] = []
+        found: list[Destination | None] = []
         for stage in map(self._named_by_path, stages):
             if not reaches_remote(stage):
                 found.append(None)
                 continue
             await asyncio.to_thread(refuse_old_remotes, self.root, stage)
-            found.append(Remote.of(await self._remotes.find(stage)))
+            found.append(await self._remotes.find(stage))
         return found
 
     def _room_of(self, stages: Sequence[Stage]) -> Room | None:
@@ -233,7 +240,7 @@ def _refuse_zero_bytes(stages: Sequence[Stage]) -> None:
 def _as_seen(stages: Sequence[Stage], sight: Sight) -> list[Stage]:
     """What runs first runs with the names just seen; what follows, with what that leaves there.
 
-    What may use a network reaches the hosts that were seen.
+    What may use a network reaches the hosts that were seen, and git no other than its remote.
     """
     first = len(pipelines(stages)[0])
     seen = [
@@ -242,6 +249,8 @@ def _as_seen(stages: Sequence[Stage], sight: Sight) -> list[Stage]:
     ]
     hosts = sight.hosts or ()
     return [
-        stage._replace(hosts=hosts, remote=step.remote) if stage.networks else stage
+        stage._replace(hosts=only_hosts(step.remote) or hosts, remote=step.remote)
+        if stage.networks
+        else stage
         for stage, step in zip((*seen, *stages[first:]), sight.steps, strict=True)
     ]

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.git.credentials import Credential, Remote, ask_helpers
-from handrail.executors.git.guard import GitGuard, Pairs, runs_git
+from handrail.executors.git.credentials import Credential, ask_helpers
+from handrail.executors.git.guard import GitGuard, Pairs
 from handrail.executors.git.handing import NO_CREDENTIAL, HandIn, handed_in
+from handrail.executors.git.line import action_of, runs_git
 from handrail.executors.git.passwords import mask_settings
-from handrail.executors.git.remotes import RemoteFinder, action_of, reaches_remote
+from handrail.executors.git.remotes import RemoteFinder, reaches_remote
+from handrail.executors.git.unruly import REACHING
 from handrail.executors.modules import SAFE_PATH, runs_tool
 from handrail.executors.network.hosts import Networks
 from handrail.executors.npm import npm_settings
@@ -73,12 +75,15 @@ class Quartermaster:
         """
         if not (reaches_remote(stage) and stage.hosts):
             return NO_CREDENTIAL
-        remote = Remote.of(await self._remotes.find(stage))
-        if remote.address != stage.remote:
+        found = await self._remotes.find(stage)
+        if found.shown != stage.remote:
             raise CommandExecutionError(
-                f"the remote is not the one that was looked at any more, but {remote.address};"
+                f"the remote is not the one that was looked at any more, but {found.shown};"
                 " ask for this by itself"
             )
+        remote = found.remote
+        if remote is None or action_of(stage) not in REACHING:
+            return NO_CREDENTIAL
         if remote.place not in stage.hosts:
             return NO_CREDENTIAL
         credential = await ask_helpers(remote, os.environ)

@@ -82,7 +82,8 @@ class BoxStarter:
         given: Provisions = NOTHING,
     ) -> AsyncGenerator[Tree]:
         variables = (*given.variables, *(VARIABLES if stage.profile is Profile.NET else ()))
-        view = await self._box.look(git_in=repository_folder(stage), leave=leave_for(stage))
+        git_in = repository_folder(self._box.root, stage)
+        view = await self._box.look(git_in=git_in, leave=leave_for(stage))
         if given.sees_settings:
             view = replace(view, settings=())
         writes = stage.profile is not Profile.READ

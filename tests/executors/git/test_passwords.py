@@ -10,6 +10,7 @@ from handrail.core.hands import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
 from handrail.executors.git.passwords import mask_settings
+from handrail.policy.validators.commands import CommandValidator
 from handrail.policy.validators.scripts import ScriptValidator
 
 URL = "https://ada:correct-horse@example.com/a.git"
@@ -31,7 +32,6 @@ LINES = (
     "timeout 9 git config --list",
     "git stash list",
     "git branch --set-upstream-to=nowhere",
-    "git fetch origin",
 )
 
 
@@ -69,6 +69,21 @@ async def test_where_there_is_no_box(repository: Path, line: str) -> None:
 
 
 @pytest.mark.parametrize("is_boxed", [True, False])
+async def test_on_the_way_to_a_remote(
+    executor: CommandExecutor, repository: Path, is_boxed: bool
+) -> None:
+    # With this one no remote is reached.
+    words = ["git", "config", "--unset", "http.extraheader"]
+    subprocess.run(words, cwd=repository, check=True)
+    used = executor if is_boxed else CommandExecutor(repository, grace_seconds=0.5)
+
+    outcome = await run(used, "git fetch origin")
+
+    assert b"example.com" in outcome.stderr
+    assert b"correct-horse" not in outcome.stdout + outcome.stderr
+
+
+@pytest.mark.parametrize("is_boxed", [True, False])
 async def test_the_rest_of_the_address_is_told(
     executor: CommandExecutor, repository: Path, is_boxed: bool
 ) -> None:
@@ -99,6 +114,52 @@ async def test_what_git_starts_cannot_carry_it_away(
     told = subprocess.run(words, cwd=repository, check=True, capture_output=True).stdout
     assert b"example.com/a.git" in told
     assert b"correct-horse" not in told
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git diff ../empty .git",
+        "git diff .git ../empty",
+        "git diff -- ../empty .",
+        "git diff -p -U1 ../empty .git",
+        "git diff ./../empty .git",
+        "env A=/git git diff ../empty .git",
+        "find . -name .git -prune -exec git diff ../empty .git ;",
+        "git diff --no-index ../empty .git",
+    ],
+)
+async def test_a_diff_that_is_about_no_repository_shows_nothing_of_its_settings(
+    executor: CommandExecutor, root: Path, line: str
+) -> None:
+    script = f"""
+        mkdir empty sub && cd sub && git init -q -b main . && echo x > x && git add x
+        git -c user.name=a -c user.email=a@b.c commit -q -m first
+        git config remote.origin.url {URL} && echo "# correct-horse" >> .git/config
+    """
+    subprocess.run(["sh", "-ec", script], cwd=root, check=True, capture_output=True)
+    command, *args = line.split()
+    stage = CommandValidator(executor.root, folder="sub").stage_of(command, args)
+
+    outcome = await executor.run([stage], timeout_seconds=30)
+
+    assert b"/HEAD" in outcome.stdout, outcome.stderr
+    assert b"config" not in outcome.stdout
+    assert b"example.com" not in outcome.stdout
+
+
+async def test_a_diff_within_a_repository_is_one_of_its_own(
+    executor: CommandExecutor, repository: Path
+) -> None:
+    script = "mkdir -p a/b && echo x > a/x && git add a && echo y > a/x"
+    subprocess.run(["sh", "-ec", script], cwd=repository, check=True, capture_output=True)
+    stage = CommandValidator(executor.root, folder="a/b").stage_of(
+        "git", ["diff", "--", "../x", "."]
+    )
+
+    outcome = await executor.run([stage], timeout_seconds=30)
+
+    assert b"+y" in outcome.stdout, outcome.stderr
 
 
 async def test_git_still_changes_its_settings_where_it_may(

@@ -193,3 +193,59 @@ async def test_a_group_of_remotes_is_not_fetched_in_the_place_of_one(
     for line in ("git fetch origin", "git pull origin main"):
         with pytest.raises(CommandExecutionError, match=r"remotes\.origin"):
             await run(executor, line)
+
+
+async def test_git_reaches_no_other_host_than_its_remotes(
+    executor: CommandExecutor, repository: Path, place: str
+) -> None:
+    text = f'[[network]]\nname = "git"\nhosts = ["{place}", "other.example:443"]'
+    executor.adopt(Rulebook(operator_rules(text, "policy.toml")).rules_for(""))
+    told: dict[str, tuple[str, ...] | None] = {}
+    for line in ("git fetch origin", "git remote show origin", "git submodule update"):
+        command, *args = line.split()
+        sight = await executor.look([CommandValidator(executor.root).stage_of(command, args)])
+        told[line] = sight.hosts
+
+    assert told == {
+        "git fetch origin": (place,),
+        "git remote show origin": (place,),
+        "git submodule update": (place, "other.example:443"),
+    }
+
+
+@pytest.mark.usefixtures("home")
+async def test_among_several_steps_each_git_reaches_its_own_remote(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote, place: str
+) -> None:
+    validator = CommandValidator(executor.root)
+    stages = [
+        validator.stage_of("git", ["push", "origin", "main"]),
+        validator.stage_of("git", ["remote", "show", "other"])._replace(join=Join.THEN),
+    ]
+    with http_remote(remote.folder) as other:
+        sh(repository, f"git remote add other {other.url('a.git')}")
+        sight = await executor.look(stages)
+        outcome = await executor.run(stages, timeout_seconds=50, expected=sight.facts)
+
+    elsewhere = other.address.removeprefix("http://")
+    assert sight.hosts == (place, elsewhere)
+    assert sight.remotes == (remote.url("a.git"), other.url("a.git"))
+    # The rules say nothing of that one, which lies on this machine.
+    assert [contact.host for contact in outcome.traffic.contacted] == [place]
+    assert {words for _, words in other.visits} <= {None}
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("name", ["http.sslCAInfo", "http.http://{}/.sslCAInfo", "http.proxy"])
+async def test_whom_git_trusts_is_not_for_the_repository_to_say(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote, place: str, name: str
+) -> None:
+    subprocess.run(
+        ["git", "config", name.format(place), "ca.crt"], cwd=repository, env=PLAIN, check=True
+    )
+
+    for line in ("git ls-remote origin", "git remote show origin"):
+        with pytest.raises(CommandExecutionError, match="decides whom git trusts"):
+            await run(executor, line)
+
+    assert remote.visits == []

@@ -10,6 +10,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
+from handrail.policy.validators.commands import CommandValidator
 from tests.executors.git.plants import PLAIN
 
 TODO = ".git/rebase-merge/git-rebase-todo"
@@ -58,6 +59,30 @@ async def test_who_hides_going_on_behind_an_end_does_not_go_on(
     for line in ("git rebase -X --abort --continue", "timeout 5 git rebase --skip"):
         with pytest.raises(CommandExecutionError, match="line 2"):
             await run(executor, line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "env A=/git git rebase --continue",
+        "env A=x/git B=git git rebase --continue",
+        "env -v A=/git nice -n 5 timeout -k 1 20 git --no-pager rebase --continue",
+        "timeout --signal git 20 git rebase --skip",
+        # What it does with these, nobody has written down.
+        "timeout --sig git 20 git status",
+    ],
+)
+async def test_a_planned_program_is_seen_whoever_starts_git(
+    executor: CommandExecutor, root: Path, line: str
+) -> None:
+    sh(root, f"{WAITING}\necho exec ./x >> {TODO}")
+    command, *args = line.split()
+    stage = CommandValidator(executor.root).stage_of(command, args)
+
+    with pytest.raises(CommandExecutionError, match=rf"{TODO}, and line 2 \("):
+        await executor.run([stage], timeout_seconds=30)
+
+    assert not (root / "ran").exists()
 
 
 async def test_plans_of_git_itself_are_gone_on_with(executor: CommandExecutor, root: Path) -> None:
@@ -131,3 +156,37 @@ async def test_it_is_so_in_a_further_worktree_and_in_a_part(
     with pytest.raises(CommandExecutionError, match=r"rebase-todo, and line 1 \(exec \./x\)"):
         await run(executor, "git rebase --continue", folder)
     assert (await run(executor, "git commit --allow-empty -qm y", folder)).exit_code == 0
+
+
+SEARCHED = """
+git init -q -b main . && echo a > a && git add a && git commit -qm 1
+echo b > a && git commit -qam 2 && git bisect start -q && git bisect bad && git bisect good HEAD~1
+"""
+
+
+@pytest.mark.parametrize("name", ["BISECT_START", "BISECT_TERMS"])
+@pytest.mark.parametrize("words", ["--force", "-f", "main --force", "a\n-f", "main~1"])
+@pytest.mark.parametrize(
+    "line", ["git bisect reset", "git bisect start", "timeout 9 git bisect log"]
+)
+async def test_a_bisection_goes_back_to_a_name_and_to_nothing_else(
+    executor: CommandExecutor, root: Path, name: str, words: str, line: str
+) -> None:
+    sh(root, SEARCHED)
+    (root / "a").write_text("precious")
+    (root / ".git" / name).write_text(f"{words}\n")
+
+    with pytest.raises(CommandExecutionError, match=rf".git/{name}, and line \d .* no plain name"):
+        await run(executor, line)
+
+    assert (root / "a").read_text() == "precious"
+
+
+async def test_a_bisection_of_gits_own_is_ended(executor: CommandExecutor, root: Path) -> None:
+    sh(root, f"{SEARCHED}\ngit bisect reset; git checkout -q -b feat/a.b-1 && git bisect start")
+
+    for line in ("git bisect bad", "git bisect good HEAD~1", "git bisect reset"):
+        outcome = await run(executor, line)
+
+        assert outcome.exit_code == 0, outcome.stderr
+    assert (root / ".git/HEAD").read_text() == "ref: refs/heads/feat/a.b-1\n"

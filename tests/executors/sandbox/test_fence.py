@@ -277,6 +277,7 @@ from handrail.executors.command import CommandExecutor
 from handrail.executors.sandbox.fence import Fence
 from handrail.executors.sandbox.bubblewrap import View
 class Views:
+    root = {str(root)!r}
     def view(self, **_):
         return View({str(root)!r})
 fence = Fence((), Views(), [{BASE!r}])

@@ -110,7 +110,7 @@ class _Bare:
     """A workspace in which nothing is guarded, because nothing is there."""
 
     def __init__(self, root: str):
-        self._root = root
+        self.root = root
 
     def view(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View:
-        return View(self._root)
+        return View(self.root)

@@ -18,9 +18,18 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.executors.git.leave import Leave
+from handrail.executors.git.line import (
+    GIT,
+    action_in,
+    action_of,
+    may_change_its_own,
+    may_see_its_own,
+    words_of_git,
+)
 from handrail.executors.git.named_files import without_files_elsewhere
-from handrail.executors.git.repositories import check_place
+from handrail.executors.git.repositories import check_place, is_among, place_of
 from handrail.executors.git.settled import WORKTREE, refuse_links, refuse_other_trees
+from handrail.executors.git.trust import refuse_trust
 from handrail.executors.git.under_way import refuse_foreign_plans
 from handrail.executors.git.unruly import (
     Pairs,
@@ -30,15 +39,9 @@ from handrail.executors.git.unruly import (
     refuse_old_remotes,
     refuse_unruly,
 )
-from handrail.executors.programs import SEARCH_PATH
 
 _IDENTITY_SECONDS = 5.0
 _MOST_WORDS_OF_GIT = 500
-_GIT = "git"
-_PROGRAMS = {f"{folder}/{_GIT}" for folder in SEARCH_PATH}
-# Programs that run others with the words they are told, and those that add words of their own.
-_CARRIERS = {_GIT, "env", "nice", "timeout"}
-_FEEDERS = {*_CARRIERS, "find", "xargs"}
 _FALSE = "/bin/false"
 _TRUE = "/bin/true"
 _SETTINGS: Pairs = [
@@ -63,6 +66,7 @@ _SETTINGS: Pairs = [
     ("interactive.diffFilter", "cat"),
     ("credential.helper", ""),
     ("http.sslVerify", "true"),
+    ("transfer.bundleURI", "false"),
     ("gpg.program", _FALSE),
     ("gpg.openpgp.program", _FALSE),
     ("gpg.ssh.program", _FALSE),
@@ -138,6 +142,7 @@ _LOOKING = frozenset(
     }
 )
 _ANY_FILES = "--no-index"
+_DIFF = "diff"
 _LISTING = ("config", "--list", "--includes", "-z")
 
 
@@ -175,11 +180,12 @@ class GitGuard:
         refuse_forced_pushes(stage, found)
         refuse_groups(stage, found)
         refuse_merge_options(stage, found)
+        refuse_trust(stage, found)
         instead = without_files_elsewhere(self._root, stage, found)
         ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(self._root))
         disarmed = _disarmed(name for name, _ in found)
         settings = _as_variables([*_SETTINGS, *self._own, *disarmed, *instead, *(last or [])])
-        return [*_VARIABLES, ceiling, *settings, *_without_repository(stage)]
+        return [*_VARIABLES, ceiling, *settings, *_without_repository(self._root, stage)]
 
     async def settings_in_use(self, stage: Stage) -> Pairs:
         """Every setting that could come to hold, as it is; to list them runs nothing.
@@ -192,11 +198,11 @@ class GitGuard:
         await asyncio.to_thread(refuse_old_remotes, self._root, stage)
         if stage.profile is not Profile.READ:
             await asyncio.to_thread(refuse_links, self._root, stage.folder)
-            plan = (self._root, stage.folder, _action(stage), stage.argv)
+            plan = (self._root, stage.folder, words_of_git(stage))
             await asyncio.to_thread(refuse_foreign_plans, *plan)
         if self._look is None:
             return []
-        listing = Stage((_GIT, *_LISTING), Profile.READ, folder=stage.folder)
+        listing = Stage((GIT, *_LISTING), Profile.READ, folder=stage.folder)
         elsewhere = await self._settings_elsewhere(stage)
         outcome = await self._look(listing, GitGuard(self._root, elsewhere, lists=True))
         if outcome.ending is not Ending.EXITED or outcome.exit_code or outcome.stdout_lost:
@@ -240,37 +246,9 @@ def own_identity() -> Pairs:
     return found
 
 
-def runs_git(stage: Stage) -> bool:
-    """Whether the system's own git is run, be it by another program."""
-    return stage.argv[0] in _PROGRAMS or _GIT in stage.programs
-
-
-def may_see_its_own(stage: Stage) -> bool:
-    """Whether git is run and nothing else that could make use of what only git may see."""
-    return stage.argv[0] in _PROGRAMS or (
-        _GIT in stage.programs and _FEEDERS.issuperset(stage.programs)
-    )
-
-
-def may_change_its_own(stage: Stage) -> bool:
-    """Whether it is run only with words that we have seen; others could name a file of its own.
-
-    What shows settings changes none, and gets to see them without the passwords in them.
-    """
-    words_are_seen = stage.argv[0] in _PROGRAMS or _CARRIERS.issuperset(stage.programs)
-    return may_see_its_own(stage) and words_are_seen and _action(stage) != "config"
-
-
-def _action(stage: Stage) -> str:
-    """What git is to do. None of the flags that are let stand in front of that has a value."""
-    names = [os.path.basename(word) for word in stage.argv]
-    behind = stage.argv[names.index(_GIT) + 1 :] if _GIT in names else ()
-    return next((word for word in behind if not word.startswith("-")), "")
-
-
 def leave_for(stage: Stage) -> Leave:
     """What of its own git must be able to change, by its words."""
-    action = _action(stage)
+    action = action_of(stage)
     if not may_change_its_own(stage) or action in _LOOKING:
         return Leave(repository=False)
     enters = action == "submodule" or any(_ENTERING.match(word) for word in stage.argv)
@@ -286,17 +264,31 @@ def leave_for(stage: Stage) -> Leave:
     )
 
 
-def repository_folder(stage: Stage) -> str | None:
+def repository_folder(root: str, stage: Stage) -> str | None:
     """Where the repository is looked for of which git may see its own; None if it may see none.
 
     What compares any two folders reads whatever is in them, settings with passwords included.
     """
-    return stage.folder if may_see_its_own(stage) and _ANY_FILES not in stage.argv else None
+    sees = may_see_its_own(stage) and not _is_about_any_files(root, stage)
+    return stage.folder if sees else None
 
 
-def _without_repository(stage: Stage) -> Pairs:
+def _is_about_any_files(root: str, stage: Stage) -> bool:
+    """Whether it is about no repository; to git, any file outside of one says so for a diff."""
+    words = words_of_git(stage)
+    seen = stage.argv[1:] if words is None else words
+    may_compare = _DIFF in seen if words is None else action_in(words) == _DIFF
+    if _ANY_FILES in seen or not may_compare:
+        return _ANY_FILES in seen
+    place = place_of(root, stage.folder)
+    here = os.path.realpath(os.path.join(root, stage.folder))
+    paths = (os.path.normpath(os.path.join(here, word)) for word in seen)
+    return not all(is_among(path, [place]) for path in paths)
+
+
+def _without_repository(root: str, stage: Stage) -> Pairs:
     """What is about no repository looks for no settings of one; it could not read them."""
-    return [("GIT_DIR", os.devnull)] if _ANY_FILES in stage.argv else []
+    return [("GIT_DIR", os.devnull)] if _is_about_any_files(root, stage) else []
 
 
 def _disarmed(names: Iterable[str]) -> Pairs:

@@ -6,34 +6,65 @@ To ask it runs nothing and reaches nobody. Where more than one address could be 
 import re
 import secrets
 from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
 from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.core.visible import visible
-from handrail.executors.git.guard import may_change_its_own
-from handrail.executors.git.unruly import REACHING
+from handrail.executors.git.credentials import Remote
+from handrail.executors.git.flags import FLAGS, LEADING, Read
+from handrail.executors.git.line import GIT, action_in, may_change_its_own, runs_git, words_of_git
 
-_GIT = "git"
 _PUSHING = "push"
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://.*", re.IGNORECASE | re.DOTALL)
 # A name of which no word of another program, and no flag, can be made.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 # `ssh://host/path`, and the shorter `user@host:path`.
 _SSH = re.compile(r"(?:git\+)?ssh(?:\+git)?://.*|[^\s/:@-][^\s/:@]*@[^\s/:]+:.*", re.DOTALL)
-_MANY = frozenset({"--all", "--multiple"})
+_MANY = frozenset({"--all", "-m", "--multiple"})
+_ENTERING = frozenset({"--recurse-submodules", "--recursive"})
+_NEEDS_A_NAME = frozenset(
+    {"clone", "submodule add", "remote show", "remote prune", "remote update"}
+)
+_BY_ADDRESS = frozenset({"clone", "submodule add"})
 _DEFAULT = "origin"
 _TO_PUSH = " (push)"
-# What stands behind these is their value.
-_WITH_VALUE = frozenset(
-    [
-        *("-o", "--push-option", "--server-option", "--repo", "--receive-pack", "--exec"),
-        *("--upload-pack", "--depth", "--deepen", "--shallow-since", "--shallow-exclude"),
-        *("--refmap", "--negotiation-tip", "-j", "--jobs", "-s", "--strategy", "-X"),
-        *("--strategy-option", "--cleanup"),
-    ]
-)
+_ANY = "any remote that this repository, or a part of it, names"
+_AND_PARTS = "and any that parts of it name"
+
+
+class Destination(NamedTuple):
+    """Where git goes to: to one address, and to no other, unless it `goes_on` from there.
+
+    Without an address it may go to any that a repository names.
+    """
+
+    address: str = ""
+    goes_on: bool = False
+
+    @property
+    def remote(self) -> Remote | None:
+        """Where a credential can be for.
+
+        Raises:
+            CommandExecutionError: It is no address that a credential can be sent to.
+        """
+        return Remote.of(self.address) if self.address else None
+
+    @property
+    def shown(self) -> str:
+        """As a person is told of it, without who goes there."""
+        if (remote := self.remote) is None:
+            return _ANY
+        return f"{remote.address} {_AND_PARTS}" if self.goes_on else remote.address
+
+
+def only_hosts(shown: str) -> tuple[str, ...] | None:
+    """What can be reached, by what a person was told; None where that is not all."""
+    is_address = shown and not shown.isspace() and " " not in shown
+    return (Remote.of(shown).place,) if is_address else None
 
 
 class RemoteFinder:
@@ -42,7 +73,7 @@ class RemoteFinder:
     def __init__(self, look: Callable[[Stage], Awaitable[CommandOutcome]]):
         self._look = look
 
-    async def find(self, stage: Stage) -> str:
+    async def find(self, stage: Stage) -> Destination:
         """The one address that it reaches.
 
         Raises:
@@ -50,13 +81,13 @@ class RemoteFinder:
         """
         sub, words = _reaching(stage)
         _refuse_ssh(words)
-        if sub != _PUSHING and not _MANY.isdisjoint(words):
+        if sub not in FLAGS:
+            # Parts are kept at addresses that come with what is fetched.
+            return Destination()
+        read = _read(sub, words)
+        if sub != _PUSHING and not _MANY.isdisjoint(read.flags):
             raise _unclear("it reaches several remotes")
-        named = await self._named(words, stage.folder)
-        if not named and sub != "clone" and (unknown := _first_operand(words)):
-            raise _unclear(f"{visible(unknown)} is no remote of this repository")
-        if sub == "clone" and not named:
-            raise _unclear("it names none")
+        named = await self._named(sub, read, words, stage.folder)
         if sub == _PUSHING:
             found = await self._pushed_to(named, stage.folder)
         else:
@@ -67,19 +98,33 @@ class RemoteFinder:
                 " (url.*.insteadOf or pushInsteadOf); name the address that is meant, and take the"
                 " setting out"
             )
-        return found
+        return Destination(found, goes_on=not _ENTERING.isdisjoint(read.flags))
 
-    async def _named(self, words: list[str], folder: str) -> list[str]:
-        """The address or the remote that is named, at most one of them."""
+    async def _named(self, sub: str, read: Read, words: list[str], folder: str) -> list[str]:
+        """The address or the remote that is named, at most one of them.
+
+        It is the first operand. No other word may look like one: to another git it could be that.
+        """
         remotes = set(await self._ask(["remote"], folder))
-        named = [word for word in words if word in remotes or _ADDRESS.fullmatch(word)]
-        if len(set(named)) > 1:
+        first = [*read.operands[:1]]
+        if sub.startswith("remote ") and len(read.operands) > 1:
             raise _unclear("more than one is named")
-        if any(word.startswith("-") for word in named):
-            raise _unclear("it has the name of a flag")
-        if any(word in remotes and _ADDRESS.fullmatch(word) for word in named):
-            raise _unclear("a remote has an address for its name")
-        return named[:1]
+        if not first and sub in _NEEDS_A_NAME:
+            raise _unclear("it names none")
+        for word in first:
+            is_address = _ADDRESS.fullmatch(word) is not None
+            if word in remotes and is_address:
+                raise _unclear("a remote has an address for its name")
+            if word.startswith("-"):
+                raise _unclear("it has the name of a flag")
+            if not is_address and sub in _BY_ADDRESS:
+                raise _unclear("it names none")
+            if not is_address and word not in remotes:
+                raise _unclear(f"{visible(word)} is no remote of this repository")
+        others = {*words, *read.values, *read.operands} - {*first}
+        if any(word in remotes or _ADDRESS.fullmatch(word) for word in others):
+            raise _unclear("more than one is named")
+        return first
 
     async def _pushed_to(self, named: list[str], folder: str) -> str:
         remote = named[0] if named else await self._own_push_remote(folder)
@@ -113,7 +158,7 @@ class RemoteFinder:
         return _DEFAULT
 
     async def _ask(self, words: list[str], folder: str) -> list[str]:
-        stage = Stage((_GIT, *words), Profile.READ, folder=folder, programs=(_GIT,))
+        stage = Stage((GIT, *words), Profile.READ, folder=folder, programs=(GIT,))
         outcome = await self._look(stage)
         if outcome.ending is not Ending.EXITED or outcome.exit_code or outcome.stdout_lost:
             raise _unclear(outcome.stderr.decode(errors="replace").strip()[:200] or "git fails")
@@ -121,37 +166,35 @@ class RemoteFinder:
 
 
 def reaches_remote(stage: Stage) -> bool:
-    """Whether it is git that would talk to one, by words of which each was seen."""
-    return (
-        stage.profile is Profile.NET
-        and may_change_its_own(stage)
-        and not REACHING.isdisjoint(stage.argv)
-    )
-
-
-def action_of(stage: Stage) -> str:
-    """What it does with a remote.
-
-    Raises:
-        CommandExecutionError: It reaches none.
-    """
-    return _reaching(stage)[0]
+    """Whether it is git that would talk to one."""
+    return stage.profile is Profile.NET and runs_git(stage) and GIT in stage.networks
 
 
 def _reaching(stage: Stage) -> tuple[str, list[str]]:
-    """The subcommand that reaches a remote, and the words behind it."""
-    for place, word in enumerate(stage.argv):
-        if word in REACHING:
-            return word, list(stage.argv[place + 1 :])
+    """What git does with a remote, and the words behind that."""
+    words = words_of_git(stage)
+    if words is None or not may_change_its_own(stage):
+        raise _unclear("git is started by a program that could tell it more")
+    action = action_in(words)
+    behind = list(words[words.index(action) + 1 :]) if action else []
+    if action in FLAGS:
+        return action, behind
+    while behind and behind[0] in LEADING:
+        behind.pop(0)
+    sub = f"{action} {behind[0]}" if behind else action
+    if action == "submodule" or sub in FLAGS:
+        return sub, behind[1:]
     raise _unclear("it reaches no remote")
 
 
-def _first_operand(words: list[str]) -> str | None:
-    pairs = zip(["", *words], words, strict=False)
-    operands = (
-        word for flag, word in pairs if not word.startswith("-") and flag not in _WITH_VALUE
-    )
-    return next(operands, None)
+def _read(sub: str, words: list[str]) -> Read:
+    try:
+        return FLAGS[sub].read(words)
+    except ValueError as error:
+        raise _unclear(
+            f"what git {sub} makes of {visible(str(error))} is not known; write flags in full, with"
+            " the values they need"
+        ) from None
 
 
 def _refuse_ssh(addresses: list[str]) -> None:

@@ -31,13 +31,15 @@ Entry = tuple[str, str | None]
 class Part(NamedTuple):
     """What stands from `start` to `end`: a value, the name of a section, or a comment.
 
-    The name of a section has no `key`, a comment not even `content`.
+    The name of a section has no `key`, a comment not even `content`. All but a comment is part of a
+    `section`, such as `remote`.
     """
 
     start: int
     end: int
     content: str | None = None
     key: str = ""
+    section: str = ""
 
     def spelt(self, content: str) -> str:
         """Other content, as it is to be written in this place."""
@@ -54,13 +56,17 @@ def parts_of(text: str) -> Iterator[Part]:
     Raises:
         ValueError: These are no settings.
     """
+    section = ""
     for match, value in _tokens(text):
         if match.re is _COMMENT:
             yield Part(match.start(), match.end())
-        elif match.re is _SECTION and (name := match["name"]) is not None:
-            yield Part(*match.span("name"), _BACKSLASH.sub(r"\1", name))
+        elif match.re is _SECTION:
+            # Of `[a.b]`, an old way to write `[a "b"]`, the front counts.
+            section = match["section"].lower().partition(".")[0]
+            if (name := match["name"]) is not None:
+                yield Part(*match.span("name"), _BACKSLASH.sub(r"\1", name), section=section)
         elif value is not None:
-            yield Part(*value.span(), _content(value), match["key"])
+            yield Part(*value.span(), _content(value), match["key"], section)
 
 
 def entries_of(text: str) -> Iterator[Entry]:

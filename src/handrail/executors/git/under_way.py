@@ -1,22 +1,24 @@
 """Work of git that is under way: what it has written down to do next must be its own.
 
 A rebase keeps a plan in files, and goes on by them. A line of a plan can name any program, and so
-can some of the options that are kept beside it; whoever has planted a repository can have written
-them.
+can some of the options that are kept beside it; what a bisection takes for the name of the branch
+that it began on can be a flag. Whoever has planted a repository can have written them.
 """
 
 import os
 import re
 import shlex
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from handrail.core.errors import CommandExecutionError
 from handrail.core.visible import cut, visible
+from handrail.executors.git.line import action_in
 from handrail.executors.git.repositories import GIT, folders_of, place_of
 from handrail.executors.git.settings import entries_of
 
 _GOING_ON = frozenset({"am", "cherry-pick", "pull", "rebase", "revert", ""})
+_SEEKING = frozenset({"bisect", ""})
 _ENDING = frozenset({"--abort", "--quit"})
 _MOST_BYTES = 1 << 20
 _MOST_CHARS = 80
@@ -31,6 +33,7 @@ _STEPS = frozenset(
 # Others are programs that git looks for by such a name.
 _STRATEGIES = frozenset({"ort", "recursive", "resolve", "octopus", "ours", "subtree"})
 _STRATEGY = "options.strategy"
+_PLAIN_NAME = re.compile(r"(?:[\w.@/+=#,][^\s~^:?*\[\\]*)?")
 _APPLYING = re.compile(
     r"-[Cp][0-9]*|[0-9]+|--(?:whitespace|directory|exclude|include)=.*|--reject"
     r"|--ignore-(?:space-change|whitespace)",
@@ -38,22 +41,29 @@ _APPLYING = re.compile(
 )
 
 
-def refuse_foreign_plans(root: str, folder: str, action: str, argv: Sequence[str]) -> None:
+def refuse_foreign_plans(root: str, folder: str, words: tuple[str, ...] | None) -> None:
     """Refuse to go on with what would run programs, or whose plan could be exchanged on the way.
+
+    `words` are what git is told; where nobody can tell, it may be to go on.
 
     Raises:
         CommandExecutionError: It is so.
     """
-    is_end = action != "" and tuple(argv[-2:-1]) == (action,) and argv[-1] in _ENDING
-    if action not in _GOING_ON or is_end:
-        return
-    inside = next(folders_of(f"{place_of(root, folder)}/{GIT}"), None)
-    for name, foreign in _KEPT.items() if inside is not None else ():
+    action = "" if words is None else action_in(words)
+    behind = () if words is None or not action else words[words.index(action) + 1 :]
+    is_end = len(behind) == 1 and behind[0] in _ENDING
+    kept = _KEPT if action in _GOING_ON and not is_end else {}
+    if action in _SEEKING:
+        kept = {**kept, **_KEPT_BY_BISECT}
+    inside = next(folders_of(f"{place_of(root, folder)}/{GIT}"), None) if kept else None
+    for name, foreign in kept.items() if inside is not None else ():
         path = f"{inside}/{name}"
         text = _text(path)
         for number, line in foreign(text) if text is not None else ():
-            words = cut(visible(line.strip()), _MOST_CHARS)
-            raise _refused(path, f"line {number} ({words}) could have it run any program")
+            told = cut(visible(line.strip()), _MOST_CHARS)
+            if name in _KEPT_BY_BISECT:
+                raise _not_a_name(path, f"line {number} ({told}) is no plain name")
+            raise _refused(path, f"line {number} ({told}) could have it run any program")
 
 
 def _foreign_steps(text: str) -> Iterator[tuple[int, str]]:
@@ -85,6 +95,12 @@ def _foreign_words(text: str) -> Iterator[tuple[int, str]]:
     yield from ((1, word) for word in words if not _APPLYING.fullmatch(word))
 
 
+def _foreign_names(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.rstrip().split("\n"), start=1):
+        if not _PLAIN_NAME.fullmatch(line):
+            yield number, line
+
+
 _KEPT: dict[str, Callable[[str], Iterator[tuple[int, str]]]] = {
     "rebase-merge/git-rebase-todo": _foreign_steps,
     "rebase-merge/strategy": _foreign_strategies,
@@ -92,6 +108,7 @@ _KEPT: dict[str, Callable[[str], Iterator[tuple[int, str]]]] = {
     "sequencer/todo": _foreign_steps,
     "sequencer/opts": _foreign_options,
 }
+_KEPT_BY_BISECT = {"BISECT_START": _foreign_names, "BISECT_TERMS": _foreign_names}
 
 
 def _text(path: str) -> str | None:
@@ -123,4 +140,11 @@ def _refused(path: str, why: str) -> CommandExecutionError:
     return CommandExecutionError(
         f"git would go on by {name}, and {why}; end it with --abort (`git rebase --abort`), or look"
         " at that file and go on yourself"
+    )
+
+
+def _not_a_name(path: str, why: str) -> CommandExecutionError:
+    name = visible(path[path.rfind(f"/{GIT}/") + 1 :])
+    return CommandExecutionError(
+        f"git would go on by {name}, and {why}; look at that file, and end this bisection yourself"
     )

@@ -20,7 +20,7 @@ _INCLUDING = "include.path"
 _PUSHED = re.compile(r"remote\..*\.push")
 # Programs of which all are run that are named anywhere.
 _ALL_RUN = "gc.recentobjectshook"
-_FETCHING = frozenset({"fetch", "pull"})
+_FETCHING = frozenset({"fetch", "pull", "update"})
 _GROUP = "remotes."
 _MERGING = frozenset({"merge", "pull"})
 _MERGE_OPTIONS = re.compile(r"branch\..*\.mergeoptions", re.DOTALL)
@@ -114,7 +114,7 @@ def refuse_old_remotes(root: str, stage: Stage) -> None:
     Raises:
         CommandExecutionError: There are such files.
     """
-    if REACHING.isdisjoint(stage.argv):
+    if stage.profile is not Profile.NET and REACHING.isdisjoint(stage.argv):
         return
     for folder in folders_of(f"{place_of(root, stage.folder)}/{GIT}"):
         for kind in _OLD_REMOTES:

@@ -54,6 +54,8 @@ class Programs:
 class Views(Protocol):
     """Who knows what must be covered in a workspace, each time anew."""
 
+    root: str
+
     def view(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View: ...
 
 
@@ -69,6 +71,7 @@ class Box:
         search_path: Sequence[str] = SEARCH_PATH,
     ):
         self.isolation = isolation
+        self.root = views.root
         self._programs = programs
         self._views = views
         self._toolchains = toolchains

@@ -68,7 +68,7 @@ class Fence:
             )
         view = await asyncio.to_thread(
             self._views.view,
-            git_in=repository_folder(stage),
+            git_in=repository_folder(self._views.root, stage),
             leave=leave_for(stage),
         )
         allowed = [*ground(stage.profile, view, home), *self._kits()]

@@ -65,9 +65,9 @@ class _Trial:
     """The same script in the open, behind the wide fence and behind the tight one."""
 
     def __init__(self, folder: str):
-        self._root = os.path.join(folder, "workspace")
+        self.root = os.path.join(folder, "workspace")
         self._home = os.path.join(folder, "home")
-        for place in (self._root, self._home):
+        for place in (self.root, self._home):
             os.mkdir(place)
         for name in ("canary.txt", "workspace/hidden.txt"):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
@@ -76,7 +76,7 @@ class _Trial:
         self.argv = ("/bin/sh", "-c", _ATTEMPTS, "probe", folder)
 
     def view(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View:
-        return View(self._root, hidden_files=(os.path.join(self._root, "hidden.txt"),))
+        return View(self.root, hidden_files=(os.path.join(self.root, "hidden.txt"),))
 
     async def run_fenced(self, profile: Profile) -> set[str]:
         stage = Stage(self.argv, profile)
@@ -90,7 +90,7 @@ class _Trial:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            cwd=self._root,
+            cwd=self.root,
             env={},
             pass_fds=fds,
             timeout=_SECONDS,

@@ -75,7 +75,7 @@ class GuardedNames:
         second_names: SecondNames,
         private: Sequence[str | Path] = (),
     ):
-        self._root = root
+        self.root = self._root = root
         self._second_names = second_names
         self._looking = threading.Lock()
         places = [os.path.realpath(path) for path in private]

@@ -70,21 +70,21 @@ class _Trial:
 
     def __init__(self, programs: Programs, folder: str):
         self._folder = folder
-        self._root = os.path.join(folder, "workspace")
-        os.makedirs(os.path.join(self._root, "frozen"))
+        self.root = os.path.join(folder, "workspace")
+        os.makedirs(os.path.join(self.root, "frozen"))
         for name in ("canary.txt", "workspace/hidden.txt"):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write("x\n")
         self._view = View(
-            self._root,
-            hidden_files=(os.path.join(self._root, "hidden.txt"),),
-            frozen=(os.path.join(self._root, "frozen"),),
+            self.root,
+            hidden_files=(os.path.join(self.root, "hidden.txt"),),
+            frozen=(os.path.join(self.root, "frozen"),),
         )
         self._box = Box(programs, Isolation(), self)
         self._argv = [_SHELL, "-c", _ATTEMPTS, "probe", folder]
 
     def result(self) -> Isolation:
-        outside = self._seen(_run(self._argv, self._root))
+        outside = self._seen(_run(self._argv, self.root))
         boxed = self._run_boxed(Profile.WRITE)
         wide, tight = self._seen(boxed), self._seen(self._run_boxed(Profile.READ))
         if not outside >= {*_GETS_OUT, _WROTE, "forked"}:

@@ -1,17 +1,23 @@
 """git's own settings without the passwords in them, for commands that only look.
 
 git must read its settings, and many of its commands print them, or print whatever file they are
-led to. So who is asked nobody about gets a copy.
+led to. So who is asked nobody about gets a copy: without comments, and without what no git goes by,
+since nobody can tell what other programs keep there.
 """
 
 import os
+import re
 import stat
 
 from handrail.core.errors import CommandExecutionError
+from handrail.executors.git.known_settings import KNOWN, WHOLE, is_known
 from handrail.executors.git.passwords import without_password
 from handrail.executors.git.settings import Part, parts_of
+from handrail.policy.redaction import MASK
 
 _MOST_BYTES = 1 << 20
+_ALIASES = "alias"
+_AMOUNT = re.compile(r"(?i)true|false|yes|no|on|off|auto|always|never|[+-]?[0-9]{1,6}[kmg]?")
 
 
 def copy_without_passwords(path: str) -> bytes | None:
@@ -39,12 +45,24 @@ def copy_without_passwords(path: str) -> bytes | None:
 def _masked(written: str, part: Part) -> str:
     """One part of the text as it may be seen."""
     if part.content is None:
-        return without_password(written, "")
+        return ""
+    if not _is_gits(part) and part.content:
+        return part.spelt(MASK)
     # Sections may be named after an address; other names are kept, for git goes by them.
     if not part.key and "://" not in part.content:
         return written
     content = without_password(part.content, part.key)
     return written if content == part.content else part.spelt(content)
+
+
+def _is_gits(part: Part) -> bool:
+    """Whether git itself goes by it; newer ones know more settings, of which most say how much."""
+    if not part.key:
+        return part.section in WHOLE or part.section in KNOWN
+    if part.section == _ALIASES and (part.content or "").startswith("!"):
+        return False
+    is_amount = part.section in KNOWN and _AMOUNT.fullmatch(part.content or "")
+    return is_known(part.section, part.key.lower()) or bool(is_amount)
 
 
 def _read(path: str) -> bytes | None:
