@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,29 @@ async def test_what_the_words_name_is_as_it_was_too_unless_a_step_before_writes_
     answer, card = await decide(rig, "run_bash", line)
     assert (answer["status"], answer["result"]["stdout"]) == ("completed", "newly written\n")
     assert "at first data as it is: sha256 " in card.evidence
+
+
+@pytest.mark.usefixtures("needs_box")
+@pytest.mark.behaviour("command.bound")
+async def test_a_commit_records_what_was_staged_when_the_person_was_asked(rig: Rig) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", *words], cwd=rig.workspace, check=True)
+
+    git("init", "-qb", "main")
+    (rig.workspace / "a.txt").write_text("shown")
+    (rig.workspace / "b.txt").write_text("not shown")
+    git("add", "a.txt")
+    rig.start_server()
+    rig.start_client()
+    params = {"action": "commit", "args": ["-m", "first"]}
+
+    answer, card = await decide(rig, "git", params, lambda: git("add", "b.txt"))
+
+    assert "bound    what is staged as it is: A a.txt" in card.evidence
+    assert (answer["status"], answer["error_type"]) == ("failed", "stale")
+    assert answer["error"] == (
+        "changed since the call was looked at: what is staged; nothing was done"
+    )
 
 
 def a_program(path: Path, code: str) -> None:

@@ -57,13 +57,25 @@ class SeenFile:
 
 
 @dataclass(frozen=True, slots=True)
+class SeenRecord:
+    """What git would record or send, which its words do not say; without a mark nobody could tell.
+
+    `what` names the fact, `told` is for a person.
+    """
+
+    what: str
+    told: str
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SeenStep:
     """One program: its words with every pattern expanded, and by which file it is started.
 
     `names` are what each of its patterns stands for, in their order. `remote` is the address that
     git talks to, as it works that out, without who goes there. `named` are the other files among
     its words, which steps before it may write; None where no word could name one. It `loads` where
-    it runs code that can bring in more.
+    it runs code that can bring in more. `record` is what git would record or send.
     """
 
     argv: tuple[str, ...]
@@ -75,6 +87,7 @@ class SeenStep:
     remote: str = ""
     named: tuple[SeenFile, ...] | None = None
     loads: bool = False
+    record: SeenRecord | None = None
 
     @property
     def contents(self) -> JsonObject:
@@ -115,6 +128,8 @@ class Sight:
             facts[f"what {where} is told"] = _digest(list(step.argv))
             facts[f"the folder {_spelt(step.folder)}"] = step.folder_mark
             facts |= step.contents
+            if step.record is not None:
+                facts[step.record.what] = f"{_HASHED}{step.record.mark}"
             if step.named is not None:
                 told = {_spelt(file.path): file.fact for file in step.named}
                 alone = len(self.steps) == 1

@@ -21,6 +21,7 @@ from handrail.core.sight import (
 from handrail.core.stage import Stage, pipelines
 from handrail.core.tool import JsonObject
 from handrail.executors.git.guard import GitGuard, Pairs, leave_for
+from handrail.executors.git.recording import Recorder
 from handrail.executors.git.remotes import (
     Destination,
     RemoteFinder,
@@ -78,6 +79,7 @@ class CommandExecutor:
         self._git = GitGuard(self.root, identity, self._look_at_settings, self._find_settings)
         self._networks = Networks(rules or default_rules(), self._programs)
         self._remotes = RemoteFinder(self._look_at)
+        self._recorder = Recorder(self._look_at)
 
     def adopt(self, rules: Rules) -> None:
         """Go by other rules from now on."""
@@ -95,7 +97,7 @@ class CommandExecutor:
     async def look(self, stages: Sequence[Stage]) -> Sight:
         """What these programs would run, as the machine stands."""
         _refuse_zero_bytes(stages)
-        sight = await asyncio.to_thread(self._looker.look, stages)
+        sight = await self._with_records(await asyncio.to_thread(self._looker.look, stages), stages)
         if self._box is None or not any(stage.networks for stage in stages):
             return replace(sight, room=self._room_of(stages))
         remotes = await self._remotes_of(stages)
@@ -105,6 +107,14 @@ class CommandExecutor:
         ]
         hosts = await self._hosts_for(stages, remotes)
         return replace(sight, steps=tuple(steps), hosts=hosts, room=self._room_of(stages))
+
+    async def _with_records(self, sight: Sight, stages: Sequence[Stage]) -> Sight:
+        """What git would record or send is part of what is seen, where a box holds the look."""
+        if self._box is None or all(stage.profile is Profile.READ for stage in stages):
+            return sight
+        records = [await self._recorder.find(stage) for stage in map(self._named_by_path, stages)]
+        pairs = zip(sight.steps, records, strict=True)
+        return replace(sight, steps=tuple([replace(step, record=record) for step, record in pairs]))
 
     async def run(
         self,

@@ -8,7 +8,7 @@ from handrail.core.box import Profile, Room
 from handrail.core.errors import StaleCommandError
 from handrail.core.hands import Hands
 from handrail.core.risk import Finding, RiskLevel
-from handrail.core.sight import FileSort, SeenFile, SeenStep, Sight, tell_differing
+from handrail.core.sight import FileSort, SeenFile, SeenRecord, SeenStep, Sight, tell_differing
 from handrail.core.stage import Stage, pipelines
 from handrail.core.survey import Survey
 from handrail.core.visible import cut
@@ -168,6 +168,8 @@ def _told(seen: Sequence[_Shown]) -> Iterator[str]:
             bound.update(dict.fromkeys(map(mask_shown, told)))
         tell = _loosely if shown.is_loose or shown.is_later else _file
         bound.update(dict.fromkeys(mask_shown(tell(file)) for file in shown.step.named or ()))
+        if (record := shown.step.record) is not None:
+            bound[mask_shown(_recorded(record, may_change=shown.is_loose or shown.is_later))] = None
     yield from bound
     if missing[False]:
         yield mask_shown(f"bound    {_not_there([*missing[False]])}, and may not come")
@@ -220,6 +222,12 @@ def _loosely(file: SeenFile) -> str:
         return told
     words = told.removeprefix("bound").lstrip()
     return f"at first {words}; {_MAY_CHANGE}"
+
+
+def _recorded(record: SeenRecord, *, may_change: bool) -> str:
+    if not record.mark:
+        return f"unbound  {record.told}"
+    return f"at first {record.told}; {_MAY_CHANGE}" if may_change else f"bound    {record.told}"
 
 
 def _file(file: SeenFile) -> str:

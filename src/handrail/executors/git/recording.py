@@ -1,0 +1,113 @@
+"""What a commit would record, and a push could send, as the repository stands: no word says it."""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+
+from handrail.core.box import Profile
+from handrail.core.errors import CommandExecutionError
+from handrail.core.hands import CommandOutcome, Ending
+from handrail.core.sight import SeenRecord
+from handrail.core.stage import Stage
+from handrail.core.visible import cut, visible
+from handrail.executors.git.flags import Flags
+from handrail.executors.git.line import GIT, action_in, words_of_git
+
+_MOST_NAMES = 12
+_MOST_CHARS = 120
+_PLAIN = ("--no-renames", "--no-ext-diff", "--no-textconv")
+_COMMIT = Flags(
+    alone=frozenset(
+        {
+            *("-a", "-i", "-n", "-o", "-q", "-s", "-v", "--all", "--allow-empty", "--amend"),
+            *("--allow-empty-message", "--include", "--no-edit", "--no-verify", "--only"),
+            *("--quiet", "--reset-author", "--signoff", "--verbose"),
+        }
+    ),
+    valued=frozenset(
+        {
+            *("-C", "-F", "-m", "-t", "--author", "--cleanup", "--date", "--file", "--fixup"),
+            *("--message", "--reuse-message", "--squash", "--template"),
+        }
+    ),
+)
+_OF_THE_TREE = frozenset({"-a", "--all", "-i", "--include", "-o", "--only"})
+
+
+class Recorder:
+    """`look` runs a command in the box in which nothing can be changed."""
+
+    def __init__(self, look: Callable[[Stage], Awaitable[CommandOutcome]]):
+        self._look = look
+
+    async def find(self, stage: Stage) -> SeenRecord | None:
+        """None for what neither records nor sends anything."""
+        words = words_of_git(stage)
+        action = "" if words is None else action_in(words)
+        try:
+            if words is not None and action == "commit":
+                return await self._staged([*words[words.index(action) + 1 :]], stage.folder)
+            return await self._branches(stage.folder) if action == "push" else None
+        except CommandExecutionError as error:
+            what = f"what git {action} would take"
+            return SeenRecord(what, f"{what} cannot be read first: {error.message}")
+
+    async def _staged(self, words: list[str], folder: str) -> SeenRecord:
+        staged = await self._ask(["diff", "--cached", "--name-status", "-z", *_PLAIN], folder)
+        entries = await self._ask(
+            ["diff", "--cached", "--raw", "--no-abbrev", "-z", *_PLAIN], folder
+        )
+        told, marks = f"what is staged as it is: {_names(staged)}", [entries]
+        if _takes_the_tree(words):
+            changed = await self._ask(["diff", "--name-status", "-z", *_PLAIN], folder)
+            marks.append(await self._ask(["diff", "--binary", *_PLAIN], folder))
+            told += f"; and changes that are not: {_names(changed)}"
+        # There need not be a commit yet.
+        marks.append(
+            await self._ask(["rev-parse", "-q", "--verify", "HEAD"], folder, or_nothing=True)
+        )
+        return SeenRecord("what is staged", told, _mark(marks))
+
+    async def _branches(self, folder: str) -> SeenRecord:
+        shape = "--format=%(objectname) %(refname)"
+        refs = await self._ask(["for-each-ref", shape, "refs/heads", "refs/tags"], folder)
+        head = await self._ask(["log", "-1", "--no-decorate", "--format=%h %s"], folder)
+        branch = await self._ask(["branch", "--show-current"], folder)
+        where = f"{_word(branch)} is at" if branch.strip() else "HEAD is at"
+        told = f"branches and tags as they are; {where} {_word(head)}"
+        return SeenRecord("the branches and tags", told, _mark([refs, branch]))
+
+    async def _ask(self, words: list[str], folder: str, *, or_nothing: bool = False) -> bytes:
+        stage = Stage((GIT, *words), Profile.READ, folder=folder, programs=(GIT,))
+        outcome = await self._look(stage)
+        if outcome.ending is Ending.EXITED and not outcome.exit_code and not outcome.stdout_lost:
+            return outcome.stdout
+        if or_nothing:
+            return b""
+        raise CommandExecutionError(_word(outcome.stderr) or "it is too much")
+
+
+def _takes_the_tree(words: list[str]) -> bool:
+    """Whether it takes more than what is staged, or nobody can tell."""
+    try:
+        read = _COMMIT.read(words)
+    except ValueError:
+        return True
+    return bool(read.operands) or not _OF_THE_TREE.isdisjoint(read.flags)
+
+
+def _names(listed: bytes) -> str:
+    """Each as git says it, what became of it and its name: `M README.md`."""
+    words = [visible(word.decode(errors="replace")) for word in listed.split(b"\0") if word]
+    pairs = [" ".join(pair) for pair in zip(words[::2], words[1::2], strict=False)]
+    more = len(pairs) - _MOST_NAMES
+    told = ", ".join(cut(pair, _MOST_CHARS) for pair in pairs[:_MOST_NAMES])
+    return f"{told} and {more:,} more" if more > 0 else told or "nothing"
+
+
+def _word(said: bytes) -> str:
+    return cut(visible(said.decode(errors="replace").strip()), _MOST_CHARS)
+
+
+def _mark(parts: list[bytes]) -> str:
+    digests = [hashlib.sha256(part).hexdigest() for part in parts]
+    return hashlib.sha256(" ".join(digests).encode()).hexdigest()

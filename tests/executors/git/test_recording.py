@@ -1,0 +1,100 @@
+"""A card says what a commit would record and what a push would send, and a yes is bound to it."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from handrail.core.sight import SeenRecord
+from handrail.core.stage import Stage
+from handrail.executors.command import CommandExecutor
+from handrail.policy.validators.commands import CommandValidator
+from tests.executors.git.plants import PLAIN
+
+START = """
+git init -qb main . && echo x > a.txt && echo y > b.txt && git add . && git commit -qm first
+echo more > a.txt && git add a.txt && echo later > b.txt
+"""
+
+
+@pytest.fixture
+def place(root: Path, executor: CommandExecutor) -> CommandExecutor:
+    subprocess.run(["bash", "-ec", START], cwd=root, check=True, env=PLAIN)
+    return executor
+
+
+def git(root: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=root, check=True, env=PLAIN)
+
+
+async def seen(executor: CommandExecutor, *words: str) -> SeenRecord:
+    stage: Stage = CommandValidator(executor.root).stage_of("git", words)
+    [step] = (await executor.look([stage])).steps
+    assert step.record is not None
+    return step.record
+
+
+async def test_what_is_staged_is_told_and_nothing_else(place: CommandExecutor, root: Path) -> None:
+    before = await seen(place, "commit", "-m", "second")
+    (root / "b.txt").write_text("another\n")
+    meanwhile = await seen(place, "commit", "-m", "second")
+    git(root, "add", "b.txt")
+    after = await seen(place, "commit", "-m", "second")
+
+    assert before == meanwhile
+    assert before.told == "what is staged as it is: M a.txt"
+    assert after.told == "what is staged as it is: M a.txt, M b.txt"
+    assert before.mark != after.mark
+
+
+@pytest.mark.parametrize("words", [("-am", "x"), ("-m", "x", "b.txt"), ("--only", "-mx", "b.txt")])
+async def test_what_is_taken_from_the_work_tree_is_told_too(
+    place: CommandExecutor, root: Path, words: tuple[str, ...]
+) -> None:
+    before = await seen(place, "commit", *words)
+    (root / "b.txt").write_text("another\n")
+    after = await seen(place, "commit", *words)
+
+    assert before.told == "what is staged as it is: M a.txt; and changes that are not: M b.txt"
+    assert before.mark != after.mark
+
+
+async def test_the_same_staged_on_another_commit_is_another_thing(
+    place: CommandExecutor, root: Path
+) -> None:
+    before = await seen(place, "commit", "--amend", "--no-edit")
+    git(root, "commit", "-q", "--allow-empty", "--only", "-m", "between")
+    after = await seen(place, "commit", "--amend", "--no-edit")
+
+    assert before.told == after.told
+    assert before.mark != after.mark
+
+
+async def test_a_push_is_bound_to_the_branches_as_they_are(
+    place: CommandExecutor, root: Path
+) -> None:
+    git(root, "remote", "add", "origin", "https://example.com/a.git")
+    before = await seen(place, "push", "origin", "main")
+    git(root, "commit", "-qm", "second")
+    after = await seen(place, "push", "origin", "main")
+
+    assert before.told.startswith("branches and tags as they are; main is at ")
+    assert before.told.endswith(" first")
+    assert after.told.endswith(" second")
+    assert before.mark != after.mark
+
+
+async def test_names_that_act_on_a_terminal_are_shown_by_escapes(
+    place: CommandExecutor, root: Path
+) -> None:
+    (root / "c\x1b[2J").touch()
+    git(root, "add", "-A")
+
+    assert "A c\\x1b[2J" in (await seen(place, "commit", "-m", "x")).told
+
+
+async def test_what_cannot_be_told_is_said_to_be_so(executor: CommandExecutor) -> None:
+    record = await seen(executor, "commit", "-m", "x")
+
+    assert record.told.startswith("what git commit would take cannot be read first: ")
+    assert record.mark == ""
