@@ -178,7 +178,9 @@ async def test_of_names_under_which_nothing_is_one_is_told_and_the_others_counte
     survey_ = await seen_in(tmp_path, running)
 
     told = [line for line in survey_.evidence.splitlines() if "app." in line]
-    assert told == ["bound    app.py and 2 more names are not there, and may not come"]
+    assert told == [
+        "bound    app.py and 2 more names are not there, and may not appear before it runs"
+    ]
     assert len(survey_.facts) > len(told) + 3
 
 
