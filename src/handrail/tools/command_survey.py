@@ -211,7 +211,8 @@ def _is_missing(file: SeenFile) -> bool:
 
 def _not_there(paths: Sequence[str]) -> str:
     """Of a module there may be a dozen: one is named, and the others are counted."""
-    others = f" and {len(paths) - 1:,} more names are" if len(paths) > 1 else " is"
+    rest = len(paths) - 1
+    others = f" and {rest:,} more name{'s' if rest > 1 else ''} are" if rest else " is"
     return f"{in_full(paths[0])}{others} not there"
 
 
