@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import handrail
-from handrail.policy.rulebook.rules import default_rules
+from handrail.core.errors import RuleError
+from handrail.policy.rulebook.rules import Rules, default_rules
 from scripts.reference.fixed_rules import NOTICED, SEEN
 from scripts.reference.pages import PAGES, ROOT
 
@@ -22,6 +23,28 @@ ROOMS_THAT_JUDGE = ("policy", "tools", "plane", "client", "executors")
 def test_a_page_says_what_the_code_says(name: str) -> None:
     if (ROOT / name).read_text(encoding="utf-8") != PAGES[name]():
         pytest.fail(f"{name} is not what the code says; run make reference")
+
+
+def test_every_key_of_a_commands_row_is_described() -> None:
+    with pytest.raises(RuleError) as caught:
+        Rules.parse("[[command]]\nname = 'x'\nexamples = {x = 'high'}\nzzz = 1", source="mine")
+    known = caught.value.message.partition("; known: ")[2].split(", ")
+
+    page = PAGES["docs/reference/command-rules.md"]()
+
+    assert "risk" in known
+    assert [key for key in known if f"`{key}`" not in page] == []
+
+
+def test_only_what_is_low_stands_among_the_commands_that_only_look() -> None:
+    page = PAGES["docs/tool-risk-assessment-matrix.md"]()
+
+    only_look = page.partition("### Commands that only look")[2].partition("###")[0]
+    rows = [row.split(" | ") for row in only_look.splitlines() if row.startswith("| `")]
+
+    assert {row[1] for row in rows} == {"LOW"}
+    assert "| `git` with `push` | HIGH |" in page
+    assert "| `git worktree add ../x`" not in page
 
 
 def test_nothing_else_lies_among_the_pages() -> None:

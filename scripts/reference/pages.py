@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from scripts.reference.cli import cli_page
+from scripts.reference.command_keys import command_keys_page
 from scripts.reference.events import events_page
 from scripts.reference.http import http_page
 from scripts.reference.matrix import matrix_page
@@ -15,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/cli.md": cli_page,
+    "docs/reference/command-rules.md": command_keys_page,
     "docs/reference/events.md": events_page,
     "docs/reference/http.md": http_page,
     "docs/reference/settings.md": settings_page,

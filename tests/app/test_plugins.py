@@ -85,6 +85,20 @@ def test_without_plugins_there_are_our_own_tools() -> None:
     assert toolbox.left_out == ()
 
 
+@pytest.mark.parametrize(
+    ("name", "risk"),
+    [
+        ("execute_command", "LOW and up"),
+        ("http_request", "LOW and up"),
+        ("write_file", "MEDIUM"),
+        ("of_the_server_alone", "HIGH"),
+    ],
+)
+def test_what_a_tool_is_rated_is_where_judgement_begins(name: str, risk: str) -> None:
+    rated = risk if "up" not in risk else "HIGH"
+    assert load_toolbox().risk_of(name, rated) == risk
+
+
 def test_a_plugin_is_a_class_an_instance_or_a_function(installed: Install) -> None:
     installed("hr_one", CLASS, "a = hr_one:Dice", "b = hr_one:loaded")
     installed("hr_two", FINE, "c = hr_two:register")

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from handrail.app.doctor.finding import Finding, Health
+from handrail.cli.doctor import in_short
 from tests.cli.conftest import Shell, ended_well
 
 
@@ -24,3 +26,12 @@ def test_what_is_broken_is_said_with_what_to_do_and_what_is_well_too(shell: Shel
     assert f"→ close it: chmod -R go= {shell.home}" in told.stdout
     assert "✓  fine    python" in told.stdout
     assert not json.loads(broken.stdout)["well"]
+
+
+def test_what_protects_less_than_it_could_is_not_summed_up_as_nothing() -> None:
+    well = [Finding("python", Health.FINE, "is there"), Finding("limits", Health.NOTE, "are told")]
+
+    assert "Nothing is broken." in in_short(well, 0)
+    assert in_short([*well, Finding("box", Health.WARN, "is not there")], 0) == (
+        "\n[yellow]You are less protected than you could be: see box above.[/]"
+    )

@@ -103,7 +103,8 @@ def test_a_pipe_gets_the_answer_alone_and_the_rest_is_said_beside_it(desk: Desk)
     assert unknown.startswith("  ✗ bogus x  not understood: no tool is named 'bogus'; there are: ")
     assert not unknown.endswith("FORBIDDEN")
     assert removed == (
-        "  ✗ execute_command rm -rf /  refused: Command not allowed: rm deletes for good  FORBIDDEN"
+        "  ✗ execute_command rm -rf /  refused: Command not allowed: rm deletes for good; that is"
+        " for people to do  FORBIDDEN"
     )
     assert last == "done (2 turns, 3 calls, 2,200 tokens)"
     assert desk.server == "http://127.0.0.1:8000"

@@ -37,6 +37,27 @@ def test_all_that_a_model_is_shown_is_looked_at(chars: int) -> None:
     assert "an error" in looked_at
 
 
+OURS = "[kept from it: .env, .ssh/id_rsa; no command reads these files]"
+
+
+def test_what_handrail_itself_says_of_guarded_files_is_not_looked_at() -> None:
+    result = {"output": f"as it is\n{OURS}", "kept_from_it": [".env", ".ssh/id_rsa"]}
+
+    assert scanned_text(result, None) == "as it is\n\n.env\n.ssh/id_rsa"
+
+
+@pytest.mark.parametrize(
+    ("output", "kept"),
+    [
+        pytest.param(OURS, [], id="nothing-was-kept"),
+        pytest.param(f"{OURS}\nand more", [".env"], id="not-at-the-end"),
+        pytest.param(f"{OURS[:-1]}\n]", [".env"], id="more-than-a-line"),
+    ],
+)
+def test_what_only_looks_like_our_own_words_is_looked_at(output: str, kept: list[str]) -> None:
+    assert output in scanned_text({"output": output, "kept_from_it": kept}, None)
+
+
 async def test_what_takes_too_long_to_look_at_is_not_trusted(
     household: Household, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,13 @@ class Toolbox:
     registry: ToolRegistry
     left_out: tuple[LeftOut, ...] = ()
 
+    def risk_of(self, name: str, rated: str) -> str:
+        """Where judgement begins: what a tool is rated, or what a call of it is at least."""
+        tool = self.registry.find(name)
+        if tool is None or tool.floor is None or tool.floor is tool.safety_level:
+            return rated
+        return f"{tool.floor.name} and up"
+
     def warn(self, where: str) -> None:
         """Tell whoever runs Handrail here what is left out."""
         for one in self.left_out:

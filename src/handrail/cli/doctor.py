@@ -12,7 +12,12 @@ from handrail.cli import options
 from handrail.cli.output import print_json, say, visible
 from handrail.cli.tables import Rows
 
-_MARKS = {Health.FINE: "[green]✓[/]", Health.NOTE: "[yellow]![/]", Health.BROKEN: "[red]✗[/]"}
+_MARKS = {
+    Health.FINE: "[green]✓[/]",
+    Health.NOTE: "[yellow]![/]",
+    Health.WARN: "[bold red]![/]",
+    Health.BROKEN: "[red]✗[/]",
+}
 
 
 def register(app: typer.Typer) -> None:
@@ -33,7 +38,7 @@ def doctor(
         print_json({"well": not broken, "findings": [asdict(finding) for finding in findings]})
     else:
         show(findings)
-        say(_in_short(findings, len(broken)))
+        say(in_short(findings, len(broken)))
     if broken:
         raise typer.Exit(1)
 
@@ -48,7 +53,10 @@ def show(findings: list[Finding]) -> None:
     rows.print()
 
 
-def _in_short(findings: list[Finding], broken: int) -> str:
+def in_short(findings: list[Finding], broken: int) -> str:
     if broken:
         return f"\n[red]{broken} of {len(findings)} things are broken.[/]"
+    if amiss := [finding.subject for finding in findings if finding.health is Health.WARN]:
+        told = ", ".join(amiss)
+        return f"\n[yellow]You are less protected than you could be: see {told} above.[/]"
     return "\n[green]Nothing is broken.[/] What is marked with ! is good to know."

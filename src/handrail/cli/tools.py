@@ -33,9 +33,8 @@ def tools(
         return
     rows = Rows("tool", "risk", "what it does")
     for tool in answer["tools"]:
-        rows.add_row(
-            visible(tool["name"]), visible(tool["risk_level"]), visible(tool["description"])
-        )
+        name, risk = tool["name"], here.risk_of(tool["name"], tool["risk_level"])
+        rows.add_row(visible(name), visible(risk), visible(tool["description"]))
     rows.print()
     for name in missing:
         say(f"[yellow]not on this machine[/]  {visible(name)}: the server has it, this machine not")

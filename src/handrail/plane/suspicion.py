@@ -11,7 +11,12 @@ import structlog
 from handrail.core.execution import ToolExecution
 from handrail.core.few import Few
 from handrail.core.tool import JsonObject
-from handrail.policy.injection.checked import UNTRUSTED, needs_injection_check, origin_of
+from handrail.policy.injection.checked import (
+    KEPT_FROM_IT,
+    UNTRUSTED,
+    needs_injection_check,
+    origin_of,
+)
 from handrail.policy.injection.report import InjectionReport
 from handrail.policy.injection.scan import scan
 from handrail.policy.redaction import mask_text
@@ -110,8 +115,8 @@ def told_text(result: JsonObject | None, error: str | None) -> str:
 
 def _told_texts(result: JsonObject | None, error: str | None) -> list[str]:
     shown: Any = (result or {}).get("output", "")
-    parts = [shown] if isinstance(shown, str) and shown else list[str]()
-    main = parts[0] if parts else ""
+    main = _without_our_own(shown, result or {}) if isinstance(shown, str) else ""
+    parts = [main] if main else list[str]()
     # A model is told of a failure by this; it stands before what only programs read.
     if error and error not in main:
         parts.append(error)
@@ -121,6 +126,16 @@ def _told_texts(result: JsonObject | None, error: str | None) -> list[str]:
         if text is not shown and not (len(text) >= _WORTH_COMPARING and text in main):
             parts.append(text)
     return parts
+
+
+def _without_our_own(output: str, result: JsonObject) -> str:
+    """The output without its last line, where that is ours: it speaks of secrets kept from it.
+
+    The names in it are looked at where they stand by themselves.
+    """
+    rest, mark, line = output.rpartition(KEPT_FROM_IT)
+    is_ours = mark and result.get("kept_from_it") and "\n" not in line and line.endswith("]")
+    return rest if is_ours else output
 
 
 def _texts(value: object, depth: int) -> Iterator[str]:

@@ -10,6 +10,7 @@ from handrail.core.hands import Check, CommandOutcome, Ending, Hands
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.traffic import Traffic
+from handrail.policy.injection.checked import KEPT_FROM_IT
 from handrail.policy.redaction import mask_own_tokens
 from handrail.policy.rulebook.reading import in_full
 
@@ -53,7 +54,7 @@ async def run_stages(
     error, error_type = _failure(outcome, title, timeout_seconds)
     return ToolResult(
         success=error is None and outcome.exit_code == 0,
-        output=_told(outcome, fields, error),
+        output=_told(outcome, fields, error, is_git=_runs_git(stages)),
         fields=fields,
         error=error,
         error_type=error_type,
@@ -87,7 +88,7 @@ def _by_what(outcome: CommandOutcome) -> str:
         return ""
 
 
-def _told(outcome: CommandOutcome, fields: JsonObject, error: str | None) -> str:
+def _told(outcome: CommandOutcome, fields: JsonObject, error: str | None, *, is_git: bool) -> str:
     """What the model reads: both streams, and in brackets what they do not say."""
     parts = [
         fields["stdout"],
@@ -100,7 +101,7 @@ def _told(outcome: CommandOutcome, fields: JsonObject, error: str | None) -> str
     elif outcome.exit_code != 0:
         parts.append(f"[exit code {outcome.exit_code}]")
     if kept := fields.get("kept_from_it"):
-        parts.append(_tell_kept(kept))
+        parts.append(_tell_kept(kept, outcome.stdout, is_git=is_git))
     parts += [f"[not reached: {refused.reason}]" for refused in outcome.traffic.refused]
     told = ""
     for part in filter(None, parts):
@@ -114,7 +115,7 @@ def _kept_from(outcome: CommandOutcome, stages: tuple[Stage, ...]) -> tuple[str,
     kept = tuple(path for path in outcome.kept_from_it if ".git" not in path.split("/"))
     if outcome.ending is not Ending.EXITED or outcome.exit_code != 0:
         return kept
-    if not any(posixpath.basename(name) == "git" for stage in stages for name in stage.programs):
+    if not _runs_git(stages):
         return ()
     said = outcome.stdout + outcome.stderr
     return tuple(
@@ -122,13 +123,29 @@ def _kept_from(outcome: CommandOutcome, stages: tuple[Stage, ...]) -> tuple[str,
     )
 
 
-def _tell_kept(paths: list[str]) -> str:
+def _runs_git(stages: tuple[Stage, ...]) -> bool:
+    return any(posixpath.basename(name) == "git" for stage in stages for name in stage.programs)
+
+
+def _tell_kept(paths: list[str], said: bytes, *, is_git: bool) -> str:
     told = ", ".join(map(in_full, paths[:_MOST_KEPT_TOLD]))
     rest = len(paths) - _MOST_KEPT_TOLD
     more = f" and {rest:,} more" if rest > 0 else ""
-    why = "no command sees what these hold, and git takes them for changed; untracked ones that it"
-    why += " shall pass over belong in .gitignore"
-    return f"[kept from it: {told}{more}; {why}]"
+    why = "no command reads these files"
+    if is_git:
+        why += (
+            "; git takes those it tracks for changed, and still shows what it has recorded of them"
+        )
+    if untracked := [path for path in paths if is_git and _is_untracked(path, said)]:
+        why += f"; for git to pass over {in_full(untracked[0])}, put it into .gitignore"
+    return f"{KEPT_FROM_IT}{told}{more}; {why}]"
+
+
+def _is_untracked(path: str, said: bytes) -> bool:
+    """Whether `git status` has listed it so, in its long or its short form."""
+    name = path.encode(errors="surrogateescape")
+    _, _, behind = said.partition(b"\nUntracked files:")
+    return b"?? " + name in said.splitlines() or b"\t" + name in behind.splitlines()
 
 
 def _told_of(traffic: Traffic) -> JsonObject:

@@ -21,7 +21,7 @@ _MOST_CHARS = 120_000
 _MARGIN = " " * 9
 _NO_BOX = "box      none is proven on this machine: it runs as you do, and can do what you can"
 _LOADS = "unbound  what it loads besides is as it is when it runs"
-_MAY_CHANGE = "the rest of the line may change that before it is run"
+_MAY_CHANGE = "the line itself may change that before it is run"
 
 
 async def survey_stages(
@@ -108,7 +108,7 @@ def _changeable(seen: Sequence["_Shown"]) -> Iterator[Finding]:
         in_full(file.path) for one in seen if one.is_loose for file in one.files if _is_here(file)
     ]
     if names:
-        reason = f"{names[0]} may be changed by the rest of the line before it is run"
+        reason = f"{names[0]} may be changed by the line itself before it is run"
         yield Finding("command.changed-beside", reason, RiskLevel.HIGH)
 
 
@@ -172,7 +172,9 @@ def _told(seen: Sequence[_Shown]) -> Iterator[str]:
             bound[mask_shown(_recorded(record, may_change=shown.is_loose or shown.is_later))] = None
     yield from bound
     if missing[False]:
-        yield mask_shown(f"bound    {_not_there([*missing[False]])}, and may not come")
+        yield mask_shown(
+            f"bound    {_not_there([*missing[False]])}, and may not appear before it runs"
+        )
     if missing[True]:
         yield mask_shown(f"at first {_not_there([*missing[True]])}; {_MAY_CHANGE}")
     if any(shown.step.loads for shown in seen):
@@ -211,7 +213,8 @@ def _is_missing(file: SeenFile) -> bool:
 
 def _not_there(paths: Sequence[str]) -> str:
     """Of a module there may be a dozen: one is named, and the others are counted."""
-    others = f" and {len(paths) - 1:,} more names are" if len(paths) > 1 else " is"
+    rest = len(paths) - 1
+    others = f" and {rest:,} more name{'s' if rest > 1 else ''} are" if rest else " is"
     return f"{in_full(paths[0])}{others} not there"
 
 
@@ -242,7 +245,7 @@ def _file(file: SeenFile) -> str:
                 return f"bound    {name}, a link to the program {in_full(file.leads_to)}"
             return f"bound    {name}, a program of the system"
         case FileSort.ABSENT:
-            return f"bound    {_not_there([file.path])}, and may not come"
+            return f"bound    {_not_there([file.path])}, and may not appear before it runs"
         case FileSort.FOLDER:
             return f"unbound  {name} is a folder, and what it holds may change"
         case FileSort.LARGE:

@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from handrail.app import isolation
 from handrail.app.doctor import machine
 from handrail.app.doctor.finding import Health, Patient
 from handrail.app.home import Home
 from handrail.app.settings import Settings
-from handrail.core.box import Wall
 
 
 def patient(settings: Settings, workspace: Path, host: str = "127.0.0.1") -> Patient:
@@ -39,40 +37,6 @@ def test_it_says_that_protection_outside_is_only_advice(
     found = machine.check_limits(patient(settings, workspace))
     assert "only advice" in found.words
     assert found.health is Health.NOTE
-
-
-def test_it_says_that_every_command_asks_while_no_box_is_used(
-    settings: Settings, workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(machine, "find_programs", lambda: None)
-    monkeypatch.setattr(isolation, "prove_fence", lambda: ())
-    found = machine.check_box(patient(settings, workspace))
-    assert found.words == (
-        "no box is proven here (bubblewrap is not installed): every command is HIGH and asks you"
-    )
-    assert found.remedy is not None
-
-
-def test_it_says_what_stands_around_commands_where_there_is_no_box(
-    settings: Settings, workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(machine, "find_programs", lambda: None)
-    monkeypatch.setattr(isolation, "prove_fence", lambda: (Wall.LANDLOCK, Wall.SECCOMP))
-    found = machine.check_box(patient(settings, workspace))
-    assert found.health is Health.NOTE
-    assert found.words.endswith(
-        "every command is HIGH and asks you; what you approve is kept to the workspace as far as"
-        " these can: landlock, seccomp"
-    )
-
-
-@pytest.mark.usefixtures("needs_box")
-def test_it_names_the_walls_that_it_has_tried(settings: Settings, workspace: Path) -> None:
-    found = machine.check_box(patient(settings, workspace))
-    assert (found.health, found.words) == (
-        Health.FINE,
-        "commands cannot leave it; tried and found to hold: namespaces, seccomp, limits",
-    )
 
 
 def test_ripgrep_is_found_on_the_way(

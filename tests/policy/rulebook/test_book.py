@@ -102,7 +102,8 @@ def test_examples_of_the_operator_are_judged_as_calls_will_be() -> None:
         book("[[command]]\nname = 'mkfs.ext4'\nexamples = { 'mkfs.ext4 x' = 'high' }")
     assert caught.value.message == (
         "/home/ada/.handrail/policy.toml: command rule 'mkfs.ext4': "
-        "says that 'mkfs.ext4 x' is high, but it is forbidden"
+        "says that 'mkfs.ext4 x' is high, but it is forbidden: Command not allowed: mkfs.ext4 "
+        "works on whole disks"
     )
 
 

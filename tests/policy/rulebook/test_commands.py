@@ -143,7 +143,8 @@ KNOWN = (
         ),
         (
             f"{ROW}examples = {{ 'x' = 'low' }}",
-            "mine.toml: command rule 'x': says that 'x' is low, but it is high",
+            "mine.toml: command rule 'x': says that 'x' is low, but it is high: x is on the"
+            " list, but nothing more is known of it",
         ),
         (
             f"{ROW}examples = {{ 'y' = 'high' }}",
@@ -229,7 +230,25 @@ KNOWN = (
         ),
         (
             f"{ROW}{EXAMPLES}[[command.sub]]\nname = 'y'\n{EXAMPLES}",
-            f"mine.toml: command rule 'x': sub rule 'y': unknown key 'examples'; {KNOWN}",
+            "mine.toml: command rule 'x': sub rule 'y': examples stand with the command itself, in"
+            " its [[command]]",
+        ),
+        (
+            f"{ROW}{EXAMPLES}resk = 'low'",
+            "mine.toml: command rule 'x': unknown key 'resk'; did you mean risk?",
+        ),
+        (
+            f"{ROW}{EXAMPLES}sub = {{ name = 'y' }}",
+            "mine.toml: command rule 'x': sub rules are written as [[command.sub]]",
+        ),
+        (
+            f"{ROW}{EXAMPLES}[[command.sub]]\nname = 'y'\nsub = {{ name = 'z' }}",
+            "mine.toml: command rule 'x': sub rule 'y': sub rules are written as"
+            " [[command.sub.sub]]",
+        ),
+        (
+            f"{ROW}{EXAMPLES}{ROW}{EXAMPLES}",
+            "mine.toml: command rule 'x': x has a [[command]] in this file already; make them one",
         ),
         (
             f"{ROW}{EXAMPLES}script = true",
@@ -253,7 +272,7 @@ def test_broken_file_is_refused_with_its_place(text: str, message: str) -> None:
 
 def test_example_may_name_another_command_of_its_file() -> None:
     assert "do 2 look x" in DO
-    assert refusal_of(DO).endswith("says that 'do 2 look x' is low, but it is forbidden")
+    assert "says that 'do 2 look x' is low, but it is forbidden: " in refusal_of(DO)
 
 
 @pytest.mark.parametrize(

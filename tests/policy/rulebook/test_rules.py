@@ -88,7 +88,8 @@ def test_good_rule_is_read() -> None:
         (rule_text(patterns=None), "mine.toml: path rule 'diary': 'patterns' is missing"),
         (
             rule_text(access='"sometimes"'),
-            "mine.toml: path rule 'diary': 'sometimes' is not a valid Access",
+            "mine.toml: path rule 'diary': access is one of any, write, not 'sometimes': "
+            "'any' refuses every touch, 'write' only changes",
         ),
         (
             rule_text(match=None),
@@ -130,6 +131,17 @@ def test_broken_file_is_refused_with_its_place(text: str, message: str) -> None:
     with pytest.raises(RuleError) as caught:
         Rules.parse(text, source="mine.toml")
     assert caught.value.message == message
+
+
+@pytest.mark.parametrize("path", ["/etc/**", "../x", "a/../x", "~/x", "./x", "x/"])
+@pytest.mark.parametrize(("key", "what"), [("patterns", "patterns"), ("match", "an example")])
+def test_what_no_path_of_a_workspace_can_be_is_refused(path: str, key: str, what: str) -> None:
+    with pytest.raises(RuleError) as caught:
+        diary(**{key: f'["diary", "{path}"]'})
+    assert caught.value.message == (
+        f"mine.toml: path rule 'diary': {what}: '{path}' names nothing in a workspace; paths are"
+        " told from its root, as 'docs/plans/**', and what lies outside is refused in any case"
+    )
 
 
 def test_file_that_is_no_toml_is_refused() -> None:

@@ -88,7 +88,10 @@ def test_no_command_is_judged_milder_inside_another(case: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     ("argv", "expected"),
     [
-        (["rm", "-rf", "/"], ["Command not allowed: rm deletes for good"]),
+        (
+            ["rm", "-rf", "/"],
+            ["Command not allowed: rm deletes for good; that is for people to do"],
+        ),
         (
             ["foo"],
             [
@@ -110,6 +113,56 @@ def test_no_command_is_judged_milder_inside_another(case: dict[str, Any]) -> Non
         (["git", "gc", "--x"], ["git gc can throw away work, or change much at once"]),
         (["git", "foo"], ["Command not allowed: git foo is not known here"]),
         (["git", "branch", "new"], ["git branch new makes a branch"]),
+        (["git", "branch", "-D", "old"], ["git branch -D throws something away"]),
+        (["git", "branch", "-m", "new"], ["git branch -m changes a branch"]),
+        (["git", "tag", "-d", "v1"], ["git tag -d throws something away"]),
+        (
+            ["git", "restore", "."],
+            [
+                "git restore changes what is staged, or the files of the workspace",
+                "git restore . may be a file, and its changes would be lost",
+            ],
+        ),
+        (
+            ["git", "config", "user.email", "a@b"],
+            [
+                "git config shows settings, which can hold a password",
+                "Command not allowed: git config a@b changes a setting, which is for people to do",
+            ],
+        ),
+        (["unzip", "-l", "a"], ["unzip writes the files of an archive, or shows what is in it"]),
+        (
+            ["time", "ls"],
+            [
+                "Command not allowed: time runs another program unseen; ask for that one, and its"
+                " result says how long it took"
+            ],
+        ),
+        (
+            ["tee", "a"],
+            [
+                "Command not allowed: tee writes what it reads into files; use write_file, or a"
+                " line of run_bash with `>`"
+            ],
+        ),
+        (
+            ["cd", "src"],
+            [
+                "Command not allowed: cd is a word of the shell, and no shell reads this; say the"
+                " folder with working_dir, or write `cd FOLDER && …` in a line of run_bash"
+            ],
+        ),
+        (
+            ["unset", "A"],
+            [
+                "Command not allowed: unset is a word of the shell, and no shell reads this; a"
+                " line of run_bash may have it"
+            ],
+        ),
+        (
+            ["/bin/ls"],
+            ["/bin/ls is a program named by its path", "'/bin/ls' lies outside the workspace"],
+        ),
         (["cat", "/etc/passwd"], ["'/etc/passwd' lies outside the workspace"]),
         (["./run.sh"], ["./run.sh is a program of the workspace itself"]),
         ([""], ["the command is empty"]),

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from handrail.app.doctor import home, machine, model, toolchains
+from handrail.app.doctor import boxes, home, machine, model, toolchains
 from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.app.home import Home
 from handrail.app.settings import Settings
@@ -27,7 +27,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("address", machine.check_address),
     ("paths", machine.check_paths),
     ("writes", machine.check_writes),
-    ("box", machine.check_box),
+    ("box", boxes.check_box),
     ("config", model.check_config),
     ("policy", model.check_policy),
     ("model", model.check_model),

@@ -11,6 +11,7 @@ from handrail.app.settings import Settings
 class Health(StrEnum):
     FINE = "fine"
     NOTE = "note"
+    WARN = "warn"
     BROKEN = "broken"
 
 

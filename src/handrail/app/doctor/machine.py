@@ -10,11 +10,9 @@ from urllib.parse import urlsplit
 from rich.console import Console
 
 from handrail.app.doctor.finding import Finding, Health, Patient
-from handrail.app.isolation import prove_here
 from handrail.channels.terminal import has_terminal
 from handrail.core.address import is_loopback
 from handrail.executors.beneath import has_openat2
-from handrail.executors.sandbox.probe import find_programs
 
 _OLDEST_PYTHON = (3, 11)
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -61,21 +59,6 @@ def check_writes(patient: Patient) -> Finding:
         " files at one stroke; then a change made in that very moment by others can be lost"
     )
     return Finding("writes", Health.NOTE, words, "keep workspaces on a local disk")
-
-
-def check_box(_: Patient) -> Finding:
-    isolation = prove_here(find_programs())
-    walls = ", ".join(isolation.walls)
-    if not isolation.holds:
-        words = f"no box is proven here ({isolation.why_not}): every command is HIGH and asks you"
-        if walls:
-            words += f"; what you approve is kept to the workspace as far as these can: {walls}"
-        return Finding("box", Health.NOTE, words, "install bubblewrap, and allow user namespaces")
-    if isolation.why_not is not None:
-        return Finding("box", Health.NOTE, f"tried and found to hold: {walls}; {isolation.why_not}")
-    return Finding(
-        "box", Health.FINE, f"commands cannot leave it; tried and found to hold: {walls}"
-    )
 
 
 def check_search(_: Patient) -> Finding:

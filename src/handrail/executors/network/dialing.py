@@ -61,8 +61,9 @@ def _why_not_there(host: Host, address: str, reach: Reach) -> str:
             f"only a host that is named as local, with its port, may do that"
         )
     return (
-        f"{host} leads to {address}, which no command may reach: it is for metadata of clouds,"
-        " neighbours on the link, groups, examples or nobody; if that is wrong, mend the name"
+        f"{host} leads to {address}, which no command may reach: such addresses are no host's of"
+        " the web (link-local, multicast, reserved, or where clouds keep their metadata); if it"
+        " should be another, correct what the name resolves to"
     )
 
 

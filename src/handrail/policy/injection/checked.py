@@ -19,6 +19,8 @@ UNCHECKED = frozenset(
 )
 # The field of a result that says what made it untrusted, where that was known before.
 UNTRUSTED = "untrusted"
+# So begins the line in which Handrail itself says what a command could not see.
+KEPT_FROM_IT = "[kept from it: "
 # What these bring back is full of the workspace's own names.
 _NAMING = frozenset({"list_directory", "search_code", "git", "execute_command", "run_bash"})
 # Parameters that say what a call is about, the best one first.

@@ -10,7 +10,7 @@ from handrail.policy.rulebook.command import CommandList, CommandRule
 from handrail.policy.rulebook.line import Line
 from handrail.policy.rulebook.packs import how_to_list
 from handrail.policy.rulebook.reading import Addition, FileWord, Reading, refused, shown, total
-from handrail.policy.rulebook.spelling import HOW
+from handrail.policy.rulebook.spelling import HOW, why_of_a_shells
 
 _NAME = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_.+@/-]{0,4095}")
 _MOST_NESTED = 4
@@ -76,7 +76,9 @@ def _read_own_program(command: str, words: Sequence[str]) -> Reading:
 
     What it makes of its words nobody knows, even where it has the name of a command we know.
     """
-    reason = f"{shown(command)} is a program of the workspace itself"
+    leads_elsewhere = command.startswith("/") or ".." in command.split("/")
+    what = "a program named by its path" if leads_elsewhere else "a program of the workspace itself"
+    reason = f"{shown(command)} is {what}"
     finding = Finding("command.workspace", reason, RiskLevel.MEDIUM)
     own = FileWord(command, written=False, is_program=True)
     files = (own, *(FileWord(word, written=True) for word in words))
@@ -87,7 +89,9 @@ def _read_unlisted(name: str, words: Sequence[str], risk: RiskLevel) -> Reading:
     """A command nobody has described: refused, unless the operator wants to be asked."""
     is_refused = risk is RiskLevel.FORBIDDEN
     what_to_do = how_to_list(name, asks=not is_refused)
-    reason = f"{shown(name)} is not on the list of commands; {what_to_do}"
+    reason = (
+        f"{shown(name)} {why_of_a_shells(name) or f'is not on the list of commands; {what_to_do}'}"
+    )
     if is_refused:
         return refused("command.unlisted", f"Command not allowed: {reason}")
     finding = Finding("command.unlisted", reason, risk)

@@ -17,7 +17,7 @@ from handrail.policy.rulebook.command import (
 )
 from handrail.policy.rulebook.command_line import read_line
 from handrail.policy.rulebook.reading import Reading
-from handrail.policy.rulebook.row import RuleRow, rows_of
+from handrail.policy.rulebook.row import RuleRow
 
 _KEYS = (
     *("name", "names", "risk", "reason", "raise", "flags", "optional", "values", "paths"),
@@ -55,10 +55,20 @@ def read_command_rules(
 ) -> tuple[CommandRule, ...]:
     """Every command of one file. Its examples are judged by this file laid over what is beneath."""
     rules = tuple(map(_read_with_examples, rows))
+    _refuse_doubles(rules, rows)
     listed = CommandList(replace_by_name(beneath, rules))
     for rule, row in zip(rules, rows, strict=True):
         _hold_against_examples(rule, row, listed)
     return rules
+
+
+def _refuse_doubles(rules: Sequence[CommandRule], rows: Sequence[RuleRow]) -> None:
+    """Which of two rows would count is not to be guessed."""
+    taken: set[str] = set()
+    for rule, row in zip(rules, rows, strict=True):
+        if doubles := sorted(rule.names & taken):
+            raise row.refuse(f"{doubles[0]} has a [[command]] in this file already; make them one")
+        taken |= rule.names
 
 
 def _read_with_examples(row: RuleRow) -> CommandRule:
@@ -84,7 +94,7 @@ def _read_rule(row: RuleRow, *further: str) -> CommandRule:
         instead=_words(row, "instead"),
         runs_after=_words(row, "runs_after"),
         runs_named=_words(row, "runs_named"),
-        raises=tuple(map(_read_raise, rows_of(row.values, "raise", row.where, row.layer))),
+        raises=tuple(map(_read_raise, row.rows("raise"))),
         text=_text(row),
         script=_typed(row, "script", bool) is True,
         script_flags=_words(row, "script_flags"),
@@ -126,7 +136,7 @@ def _read_rule(row: RuleRow, *further: str) -> CommandRule:
 
 def _looks_only(row: RuleRow) -> bool:
     told = _typed(row, "looks_only", bool) is True
-    raises = rows_of(row.values, "raise", row.where, row.layer)
+    raises = row.rows("raise")
     is_refused = any(one.values.get("to") == "forbidden" for one in raises)
     does_more = is_refused or not {"writes", "operands", "plain"}.isdisjoint(row.values)
     if told and (does_more or row.values.get("risk") != "low"):
@@ -142,7 +152,7 @@ def _names(row: RuleRow) -> list[str]:
 
 
 def _subs(row: RuleRow) -> tuple[CommandRule, ...]:
-    found = rows_of(row.values, "sub", row.where, row.layer)
+    found = row.rows("sub")
     letters, loads = row.values.get("letters", ""), row.values.get("loads", True)
     subs = (replace(_read_rule(sub), letters=letters, loads=loads) for sub in found)
     is_shared = _typed(row, "shared", bool) is True
@@ -151,7 +161,7 @@ def _subs(row: RuleRow) -> tuple[CommandRule, ...]:
 
 def _with_flags_of(row: RuleRow, sub: CommandRule) -> CommandRule:
     """A subcommand that knows what its command knows; one with flags of its own keeps to those."""
-    raises = map(_read_raise, rows_of(row.values, "raise", row.where, row.layer))
+    raises = map(_read_raise, row.rows("raise"))
     sub = replace(
         sub,
         raises=(*sub.raises, *raises),
@@ -170,6 +180,8 @@ def _with_flags_of(row: RuleRow, sub: CommandRule) -> CommandRule:
 
 
 def _refuse_what_is_out_of_place(row: RuleRow, further: Sequence[str]) -> None:
+    for key in {"examples", "binds"}.intersection(row.values).difference(further):
+        raise row.refuse(f"{key} stand with the command itself, in its [[command]]")
     row.allow_keys(*_KEYS, *further)
     for key in _NOT_FOR_PROJECTS:
         if key in row.values and row.layer is Layer.PROJECT:
@@ -204,11 +216,12 @@ def _bound_examples(row: RuleRow) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 def _hold_against_examples(rule: CommandRule, row: RuleRow, listed: CommandList) -> None:
     for line, expected in rule.examples:
-        found = worst(_read_example(line, rule, row, listed).findings)
+        findings = _read_example(line, rule, row, listed).findings
+        found = worst(findings)
         if found is not expected:
-            raise row.refuse(
-                f"says that {line!r} is {expected.name.lower()}, but it is {found.name.lower()}"
-            )
+            why = next((f": {one.reason}" for one in findings if one.risk is found), "")
+            told = f"says that {line!r} is {expected.name.lower()}, but it is {found.name.lower()}"
+            raise row.refuse(f"{told}{why}")
     if rule.binds_files and not rule.binds:
         raise row.refuse("needs `binds`, such as { 'tool x.py' = ['x.py'] }")
     for line, files in rule.binds:

@@ -26,10 +26,12 @@ def raised(title: str, word: str, why: Raise) -> Finding:
 
 def unknown(title: str, word: str, rule: CommandRule, reason: str = "") -> Finding:
     """That nobody knows what the word does, or for which other `reason` it is not harmless."""
-    told = f"{title} {shown(word)} {reason or 'is not known to be harmless'}"
-    if rule.other is RiskLevel.FORBIDDEN:
-        told = f"Command not allowed: {title} {shown(word)} is not known here"
-    return Finding(rule_of(title), told, rule.other)
+    is_refused = rule.other is RiskLevel.FORBIDDEN
+    why = reason or ("is not known here" if is_refused else "is not known to be harmless")
+    told = f"{title} {shown(word)} {why}"
+    return Finding(
+        rule_of(title), f"Command not allowed: {told}" if is_refused else told, rule.other
+    )
 
 
 def odd_suffix(

@@ -47,21 +47,26 @@ class PathRule:
 
 def read_path_rule(row: RuleRow) -> PathRule:
     row.allow_keys("name", "access", "reason", "patterns", "except", "match", "not_match")
-    try:
-        rule = PathRule(
-            name=row.text("name"),
-            access=Access(row.text("access")),
-            reason=row.text("reason"),
-            matcher=any_part(row.globs("patterns"), row.globs("except", [])),
-            patterns=tuple(row.globs("patterns")),
-            exceptions=tuple(row.globs("except", [])),
-            caught=tuple(row.texts("match", [])),
-            spared=tuple(row.texts("not_match", [])),
-            layer=row.layer,
-        )
-    except ValueError as error:
-        raise row.refuse(error) from error
+    rule = PathRule(
+        name=row.text("name"),
+        access=_access(row),
+        reason=row.text("reason"),
+        matcher=any_part(row.globs("patterns"), row.globs("except", [])),
+        patterns=tuple(row.globs("patterns")),
+        exceptions=tuple(row.globs("except", [])),
+        caught=tuple(row.texts("match", [])),
+        spared=tuple(row.texts("not_match", [])),
+        layer=row.layer,
+    )
     if rule.name == _FIXED and row.layer is Layer.OPERATOR:
         raise row.refuse("protects Handrail's own files and stays as it is; use another name")
     row.hold_against_paths(rule.covers)
     return rule
+
+
+def _access(row: RuleRow) -> Access:
+    told = row.text("access")
+    if told not in list(Access):
+        kinds = "'any' refuses every touch, 'write' only changes"
+        raise row.refuse(f"access is one of {', '.join(Access)}, not {told!r}: {kinds}")
+    return Access(told)

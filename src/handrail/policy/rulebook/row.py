@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, cast
 
 from handrail.core.errors import RuleError
@@ -9,6 +10,7 @@ from handrail.core.risk import Layer
 
 # Every path is held against every pattern, while others wait.
 _MOST_PATTERNS = 500
+_CLOSE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +25,15 @@ class RuleRow:
     @property
     def where(self) -> str:
         name = self.values.get("name", self.values.get("names", "?"))
-        return f"{self.source}: {self.section} rule {name!r}"
+        return f"{self.source}: {self.section.rpartition('.')[2]} rule {name!r}"
 
     def allow_keys(self, *known: str) -> None:
         if unknown := sorted(set(self.values) - set(known)):
-            raise self.refuse(f"unknown key {unknown[0]!r}; known: {', '.join(known)}")
+            close = get_close_matches(unknown[0], known, cutoff=_CLOSE)
+            choice = (
+                f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}"
+            )
+            raise self.refuse(f"unknown key {unknown[0]!r}; {choice}")
 
     def text(self, key: str) -> str:
         if key not in self.values:
@@ -53,6 +59,7 @@ class RuleRow:
         """Patterns for paths. `**/` twice in one takes too long on a path made for it."""
         found = self.texts(key, default)
         for pattern in found:
+            self._refuse_what_is_elsewhere(key, pattern)
             if self.layer is not Layer.SHIPPED and pattern.count("**/") > 1:
                 raise self.refuse(f"{key}: {pattern!r} has more than one '**/'; one is enough")
         return found
@@ -62,6 +69,8 @@ class RuleRow:
         caught, spared = self.texts("match", []), self.texts("not_match", [])
         if not caught or not spared:
             raise self.refuse("needs examples, `match` and `not_match`")
+        for path in (*caught, *spared):
+            self._refuse_what_is_elsewhere("an example", path)
         for path in caught:
             if not covers(path):
                 raise self.refuse(f"does not match its own example {path!r}")
@@ -69,19 +78,38 @@ class RuleRow:
             if covers(path):
                 raise self.refuse(f"matches {path!r}, which it says it does not")
 
+    def rows(self, key: str) -> list["RuleRow"]:
+        """The rows within this one, such as a command's `[[command.sub]]`."""
+        return rows_of(self.values, key, self.where, self.layer, beneath=f"{self.section}.")
+
+    def _refuse_what_is_elsewhere(self, what: str, path: str) -> None:
+        """No path of a workspace is judged under such a name, so that it would catch nothing."""
+        if path.startswith(("/", "~/")) or not {"", ".", ".."}.isdisjoint(path.split("/")):
+            raise self.refuse(
+                f"{what}: {path!r} names nothing in a workspace; paths are told from its root, as"
+                " 'docs/plans/**', and what lies outside is refused in any case"
+            )
+
     def refuse(self, why: object) -> RuleError:
         return RuleError(f"{self.where}: {why}")
 
 
 def rows_of(
-    document: Mapping[str, Any], section: str, source: str, layer: Layer = Layer.SHIPPED
+    document: Mapping[str, Any],
+    section: str,
+    source: str,
+    layer: Layer = Layer.SHIPPED,
+    *,
+    beneath: str = "",
 ) -> list[RuleRow]:
-    """Every `[[section]]` of a file."""
+    """Every `[[section]]` of a file, or of a row, whose own section it stands `beneath`."""
     value: object = document.get(section, [])
     rows = cast(list[object], value) if isinstance(value, list) else [None]
     if not all(isinstance(row, dict) for row in rows):
-        raise RuleError(f"{source}: {section} rules are written as [[{section}]]")
-    found = [RuleRow(source, section, cast(Mapping[str, Any], row), layer) for row in rows]
+        raise RuleError(f"{source}: {section} rules are written as [[{beneath}{section}]]")
+    found = [
+        RuleRow(source, beneath + section, cast(Mapping[str, Any], row), layer) for row in rows
+    ]
     patterns = sum(len(row.texts("patterns", [])) for row in found)
     if layer is not Layer.SHIPPED and patterns > _MOST_PATTERNS:
         raise RuleError(

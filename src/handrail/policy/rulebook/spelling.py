@@ -11,11 +11,34 @@ HOW = "`command` is the name alone, `args` the words that follow, and no shell r
 
 LINES = "a line with pipes or redirections is for run_bash"
 
+# Words of the shell itself, harmless in a shell that ends with its line.
+SHELL_WORDS = frozenset(
+    [
+        *(":", ".", "[", "alias", "break", "builtin", "cd", "command", "continue", "declare"),
+        *("dirs", "exec", "exit", "export", "getopts", "hash", "let", "local", "mapfile", "popd"),
+        *("printf", "pushd", "read", "readonly", "return", "set", "shift", "shopt", "source"),
+        *("test", "trap", "true", "false", "type", "typeset", "ulimit", "umask", "unset", "wait"),
+    ]
+)
+_PROGRAMS_TOO = {"[", "false", "printf", "test", "true"}
+
 ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 ADDRESS = re.compile(
     r".*://|[\w.+-]{1,64}@[\w.-]{1,255}:|(?:git|github|gitlab|bitbucket|gist):", re.DOTALL
 )
 _FOR_A_SHELL = re.compile(r"[|&;]{1,2}|\|&|<{1,3}|[\d&]?>{1,2}[&|]?\S*")
+
+
+def why_of_a_shells(name: str) -> str:
+    """What is said to the name of a command that only a shell has; of others, nothing."""
+    if name == "cd":
+        return (
+            "is a word of the shell, and no shell reads this; say the folder with working_dir, or"
+            " write `cd FOLDER && …` in a line of run_bash"
+        )
+    if name in SHELL_WORDS - _PROGRAMS_TOO:
+        return "is a word of the shell, and no shell reads this; a line of run_bash may have it"
+    return ""
 
 
 def refusal_of_a_shells(word: str) -> Finding | None:

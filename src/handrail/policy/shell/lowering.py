@@ -32,7 +32,7 @@ _STATE = "it changes the state of the shell"
 _WHY_NOT = {
     "variable_assignment": "it sets a variable",
     "variable_assignments": "it sets a variable",
-    "brace_expression": "it has braces that bash expands; write the words out",
+    "brace_expression": "it has braces that bash expands (write the words out)",
     "test_command": "it has a test in brackets",
     "declaration_command": _STATE,
     "unset_command": _STATE,

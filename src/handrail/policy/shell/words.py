@@ -26,9 +26,9 @@ _PATTERN = re.compile(r"[*?]|\[.*\]")
 _SPECIAL_IN_PATTERNS = re.compile(r"[*?\[\]\\]")
 
 _WHY_NOT = {
-    "~": "it names a home folder with ~; write the path",
-    "{": "it has braces that bash may expand; write the words out, or quote them",
-    "}": "it has braces that bash may expand; write the words out, or quote them",
+    "~": "it names a home folder with ~, which only a shell makes a path of",
+    "{": "it has braces that bash may expand (write the words out, or quote them)",
+    "}": "it has braces that bash may expand (write the words out, or quote them)",
     "!": "it has an unquoted !",
     "#": "it has an unquoted # inside a word",
     "\\": "it has a backslash before a letter, a digit, a tab or the end of a line",
@@ -51,8 +51,8 @@ def single_quoted(raw: str) -> Part:
 def double_quoted(raw: str) -> Part:
     if not _DOUBLE.fullmatch(raw):
         raise Doubt(
-            "it has a $, a backquote or a broken line in double quotes; use single quotes"
-            " if it is meant as it stands"
+            "it has a $, a backquote or a broken line in double quotes (use single quotes"
+            " if it is meant as it stands)"
         )
     return Part(_ESCAPABLE.sub(r"\1", raw[1:-1]), is_quoted=True)
 

@@ -15,12 +15,13 @@ from handrail.core.stage import Join, ScriptFile, Stage
 from handrail.policy.rulebook.hidden_names import could_stand_for, guarded_names
 from handrail.policy.rulebook.reading import shown
 from handrail.policy.rulebook.rules import Rules, default_rules
+from handrail.policy.rulebook.spelling import SHELL_WORDS
 from handrail.policy.shell.lowering import lower
 from handrail.policy.shell.script import NotPlain, Script, Step
 from handrail.policy.validators.commands import MAX_ARG_BYTES, CommandValidator
 from handrail.policy.validators.heard import files_read_by
 from handrail.policy.validators.paths import PathValidator
-from handrail.policy.validators.unread import SHELL_WORDS, judge_unread, refusals, unread_stage
+from handrail.policy.validators.unread import judge_unread, refusals, unread_stage
 
 _CD = "cd"
 _NOT_ALONE = "cd is understood only as `cd FOLDER && …`; or say the folder with working_dir"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from handrail.core.box import Profile
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.stage import ScriptFile, Stage
+from handrail.policy.rulebook.spelling import SHELL_WORDS
 from handrail.policy.shell.script import NotPlain
 from handrail.policy.shell.sight import look_through
 from handrail.policy.validators.commands import CommandValidator
@@ -16,15 +17,6 @@ _BASH = ("bash", "--noprofile", "--norc", "-c")
 _GIT = "git"
 _MOST_SCRIPTS = 100
 _READING_IN = (".", "source")
-# Words of the shell itself, harmless in a shell that ends with its line.
-SHELL_WORDS = frozenset(
-    [
-        *(":", ".", "[", "alias", "break", "builtin", "cd", "command", "continue", "declare"),
-        *("dirs", "exec", "exit", "export", "getopts", "hash", "let", "local", "mapfile", "popd"),
-        *("printf", "pushd", "read", "readonly", "return", "set", "shift", "shopt", "source"),
-        *("test", "trap", "true", "false", "type", "typeset", "ulimit", "umask", "unset", "wait"),
-    ]
-)
 _WITHOUT_GIT = Finding(
     "bash.git",
     "git does not work in such a line, since its settings are kept from it; ask for git by itself",
