@@ -18,7 +18,7 @@ from handrail.executors.programs import SEARCH_PATH, ProgramFinder
 from handrail.executors.sandbox.probe import find_programs, prove
 from handrail.policy.validators.commands import CommandValidator
 from handrail.tools.catalogue import judge
-from handrail.tools.command_survey import reach
+from handrail.tools.command.survey import reach
 
 
 def explain(

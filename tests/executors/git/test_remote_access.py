@@ -13,7 +13,7 @@ from handrail.executors.command import CommandExecutor
 from handrail.policy.rulebook.book import Rulebook, operator_rules
 from handrail.policy.validators.commands import CommandValidator
 from handrail.testing import FakeFiles
-from handrail.tools.command_survey import survey_stages
+from handrail.tools.command.survey import survey_stages
 from tests.executors.git.http_remote import PASSWORD, USERNAME, HttpRemote, http_remote
 from tests.executors.git.plants import PLAIN
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from handrail.tools.base import ToolParams
-from handrail.tools.program import MAX_TIMEOUT_SECONDS, ProgramTool
+from handrail.tools.command.program import MAX_TIMEOUT_SECONDS, ProgramTool
 
 
 class ExecuteCommandParams(ToolParams):

@@ -15,10 +15,10 @@ from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED
 from handrail.policy.validators.scripts import ScriptValidator
 from handrail.tools.base import Tool, ToolParams
-from handrail.tools.command_files import check_files
-from handrail.tools.command_result import run_stages
-from handrail.tools.command_words import FullLine, in_full
-from handrail.tools.program import MAX_TIMEOUT_SECONDS
+from handrail.tools.command.files import check_files
+from handrail.tools.command.program import MAX_TIMEOUT_SECONDS
+from handrail.tools.command.result import run_stages
+from handrail.tools.command.words import FullLine, in_full
 
 _MOST_CHARS = 100_000
 _SHOWN_CHARS = 4_000

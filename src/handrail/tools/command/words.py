@@ -15,9 +15,9 @@ from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject
 from handrail.policy.rulebook.modules import is_of_several
 from handrail.policy.validators.scripts import ScriptValidator, Spelt
-from handrail.tools.command_files import check_files
-from handrail.tools.command_landings import look_at_landings
-from handrail.tools.command_survey import survey_stages
+from handrail.tools.command.files import check_files
+from handrail.tools.command.landings import look_at_landings
+from handrail.tools.command.survey import survey_stages
 
 Names = Sequence[tuple[tuple[str, ...], ...]]
 

@@ -16,8 +16,8 @@ from handrail.core.pattern import NamePattern
 from handrail.core.risk import Finding, RiskLevel
 from handrail.policy.rulebook.reading import shown
 from handrail.policy.validators.commands import CommandValidator
-from handrail.tools.command_archives import UNPACKERS, Unpacked, look_at_archives
-from handrail.tools.command_contents import MOVERS, look_at_contents
+from handrail.tools.command.archives import UNPACKERS, Unpacked, look_at_archives
+from handrail.tools.command.contents import MOVERS, look_at_contents
 
 _RULE = "command.landing"
 _MOST_PAIRS = 4_000

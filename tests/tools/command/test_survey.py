@@ -15,7 +15,7 @@ from handrail.core.survey import Survey
 from handrail.executors.command import CommandExecutor
 from handrail.policy.redaction import MASK, mask_shown
 from handrail.testing import FakeFiles, FakeHands
-from handrail.tools.command_survey import survey_stages
+from handrail.tools.command.survey import survey_stages
 
 INSTALL = Stage(("npm", "install"), Profile.NET, networks=("npm",))
 FACT = "the hosts that may be reached"

@@ -12,8 +12,8 @@ from handrail.core.risk import RiskLevel, worst
 from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.policy.security import Scene
-from handrail.tools import command_contents
 from handrail.tools.builtin.run_bash import RunBash, RunBashParams
+from handrail.tools.command import contents
 
 TOOL = RunBash()
 
@@ -137,7 +137,7 @@ async def test_what_lies_where_a_folder_is_put_does_not_count(
 async def test_a_folder_of_more_than_can_be_judged_is_asked_about(
     workspace: Path, hands: Hands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command_contents, "_MOST_NAMES", 4)
+    monkeypatch.setattr(contents, "_MOST_NAMES", 4)
     assert await risk_of(workspace, hands, "cp -rT s d") is RiskLevel.MEDIUM
     for number in range(4):
         (workspace / "s" / f"{number}.txt").write_text("x")

@@ -13,8 +13,8 @@ from handrail.core.risk import RiskLevel, worst
 from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.policy.security import Scene
-from handrail.tools import command_archives
 from handrail.tools.builtin.run_bash import RunBash, RunBashParams
+from handrail.tools.command import archives
 
 TOOL = RunBash()
 EVIL = ["Makefile", ".github/workflows/ci.yml", "a/b/conftest.py", ".vscode/tasks.json", ".env"]
@@ -101,7 +101,7 @@ async def test_an_archive_that_cannot_be_read_first_is_asked_about(
     assert await risk_of(workspace, hands, "unzip a.zip") is RiskLevel.MEDIUM
     (workspace / "a").write_text("no archive")
     assert await risk_of(workspace, hands, "unzip a") is RiskLevel.HIGH
-    monkeypatch.setattr(command_archives, "_MOST_BYTES", 10)
+    monkeypatch.setattr(archives, "_MOST_BYTES", 10)
     assert await risk_of(workspace, hands, "unzip a.zip") is RiskLevel.HIGH
 
 

@@ -12,7 +12,7 @@ from handrail.core.hands import FileContent, Files
 from handrail.core.risk import Finding, RiskLevel
 from handrail.policy.rulebook.reading import shown
 from handrail.policy.validators.commands import CommandValidator
-from handrail.tools.archive_names import UnclearArchive, names_in_zip
+from handrail.tools.command.archive_names import UnclearArchive, names_in_zip
 
 _RULE = "command.landing"
 _UNZIP, _ZIPFILE = "unzip", "zipfile"

@@ -7,7 +7,7 @@ from io import BytesIO
 
 import pytest
 
-from handrail.tools.archive_names import UnclearArchive, names_in_zip
+from handrail.tools.command.archive_names import UnclearArchive, names_in_zip
 
 
 def packed(*names: str | zipfile.ZipInfo) -> bytes:

@@ -10,7 +10,7 @@ from handrail.core.hands import Check, CommandOutcome, Hands
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject
 from handrail.testing import FakeCommands, FakeHands
-from handrail.tools.command_result import run_stages
+from handrail.tools.command.result import run_stages
 
 RECORDED = "; git takes those it tracks for changed, and still shows what it has recorded of them"
 

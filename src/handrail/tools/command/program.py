@@ -16,8 +16,8 @@ from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED, CommandValidator
 from handrail.policy.validators.scripts import Spelt
 from handrail.tools.base import P, Tool
-from handrail.tools.command_result import run_stages
-from handrail.tools.command_words import FullLine
+from handrail.tools.command.result import run_stages
+from handrail.tools.command.words import FullLine
 
 MAX_TIMEOUT_SECONDS = 300
 _SHOWN_WORDS = 20
