@@ -120,7 +120,8 @@ async def test_a_line_is_bound_to_its_programs_and_to_the_names_it_stands_for(ri
 
     answer, card = await decide(rig, "run_bash", params, (rig.workspace / "b.txt").touch)
     assert answer["error"] == (
-        "changed since the call was looked at: what run.sh is told; nothing was done"
+        "changed since the call was looked at: what run.sh is told, the files that its words name;"
+        " nothing was done"
     )
     assert "runs     ./run.sh ./a.txt" in card.evidence
 

@@ -66,7 +66,7 @@ class Stage(NamedTuple):
     patterns: tuple[int, ...] = ()
     folder: str = "."
     scripts: tuple[ScriptFile, ...] = ()
-    named: tuple[str, ...] = ()
+    named: tuple[ScriptFile, ...] = ()
     loads: bool = False
     programs: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()

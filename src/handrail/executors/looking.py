@@ -27,7 +27,7 @@ MOST_BYTES = 64 * 1024 * 1024
 _CHUNK = 1024 * 1024
 _MOST_INTERPRETERS = 4
 _MOST_CHARS_OF_SHEBANG = 256
-_READABLE = (FileSort.FILE, FileSort.LARGE)
+_READABLE = (FileSort.FILE, FileSort.LARGE, FileSort.SEVERAL)
 _GONE = (errno.ENOENT, errno.ENOTDIR)
 _READING = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
@@ -77,7 +77,7 @@ class _Look:
         words = names_of_each(self._root, stage)
         scripts = tuple([self._script(script, stage.folder) for script in stage.scripts])
         refuse_missing_project(stage, scripts)
-        named = [file for file in map(self._file, stage.named) if file.sort in _READABLE]
+        named = [self._named_file(one, stage.folder) for one in stage.named]
         return SeenStep(
             tuple([name for names in words for name in names]),
             self._program(program),
@@ -85,7 +85,7 @@ class _Look:
             self._folder(stage.folder),
             scripts,
             tuple([words[place] for place in stage.patterns]),
-            named=tuple(named) if stage.named else None,
+            named=tuple([file for file in named if file.sort in _READABLE]) if named else None,
             loads=stage.loads,
         )
 
@@ -179,6 +179,12 @@ class _Look:
             found = self._file(script.path)
             return found if found.sort is not FileSort.FOLDER else self._within(found)
         return self._fitting(script.path, os.path.normpath(folder))
+
+    def _named_file(self, named: ScriptFile, folder: str) -> SeenFile:
+        """One that the words name; of a folder nobody knows which files are meant."""
+        if named.is_pattern:
+            return self._fitting(named.path, os.path.normpath(folder))
+        return self._file(named.path)
 
     def _fitting(self, pattern: str, folder: str) -> SeenFile:
         """The files for which a pattern stands; whatever the folder's own name, it is none."""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from handrail.core.errors import CommandExecutionError
 from handrail.core.sight import SeenRecord
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
@@ -82,6 +83,18 @@ async def test_a_push_is_bound_to_the_branches_as_they_are(
     assert before.told.endswith(" first")
     assert after.told.endswith(" second")
     assert before.mark != after.mark
+
+
+@pytest.mark.parametrize("sent", ["refs/heads/*:refs/heads/*", "main:refs/heads/prod", "+main"])
+async def test_a_push_of_what_only_the_settings_name_is_refused(
+    place: CommandExecutor, root: Path, sent: str
+) -> None:
+    git(root, "remote", "add", "origin", "https://example.com/a.git")
+    git(root, "config", "remote.origin.push", sent)
+    stage = CommandValidator(place.root).stage_of("git", ["push", "origin"])
+
+    with pytest.raises(CommandExecutionError, match=r"remote\.origin\.push"):
+        await place.run([stage], timeout_seconds=30)
 
 
 async def test_names_that_act_on_a_terminal_are_shown_by_escapes(

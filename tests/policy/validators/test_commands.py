@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from handrail.core.box import Profile
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel, worst
+from handrail.core.stage import ScriptFile
 from handrail.core.verdict import Plan, Ruling
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.security import Scene
@@ -484,3 +485,32 @@ def test_a_protected_name_is_seen_behind_any_colon(words: list[str], word: str) 
     findings = CommandValidator("/ws").validate_command("git", [*words, word])
 
     assert worst(findings) is RiskLevel.FORBIDDEN
+
+
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        ("node --test --test-reporter=./rep.mjs a.test.js", "rep.mjs"),
+        ("git apply fix.patch", "fix.patch"),
+        ("git commit -F message.txt", "message.txt"),
+        ("cp a.txt b.txt", "a.txt"),
+        ("make SHELL=./x", "x"),
+    ],
+)
+def test_every_path_among_the_words_of_what_does_more_than_look_is_named(
+    line: str, path: str
+) -> None:
+    command, *args = line.split()
+    named = CommandValidator("/home/ada/project").stage_of(command, args).named
+
+    assert ScriptFile(path) in named
+
+
+def test_what_only_looks_names_nothing() -> None:
+    assert CommandValidator("/home/ada/project").stage_of("cat", ["a.txt"]).named == ()
+
+
+def test_a_pattern_is_named_as_such() -> None:
+    stage = CommandValidator("/home/ada/project").stage_of("cp", ["a*", "out"], {"a*"})
+
+    assert ScriptFile("a*", is_pattern=True) in stage.named

@@ -47,6 +47,7 @@ def test_an_archive_may_say_something_of_itself() -> None:
     "name",
     [
         *("../Makefile", "a/../../x", "/etc/x", "a//b", "a\\b", "Makefile;1", "c:x"),
+        *("./" * 2_100 + "conftest.pyzz", "a" * 256),
         *("Make\x01file", "Make\x00file", "Make\u202efile"),
     ],
 )
@@ -73,6 +74,15 @@ def test_a_second_name_is_unclear_wherever_it_stands() -> None:
     before, _, after = both.rpartition(struct.pack("<H", 0x7075))
     with pytest.raises(UnclearArchive, match="several ways"):
         names_in_zip(before + harmless + after, most=10)
+
+
+def test_what_else_could_make_a_link_of_an_entry_is_unclear() -> None:
+    times = struct.pack("<HHBL", 0x5455, 5, 1, 0)
+    assert names_in_zip(packed(with_extra(times)), most=10) == ["a.md"]
+
+    link = struct.pack("<HH", 0x756E, 14) + bytes(14)
+    with pytest.raises(UnclearArchive, match="several ways"):
+        names_in_zip(packed(with_extra(link)), most=10)
 
 
 def test_a_file_that_is_called_differently_in_front_of_its_content_is_unclear() -> None:

@@ -81,6 +81,7 @@ async def test_an_archive_that_is_only_looked_at_is_not_judged(
     [
         *("unzip -P x a.zip", "unzip -qdd a.zip", "unzip '*.zip'", "unzip -O cp866 a.zip"),
         *("unzip other.zip", "unzip unzip a.zip", "unzip -d d -d e a.zip", "unzip -x a.zip b"),
+        *("unzip -n a.zip '*' -l", "unzip a.zip '*' -jd docs", "cp a.zip b.zip | unzip -n a.zip"),
         *("unzip a.zip -d", "python3 -mzipfile -e a.zip .", "python3 -m zipfile --ext a.zip ."),
         *("python3 -m tarfile -e a.tar", "tar xf a.tar", "find d -exec unzip {} ;"),
     ],

@@ -194,7 +194,7 @@ async def test_a_file_beside_which_only_is_looked_is_bound(tmp_path: Path) -> No
     assert survey_.findings == ()
 
 
-NAMED = ("mod.py", "src", "absent.py")
+NAMED = tuple(map(ScriptFile, ("mod.py", "src", "absent.py")))
 
 
 async def test_every_file_that_the_words_name_is_bound(tmp_path: Path) -> None:
@@ -216,6 +216,18 @@ async def test_a_file_that_a_step_before_may_write_is_not_called_bound(tmp_path:
 
     assert "at first mod.py as it is: sha256 " in survey_.evidence
     assert survey_.findings == ()
+
+
+async def test_a_named_file_that_the_other_end_of_a_pipe_may_change_raises_the_call(
+    tmp_path: Path,
+) -> None:
+    writing = Stage(("cp", "a", "mod.py"), Profile.WRITE)
+    told = Stage(("cp", "mod.py", "b"), Profile.WRITE, Join.PIPE, named=NAMED)
+    survey_ = await seen_in(tmp_path, writing, told)
+
+    assert "at first mod.py as it is: sha256 " in survey_.evidence
+    [finding] = survey_.findings
+    assert (finding.rule, finding.risk) == ("command.changed-beside", RiskLevel.HIGH)
 
 
 @pytest.mark.parametrize("loads", [True, False])

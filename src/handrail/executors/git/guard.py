@@ -33,7 +33,7 @@ from handrail.executors.git.trust import refuse_trust
 from handrail.executors.git.under_way import refuse_foreign_plans
 from handrail.executors.git.unruly import (
     Pairs,
-    refuse_forced_pushes,
+    refuse_told_pushes,
     refuse_groups,
     refuse_merge_options,
     refuse_old_remotes,
@@ -63,6 +63,8 @@ _SETTINGS: Pairs = [
     ("fetch.all", "false"),
     ("fetch.recurseSubmodules", "false"),
     ("push.recurseSubmodules", "no"),
+    # An empty one clears those that were set before.
+    ("push.pushOption", ""),
     ("interactive.diffFilter", "cat"),
     ("credential.helper", ""),
     ("http.sslVerify", "true"),
@@ -177,7 +179,7 @@ class GitGuard:
         Raises:
             CommandExecutionError: They would have git do more than its words say.
         """
-        refuse_forced_pushes(stage, found)
+        refuse_told_pushes(stage, found)
         refuse_groups(stage, found)
         refuse_merge_options(stage, found)
         refuse_trust(stage, found)

@@ -59,8 +59,8 @@ def refuse_unruly(stage: Stage, settings: Pairs) -> None:
             )
 
 
-def refuse_forced_pushes(stage: Stage, settings: Pairs) -> None:
-    """Refuse a push that rewrites or deletes what others have, by what the settings say.
+def refuse_told_pushes(stage: Stage, settings: Pairs) -> None:
+    """Refuse a push of which the settings say what it sends, be it what others lose.
 
     Raises:
         CommandExecutionError: They have it so.
@@ -68,10 +68,11 @@ def refuse_forced_pushes(stage: Stage, settings: Pairs) -> None:
     if "push" not in stage.argv:
         return
     for name, value in settings:
-        if _PUSHED.fullmatch(name) and value.startswith(("+", ":")):
+        if _PUSHED.fullmatch(name):
             raise CommandExecutionError(
-                f"the setting {name} of this repository has every push rewrite or delete what"
-                " others have; take it out, or push yourself"
+                f"the setting {visible(name)} of this repository ({visible(value)}) decides what a"
+                " push sends, and can have it rewrite or delete what others have; take it out, or"
+                " push yourself"
             )
 
 

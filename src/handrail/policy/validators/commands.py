@@ -32,7 +32,6 @@ _MOST_CHARS_OF_CLASS = 400
 _UNSEEN = {"Cc", "Cf", "Zl", "Zp"}
 _UNKNOWN_KIND = "write.unknown-kind"
 _LAYOUT = {"\n", "\t"}
-_GIT = "git"
 _WHATEVER_IT_LOADS = ", with whatever it loads besides"
 _LEADS_OUT = re.compile(r"[/~]|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
 
@@ -76,7 +75,7 @@ class CommandValidator:
             reading.profile,
             folder=self.folder,
             scripts=tuple(dict.fromkeys(scripts)),
-            named=self._named_in(reading, {script.path for script in scripts}),
+            named=self._named_in(reading, {script.path for script in scripts}, patterns),
             loads=reading.loads,
             programs=reading.programs,
             networks=tuple(dict.fromkeys(reading.networks)),
@@ -131,13 +130,18 @@ class CommandValidator:
                 found[path] = found.get(path, False) or file.written
         return list(found.items())
 
-    def _named_in(self, reading: Reading, scripts: Collection[str]) -> tuple[str, ...]:
-        """All other paths among the words of what does more than look; git sees to its own."""
-        if reading.profile is Profile.READ or _GIT in reading.programs:
+    def _named_in(
+        self, reading: Reading, scripts: Collection[str], patterns: Collection[str]
+    ) -> tuple[ScriptFile, ...]:
+        """All other paths among the words of what does more than look, known as such or not."""
+        if reading.profile is Profile.READ:
             return ()
-        words = [file.word for file in reading.files if not file.is_program]
-        paths = [self._plain_path(path) for word in words for path in _paths_in(word)]
-        return tuple(dict.fromkeys(path for path in paths if path and path not in scripts))
+        found: dict[ScriptFile, None] = {}
+        for word in reading.argv[1:]:
+            for path in filter(None, map(self._plain_path, _paths_in(word))):
+                if path not in scripts:
+                    found[ScriptFile(path, is_pattern=word in patterns)] = None
+        return tuple(found)
 
     def programs_of(self, command: str, args: Sequence[str] = ()) -> list[str]:
         """Programs that it names by their paths, as those lead from the root."""

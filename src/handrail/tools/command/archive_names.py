@@ -15,8 +15,11 @@ _END = struct.Struct("<4s4H2LH")
 _ENTRY = struct.Struct("<4s6H3L5H2L")
 _LOCAL = struct.Struct("<4s5H3L2H")
 _EXTRA = struct.Struct("<2H")
-# Another name for the same file, which some programs prefer.
-_SECOND_NAME = 0x7075
+# Times and owners. Others can say that an entry is a link, or has another name.
+_HARMLESS_EXTRAS = frozenset({0x000A, 0x5455, 0x5855, 0x7855, 0x7875})
+# Longer ones are cut by some programs.
+_MOST_BYTES_OF_A_NAME = 1_000
+_MOST_BYTES_OF_A_PART = 255
 _UTF8 = 0x800
 # Some programs take these for something else, or leave them out.
 _ODD = re.compile(r"[\\:;]|(?:^|/)\.\.(?:/|$)|^/|//")
@@ -82,11 +85,16 @@ def _name_of(entry: _Entry, data: bytes) -> str:
         name = entry.name.decode("utf-8" if entry.is_utf8 else "ascii")
     except UnicodeDecodeError as error:
         raise UnclearArchive(_ODD_NAMES) from error
-    if not name or not name.isprintable() or _ODD.search(name):
+    if not name or not name.isprintable() or _ODD.search(name) or _is_long(entry.name):
         raise UnclearArchive(_ODD_NAMES)
-    if _has_second_name(entry.extra) or not _is_told_twice(entry, data):
+    if _says_more(entry.extra) or not _is_told_twice(entry, data):
         raise UnclearArchive(_ODD_NAMES)
     return name
+
+
+def _is_long(name: bytes) -> bool:
+    longest = max(map(len, name.split(b"/")))
+    return len(name) > _MOST_BYTES_OF_A_NAME or longest > _MOST_BYTES_OF_A_PART
 
 
 def _is_told_twice(entry: _Entry, data: bytes) -> bool:
@@ -97,14 +105,15 @@ def _is_told_twice(entry: _Entry, data: bytes) -> bool:
     fields = _LOCAL.unpack_from(data, entry.offset)
     flags, (length, extra) = fields[2], fields[-2:]
     is_same = data[start : start + length] == entry.name and bool(flags & _UTF8) == entry.is_utf8
-    return is_same and not _has_second_name(data[start + length : start + length + extra])
+    return is_same and not _says_more(data[start + length : start + length + extra])
 
 
-def _has_second_name(extra: bytes) -> bool:
+def _says_more(extra: bytes) -> bool:
+    """Whether there is anything about an entry that is not known to be harmless."""
     at = 0
     while at + _EXTRA.size <= len(extra):
         kind, size = _EXTRA.unpack_from(extra, at)
-        if kind == _SECOND_NAME:
+        if kind not in _HARMLESS_EXTRAS:
             return True
         at += _EXTRA.size + size
-    return False
+    return at != len(extra)

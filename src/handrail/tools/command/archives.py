@@ -21,7 +21,7 @@ _MOST_BYTES = 16_000_000
 _MOST_NAMES = 6_000
 _MOST_TOLD = 5
 # None of them takes the next word for its value, but for a last `d`: that is the folder.
-_PLAIN_FLAG = re.compile(r"-[abcCfjlLnopqtuvVxz]*d?")
+_PLAIN_FLAG = re.compile(r"-[abcCfjlLnopqtuvVz]*d?")
 _ONLY_SHOWS = frozenset("clptz")
 _HAS_PATTERN = re.compile(r"[*?\[]")
 _ENDINGS = (".zip", ".ZIP")
@@ -107,7 +107,8 @@ def _read_unzip(words: Sequence[str]) -> _Order | None:
         if not _is_flag(word):
             operands.append(word)
             continue
-        if not _PLAIN_FLAG.fullmatch(word) or ("x" in word and not operands):
+        # Behind the archive, any other word with a dash is the name of something in it.
+        if word not in ("-d", "-x") if operands else not _PLAIN_FLAG.fullmatch(word):
             return None
         letters |= {*word}
         if word.endswith("d"):

@@ -104,11 +104,15 @@ def _behind_writers(stages: Sequence[Stage]) -> Iterator[bool]:
 
 
 def _changeable(seen: Sequence["_Shown"]) -> Iterator[Finding]:
+    loose = [one for one in seen if one.is_loose]
     names = [
-        in_full(file.path) for one in seen if one.is_loose for file in one.files if _is_here(file)
+        in_full(file.path)
+        for one in loose
+        for file in (*one.files, *(one.step.named or ()))
+        if _is_here(file)
     ]
     if names:
-        reason = f"{names[0]} may be changed by the line itself before it is run"
+        reason = f"{names[0]} may be changed by the line itself before it is used"
         yield Finding("command.changed-beside", reason, RiskLevel.HIGH)
 
 
