@@ -33,10 +33,10 @@ from handrail.executors.git.trust import refuse_trust
 from handrail.executors.git.under_way import refuse_foreign_plans
 from handrail.executors.git.unruly import (
     Pairs,
-    refuse_told_pushes,
     refuse_groups,
     refuse_merge_options,
     refuse_old_remotes,
+    refuse_told_pushes,
     refuse_unruly,
 )
 
