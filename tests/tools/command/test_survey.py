@@ -230,6 +230,19 @@ async def test_a_named_file_that_the_other_end_of_a_pipe_may_change_raises_the_c
     assert (finding.rule, finding.risk) == ("command.changed-beside", RiskLevel.HIGH)
 
 
+async def test_so_does_a_folder_that_the_other_end_may_fill(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    writing = Stage(("cp", "-r", "a", "src"), Profile.WRITE)
+    told = Stage(("cp", "-r", "src", "b"), Profile.WRITE, Join.PIPE, named=(ScriptFile("src"),))
+    survey_ = await seen_in(tmp_path, writing, told)
+
+    [finding] = survey_.findings
+    assert (
+        finding.reason == "what it is told of may be changed by the line itself before it is used"
+    )
+    assert finding.risk is RiskLevel.HIGH
+
+
 @pytest.mark.parametrize("loads", [True, False])
 async def test_what_runs_code_is_said_to_load_more_than_is_bound(
     tmp_path: Path, loads: bool

@@ -111,8 +111,10 @@ def _changeable(seen: Sequence["_Shown"]) -> Iterator[Finding]:
         for file in (*one.files, *(one.step.named or ()))
         if _is_here(file)
     ]
-    if names:
-        reason = f"{names[0]} may be changed by the line itself before it is used"
+    if names or any(one.step.named is not None for one in loose):
+        # A folder is not looked into, and what is not there yet can still come.
+        what = names[0] if names else "what it is told of"
+        reason = f"{what} may be changed by the line itself before it is used"
         yield Finding("command.changed-beside", reason, RiskLevel.HIGH)
 
 
