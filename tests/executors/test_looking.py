@@ -10,7 +10,7 @@ import pytest
 from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError, StaleCommandError
 from handrail.core.sight import FileSort, Sight
-from handrail.core.stage import Join, ScriptFile, Stage
+from handrail.core.stage import Join, NamedFile, Stage
 from handrail.executors.command import CommandExecutor
 from handrail.executors.looking import CommandLooker
 from handrail.executors.programs import SEARCH_PATH, ProgramFinder
@@ -150,7 +150,7 @@ async def test_what_python_keeps_of_a_module_is_bound_by_what_it_holds(
 
 async def test_of_a_pattern_with_an_escape_nobody_says_that_it_is_bound(root: Path) -> None:
     looker = CommandLooker(str(root), ProgramFinder(str(root)), {})
-    stage = Stage(("true",), Profile.READ, scripts=(ScriptFile("a\\b/x.*.pyc", is_pattern=True),))
+    stage = Stage(("true",), Profile.READ, scripts=(NamedFile("a\\b/x.*.pyc", is_pattern=True),))
     assert looker.look([stage]).steps[0].files[0].sort is FileSort.UNREAD
 
 
@@ -329,7 +329,7 @@ async def test_a_makefile_that_has_changed_or_come_is_not_obeyed(
 
 def test_scripts_of_a_package_are_bound_by_what_lists_them(root: Path) -> None:
     stage = CommandValidator(str(root)).stage_of("npm", ["run", "build"])
-    assert stage.scripts == (ScriptFile("package.json"),)
+    assert stage.scripts == (NamedFile("package.json"),)
 
 
 async def test_another_environment_is_another_call(root: Path, system: Path) -> None:
@@ -353,7 +353,7 @@ async def test_looking_changes_nothing_and_says_the_same_again(
 
 def look(root: Path, *paths: str, most_bytes: int = 100) -> dict[str, FileSort]:
     looker = CommandLooker(str(root), ProgramFinder(str(root)), {}, most_bytes)
-    scripts = tuple(map(ScriptFile, paths))
+    scripts = tuple(map(NamedFile, paths))
     sight: Sight = looker.look([Stage(("true",), Profile.READ, Join.FIRST, scripts=scripts)])
     return {file.path: file.sort for file in sight.steps[0].files}
 
@@ -503,7 +503,7 @@ async def test_names_that_look_alike_are_bound_apart(executor: CommandExecutor, 
     names = ["a\t.py", "a\\x09.py"]
     for name in names:
         (root / name).write_text(f"print({name!r})\n")
-    scripts = tuple(map(ScriptFile, names))
+    scripts = tuple(map(NamedFile, names))
     stage = Stage(("python3", names[0]), Profile.WRITE, scripts=scripts)
 
     for name in names:

@@ -36,8 +36,8 @@ class Stream(StrEnum):
 
 
 # Tuples are made in a third of the time, and every judgement makes some.
-class ScriptFile(NamedTuple):
-    """A file, by its path from the workspace's root, whose content a program runs or obeys.
+class NamedFile(NamedTuple):
+    """A file that the words of a program lead to, by its path from the workspace's root.
 
     It may be a pattern that stands for several, or the program itself.
     """
@@ -65,8 +65,8 @@ class Stage(NamedTuple):
     stderr: Stream = Stream.ERR
     patterns: tuple[int, ...] = ()
     folder: str = "."
-    scripts: tuple[ScriptFile, ...] = ()
-    named: tuple[ScriptFile, ...] = ()
+    scripts: tuple[NamedFile, ...] = ()
+    named: tuple[NamedFile, ...] = ()
     loads: bool = False
     programs: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()

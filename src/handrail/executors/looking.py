@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from handrail.core.errors import CommandExecutionError, ToolError
 from handrail.core.sight import FileSort, SeenFile, SeenStep, Sight
-from handrail.core.stage import ScriptFile, Stage
+from handrail.core.stage import NamedFile, Stage
 from handrail.executors.beneath import PASSAGE, open_beneath
 from handrail.executors.expanding import names_of_each
 from handrail.executors.folders import files_within
@@ -114,7 +114,7 @@ class _Look:
                 continue
             said = first_line(line)
             files = [self._named_there(word, folder) for word in said.words]
-            yield from (self._script(ScriptFile(path), folder) for path in filter(None, files))
+            yield from (self._script(NamedFile(path), folder) for path in filter(None, files))
             todo += [os.path.join(self._root, path) for path in filter(None, files)]
             interpreter = self._named(said.interpreter, folder)
             if not self._is_clear(said, interpreter):
@@ -169,7 +169,7 @@ class _Look:
         # The end of a line is no part of one, unless nobody has seen where it ends.
         return os.fsdecode(line if end or len(head) < _MOST_CHARS_OF_SHEBANG else line + b"\n")
 
-    def _script(self, script: ScriptFile, folder: str) -> SeenFile:
+    def _script(self, script: NamedFile, folder: str) -> SeenFile:
         if script.is_program:
             path = os.path.join(self._root, script.path)
             if self._from_root(os.path.realpath(path)) is None:
@@ -180,7 +180,7 @@ class _Look:
             return found if found.sort is not FileSort.FOLDER else self._within(found)
         return self._fitting(script.path, os.path.normpath(folder))
 
-    def _named_file(self, named: ScriptFile, folder: str) -> SeenFile:
+    def _named_file(self, named: NamedFile, folder: str) -> SeenFile:
         """One that the words name; of a folder nobody knows which files are meant."""
         if named.is_pattern:
             return self._fitting(named.path, os.path.normpath(folder))

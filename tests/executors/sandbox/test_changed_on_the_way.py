@@ -6,14 +6,14 @@ import pytest
 
 from handrail.core.box import Profile
 from handrail.core.hands import CommandOutcome, Ending
-from handrail.core.stage import Join, ScriptFile, Stage
+from handrail.core.stage import Join, NamedFile, Stage
 from handrail.executors.command import CommandExecutor
 
 WRITE = Profile.WRITE
 
 
 def runs(name: str, join: Join = Join.AND) -> Stage:
-    return Stage(("sh", name), WRITE, join, scripts=(ScriptFile(name),))
+    return Stage(("sh", name), WRITE, join, scripts=(NamedFile(name),))
 
 
 async def seen_and_run(executor: CommandExecutor, *stages: Stage) -> CommandOutcome:
@@ -57,7 +57,7 @@ async def test_a_program_that_was_exchanged_is_not_run(
     for name in ("good.sh", "evil.txt"):
         (scripts / name).write_text(f"#!/bin/sh\necho {name}\n")
         (scripts / name).chmod(0o755)
-    program = Stage(("./good.sh",), WRITE, Join.AND, scripts=(ScriptFile("good.sh", False, True),))
+    program = Stage(("./good.sh",), WRITE, Join.AND, scripts=(NamedFile("good.sh", False, True),))
     outcome = await seen_and_run(executor, Stage(("cp", "evil.txt", "good.sh"), WRITE), program)
 
     assert outcome.ending is Ending.STOPPED

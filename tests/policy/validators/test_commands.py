@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from handrail.core.box import Profile
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel, worst
-from handrail.core.stage import ScriptFile
+from handrail.core.stage import NamedFile
 from handrail.core.verdict import Plan, Ruling
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.security import Scene
@@ -503,7 +503,7 @@ def test_every_path_among_the_words_of_what_does_more_than_look_is_named(
     command, *args = line.split()
     named = CommandValidator("/home/ada/project").stage_of(command, args).named
 
-    assert ScriptFile(path) in named
+    assert NamedFile(path) in named
 
 
 def test_what_only_looks_names_nothing() -> None:
@@ -513,4 +513,4 @@ def test_what_only_looks_names_nothing() -> None:
 def test_a_pattern_is_named_as_such() -> None:
     stage = CommandValidator("/home/ada/project").stage_of("cp", ["a*", "out"], {"a*"})
 
-    assert ScriptFile("a*", is_pattern=True) in stage.named
+    assert NamedFile("a*", is_pattern=True) in stage.named

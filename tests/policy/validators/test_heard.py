@@ -3,7 +3,7 @@
 import pytest
 
 from handrail.core.risk import RiskLevel, worst
-from handrail.core.stage import ScriptFile
+from handrail.core.stage import NamedFile
 from handrail.policy.validators.scripts import ScriptValidator
 
 LINES = ScriptValidator("/workspace")
@@ -35,7 +35,7 @@ def test_all_of_the_pipe_counts_and_nothing_in_front_of_it() -> None:
 
 def test_a_folder_and_a_pattern_are_part_of_it() -> None:
     *_, stage = LINES.stages_of("cd web && cat *.py /workspace/z.py | python3 -")
-    assert {*stage.scripts} == {ScriptFile("web/*.py", is_pattern=True), ScriptFile("z.py")}
+    assert {*stage.scripts} == {NamedFile("web/*.py", is_pattern=True), NamedFile("z.py")}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from handrail.core.box import Profile
 from handrail.core.risk import Finding, RiskLevel, worst
-from handrail.core.stage import Join, ScriptFile, Stage, Stream
+from handrail.core.stage import Join, NamedFile, Stage, Stream
 from handrail.policy.shell.doubts import MAX_BYTES, MAX_STEPS
 from handrail.policy.validators.commands import MAX_ARG_BYTES
 from handrail.policy.validators.scripts import ScriptValidator
@@ -92,7 +92,7 @@ def test_stages_are_the_programs_with_joins_streams_and_boxes_of_their_own() -> 
             NET,
             Join.AND,
             stderr=Stream.OUT,
-            named=tuple(map(ScriptFile, install[1:])),
+            named=tuple(map(NamedFile, install[1:])),
             loads=True,
             networks=("npm",),
         ),

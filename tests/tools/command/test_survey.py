@@ -10,7 +10,7 @@ from handrail.core.box import Profile, Room
 from handrail.core.hands import Hands
 from handrail.core.risk import RiskLevel
 from handrail.core.sight import NAMED_FILES
-from handrail.core.stage import Join, ScriptFile, Stage
+from handrail.core.stage import Join, NamedFile, Stage
 from handrail.core.survey import Survey
 from handrail.executors.command import CommandExecutor
 from handrail.policy.redaction import MASK, mask_shown
@@ -154,7 +154,7 @@ def seen_in(root: Path, *stages: Stage) -> Awaitable[Survey]:
     return survey_stages(hands, stages)
 
 
-SCRIPT = (ScriptFile("mod.py"),)
+SCRIPT = (NamedFile("mod.py"),)
 
 
 async def test_a_file_that_the_other_end_of_a_pipe_may_change_is_not_called_bound(
@@ -174,7 +174,7 @@ async def test_a_file_that_the_other_end_of_a_pipe_may_change_is_not_called_boun
 async def test_of_names_under_which_nothing_is_one_is_told_and_the_others_counted(
     tmp_path: Path, count: int, others: str
 ) -> None:
-    names = (ScriptFile("app.py"), ScriptFile("app.pyc"), ScriptFile("app.*.so", is_pattern=True))
+    names = (NamedFile("app.py"), NamedFile("app.pyc"), NamedFile("app.*.so", is_pattern=True))
     running = Stage(("python3", "-m", "app"), Profile.WRITE, scripts=names[:count])
     survey_ = await seen_in(tmp_path, running)
 
@@ -194,7 +194,7 @@ async def test_a_file_beside_which_only_is_looked_is_bound(tmp_path: Path) -> No
     assert survey_.findings == ()
 
 
-NAMED = tuple(map(ScriptFile, ("mod.py", "src", "absent.py")))
+NAMED = tuple(map(NamedFile, ("mod.py", "src", "absent.py")))
 
 
 async def test_every_file_that_the_words_name_is_bound(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ async def test_a_named_file_that_the_other_end_of_a_pipe_may_change_raises_the_c
 async def test_so_does_a_folder_that_the_other_end_may_fill(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     writing = Stage(("cp", "-r", "a", "src"), Profile.WRITE)
-    told = Stage(("cp", "-r", "src", "b"), Profile.WRITE, Join.PIPE, named=(ScriptFile("src"),))
+    told = Stage(("cp", "-r", "src", "b"), Profile.WRITE, Join.PIPE, named=(NamedFile("src"),))
     survey_ = await seen_in(tmp_path, writing, told)
 
     [finding] = survey_.findings

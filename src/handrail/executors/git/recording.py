@@ -1,16 +1,15 @@
 """What a commit would record, and a push could send, as the repository stands: no word says it."""
 
 import hashlib
-from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
-from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.sight import SeenRecord
 from handrail.core.stage import Stage
 from handrail.core.visible import cut, visible
+from handrail.executors.git.asking import Look, ask_git
 from handrail.executors.git.flags import Flags
-from handrail.executors.git.line import GIT, action_in, words_of_git
+from handrail.executors.git.line import action_in, words_of_git
 
 _MOST_NAMES = 12
 _MOST_CHARS = 120
@@ -34,9 +33,7 @@ _OF_THE_TREE = frozenset({"-a", "--all", "-i", "--include", "-o", "--only"})
 
 
 class Recorder:
-    """`look` runs a command in the box in which nothing can be changed."""
-
-    def __init__(self, look: Callable[[Stage], Awaitable[CommandOutcome]]):
+    def __init__(self, look: Look):
         self._look = look
 
     async def find(self, stage: Stage) -> SeenRecord | None:
@@ -61,10 +58,9 @@ class Recorder:
             changed = await self._ask(["diff", "--name-status", "-z", *_PLAIN], folder)
             marks.append(await self._ask(["diff", "--binary", *_PLAIN], folder))
             told += f"; and changes that are not: {_names(changed)}"
-        # There need not be a commit yet.
-        marks.append(
-            await self._ask(["rev-parse", "-q", "--verify", "HEAD"], folder, or_nothing=True)
-        )
+        with suppress(CommandExecutionError):
+            # There need not be a commit yet.
+            marks.append(await self._ask(["rev-parse", "-q", "--verify", "HEAD"], folder))
         return SeenRecord("what is staged", told, _mark(marks))
 
     async def _branches(self, folder: str) -> SeenRecord:
@@ -76,14 +72,8 @@ class Recorder:
         told = f"branches and tags as they are; {where} {_word(head)}"
         return SeenRecord("the branches and tags", told, _mark([refs, branch]))
 
-    async def _ask(self, words: list[str], folder: str, *, or_nothing: bool = False) -> bytes:
-        stage = Stage((GIT, *words), Profile.READ, folder=folder, programs=(GIT,))
-        outcome = await self._look(stage)
-        if outcome.ending is Ending.EXITED and not outcome.exit_code and not outcome.stdout_lost:
-            return outcome.stdout
-        if or_nothing:
-            return b""
-        raise CommandExecutionError(_word(outcome.stderr) or "it is too much")
+    async def _ask(self, words: list[str], folder: str) -> bytes:
+        return await ask_git(self._look, words, folder)
 
 
 def _takes_the_tree(words: list[str]) -> bool:

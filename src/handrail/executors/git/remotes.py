@@ -5,14 +5,13 @@ To ask it runs nothing and reaches nobody. Where more than one address could be 
 
 import re
 import secrets
-from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.core.visible import visible
+from handrail.executors.git.asking import Look, ask_git
 from handrail.executors.git.credentials import Remote
 from handrail.executors.git.flags import FLAGS, LEADING, Read
 from handrail.executors.git.line import GIT, action_in, may_change_its_own, runs_git, words_of_git
@@ -68,9 +67,7 @@ def only_hosts(shown: str) -> tuple[str, ...] | None:
 
 
 class RemoteFinder:
-    """`look` runs a command in the box in which nothing can be changed."""
-
-    def __init__(self, look: Callable[[Stage], Awaitable[CommandOutcome]]):
+    def __init__(self, look: Look):
         self._look = look
 
     async def find(self, stage: Stage) -> Destination:
@@ -158,11 +155,11 @@ class RemoteFinder:
         return _DEFAULT
 
     async def _ask(self, words: list[str], folder: str) -> list[str]:
-        stage = Stage((GIT, *words), Profile.READ, folder=folder, programs=(GIT,))
-        outcome = await self._look(stage)
-        if outcome.ending is not Ending.EXITED or outcome.exit_code or outcome.stdout_lost:
-            raise _unclear(outcome.stderr.decode(errors="replace").strip()[:200] or "git fails")
-        return outcome.stdout.decode(errors="surrogateescape").splitlines()
+        try:
+            said = await ask_git(self._look, words, folder)
+        except CommandExecutionError as error:
+            raise _unclear(error.message) from error
+        return said.decode(errors="surrogateescape").splitlines()
 
 
 def reaches_remote(stage: Stage) -> bool:

@@ -15,13 +15,13 @@ from handrail.core.box import Profile
 from handrail.core.grant import CallClass
 from handrail.core.risk import Finding, RiskLevel, forbidden, worst
 from handrail.core.sight import NAMED_FILES, fact_of, run_by_fact_of
-from handrail.core.stage import ScriptFile, Stage
+from handrail.core.stage import NamedFile, Stage
 from handrail.policy.rulebook.command_line import read_line
 from handrail.policy.rulebook.modules import is_of_several
 from handrail.policy.rulebook.reading import FileWord, Reading, in_full, shown
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.rulebook.writes import judge_write
-from handrail.policy.validators.paths import PathValidator
+from handrail.policy.validators.paths import PathValidator, plain
 
 MAX_ARGS = 1_000
 MAX_ARG_BYTES = 100_000
@@ -65,7 +65,7 @@ class CommandValidator:
         """
         reading = read_line(self.rules.command_list, [command, *args])
         scripts = [
-            ScriptFile(path, is_pattern=is_pattern, is_program=_is_own(word, reading.programs))
+            NamedFile(path, is_pattern=is_pattern, is_program=_is_own(word, reading.programs))
             for word in reading.scripts
             if not _is_within(word, patterns) and (path := self._plain_path(word)) is not None
             for is_pattern in [_is_pattern(word, patterns)]
@@ -132,15 +132,15 @@ class CommandValidator:
 
     def _named_in(
         self, reading: Reading, scripts: Collection[str], patterns: Collection[str]
-    ) -> tuple[ScriptFile, ...]:
+    ) -> tuple[NamedFile, ...]:
         """All other paths among the words of what does more than look, known as such or not."""
         if reading.profile is Profile.READ:
             return ()
-        found: dict[ScriptFile, None] = {}
+        found: dict[NamedFile, None] = {}
         for word in reading.argv[1:]:
             for path in filter(None, map(self._plain_path, _paths_in(word))):
                 if path not in scripts:
-                    found[ScriptFile(path, is_pattern=word in patterns)] = None
+                    found[NamedFile(path, is_pattern=word in patterns)] = None
         return tuple(found)
 
     def programs_of(self, command: str, args: Sequence[str] = ()) -> list[str]:
@@ -208,7 +208,7 @@ class CommandValidator:
         path = self._from_root(self._in_folder(word))
         if path is None or path.startswith("~"):
             return None
-        return "/".join(part for part in path.split("/") if part not in ("", ".")) or "."
+        return plain(path)
 
     def _judge(self, reading: Reading) -> list[Finding]:
         findings = [*reading.findings]
@@ -265,7 +265,7 @@ def _is_own(word: str, programs: Collection[str]) -> bool:
     return "/" in word and word in programs
 
 
-def _facts_of(script: ScriptFile) -> Iterator[str]:
+def _facts_of(script: NamedFile) -> Iterator[str]:
     yield fact_of(script.path)
     if script.is_program:
         yield run_by_fact_of(script.path)

@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from handrail.core.stage import ScriptFile
+from handrail.core.stage import NamedFile
 from handrail.policy.shell.sight import Seen
 from handrail.policy.validators.commands import CommandValidator
+from handrail.policy.validators.paths import plain
 
 
 def files_read_by(
@@ -12,23 +13,19 @@ def files_read_by(
     command: str,
     args: Sequence[str],
     patterns: Collection[str] = (),
-) -> Iterator[ScriptFile]:
+) -> Iterator[NamedFile]:
     """What a command may open, as code that somebody else would run; many are no files at all."""
     folder = "" if validator.folder == "." else f"{validator.folder}/"
-    several = {_plain(f"{folder}{pattern}") for pattern in patterns}
+    several = {plain(f"{folder}{pattern}") for pattern in patterns}
     for path, _ in validator.files_of(command, args):
-        name = _plain(path)
+        name = plain(path)
         if name != "-" and not name.startswith("~"):
-            yield ScriptFile(name, is_pattern=name in several)
+            yield NamedFile(name, is_pattern=name in several)
 
 
-def files_read_in(validator: CommandValidator, seen: Seen) -> Iterator[ScriptFile]:
+def files_read_in(validator: CommandValidator, seen: Seen) -> Iterator[NamedFile]:
     """What redirections of a line of bash read from, as far as that can be told."""
     for target, is_written in seen.targets:
         path = None if is_written else validator.path_of(target)
         if path is not None:
-            yield ScriptFile(_plain(path))
-
-
-def _plain(path: str) -> str:
-    return "/".join(part for part in path.split("/") if part not in ("", ".")) or "."
+            yield NamedFile(plain(path))

@@ -80,6 +80,11 @@ class PathValidator:
         return []
 
 
+def plain(path: str) -> str:
+    """A path without what leads nowhere: empty parts and dots."""
+    return "/".join(part for part in path.split("/") if part not in ("", ".")) or "."
+
+
 def _can_be_a_name(path: str) -> bool:
     """Names that are not UTF-8 come as single surrogates; other surrogates name nothing."""
     try:

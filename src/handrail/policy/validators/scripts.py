@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from handrail.core.grant import CallClass
 from handrail.core.risk import Finding, RiskLevel, forbidden, worst
-from handrail.core.stage import Join, ScriptFile, Stage
+from handrail.core.stage import Join, NamedFile, Stage
 from handrail.policy.rulebook.hidden_names import could_stand_for, guarded_names
 from handrail.policy.rulebook.reading import shown
 from handrail.policy.rulebook.rules import Rules, default_rules
@@ -261,7 +261,7 @@ class ScriptValidator:
             scripts=tuple(dict.fromkeys((*stage.scripts, *self._heard(placed, before)))),
         )
 
-    def _heard(self, placed: _Placed, before: Sequence[_Placed]) -> Iterator[ScriptFile]:
+    def _heard(self, placed: _Placed, before: Sequence[_Placed]) -> Iterator[NamedFile]:
         """Files that come through the pipe as code, if this is one that runs what does."""
         if not self._in(placed.folder).listens(*placed.step.argv):
             return

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from handrail.core.box import Profile
 from handrail.core.risk import Finding, RiskLevel
-from handrail.core.stage import ScriptFile, Stage
+from handrail.core.stage import NamedFile, Stage
 from handrail.policy.rulebook.spelling import SHELL_WORDS
 from handrail.policy.shell.script import NotPlain
 from handrail.policy.shell.sight import look_through
@@ -50,7 +50,7 @@ def refusals(validator: CommandValidator, command: str, args: Sequence[str]) -> 
 def unread_stage(validator: CommandValidator, text: str) -> Stage:
     """What runs as bash, bound to the scripts that can be seen in it."""
     seen = look_through(text)
-    files: list[ScriptFile] = []
+    files: list[NamedFile] = []
     for command, *args in seen.commands:
         if command in _READING_IN and args:
             # What a shell reads in is run as any script is.
