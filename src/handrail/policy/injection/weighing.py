@@ -109,7 +109,7 @@ class Weights:
         """The passages that weigh at least so much without what stands around them."""
         bias = self.signs.get("bias", 0)
         for first, beginning in enumerate(weighed):
-            if beginning.weight + beginning.single < 0:
+            if beginning.weight + beginning.single < 0 and not beginning.claimed:
                 # Without this sentence the passage weighs more.
                 continue
             lead = bias
