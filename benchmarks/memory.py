@@ -16,8 +16,9 @@ from handrail.core.change import Add, Change, KeepMemory
 from handrail.core.ids import ProjectId, UserId, mint
 from handrail.core.memory import Memory, Vector
 from handrail.core.project import Autonomy, Project, User
-from handrail.knowledge.embedding import Embedder, Weights, find_weights
+from handrail.knowledge.embedding import Embedder
 from handrail.knowledge.memory import MemoryKeeper, Owner, PersonalMemories
+from handrail.knowledge.minilm import Weights, find_weights
 from handrail.store.sqlite import SqliteStore
 
 # Ten thousand may cost twice what a hundred do, and one embedding of the question more.

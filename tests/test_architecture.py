@@ -47,9 +47,10 @@ LAZY = {
     ("agent/providers/anthropic.py", "anthropic"),
     ("agent/providers/openai.py", "openai"),
     ("knowledge/embedding.py", "numpy"),
-    ("knowledge/embedding.py", "safetensors"),
-    ("knowledge/embedding.py", "threadpoolctl"),
-    ("knowledge/embedding.py", "tokenizers"),
+    ("knowledge/minilm.py", "numpy"),
+    ("knowledge/minilm.py", "safetensors"),
+    ("knowledge/minilm.py", "threadpoolctl"),
+    ("knowledge/minilm.py", "tokenizers"),
 }
 
 MOST_LINES_PER_FILE = 350

@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from handrail.knowledge.embedding import Weights, find_weights
 from handrail.knowledge.memory import MemoryKeeper, Owner, PersonalMemories
+from handrail.knowledge.minilm import Weights, find_weights
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.conftest import Household, settle_in

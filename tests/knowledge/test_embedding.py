@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from handrail.knowledge import embedding
-from handrail.knowledge.embedding import Embedder, VectorTable, Weights, find_weights
+from handrail.knowledge import minilm
+from handrail.knowledge.embedding import Embedder, VectorTable
+from handrail.knowledge.minilm import Weights, find_weights
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def test_a_folder_without_the_model_says_what_is_missing(tmp_path: Path) -> None
 
 
 def test_packages_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "find_spec", lambda name: None)
+    monkeypatch.setattr(minilm, "find_spec", lambda name: None)
 
     assert find_weights() == Weights(
         None,

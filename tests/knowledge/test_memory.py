@@ -8,8 +8,8 @@ import pytest
 from handrail.core.errors import BadInput
 from handrail.core.memory import MOST_CONTENT_CHARS, MOST_KEY_CHARS, Mark
 from handrail.knowledge import memory
-from handrail.knowledge.embedding import Weights
 from handrail.knowledge.memory import MemoryKeeper
+from handrail.knowledge.minilm import Weights
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.conftest import Household

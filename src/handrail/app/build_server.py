@@ -18,8 +18,8 @@ from handrail.app.storage import open_checkpoints, open_store
 from handrail.bus.local import LocalBus
 from handrail.core.ports import Bus, Clock, Store
 from handrail.executors.web.guarded import GuardedWeb
-from handrail.knowledge.embedding import find_weights
 from handrail.knowledge.memory import MemoryKeeper
+from handrail.knowledge.minilm import find_weights
 from handrail.knowledge.skills import SkillShelf
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Assessor

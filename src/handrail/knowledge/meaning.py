@@ -11,7 +11,8 @@ import structlog
 
 from handrail.core.ids import UserId
 from handrail.core.memory import Mark, Vector, VectorRow
-from handrail.knowledge.embedding import Embedder, VectorTable, Weights
+from handrail.knowledge.embedding import Embedder, VectorTable
+from handrail.knowledge.minilm import Weights
 
 log = structlog.get_logger(__name__)
 

@@ -16,8 +16,8 @@ from handrail.core.memory import (
     fault_in_key,
 )
 from handrail.core.ports import Clock, Store
-from handrail.knowledge.embedding import Weights
 from handrail.knowledge.meaning import Known, Meaning
+from handrail.knowledge.minilm import Weights
 from handrail.knowledge.words import content_words, names_in
 
 _MOST_QUERY_CHARS = 4_000
