@@ -48,6 +48,8 @@ LAZY = {
     ("agent/providers/openai.py", "openai"),
     ("knowledge/embedding.py", "numpy"),
     ("knowledge/minilm.py", "numpy"),
+    ("knowledge/orders.py", "numpy"),
+    ("knowledge/orders.py", "safetensors"),
     ("knowledge/minilm.py", "safetensors"),
     ("knowledge/minilm.py", "threadpoolctl"),
     ("knowledge/minilm.py", "tokenizers"),

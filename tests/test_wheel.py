@@ -52,6 +52,7 @@ def test_a_wheel_carries_code_rules_and_console_and_nothing_else(wheel: Path) ->
     names = zipfile.ZipFile(wheel).namelist()
     assert "handrail/server/console/built/index.html" in names
     assert "handrail/py.typed" in names
+    assert "handrail/knowledge/learned/orders.safetensors" in names
     assert any(re.fullmatch(r"handrail/policy/rulebook/defaults/.*\.toml", name) for name in names)
     assert {name.split("/")[0].split("-")[0] for name in names} == {"handrail"}
     assert not [name for name in names if "node_modules" in name or name.endswith(".tsx")]

@@ -4,8 +4,10 @@ import sysconfig
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
+from handrail.policy.injection.broken import mended_pieces
 from handrail.policy.injection.claims import COMMAND, SHOWN_COMMAND, UNSEEN_CLAIM, Claims
 from handrail.policy.injection.concepts import shipped_concepts
 from handrail.policy.injection.encoded import decoded_pieces
@@ -143,7 +145,8 @@ def bags_of(text: str, depth: int = _DEPTH, *, encoded: bool = False) -> Iterato
     around = Surroundings(folded, encoded=encoded)
     yield from _passages(sentences_of(folded.text, 0, len(folded.text), _LEXICON), around)
     if depth:
-        for piece in decoded_pieces(text, folded, set(folded.words.split())):
+        decoded = decoded_pieces(text, folded, set(folded.words.split()))
+        for piece in chain(decoded, mended_pieces(folded)):
             yield from bags_of(piece.text, depth - 1, encoded=True)
 
 
@@ -226,6 +229,11 @@ def _from_files(writer: str, paths: Iterable[Path], counts: float = 1.0) -> Iter
 
 
 def library_lessons() -> Iterator[Lesson]:
+    for text in library_texts():
+        yield Lesson("library", attacks=False, passages=list(bags_of(text)))
+
+
+def library_texts() -> Iterator[str]:
     """Pieces of installed sources, licences and documents: nobody is attacked there."""
     library = Path(sysconfig.get_path("stdlib"))
     ours = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -234,8 +242,7 @@ def library_lessons() -> Iterator[Lesson]:
     sources = packages.rglob("*.py")
     prose = (path for kind in _PROSE for path in packages.rglob(kind))
     for path in [*ours, *_some(standard), *_some(sources), *_some(prose)]:
-        text = path.read_text(encoding="utf-8", errors="replace")
-        yield Lesson("library", attacks=False, passages=list(bags_of(_middle(text))))
+        yield _middle(path.read_text(encoding="utf-8", errors="replace"))
 
 
 def _some(paths: Iterable[Path]) -> list[Path]:

@@ -20,6 +20,7 @@ from handrail.core.ports import Bus, Clock, Store
 from handrail.executors.web.guarded import GuardedWeb
 from handrail.knowledge.memory import MemoryKeeper
 from handrail.knowledge.minilm import find_weights
+from handrail.knowledge.orders import OrderReader
 from handrail.knowledge.skills import SkillShelf
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Assessor
@@ -37,7 +38,7 @@ from handrail.plane.sealing import Sealer
 from handrail.plane.seats import Seats
 from handrail.plane.stopping import Stopper
 from handrail.plane.survey import Surveyor
-from handrail.plane.suspicion import get_ready
+from handrail.plane.suspicion import Suspicion, get_ready
 from handrail.plane.sweeper import Chore, Sweeper
 from handrail.plane.taint import Taints
 from handrail.plane.tally import Tally
@@ -65,7 +66,8 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
         asyncio.get_running_loop().run_in_executor(None, get_ready)
         toolbox = load_toolbox()
         toolbox.warn("server")
-        memories = MemoryKeeper(store, clock, find_weights(settings.memory_weights))
+        weights = find_weights(settings.memory_weights)
+        memories = MemoryKeeper(store, clock, weights)
         stack.callback(memories.close)
         affairs = Affairs(store, clock, home, config)
         services = build_services(
@@ -80,6 +82,7 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
             memories=memories,
             skills=SkillShelf(home.skills),
             affairs=affairs,
+            suspicion=Suspicion(OrderReader(weights.folder) if weights.folder else None),
         )
         yield replace(services, runs=hire_agent(services, affairs))
 
@@ -97,12 +100,12 @@ def build_services(
     memories: MemoryKeeper | None = None,
     skills: SkillShelf | None = None,
     affairs: Affairs | None = None,
+    suspicion: Suspicion | None = None,
 ) -> Services:
     """The plane over a store, a bell and a clock; with the shipped tools, if it gets no others.
 
     `tally` counts what the store takes; `chores` are done once a second with the plane's own;
-    `hands_for` says what a tool that lives on the server may touch there: if nothing else is said,
-    the memories and skills of whoever asks, the web, and Handrail's own affairs.
+    `hands_for` says what a tool on the server may touch there, if not what is usual.
     """
     affairs, blobs = affairs or Affairs(store, clock), BlobKeeper(store, clock)
     memories, skills = memories or MemoryKeeper(store, clock), skills or SkillShelf()
@@ -116,7 +119,7 @@ def build_services(
     approvals = ApprovalManager(store, room, clock, dispatcher, grants, approval_timeout_seconds)
     surveyor = Surveyor(store, clock, assessor, approvals)
     executor = ToolExecutor(registry, assessor, store, room, clock, dispatcher, approvals, blobs)
-    receiver = Receiver(store, clock, blobs)
+    receiver = Receiver(store, clock, blobs, suspicion)
     inside = Inside(store, bus, clock, registry, assessor, receiver, hands_for)
     services = Services(
         store=store,

@@ -55,11 +55,13 @@ class Report:
 
 
 class Receiver:
-    def __init__(self, store: Store, clock: Clock, blobs: BlobKeeper):
+    def __init__(
+        self, store: Store, clock: Clock, blobs: BlobKeeper, suspicion: Suspicion | None = None
+    ):
         self._store = store
         self._clock = clock
         self._blobs = blobs
-        self._suspicion = Suspicion()
+        self._suspicion = suspicion or Suspicion()
 
     async def accept(
         self, report: Report, client: Principal, project_id: ProjectId

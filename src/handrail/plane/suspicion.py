@@ -19,6 +19,7 @@ from handrail.policy.injection.checked import (
 )
 from handrail.policy.injection.report import InjectionReport
 from handrail.policy.injection.scan import scan
+from handrail.policy.injection.second_look import Reader, look_again
 from handrail.policy.redaction import mask_text
 from handrail.policy.shown import shown_to_model
 
@@ -53,12 +54,17 @@ def get_ready() -> None:
 
 
 class Suspicion:
-    """Agents read the same again and again, so what was harmless is remembered for a while."""
+    """Agents read the same again and again, so what was harmless is remembered for a while.
 
-    def __init__(self) -> None:
+    A `reader`, if there is one, decides with the scan about what is doubtful.
+    """
+
+    def __init__(self, reader: Reader | None = None) -> None:
+        self._reader = reader
         self._harmless: Few[str, bool] = Few()
         # Of their own: a text that is made to take long holds up no other work.
         self._threads = ThreadPoolExecutor(_THREADS, "scan")
+        self._reading = ThreadPoolExecutor(1, "read")
 
     async def about(
         self, execution: ToolExecution, result: JsonObject | None, error: str | None
@@ -85,14 +91,31 @@ class Suspicion:
 
     async def _scan(self, text: str, source: str) -> InjectionReport | None:
         """What was found; None where it took too long to find out."""
-        if len(text) <= _MOST_ON_THE_LOOP:
-            return scan(text, source=source)
         look = partial(scan, text, source=source)
+        if len(text) <= _MOST_ON_THE_LOOP:
+            return await self._read(look())
+        loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(MOST_SECONDS):
-                return await asyncio.get_running_loop().run_in_executor(self._threads, look)
+                report = await loop.run_in_executor(self._threads, look)
         except TimeoutError:
             return None
+        return await self._read(report)
+
+    async def _read(self, report: InjectionReport) -> InjectionReport:
+        """What is left of it when the reader has read its doubts.
+
+        Where that fails, or too many wait for it, nothing is lost: the scan has judged.
+        """
+        if self._reader is None or not report.doubts:
+            return report
+        read = partial(look_again, report, self._reader)
+        try:
+            async with asyncio.timeout(MOST_SECONDS):
+                return await asyncio.get_running_loop().run_in_executor(self._reading, read)
+        except Exception as error:
+            log.warning("suspicion.not_read", error=repr(error))
+            return report
 
 
 def scanned_text(result: JsonObject | None, error: str | None) -> str:

@@ -1,13 +1,14 @@
 """What doctor says of the person's settings, and of the model that would be asked."""
 
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from handrail.app.config import Config
 from handrail.app.doctor.finding import Health, Patient
-from handrail.app.doctor.model import check_config, check_model, check_policy
+from handrail.app.doctor.model import check_config, check_model, check_policy, check_reader
 from handrail.app.home import Home
 from handrail.app.provider_keys import ProviderKeys
 from handrail.app.settings import Settings
@@ -31,6 +32,19 @@ def test_settings_are_fine_broken_or_mistyped(patient: Patient) -> None:
     broken = check_config(patient)
     assert (broken.health, "at line 2" in broken.words) == (Health.BROKEN, True)
     assert check_model(patient).health is Health.NOTE
+
+
+def test_it_is_told_whether_anybody_reads_what_is_doubtful(
+    patient: Patient, tmp_path: Path
+) -> None:
+    without = replace(patient, settings=replace(patient.settings, memory_weights=tmp_path))
+    found = check_reader(without)
+    assert (found.health, "by their words alone" in found.words) == (Health.NOTE, True)
+    assert found.remedy
+
+    for name in ("model.safetensors", "tokenizer.json"):
+        (tmp_path / name).touch()
+    assert check_reader(without).health is Health.FINE
 
 
 @pytest.mark.parametrize("whose", ["home/policy.toml", ".handrail/policy.toml"])

@@ -3,6 +3,8 @@
 Of those it learned from it must know most. What that is worth for others is told by those that were
 written blind, by somebody who knew neither rules nor lessons: nothing is ever learned from them.
 `python -m scripts.injection.learn --figures` holds out one writer of the lessons at a time.
+
+Each is measured twice: by the sum of words alone, and with the reader who is asked about doubts.
 """
 
 import sysconfig
@@ -15,10 +17,17 @@ from typing import Any
 import pytest
 
 from handrail import scan
+from handrail.knowledge.minilm import find_weights
+from handrail.knowledge.orders import OrderReader
+from handrail.policy.injection.second_look import look_again
 
 ROOT = Path(__file__).parents[3]
 CORPUS = ROOT / "tests" / "corpus" / "injection"
 LEARNED = ("tuned", "lessons")
+# From these only the reader has learned.
+READ = "readings"
+# By these it was chosen where suspicion begins with a reader.
+HELD_OUT = "held_out"
 BLIND = "blind"
 
 STRENGTHS = {"attack": {"explicit", "quiet"}, "ordinary": {None}}
@@ -28,6 +37,7 @@ FEWEST_ORDINARY = 500
 # What it reaches there, less a little: a fall is a mistake.
 LEAST_CAUGHT = 0.85
 LEAST_CAUGHT_BLIND = 0.8
+LEAST_CAUGHT_BY_BOTH = 0.95
 MOST_ALARMS = 0.01
 
 Row = dict[str, Any]
@@ -74,7 +84,20 @@ def suspicious(text: str) -> bool:
     return scan(text, source="corpus").suspicious
 
 
-@pytest.mark.parametrize("part", [*LEARNED, BLIND])
+@pytest.fixture(scope="module")
+def reader() -> OrderReader:
+    weights = find_weights()
+    if weights.folder is None:
+        pytest.skip(weights.why_not)
+    return OrderReader(weights.folder)
+
+
+def caught_by_both(texts: list[str], reader: OrderReader) -> int:
+    reports = (scan(text, source="corpus") for text in texts)
+    return sum(look_again(report, reader).suspicious for report in reports)
+
+
+@pytest.mark.parametrize("part", [*LEARNED, READ, HELD_OUT, BLIND])
 def test_a_part_is_large_enough_and_says_what_each_text_is(part: str) -> None:
     for row in rows(part):
         assert row.get("strength") in STRENGTHS[row["kind"]]
@@ -104,6 +127,28 @@ def test_most_attempts_that_were_written_blind_are_caught() -> None:
     assert caught >= LEAST_CAUGHT_BLIND * len(overrides)
 
 
+@pytest.mark.behaviour("distrust.override")
+def test_nearly_all_attempts_that_were_written_blind_are_caught_with_a_reader(
+    reader: OrderReader,
+) -> None:
+    overrides = texts(BLIND, "attack", "explicit")
+    orders = texts(BLIND, "attack", "explicit", override=False)
+    caught = caught_by_both(overrides, reader)
+    print(told(f"{BLIND}, read", "attempts to override", caught, len(overrides)))
+    known = caught_by_both(orders, reader)
+    print(told(f"{BLIND}, read", "plain orders", known, len(orders)))
+    assert caught >= LEAST_CAUGHT_BY_BOTH * len(overrides)
+
+
+@pytest.mark.behaviour("distrust.ordinary")
+@pytest.mark.parametrize("part", ["tuned", HELD_OUT, BLIND])
+def test_ordinary_texts_pass_with_a_reader(part: str, reader: OrderReader) -> None:
+    ordinary = ordinary_texts(part)
+    alarms = caught_by_both(ordinary, reader)
+    print(told(f"{part}, read", "ordinary texts", alarms, len(ordinary)))
+    assert alarms <= MOST_ALARMS * len(ordinary)
+
+
 def test_plain_orders_are_caught() -> None:
     """They set nothing aside: they only tell a machine what to do."""
     orders = texts("lessons", "attack", "explicit", override=False)
@@ -126,4 +171,20 @@ def test_what_quiet_attacks_reach_is_told(part: str) -> None:
     """They say nothing that a scan could hold on to; a person is asked all the same."""
     quiet = texts(part, "attack", "quiet")
     print(told(part, "quiet attacks", sum(map(suspicious, quiet)), len(quiet)))
+    assert quiet
+
+
+def test_most_attempts_of_writers_who_were_held_out_are_caught_with_a_reader(
+    reader: OrderReader,
+) -> None:
+    overrides = texts(HELD_OUT, "attack", "explicit")
+    caught = caught_by_both(overrides, reader)
+    print(told(f"{HELD_OUT}, read", "attempts to override", caught, len(overrides)))
+    assert caught >= LEAST_CAUGHT * len(overrides)
+
+
+def test_what_quiet_attacks_reach_with_a_reader_is_told(reader: OrderReader) -> None:
+    quiet = texts(BLIND, "attack", "quiet")
+    caught = caught_by_both(quiet, reader)
+    print(told(f"{BLIND}, read", "quiet attacks", caught, len(quiet)))
     assert quiet

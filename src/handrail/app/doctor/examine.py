@@ -31,6 +31,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("config", model.check_config),
     ("policy", model.check_policy),
     ("model", model.check_model),
+    ("reader", model.check_reader),
     ("toolchains", toolchains.check_toolchains),
     ("search", machine.check_search),
     ("terminal", machine.check_terminal),

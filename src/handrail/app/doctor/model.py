@@ -9,6 +9,7 @@ from handrail.app.policy_files import WorkspacePolicy
 from handrail.app.provider import Chosen, open_models
 from handrail.core.configuration import Source
 from handrail.core.errors import RuleError, SetupError
+from handrail.knowledge.minilm import find_weights
 
 _LISTEN_SECONDS = 2.0
 _PORTS = {"http": 80, "https": 443}
@@ -39,6 +40,16 @@ def check_policy(patient: Patient) -> Finding:
     if not there:
         return Finding("policy", Health.FINE, "no policy file holds here, only what comes along")
     return Finding("policy", Health.FINE, f"{' and '.join(there)} can be read")
+
+
+def check_reader(patient: Patient) -> Finding:
+    """The small model on this machine, which finds memories and reads what is doubtful."""
+    weights = find_weights(patient.settings.memory_weights)
+    if weights.folder is None:
+        words = f"results and memories are judged by their words alone: {weights.why_not}"
+        return Finding("reader", Health.NOTE, words, "docs/howto/memory.md says how to add it")
+    words = "a small model on this machine reads doubtful results and finds memories by meaning"
+    return Finding("reader", Health.FINE, words)
 
 
 def check_model(patient: Patient) -> Finding:

@@ -1,49 +1,84 @@
 """`scan`: how much a text reads like orders to an assistant. Pure, and linear in the text."""
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import islice
 from typing import NamedTuple
 
 from handrail.core.visible import cut, visible
+from handrail.policy.injection.broken import mended_pieces
 from handrail.policy.injection.encoded import decoded_pieces
 from handrail.policy.injection.glance import Glance, Seen
 from handrail.policy.injection.normalise import Folded, fold
-from handrail.policy.injection.report import InjectionFinding, InjectionReport
+from handrail.policy.injection.report import Doubt, InjectionFinding, InjectionReport
 from handrail.policy.injection.sentences import Sentence, sentences_of
 from handrail.policy.injection.surroundings import UNSEEN, Surroundings
 from handrail.policy.injection.weighing import Passage, Weights, shipped_weights
 
 _SHOWN_CHARS = 160
 _DEPTH = 2
+_MOST_MENDED = 5
 _MOST_FINDINGS = 20
 # A passage that weighs nothing scores 1, one of a hundred more 1.5; nothing scores below 0.
 _HALF = 200
 _TOLD_FROM = 0
 _SHORT = 4_000
+# What weighs less than this is no doubt. The longer a text, the less of it is doubted: to find
+# doubts would cost more than to scan it. Of doubts that stand so close one is enough.
+DOUBTED_FROM = -500
+_LONG = 20_000
+_DOUBTED_IF_NOT_SHORT = -300
+_DOUBTED_IF_LONG = 0
+_MOST_DOUBTS = 12
+_APART = 200
+_AROUND = 1_000
+_FARTHEST = 5_000
+_BLANKS = re.compile(r"\s+")
 
 
 class _Hit(NamedTuple):
+    """A passage that weighs much: where it stands, in the text and in the folded one `within`.
+
+    `plain` is a command that is neither quoted, fenced nor listed.
+    """
+
     weight: int
     offset: int
     shown: str
     sentences: Sequence[Sentence]
+    within: str
+    middle: int
+    plain: bool
 
 
-def scan(text: str, *, source: str) -> InjectionReport:
+def scan(text: str, *, source: str, doubted_from: int = DOUBTED_FROM) -> InjectionReport:
     """How much a text from `source` reads like orders to whoever reads it.
 
     Suspicious is what scores 1 or more. The passage that reads most like an order decides: many
-    weak ones are no strong one.
+    weak ones are no strong one. Passages that weigh at least `doubted_from`, in hundredths, are
+    told as doubts.
     """
-    hits = sorted(_hits(_shipped(), text, _DEPTH), key=lambda hit: -hit.weight)[:_MOST_FINDINGS]
-    score = _score(hits[0].weight) if hits else 0.0
-    told = sorted(hits, key=lambda hit: hit.offset)
-    return InjectionReport(source, score, tuple(_finding(hit, text) for hit in told))
+    scales = _shipped()._replace(least=min(doubted_from, _TOLD_FROM))
+    hits = sorted(_hits(scales, text, _DEPTH), key=lambda hit: -hit.weight)
+    heavy = [hit for hit in hits[:_MOST_FINDINGS] if hit.weight >= _TOLD_FROM]
+    heavy.sort(key=lambda hit: hit.offset)
+    doubted = _apart(hits)
+    return InjectionReport(
+        source,
+        score_of(hits[0].weight) if heavy else 0.0,
+        tuple(_finding(hit, text) for hit in heavy),
+        tuple(_doubt(hit, text) for hit in doubted),
+        tuple(_finding(hit, text) for hit in heavy if not _is_close(hit, doubted)),
+    )
 
 
 class _Scales(NamedTuple):
+    """What passages are weighed with; those that weigh less than `least` are left alone."""
+
     weights: Weights
     glance: Glance
+    least: int = DOUBTED_FROM
 
 
 def forget_words() -> None:
@@ -59,30 +94,40 @@ def _shipped() -> _Scales:
     return _Scales(weights, Glance(weights))
 
 
-def _score(weight: int) -> float:
+def score_of(weight: int) -> float:
+    """A weight as people are told of it."""
     return round(max(1 + weight / _HALF, 0), 2)
 
 
 def _hits(scales: _Scales, text: str, depth: int, *, encoded: bool = False) -> Iterator[_Hit]:
     folded = fold(text)
     around = Surroundings(folded, encoded=encoded)
-    # What is short, decoded or smuggled is read from its beginning, whatever it says.
     short = len(folded.text) <= _SHORT
-    if short or encoded or folded.smuggled:
+    if short:
         seen = Seen([(0, _SHORT)], {*folded.words.split()})
     else:
         seen = scales.glance.at(folded)
+        if encoded or folded.smuggled:
+            # What is decoded or smuggled is read from its beginning, whatever it says.
+            later = [(max(start, _SHORT), end) for start, end in seen.regions if end > _SHORT]
+            seen = Seen([(0, _SHORT), *later], seen.unusual)
+        least = _DOUBTED_IF_LONG if len(folded.text) > _LONG else _DOUBTED_IF_NOT_SHORT
+        scales = scales._replace(least=max(scales.least, least))
     for start, end in seen.regions:
         sentences = sentences_of(folded.text, start, end, scales.weights.lexicon)
-        yield from _heavy(scales.weights, sentences, around, folded, text)
+        yield from _heavy(scales, sentences, around, folded, text)
     if depth > 0:
         for piece in decoded_pieces(text, folded, seen.unusual):
             for hit in _hits(scales, piece.text, depth - 1, encoded=True):
                 yield hit._replace(offset=piece.offset)
+    if depth > 0 and short:
+        for piece in islice(mended_pieces(folded), _MOST_MENDED):
+            for hit in _hits(scales, piece.text, 0, encoded=True):
+                yield hit._replace(offset=piece.offset)
 
 
 def _heavy(
-    weights: Weights,
+    scales: _Scales,
     sentences: Sequence[Sentence],
     around: Surroundings,
     folded: Folded,
@@ -91,19 +136,22 @@ def _heavy(
     """The heaviest passages of some sentences, none of which shares a sentence with another."""
     if not sentences:
         return
+    weights, least = scales.weights, scales.least
     possible = around.possible(sentences[0].start, sentences[-1].end)
     unseen = weights.most_of_unseen if around.hides else 0
     heavy: list[Passage] = []
-    for passage in weights.passages(sentences, _TOLD_FROM - weights.most_of(possible) - unseen):
+    for passage in weights.passages(sentences, least - weights.most_of(possible) - unseen):
         start, end = sentences[passage.first].start, sentences[passage.last].end
         signs = around.signs(start, end)
         weight = passage.weight + weights.of_signs(signs)
         if not UNSEEN.isdisjoint(signs):
             weight += weights.of_unseen(passage)
-        if passage.command is not None and around.shown(sentences[passage.command].start):
+        command = passage.command
+        if command is not None and around.shown(sentences[command].start):
             weight += weights.of_shown_command
-        if weight >= _TOLD_FROM:
-            heavy.append(passage._replace(weight=weight))
+            command = None
+        if weight >= least:
+            heavy.append(passage._replace(weight=weight, command=command))
     taken: set[int] = set()
     for passage in sorted(heavy, key=lambda one: -one.weight):
         numbers = range(passage.first, passage.last + 1)
@@ -112,7 +160,10 @@ def _heavy(
             inside = sentences[passage.first : passage.last + 1]
             telling = max(inside, key=weights.of_sentence)
             at = folded.origin(_beginning(folded.text, telling.start))
-            yield _Hit(passage.weight, at, text[at : at + 2 * _SHOWN_CHARS], inside)
+            shown = text[at : at + 2 * _SHOWN_CHARS]
+            middle = (inside[0].start + inside[-1].end) // 2
+            plain = passage.command is not None
+            yield _Hit(passage.weight, at, shown, inside, folded.text, middle, plain)
 
 
 def _beginning(text: str, at: int) -> int:
@@ -122,8 +173,32 @@ def _beginning(text: str, at: int) -> int:
     return at
 
 
+def _apart(hits: Sequence[_Hit]) -> list[_Hit]:
+    """The heaviest hits, none of which stands close to a heavier one."""
+    kept: list[_Hit] = []
+    for hit in hits:
+        if len(kept) == _MOST_DOUBTS:
+            break
+        if not _is_close(hit, kept):
+            kept.append(hit)
+    return kept
+
+
+def _is_close(hit: _Hit, others: Sequence[_Hit]) -> bool:
+    near = (one for one in others if abs(one.middle - hit.middle) < _APART)
+    return any(one.within is hit.within for one in near)
+
+
+def _doubt(hit: _Hit, text: str) -> Doubt:
+    """Blanks are left out: however many there are, what stands around them belongs together."""
+    begin, end = max(hit.middle - _FARTHEST, 0), hit.middle + _FARTHEST
+    before = _BLANKS.sub(" ", hit.within[begin : hit.middle])[-_AROUND:]
+    after = _BLANKS.sub(" ", hit.within[hit.middle : end])[:_AROUND]
+    return Doubt(hit.weight, before + after, len(before), hit.plain, _finding(hit, text))
+
+
 def _finding(hit: _Hit, text: str) -> InjectionFinding:
     shown = visible(cut(" ".join(hit.shown.split()), _SHOWN_CHARS))
     line = text.count("\n", 0, hit.offset) + 1
     rule, reason = shipped_weights().reason(hit.sentences)
-    return InjectionFinding(rule, reason, _score(hit.weight), hit.offset, line, shown)
+    return InjectionFinding(rule, reason, score_of(hit.weight), hit.offset, line, shown)
