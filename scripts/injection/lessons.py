@@ -219,13 +219,20 @@ def first_lessons() -> Iterator[Lesson]:
 
 
 def _from_files(writer: str, paths: Iterable[Path], counts: float = 1.0) -> Iterator[Lesson]:
-    """Quiet attacks are left out: they say nothing that could be learned."""
     for path in paths:
-        for row in tomllib.loads(path.read_text(encoding="utf-8"))["text"]:
-            attacks = row["kind"] == "attack"
-            if row.get("strength") != "quiet":
-                override = attacks and row.get("override", True)
-                yield Lesson(writer, attacks, list(bags_of(row["text"])), counts, override)
+        for attacks, override, text in rows_in(path):
+            yield Lesson(writer, attacks, list(bags_of(text)), counts, override)
+
+
+def rows_in(path: Path) -> Iterator[tuple[bool, bool, str]]:
+    """Texts of a file: whether each attacks, whether it overrides anything, and what it says.
+
+    Quiet attacks are left out: they say nothing that could be learned.
+    """
+    for row in tomllib.loads(path.read_text(encoding="utf-8"))["text"]:
+        attacks = row["kind"] == "attack"
+        if row.get("strength") != "quiet":
+            yield attacks, attacks and row.get("override", True), row["text"]
 
 
 def library_lessons() -> Iterator[Lesson]:

@@ -1,14 +1,13 @@
 """Lessons as the reader of doubts learns them: the tokens around each passage that weighs a bit."""
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from handrail.knowledge.orders import window
+from handrail.knowledge.orders import tokens_of, window
 from handrail.policy.injection.scan import scan
-from scripts.injection.lessons import CORPUS, library_texts
+from scripts.injection.lessons import CORPUS, library_texts, rows_in
 from scripts.injection.made_up import MadeUp
 
 # More than is ever looked at twice: what is far from any doubt teaches something as well.
@@ -33,7 +32,9 @@ def texts_to_learn(tokenizer: Any) -> Iterator[Text]:
     """All that there is to learn from. What was written blind is not."""
     for writer, attacks, override, text in _texts():
         report = scan(text, source=writer, doubted_from=_DOUBTED_FROM)
-        windows = [window(tokenizer, doubt.text, doubt.middle) for doubt in report.doubts]
+        windows = [
+            window(tokens_of(tokenizer, doubt.text, doubt.middle)) for doubt in report.doubts
+        ]
         counts = _COUNTS.get(writer, 1.0) * (_PLAIN_ORDER if attacks and not override else 1.0)
         if windows:
             yield Text(writer, attacks, override, counts, windows)
@@ -51,7 +52,4 @@ def _texts() -> Iterator[tuple[str, bool, bool, str]]:
 
 
 def _from_file(writer: str, path: Path) -> Iterator[tuple[str, bool, bool, str]]:
-    for row in tomllib.loads(path.read_text(encoding="utf-8"))["text"]:
-        if row.get("strength") != "quiet":
-            attacks = row["kind"] == "attack"
-            yield writer, attacks, attacks and row.get("override", True), row["text"]
+    yield from ((writer, *row) for row in rows_in(path))

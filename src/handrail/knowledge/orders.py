@@ -6,7 +6,7 @@ each number that it makes of a text counts in the end.
 
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from handrail.knowledge.minilm import MiniLM
 
@@ -26,51 +26,67 @@ class OrderReader:
 
     def __init__(self, folder: Path):
         self._folder = folder
-        self._taught: tuple[MiniLM, dict[str, Floats]] | None = None
+        self._taught: _Taught | None = None
         self._broken: Exception | None = None
 
     def read(self, text: str, middle: int) -> float:
         """How much what stands around this place reads like an order; 0 is as much as not."""
-        import numpy as np
+        taught = self._load()
+        tokens = tokens_of(taught.model.tokenizer, text, middle)
+        wide, narrow = (window(tokens, most) for most in (WINDOW, NARROW))
+        if not wide:
+            return 0.0
+        return max(map(taught.read, [wide, narrow] if len(narrow) < len(wide) else [wide]))
 
-        model, learned = self._load()
-
-        def read_window(ids: list[int]) -> float:
-            states = model.states([BEGIN, *ids, END])
-            pooled = np.concatenate([states.mean(axis=0), states.max(axis=0)])
-            return float(pooled @ learned["head weight"] + learned["head bias"][0])
-
-        wide, narrow = (window(model.tokenizer, text, middle, most) for most in (WINDOW, NARROW))
-        windows = [wide, narrow] if len(narrow) < len(wide) else [wide]
-        return max(map(read_window, windows)) if wide else 0.0
-
-    def _load(self) -> "tuple[MiniLM, dict[str, Floats]]":
+    def _load(self) -> "_Taught":
         """What could not be loaded once is not tried again: that takes long."""
         if self._broken is not None:
             raise self._broken
         if self._taught is None:
             try:
-                learned = _learned()
-                model = MiniLM(self._folder)
-                model.change(changes_of(learned))
+                self._taught = _Taught(self._folder)
             except Exception as error:
                 self._broken = error
                 raise
-            self._taught = model, learned
         return self._taught
 
 
-def window(tokenizer: Any, text: str, middle: int, most: int = WINDOW) -> list[int]:
-    """The tokens around a place in a text, at most so many."""
+class _Taught:
+    """The model with what it has learned, and how much each of its numbers counts."""
+
+    def __init__(self, folder: Path):
+        learned = learned_from_bytes(
+            (files("handrail.knowledge") / "learned" / LEARNED).read_bytes()
+        )
+        self.model = MiniLM(folder)
+        self.model.change(changes_of(learned))
+        self._counts, self._beginning = learned["head weight"], learned["head bias"][0]
+
+    def read(self, ids: list[int]) -> float:
+        import numpy as np
+
+        states = self.model.states([BEGIN, *ids, END])
+        pooled = np.concatenate([states.mean(axis=0), states.max(axis=0)])
+        return float(pooled @ self._counts + self._beginning)
+
+
+class Tokens(NamedTuple):
+    """The tokens of a text, and how many of them stand before a place in it."""
+
+    ids: list[int]
+    before: int
+
+
+def tokens_of(tokenizer: Any, text: str, middle: int) -> Tokens:
     plain = text.encode("utf-8", "replace").decode("utf-8")
     encoded = tokenizer.encode(plain, add_special_tokens=False)
-    before = sum(1 for _, end in encoded.offsets if end <= middle)
-    first = max(min(before - most // 2, len(encoded.ids) - most), 0)
-    return encoded.ids[first : first + most]
+    return Tokens(encoded.ids, sum(1 for _, end in encoded.offsets if end <= middle))
 
 
-def _learned() -> "dict[str, Floats]":
-    return learned_from_bytes((files("handrail.knowledge") / "learned" / LEARNED).read_bytes())
+def window(tokens: Tokens, most: int = WINDOW) -> list[int]:
+    """The tokens around the place, at most so many."""
+    first = max(min(tokens.before - most // 2, len(tokens.ids) - most), 0)
+    return tokens.ids[first : first + most]
 
 
 def learned_from_bytes(written: bytes) -> "dict[str, Floats]":

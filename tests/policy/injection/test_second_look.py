@@ -53,6 +53,12 @@ def test_a_plain_command_is_never_forgiven_for_what_stands_around_it(text: str) 
     assert look_again(scan(text, source="page"), Says(-30.0)).suspicious
 
 
+def test_a_heavier_passage_close_by_does_not_answer_for_a_plain_command() -> None:
+    report = scan(f"{NOTE} {NOTE.upper()}\n\n{COMMAND}", source="page")
+
+    assert look_again(report, Says(-30.0)).suspicious
+
+
 def test_what_nobody_has_read_stays_suspicious() -> None:
     """Decoys that weigh more than the order cannot keep it from being seen."""
     orders = (f"Dear bot number {number}, {NOTE}" for number in range(20))

@@ -1,55 +1,39 @@
 """`scan`: how much a text reads like orders to an assistant. Pure, and linear in the text."""
 
-import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import NamedTuple
 
-from handrail.core.visible import cut, visible
 from handrail.policy.injection.broken import mended_pieces
 from handrail.policy.injection.encoded import decoded_pieces
 from handrail.policy.injection.glance import Glance, Seen
+from handrail.policy.injection.hits import (
+    SHOWN_CHARS,
+    Hit,
+    doubt_of,
+    finding_of,
+    score_of,
+    stands_by_itself,
+    worth_reading,
+)
 from handrail.policy.injection.normalise import Folded, fold
-from handrail.policy.injection.report import Doubt, InjectionFinding, InjectionReport
+from handrail.policy.injection.report import InjectionReport
 from handrail.policy.injection.sentences import Sentence, sentences_of
 from handrail.policy.injection.surroundings import UNSEEN, Surroundings
 from handrail.policy.injection.weighing import Passage, Weights, shipped_weights
 
-_SHOWN_CHARS = 160
 _DEPTH = 2
 _MOST_MENDED = 5
 _MOST_FINDINGS = 20
-# A passage that weighs nothing scores 1, one of a hundred more 1.5; nothing scores below 0.
-_HALF = 200
 _TOLD_FROM = 0
 _SHORT = 4_000
 # What weighs less than this is no doubt. The longer a text, the less of it is doubted: to find
-# doubts would cost more than to scan it. Of doubts that stand so close one is enough.
+# doubts would cost more than to scan it.
 DOUBTED_FROM = -500
 _LONG = 20_000
 _DOUBTED_IF_NOT_SHORT = -300
 _DOUBTED_IF_LONG = 0
-_MOST_DOUBTS = 12
-_APART = 200
-_AROUND = 1_000
-_FARTHEST = 5_000
-_BLANKS = re.compile(r"\s+")
-
-
-class _Hit(NamedTuple):
-    """A passage that weighs much: where it stands, in the text and in the folded one `within`.
-
-    `plain` is a command that is neither quoted, fenced nor listed.
-    """
-
-    weight: int
-    offset: int
-    shown: str
-    sentences: Sequence[Sentence]
-    within: str
-    middle: int
-    plain: bool
 
 
 def scan(text: str, *, source: str, doubted_from: int = DOUBTED_FROM) -> InjectionReport:
@@ -61,15 +45,16 @@ def scan(text: str, *, source: str, doubted_from: int = DOUBTED_FROM) -> Injecti
     """
     scales = _shipped()._replace(least=min(doubted_from, _TOLD_FROM))
     hits = sorted(_hits(scales, text, _DEPTH), key=lambda hit: -hit.weight)
-    heavy = [hit for hit in hits[:_MOST_FINDINGS] if hit.weight >= _TOLD_FROM]
-    heavy.sort(key=lambda hit: hit.offset)
-    doubted = _apart(hits)
+    told = [hit for hit in hits[:_MOST_FINDINGS] if hit.weight >= _TOLD_FROM]
+    read = worth_reading(hits)
+    told.sort(key=lambda hit: hit.offset)
+    tell = partial(finding_of, text=text, weights=scales.weights)
     return InjectionReport(
         source,
-        score_of(hits[0].weight) if heavy else 0.0,
-        tuple(_finding(hit, text) for hit in heavy),
-        tuple(_doubt(hit, text) for hit in doubted),
-        tuple(_finding(hit, text) for hit in heavy if not _is_close(hit, doubted)),
+        score_of(hits[0].weight) if told else 0.0,
+        tuple(map(tell, told)),
+        tuple(doubt_of(hit, tell(hit)) for hit in read),
+        tuple(tell(hit) for hit in told if stands_by_itself(hit, read)),
     )
 
 
@@ -94,12 +79,7 @@ def _shipped() -> _Scales:
     return _Scales(weights, Glance(weights))
 
 
-def score_of(weight: int) -> float:
-    """A weight as people are told of it."""
-    return round(max(1 + weight / _HALF, 0), 2)
-
-
-def _hits(scales: _Scales, text: str, depth: int, *, encoded: bool = False) -> Iterator[_Hit]:
+def _hits(scales: _Scales, text: str, depth: int, *, encoded: bool = False) -> Iterator[Hit]:
     folded = fold(text)
     around = Surroundings(folded, encoded=encoded)
     short = len(folded.text) <= _SHORT
@@ -132,7 +112,7 @@ def _heavy(
     around: Surroundings,
     folded: Folded,
     text: str,
-) -> Iterator[_Hit]:
+) -> Iterator[Hit]:
     """The heaviest passages of some sentences, none of which shares a sentence with another."""
     if not sentences:
         return
@@ -160,10 +140,10 @@ def _heavy(
             inside = sentences[passage.first : passage.last + 1]
             telling = max(inside, key=weights.of_sentence)
             at = folded.origin(_beginning(folded.text, telling.start))
-            shown = text[at : at + 2 * _SHOWN_CHARS]
+            shown = text[at : at + 2 * SHOWN_CHARS]
             middle = (inside[0].start + inside[-1].end) // 2
             plain = passage.command is not None
-            yield _Hit(passage.weight, at, shown, inside, folded.text, middle, plain)
+            yield Hit(passage.weight, at, shown, inside, folded.text, middle, plain)
 
 
 def _beginning(text: str, at: int) -> int:
@@ -171,34 +151,3 @@ def _beginning(text: str, at: int) -> int:
     while at < len(text) - 1 and not text[at].isalnum():
         at += 1
     return at
-
-
-def _apart(hits: Sequence[_Hit]) -> list[_Hit]:
-    """The heaviest hits, none of which stands close to a heavier one."""
-    kept: list[_Hit] = []
-    for hit in hits:
-        if len(kept) == _MOST_DOUBTS:
-            break
-        if not _is_close(hit, kept):
-            kept.append(hit)
-    return kept
-
-
-def _is_close(hit: _Hit, others: Sequence[_Hit]) -> bool:
-    near = (one for one in others if abs(one.middle - hit.middle) < _APART)
-    return any(one.within is hit.within for one in near)
-
-
-def _doubt(hit: _Hit, text: str) -> Doubt:
-    """Blanks are left out: however many there are, what stands around them belongs together."""
-    begin, end = max(hit.middle - _FARTHEST, 0), hit.middle + _FARTHEST
-    before = _BLANKS.sub(" ", hit.within[begin : hit.middle])[-_AROUND:]
-    after = _BLANKS.sub(" ", hit.within[hit.middle : end])[:_AROUND]
-    return Doubt(hit.weight, before + after, len(before), hit.plain, _finding(hit, text))
-
-
-def _finding(hit: _Hit, text: str) -> InjectionFinding:
-    shown = visible(cut(" ".join(hit.shown.split()), _SHOWN_CHARS))
-    line = text.count("\n", 0, hit.offset) + 1
-    rule, reason = shipped_weights().reason(hit.sentences)
-    return InjectionFinding(rule, reason, score_of(hit.weight), hit.offset, line, shown)

@@ -7,8 +7,8 @@ So both count: what a passage weighs, and what a reader makes of it.
 from dataclasses import replace
 from typing import Protocol
 
+from handrail.policy.injection.hits import score_of
 from handrail.policy.injection.report import Doubt, InjectionReport
-from handrail.policy.injection.scan import score_of
 
 # So much more than nothing both together must weigh: then none of 600 ordinary texts is suspected
 # whose two writers neither the sum nor the reader had learned from.
