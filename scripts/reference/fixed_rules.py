@@ -104,8 +104,6 @@ SEEN = (
     Seen("write.executable", RiskLevel.HIGH, "the file that is there can be executed as a program"),
     Seen("write.over-binary", RiskLevel.HIGH, "the file that is there is binary, or not that text"),
     Seen("write.shown-in-part", RiskLevel.HIGH, "the change is too large to be shown whole"),
-    Seen("write.masked-lines", RiskLevel.HIGH, "lines of the new text look like secrets"),
-    Seen("command.masked", RiskLevel.HIGH, "some of what would run looks like secrets"),
     Seen("command.shown-in-part", RiskLevel.HIGH, "what would run is too much to be shown whole"),
     Seen("command.changed-beside", RiskLevel.HIGH, "a file may change before the line runs it"),
     Seen("command.landing", RiskLevel.HIGH, "what it puts there is unclear or lands elsewhere"),

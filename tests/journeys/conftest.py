@@ -120,8 +120,9 @@ class Rig:
                 await asyncio.sleep(0.05)
 
     async def answer(self, choice: Choice) -> Card:
-        """Wait for a question and answer it; gives the card that was answered."""
-        card = await self.question()
+        """Wait for a question and answer it; gives the card that was answered, in full."""
+        masked = await self.question()
+        card = await self.as_person(lambda api: api.unmask(masked))
         try:
             await self.as_person(lambda api: api.decide(card, choice, channel="journey"))
         except ApiError as error:

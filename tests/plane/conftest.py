@@ -114,6 +114,14 @@ def at_the(channel: str, home: Household) -> Decider:
     return Decider(home.user, home.project.id, channel)
 
 
+async def approve_in_full(services: Services, question: Approval, home: Household) -> Approval:
+    """Approve as a screen does: with the digest of the full text."""
+    shown = await services.unmasker.unmask(question.id, home.user, home.project.id)
+    return await services.approvals.approve_tool(
+        question.id, at_the("console", home), digest=shown.digest
+    )
+
+
 async def with_autonomy(store: SqliteStore, home: Household, autonomy: Autonomy) -> Household:
     """A further project of the same user, with other freedom for its agent."""
     at = home.project.created_at

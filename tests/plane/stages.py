@@ -6,7 +6,7 @@ from handrail.core.execution import ToolExecution
 from handrail.plane.dispatch import Claim
 from handrail.server.services import Services
 from tests.conftest import Household
-from tests.plane.conftest import KEY, ask_unseen, at_the, now_of, seated
+from tests.plane.conftest import KEY, approve_in_full, ask_unseen, now_of, seated
 
 
 async def approved(
@@ -14,7 +14,7 @@ async def approved(
 ) -> ToolExecution:
     """A write that a person has approved, and no client was there to take."""
     question = await ask_unseen(services, home, call_id, **words)
-    await services.approvals.approve_tool(question.id, at_the("console", home))
+    await approve_in_full(services, question, home)
     return await now_of(services.store, question.execution_id)
 
 
@@ -24,7 +24,7 @@ async def offered(
     """A write that was approved and offered to the household's client."""
     question = await ask_unseen(services, home, call_id, **words)
     with seated(services, home.client):
-        await services.approvals.approve_tool(question.id, at_the("console", home))
+        await approve_in_full(services, question, home)
     return await now_of(services.store, question.execution_id)
 
 

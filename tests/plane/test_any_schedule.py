@@ -38,6 +38,7 @@ from handrail.bus.local import LocalBus
 from handrail.core.access import Principal
 from handrail.core.approval import Approval, ApprovalStatus
 from handrail.core.audit import find_break
+from handrail.core.digest import digest_unmasked
 from handrail.core.errors import BadInput, Conflict, ConflictingCall, ErrorType, NotFound
 from handrail.core.event import Event
 from handrail.core.execution import TRANSITIONS, Status, ToolExecution
@@ -305,7 +306,7 @@ class AnySchedule(RuleBasedStateMachine):
             self._person,
             scope=scope,
             uses=uses,
-            digest=question.digest if as_shown else "stale",
+            digest=self._shown_digest(question) if as_shown else "stale",
         )
         if self._is_open(question) and as_shown and scope not in question.offers:
             with pytest.raises(BadInput):
@@ -316,6 +317,11 @@ class AnySchedule(RuleBasedStateMachine):
             self._said_yes.add(call)
             if approved.answer.grant_id is not None:
                 self._granted[approved.answer.grant_id] = (question.session_id, uses)
+
+    def _shown_digest(self, question: Approval) -> str:
+        salt = self._home.project.digest_salt
+        masked = question.masked_parts > 0
+        return digest_unmasked(salt, question.digest) if masked else question.digest
 
     @rule(call=calls)
     def reject(self, call: ExecutionId) -> None:

@@ -144,6 +144,7 @@ def test_a_question_reads_the_same_to_everyone_and_every_time(
         "evidence",
         "offers",
         "needs_second_step",
+        "masked",
         "status",
         "decided_by",
         "decided_at",
@@ -214,6 +215,7 @@ SURVEY = {
     "tool_id": "exe_1",
     "tool_name": "write_file",
     "tool_params": {"path": "a.md", "content": "open-sesame"},
+    "unmasked": False,
     "replayed": False,
     "timestamp": "2026-01-01T00:00:07Z",
 }
@@ -236,7 +238,7 @@ def test_a_request_to_look_that_no_longer_stands_carries_no_parameters(
 
     assert rendered(item, HERE, replayed=replayed) == (
         "tool.survey_request",
-        SURVEY | {"tool_params": None, "replayed": True},
+        SURVEY | {"tool_params": None, "unmasked": True, "replayed": True},
     )
 
 

@@ -21,6 +21,7 @@ from handrail.core.ids import (
     SessionId,
     UserId,
 )
+from handrail.core.masks import cut_mark
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.survey import Survey
 from handrail.wire.approvals import (
@@ -227,10 +228,40 @@ def test_the_agents_words_are_described_as_a_claim() -> None:
 
 
 def test_where_nobody_has_looked_the_card_says_so() -> None:
-    unseen = replace(QUESTION, surveyed=False, evidence="")
+    unseen = replace(QUESTION, surveyed=False)
 
     assert ApprovalView.of(unseen).notes == [NOT_SURVEYED]
     assert ApprovalView.of(QUESTION).notes == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "masked"),
+    [
+        ({"evidence": ""}, 1),
+        ({"evidence": "+[masked]\n+a\n+[masked]\n"}, 2),
+        ({"description": "Write 1 line to [masked]"}, 1),
+        ({"evidence": "", "tool_params": {"body": f"a{cut_mark(9)}"}}, 1),
+        ({"evidence": "", "tool_params": {"headers": {"a": ["[masked]", "b"]}, "n": 1}}, 1),
+    ],
+)
+def test_a_masked_card_says_how_much_and_offers_no_yes(
+    changes: dict[str, Any], masked: int
+) -> None:
+    question = replace(QUESTION, **changes)
+
+    view = ApprovalView.of(question)
+    assert (view.masked, view.offers) == (masked, [])
+    assert view.notes[0].startswith(f"Masked on this card: {masked} part")
+
+    in_full = ApprovalView.of(replace(question, unmasked=True))
+    assert (in_full.masked, in_full.notes) == (0, [])
+    assert [offer.scope for offer in in_full.offers] == ["once", "class", "session"]
+
+
+def test_a_decided_question_asks_for_no_full_text() -> None:
+    answered = replace(QUESTION, evidence="").resolve(ApprovalStatus.APPROVED, ANSWER)
+
+    assert ApprovalView.of(answered).masked == 0
 
 
 def test_a_grant_is_shown_in_words() -> None:

@@ -42,6 +42,7 @@ from handrail.plane.suspicion import Suspicion, get_ready
 from handrail.plane.sweeper import Chore, Sweeper
 from handrail.plane.taint import Taints
 from handrail.plane.tally import Tally
+from handrail.plane.unmasking import Unmasker
 from handrail.plane.waiting import WaitingRoom
 from handrail.plane.whispers import Whispers
 from handrail.policy.rulebook.book import Rulebook
@@ -117,10 +118,9 @@ def build_services(
     assessor, seats, room = Assessor(registry, rules), Seats(bus, clock), WaitingRoom(bus)
     dispatcher, grants = Dispatcher(store, clock, seats), GrantBook(store, clock)
     approvals = ApprovalManager(store, room, clock, dispatcher, grants, approval_timeout_seconds)
-    surveyor = Surveyor(store, clock, assessor, approvals)
+    unmasker = Unmasker(store, clock, seats, assessor)
     executor = ToolExecutor(registry, assessor, store, room, clock, dispatcher, approvals, blobs)
     receiver = Receiver(store, clock, blobs, suspicion)
-    inside = Inside(store, bus, clock, registry, assessor, receiver, hands_for)
     services = Services(
         store=store,
         bus=bus,
@@ -131,12 +131,13 @@ def build_services(
         batches=Batches(executor),
         dispatcher=dispatcher,
         receiver=receiver,
-        inside=inside,
+        inside=Inside(store, bus, clock, registry, assessor, receiver, hands_for),
         blobs=blobs,
         approvals=approvals,
         grants=grants,
         policies=Policies(store, clock, assessor, rules),
-        surveyor=surveyor,
+        surveyor=Surveyor(store, clock, assessor, approvals, unmasker),
+        unmasker=unmasker,
         stopper=Stopper(store, clock),
         taints=Taints(store, clock),
         sweeper=Sweeper(()),

@@ -143,7 +143,7 @@ class Tour:
 
     async def _decide(self, approval_id: str, scripted: Choice) -> None:
         found = await self._insist(lambda: self._person.get(f"/approvals/{approval_id}"))
-        card = msgspec.convert(found, Card)
+        card = await self._person.unmask(msgspec.convert(found, Card))
         self._on_question(card)
         choice = scripted if self._auto else None
         if self._channel is not None and not self._auto:

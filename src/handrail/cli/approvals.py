@@ -18,7 +18,7 @@ from handrail.cli.groups import add_group
 from handrail.cli.ids import find_by_end, short
 from handrail.cli.output import in_words, print_json, program, say, status, visible
 from handrail.cli.tables import Rows
-from handrail.client.api import HandrailApi
+from handrail.client.api import ApiError, HandrailApi
 from handrail.client.watching import Watcher
 from handrail.core.approval import ApprovalStatus
 from handrail.core.errors import BadInput, SetupError
@@ -114,7 +114,7 @@ def show(
     json: options.Json = False,
 ) -> None:
     """Show one question with all its evidence."""
-    found = ask(workspace, home, lambda api: _find(api, approval))
+    found = ask(workspace, home, lambda api: _find_in_full(api, approval))
     if json:
         print_json(found)
     else:
@@ -143,9 +143,14 @@ def approve(
 
     async def decide(api: HandrailApi) -> Any:
         found = await _find(api, approval)
-        if found["status"] == "pending" and found["needs_second_step"] and not yes:
-            print_card(found)
-            raise BadInput("nothing is approved yet: read the card, then say it again with --yes")
+        must_be_read = found["needs_second_step"] or found["masked"]
+        if found["status"] == "pending" and must_be_read:
+            found = await _in_full(api, found)
+            if not yes:
+                print_card(found)
+                raise BadInput(
+                    "nothing is approved yet: read the card, then run this again with --yes"
+                )
         return await api.approve(
             found["approval_id"],
             scope=scope,
@@ -180,6 +185,20 @@ async def _find(api: HandrailApi, wanted: str) -> dict[str, Any]:
         return await api.get(f"/approvals/{wanted}")
     answer = await api.get("/approvals", status="pending", limit=1000)
     return find_by_end(answer["approvals"], "approval_id", wanted, "open question")
+
+
+async def _in_full(api: HandrailApi, found: dict[str, Any]) -> dict[str, Any]:
+    """The question with nothing masked; its digest approves it."""
+    if not found["masked"]:
+        return found
+    return await api.get(f"/approvals/{found['approval_id']}/unmasked")
+
+
+async def _find_in_full(api: HandrailApi, wanted: str) -> dict[str, Any]:
+    found = await _find(api, wanted)
+    with suppress(ApiError):
+        return await _in_full(api, found)
+    return found
 
 
 def _ending(one: dict[str, Any]) -> str:

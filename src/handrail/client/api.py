@@ -3,6 +3,7 @@
 import asyncio
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self, cast
 from urllib.parse import quote
@@ -163,6 +164,16 @@ class HandrailApi:
         except (msgspec.ValidationError, KeyError, TypeError) as error:
             raise ServerUnreachable(f"{self.server} does not speak like Handrail") from error
         return sorted(cards, key=lambda card: card.expires_at)
+
+    async def unmask(self, card: Card) -> Card:
+        """The card in full. Where that cannot be had, the card says why and offers no yes."""
+        if not card.masked:
+            return card
+        try:
+            full = await self.get(f"/approvals/{card.approval_id}/unmasked")
+            return msgspec.convert(full, Card)
+        except (ApiError, ServerUnreachable) as error:
+            return replace(card, notes=(*card.notes, f"Its full text is missing: {error.message}."))
 
     async def read_clock(self) -> None:
         """Learn how far the server's clock is ahead."""

@@ -74,6 +74,10 @@ class Asking:
         self.pending[card.approval_id] = card
         if self._channel is None:
             return
+        card = await self._api.unmask(card)
+        if card.approval_id not in self.pending:
+            return
+        self.pending[card.approval_id] = card
         choice = await self._show(self._channel, card)
         if choice is None:
             return

@@ -119,7 +119,7 @@ class ToolHandler:
             reviewed = await self._reviewer.review(
                 request.tool_name, request.tool_params, seconds=_SURVEY_SECONDS
             )
-            answer = _as_facts(reviewed)
+            answer = _as_facts(reviewed, unmasked=request.unmasked)
             self._seen.keep(request.tool_id, answer["facts"])
         except (ToolError, BadInput) as error:
             answer = _as_refusal(error)
@@ -309,14 +309,16 @@ def _find_difference(signal: Signal, reviewed: Reviewed, seen: JsonObject | None
     return None
 
 
-def _as_facts(reviewed: Reviewed) -> dict[str, Any]:
+def _as_facts(reviewed: Reviewed, *, unmasked: bool) -> dict[str, Any]:
     survey = reviewed.survey
     if survey is None:
         return {"facts": {}}
+    full = survey.evidence if survey.unmasked is None else survey.unmasked
     findings = [
         {"rule": one.rule, "reason": one.reason, "risk": one.risk.name} for one in survey.findings
     ]
-    return {"facts": dict(survey.facts), "findings": findings, "evidence": survey.evidence}
+    evidence = full if unmasked else survey.evidence
+    return {"facts": dict(survey.facts), "findings": findings, "evidence": evidence}
 
 
 def _as_refusal(error: ToolError | BadInput) -> dict[str, Any]:

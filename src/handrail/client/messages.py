@@ -28,12 +28,13 @@ class Signal(msgspec.Struct, frozen=True):
 
 
 class SurveyRequest(msgspec.Struct, frozen=True):
-    """`tool.survey_request`: to be looked at, before a person is asked."""
+    """`tool.survey_request`: to be looked at, before a person is asked or, `unmasked`, after."""
 
     approval_id: str
     tool_id: str
     tool_name: str
     tool_params: dict[str, Any] | None
+    unmasked: bool = False
     replayed: bool = False
 
 

@@ -15,6 +15,7 @@ from handrail.core.ids import (
     UserId,
     mint,
 )
+from handrail.core.masks import count_masks
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import JsonObject
 
@@ -50,6 +51,8 @@ class Approval:
     how many there were. `doubted` says that it is let pass for once alone, since its session or
     its words are not trusted; `origins` tell where its words came from, where that is known. What
     `by_server` is done there is nothing to look at on any machine; it speaks to its `hosts` alone.
+    An `unmasked` question holds its full text. It is sent to the person who decides, and never
+    stored.
     """
 
     id: ApprovalId
@@ -80,6 +83,7 @@ class Approval:
     origins: tuple[str, ...] = ()
     by_server: bool = False
     hosts: tuple[str, ...] = ()
+    unmasked: bool = False
 
     def resolve(self, status: ApprovalStatus, answer: Answer) -> "Approval":
         if self.status is not ApprovalStatus.PENDING:
@@ -123,6 +127,13 @@ class Approval:
         if self.status is ApprovalStatus.WITHDRAWN:
             return f"the call was cancelled by {self.answer.by} at {when}"
         return f"{self.answer.by} was faster: {self.status} at {when} from {self.answer.channel}"
+
+    @property
+    def masked_parts(self) -> int:
+        """How many parts of the shown text are masked or cut off; evidence replaces parameters."""
+        if self.unmasked:
+            return 0
+        return count_masks(self.description) + count_masks(self.evidence or self.tool_params)
 
     @property
     def offers(self) -> tuple[Scope, ...]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from handrail.core.approval import Approval
+from handrail.core.approval import Approval, ApprovalStatus
 from handrail.core.grant import WHOLE_SESSION_WORDS, PastCalls, Scope
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import JsonObject
@@ -16,6 +16,9 @@ NOT_SURVEYED = (
 NO_HOSTS_SEEN = (
     "Nobody has seen which hosts it would reach, so it may reach none. To let it, refuse this and "
     "have the agent ask again."
+)
+MASKED = (
+    "Masked on this card: {parts}. It can be approved only on a screen that shows the full text."
 )
 BY_SERVER = "The server itself does this as soon as you approve, and reaches {hosts}."
 WHOLE_SESSION = (
@@ -44,7 +47,10 @@ class Offer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """What a person sees before deciding. `reasoning` is the agent's own claim, not a fact."""
+    """What a person sees before deciding. `reasoning` is the agent's own claim, not a fact.
+
+    A card with `masked` parts offers no way to approve; its unmasked form does.
+    """
 
     approval_id: str
     tool_id: str
@@ -65,9 +71,12 @@ class Card:
     digest: str
     status: str
     estimated_duration_ms: int | None = None
+    masked: int = 0
 
     @classmethod
     def of(cls, approval: Approval) -> "Card":
+        masked = approval.masked_parts if approval.status is ApprovalStatus.PENDING else 0
+        offers = () if masked else approval.offers
         return cls(
             approval_id=approval.id,
             tool_id=approval.execution_id,
@@ -77,9 +86,9 @@ class Card:
             risk_level=approval.risk_level.name,
             reasons=approval.reasons,
             reasoning=approval.reasoning,
-            notes=_notes(approval),
+            notes=_notes(approval, masked),
             evidence=approval.evidence,
-            offers=tuple(_offer(scope, approval) for scope in approval.offers),
+            offers=tuple(_offer(scope, approval) for scope in offers),
             needs_second_step=approval.risk_level >= RiskLevel.HIGH or not approval.surveyed,
             agent_id=approval.agent_id,
             session_id=approval.session_id,
@@ -88,6 +97,7 @@ class Card:
             digest=approval.digest,
             status=approval.status,
             estimated_duration_ms=approval.estimated_duration_ms,
+            masked=masked,
         )
 
 
@@ -102,8 +112,10 @@ class Choice:
     expires_in_seconds: int | None = None
 
 
-def _notes(approval: Approval) -> tuple[str, ...]:
+def _notes(approval: Approval, masked: int) -> tuple[str, ...]:
     notes = [*approval.origins]
+    if masked:
+        notes.append(MASKED.format(parts="1 part" if masked == 1 else f"{masked:,} parts"))
     if approval.by_server:
         # There is no machine to be looked at, and nothing that is not known.
         if approval.hosts:

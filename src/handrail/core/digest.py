@@ -23,5 +23,10 @@ def digest_call(
     return _digest(salt, f"{tool_name}\n{params_json}\n{seen}")
 
 
+def digest_unmasked(salt: str, digest: str) -> str:
+    """What a yes carries to a question whose stored form is masked: proof that it was unmasked."""
+    return _digest(salt, f"unmasked\n{digest}")
+
+
 def _digest(salt: str, text: str) -> str:
     return hmac.digest(salt.encode(), text.encode(), "sha256").hex()

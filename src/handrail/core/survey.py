@@ -14,8 +14,11 @@ class Survey:
     Facts go into the digest: where they differ when the call is executed, it is not executed, and
     their names say what has changed. Findings can raise a verdict, never lower it. `evidence` is
     text to look at: a unified diff, or the commands that would run and the files they are bound to.
+    It is stored, so it is masked. `unmasked` is the same text in full, sent only to a person who
+    decides; None where nothing is masked.
     """
 
     facts: JsonObject = field(default_factory=dict[str, Any])
     findings: tuple[Finding, ...] = ()
     evidence: str = ""
+    unmasked: str | None = None

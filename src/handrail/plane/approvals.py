@@ -9,6 +9,7 @@ import structlog
 from handrail.core.approval import Answer, Approval, ApprovalStatus
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Add, Advance, Change, Resolve, UseGrant
+from handrail.core.digest import digest_unmasked
 from handrail.core.errors import BadInput, ChangeRefused, Conflict, ErrorType, NotFound
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
@@ -189,8 +190,7 @@ class ApprovalManager:
             Conflict: It was answered before, its time has passed, or it is not what was shown.
         """
         approval, execution = await self._open_question(approval_id, decider)
-        if digest is not None and digest != approval.digest:
-            raise Conflict("this is not what you were shown; look again before you decide")
+        await self._check_was_shown(approval, digest)
         if scope not in approval.offers:
             raise BadInput(
                 f"this call can be approved for {' or '.join(approval.offers)}, not for {scope}"
@@ -207,6 +207,21 @@ class ApprovalManager:
         if grant is not None:
             await self._release_covered(grant, answer)
         return resolved
+
+    async def _check_was_shown(self, approval: Approval, digest: str | None) -> None:
+        """A masked question counts as shown only to a reader of its full text."""
+        expected = approval.digest
+        if parts := approval.masked_parts:
+            project = await self._store.find_project(approval.project_id)
+            salt = "" if project is None else project.digest_salt
+            expected = digest_unmasked(salt, approval.digest)
+            if digest in (None, approval.digest):
+                raise Conflict(
+                    f"{parts:,} parts of this question are masked; read it in full first, at "
+                    f"/approvals/{approval.id}/unmasked, and approve with the digest given there"
+                )
+        if digest is not None and digest != expected:
+            raise Conflict("this is not what you were shown; look again before you decide")
 
     async def reject_tool(
         self, approval_id: ApprovalId, decider: Decider, *, reason: str | None = None

@@ -144,6 +144,16 @@ class Assessor:
         shown = mask_shown(tool.preview(params))
         return Assessment(tool, verdict, digest, shown, kind, survey, bool(doubts))
 
+    def describe(self, asked: Asked) -> str:
+        """What the call would do, in one sentence with nothing masked.
+
+        Raises:
+            BadInput, ToolError, BrokenTool: As `assess` does.
+        """
+        with blaming(asked.tool_name, "while it was described"):
+            tool, params = self._registry.parse(asked.tool_name, asked.tool_params)
+            return tool.preview(params)
+
     def scene_of(self, place: Place) -> Scene:
         """What a call in this place is judged by, and done by."""
         rules = self._rulebook.rules_for(place.workspace.policy)

@@ -33,6 +33,7 @@ from handrail.plane.assessment import Asked, Assessor
 from handrail.plane.calls import check_not_stopped
 from handrail.plane.move import HANDRAIL, Move
 from handrail.plane.origins import Origins
+from handrail.plane.unmasking import Unmasker
 from handrail.policy.redaction import mask_text
 
 SURVEY_SECONDS = 2.0
@@ -49,11 +50,19 @@ class Refusal:
 
 
 class Surveyor:
-    def __init__(self, store: Store, clock: Clock, assessor: Assessor, approvals: ApprovalManager):
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        assessor: Assessor,
+        approvals: ApprovalManager,
+        unmasker: Unmasker,
+    ):
         self._store = store
         self._clock = clock
         self._assessor = assessor
         self._approvals = approvals
+        self._unmasker = unmasker
         self._origins = Origins(store)
 
     async def accept(
@@ -72,6 +81,9 @@ class Surveyor:
         pending = await self._store.find_execution_of(approval_id)
         if pending is None or pending.project_id != project_id:
             raise NotFound(f"there is no approval {approval_id!r}")
+        survey = answer if isinstance(answer, Survey) else None
+        if self._unmasker.take(approval_id, survey, client):
+            return pending
         if pending.status is not Status.PENDING:
             raise Conflict(f"{pending.id} is {pending.status}: the survey comes too late")
         if pending.client_id != client.subject:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from handrail.core.masks import MASK, cut_mark
 from handrail.policy.prose import mask_told
 
-MASK = "[masked]"
 KEPT_CHARS = 20_000
 
 # No pattern below covers more than this, but for keys in armour, which end with the text at last.
@@ -105,12 +105,6 @@ def mask_words(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(masked)
 
 
-def hidden_chars(text: str, masked: str) -> int:
-    """How many characters were covered."""
-    masks = masked.count(MASK) - text.count(MASK)
-    return len(text) - len(masked) + masks * len(MASK)
-
-
 def _cover_line(line: str) -> str:
     if _HINT.search(line) is None:
         return line
@@ -181,7 +175,7 @@ def mask(value: Any) -> Any:
 def _mask_start(text: str) -> str:
     """The start of a long text. What lies across the cut is masked before it is cut."""
     masked = mask_text(text[: KEPT_CHARS + _LONGEST_SECRET])
-    return f"{masked[:KEPT_CHARS]}… [{len(text) - KEPT_CHARS:,} more characters]"
+    return masked[:KEPT_CHARS] + cut_mark(len(text) - KEPT_CHARS)
 
 
 def _mask_list(items: Sequence[Any]) -> list[Any]:

@@ -22,6 +22,7 @@ from handrail.plane.survey import Surveyor
 from handrail.plane.sweeper import Sweeper
 from handrail.plane.taint import Taints
 from handrail.plane.tally import Tally
+from handrail.plane.unmasking import Unmasker
 from handrail.plane.waiting import WaitingRoom
 from handrail.plane.whispers import Whispers
 
@@ -43,6 +44,7 @@ class Services:
     grants: GrantBook
     policies: Policies
     surveyor: Surveyor
+    unmasker: Unmasker
     stopper: Stopper
     taints: Taints
     sweeper: Sweeper

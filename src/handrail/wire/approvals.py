@@ -135,6 +135,10 @@ class ApprovalView(BaseModel):
     tool_id: str = Field(description="The call it is about.")
     tool_name: str = Field(description="The tool.")
     tool_params: dict[str, Any] = Field(description="Its parameters, with secrets masked.")
+    masked: int = Field(
+        description="How many parts of an open question are masked or cut off here. It can be "
+        "approved only in full: see `/approvals/{approval_id}/unmasked`."
+    )
     description: str = Field(description="What would happen, in one sentence.")
     risk_level: str = Field(description="How risky it was judged to be.")
     reasons: list[str] = Field(description="Why, in words.")

@@ -69,6 +69,9 @@ class SurveyRequest(TypedDict):
     tool_id: TheCall
     tool_name: TheTool
     tool_params: TheParams
+    unmasked: Annotated[
+        bool, Meta(description="Whether a person waits for the evidence with nothing masked.")
+    ]
     replayed: Replayed
     timestamp: Timestamp
 

@@ -8,7 +8,7 @@ import msgspec
 from handrail.core.approval import Approval
 from handrail.core.conversation import Text, Utterance
 from handrail.core.event import Event, EventKind
-from handrail.core.execution import ToolExecution
+from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ClientId
 from handrail.core.ports import StreamItem
 from handrail.core.run import Message, Run
@@ -151,6 +151,7 @@ def _survey_request(event: Event, execution: ToolExecution, params: str | None) 
         "tool_id": event.execution_id,
         "tool_name": execution.tool_name,
         "tool_params": _raw(params),
+        "unmasked": event.status is Status.AWAITING_APPROVAL,
         "replayed": params is None,
         "timestamp": _timestamp(event),
     }

@@ -1,4 +1,3 @@
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -6,7 +5,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from handrail.core.errors import (
     BadInput,
@@ -14,7 +12,6 @@ from handrail.core.errors import (
     FileOperationError,
     PathValidationError,
     StaleFileError,
-    ToolError,
 )
 from handrail.core.grant import CallClass
 from handrail.core.hands import FileContent, Hands
@@ -265,6 +262,7 @@ async def test_survey_of_a_new_file_shows_it_all() -> None:
     assert await survey({}, wanted("a\nb\n", "src/a.py")) == Survey(
         facts={"the file src/a.py": {"exists": False}},
         evidence="--- /dev/null\n+++ b/src/a.py\n@@ -0,0 +1,2 @@\n+a\n+b\n",
+        unmasked="--- /dev/null\n+++ b/src/a.py\n@@ -0,0 +1,2 @@\n+a\n+b\n",
     )
 
 
@@ -301,18 +299,18 @@ async def test_content_that_is_no_text_is_a_concern(before: bytes, mode: str, ve
     assert found.evidence == "--- a/a.txt\n+++ b/a.txt\n@@ -0,0 +1,1 @@\n+new\n"
 
 
-async def test_secrets_are_masked_in_what_is_shown() -> None:
-    found = await survey({"a.txt": b"token = abcdef123\n"}, wanted("password = 'hunter22'\n"))
+async def test_secrets_are_masked_in_what_is_stored_and_in_full_on_the_card() -> None:
+    found = await survey({"a.txt": b"token=abcdef123\n"}, wanted("password='hunter22'\n"))
     assert "abcdef123" not in found.evidence
     assert "hunter22" not in found.evidence
-    assert "[masked]" in found.evidence
+    assert found.unmasked is not None
+    assert "-token=abcdef123\n+password='hunter22'\n" in found.unmasked
 
 
-async def test_lines_cannot_be_hidden_as_a_key_without_a_concern() -> None:
+async def test_lines_between_the_marks_of_a_key_are_shown() -> None:
     content = "# -----BEGIN PRIVATE KEY-----\nimport os\nos.system('evil')\n"
     found = await survey({}, wanted(content))
-    assert "evil" not in found.evidence
-    assert concerns(found) == [("write.masked-lines", RiskLevel.HIGH)]
+    assert "+os.system('evil')" in found.evidence
 
 
 async def test_change_too_large_to_be_shown_is_said_to_be() -> None:
@@ -480,107 +478,7 @@ def test_preview_names_an_encoding_that_is_not_plain_and_a_path_without_detours(
     assert TOOL.preview(params) == "Write 1 line to docs/a.md, as iso8859-1"
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "cookie: int; import os; os.system(chr(105)+chr(100))",
-        "API_KEY=exec(something)or(__import__(name))",
-        "token = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'",
-    ],
-)
-async def test_new_text_that_is_masked_is_said_to_be_and_is_high(line: str) -> None:
-    found = await survey({"a.txt": b"x\n"}, wanted(f"x\n{line}\n"))
-    assert MASK in found.evidence
-    assert concerns(found) == [("write.masked-lines", RiskLevel.HIGH)]
-
-
-async def test_old_text_that_is_masked_raises_nothing() -> None:
-    found = await survey({"a.txt": b"password = 'old'\nx\n"}, wanted("x\n"))
-    assert MASK in found.evidence
+async def test_masks_in_the_stored_form_raise_nothing() -> None:
+    found = await survey({"a.txt": b"password='old'\nx\n"}, wanted("token='ghp_abcdef'\n"))
+    assert found.evidence.count(MASK) == 2
     assert concerns(found) == []
-
-
-# Content that came apart, as a blob.
-
-LONG = ("all work and no play\n" * 60_000).encode()
-
-
-def as_blob(content: bytes, **fields: Any) -> dict[str, Any]:
-    blob = {"blob": hashlib.sha256(content).hexdigest(), "size": len(content)}
-    return {"path": "notes.md", "content": blob, **fields}
-
-
-async def test_uploaded_content_is_written_as_it_is() -> None:
-    hands = FakeHands(blobs=[LONG])
-    params = WriteFileParams.model_validate(as_blob(LONG))
-    result = await TOOL.execute(params, SCENE, hands)
-    assert result.fields == {"path": "notes.md", "size": len(LONG)}
-    assert await hands.files.read("notes.md", max_bytes=len(LONG)) == FileContent(LONG, len(LONG))
-
-
-async def test_uploaded_content_is_appended_behind_what_is_there() -> None:
-    hands = FakeHands({"notes.md": b"first\n"}, blobs=[LONG])
-    params = WriteFileParams.model_validate(as_blob(LONG, mode="append"))
-    await TOOL.execute(params, SCENE, hands)
-    found = await hands.files.read("notes.md", max_bytes=10**7)
-    assert found.data == b"first\n" + LONG
-
-
-async def test_survey_of_uploaded_content_shows_where_it_differs() -> None:
-    hands = FakeHands({"notes.md": LONG}, blobs=[LONG + b"the end\n"])
-    params = WriteFileParams.model_validate(as_blob(LONG + b"the end\n"))
-    survey = await TOOL.survey(params, SCENE, hands)
-    assert "+the end" in survey.evidence
-
-
-def test_uploaded_content_is_high_also_before_anybody_has_looked() -> None:
-    params = WriteFileParams.model_validate(as_blob(LONG))
-    verdict = judge_call(TOOL, params, SCENE)
-    assert (verdict.risk, verdict.ruling) == (RiskLevel.HIGH, Ruling.ASK)
-    assert verdict.reasons == ("1,260,000 bytes are more than anybody can look through",)
-    assert TOOL.call_class(params, SCENE) is None
-
-
-def test_preview_of_uploaded_content_tells_its_size() -> None:
-    params = WriteFileParams.model_validate(as_blob(LONG))
-    assert TOOL.preview(params) == "Write 1,260,000 bytes to notes.md"
-
-
-def test_uploaded_content_over_the_limit_is_refused_by_its_size() -> None:
-    blob = {"blob": "0" * 64, "size": 100_000_001}
-    params = WriteFileParams.model_validate({"path": "notes.md", "content": blob})
-    assert [finding.rule for finding in TOOL.pre_validate(params, SCENE)] == ["size.file"]
-
-
-async def test_uploaded_content_that_is_no_text_is_refused() -> None:
-    binary = b"\xff\xfe\x00" * 500_000
-    params = WriteFileParams.model_validate(as_blob(binary))
-    with pytest.raises(ToolError, match="binary, or not UTF-8") as refused:
-        await TOOL.execute(params, SCENE, FakeHands(blobs=[binary]))
-    assert refused.value.error_type is ErrorType.VALIDATION
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        5,
-        None,
-        ["x"],
-        {},
-        {"blob": "0" * 63, "size": 1},
-        {"blob": "0" * 64},
-        {"blob": "0" * 64, "size": "1"},
-    ],
-)
-def test_what_is_neither_text_nor_blob_is_no_content(content: object) -> None:
-    with pytest.raises(ValidationError, match="Input should be a valid string"):
-        WriteFileParams.model_validate({"path": "notes.md", "content": content})
-
-
-def test_uploaded_content_has_no_other_encoding() -> None:
-    with pytest.raises(ValidationError, match="written as it is, in utf-8"):
-        WriteFileParams.model_validate(as_blob(LONG, encoding="latin-1"))
-
-
-def test_models_are_told_of_text_alone() -> None:
-    assert TOOL.spec().input_schema["properties"]["content"]["type"] == "string"

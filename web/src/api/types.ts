@@ -48,6 +48,8 @@ export interface ApprovalRequest {
   tool_name: string;
   /** Its parameters, with secrets masked. */
   tool_params: Record<string, unknown>;
+  /** How many parts of an open question are masked or cut off here. It can be approved only in full: see `/approvals/{approval_id}/unmasked`. */
+  masked: number;
   /** What would happen, in one sentence. */
   description: string;
   /** How risky it was judged to be. */
@@ -128,6 +130,8 @@ export interface ApprovalView {
   tool_name: string;
   /** Its parameters, with secrets masked. */
   tool_params: Record<string, unknown>;
+  /** How many parts of an open question are masked or cut off here. It can be approved only in full: see `/approvals/{approval_id}/unmasked`. */
+  masked: number;
   /** What would happen, in one sentence. */
   description: string;
   /** How risky it was judged to be. */
@@ -1437,6 +1441,8 @@ export interface SurveyRequest {
   tool_name: string;
   /** The parameters as they were sent; null where it is replayed. */
   tool_params: unknown;
+  /** Whether a person waits for the evidence with nothing masked. */
+  unmasked: boolean;
 }
 
 /** A session that is not trusted. */

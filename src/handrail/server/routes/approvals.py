@@ -55,6 +55,18 @@ def approvals_router(services: Services, gate: Gate) -> APIRouter:
             raise NotFound(f"there is no approval {approval_id!r}")
         return ApprovalView.of(found)
 
+    @router.get("/approvals/{approval_id}/unmasked", openapi_extra=open_to(PEOPLE))
+    async def unmasked(project_id: str, approval_id: str, request: Request) -> ApprovalView:
+        """An open question in full, with nothing masked, from the machine that has the text.
+
+        A question with masked parts is approved with the `digest` given here.
+        """
+        entry = await gate.admit(request, *PEOPLE)
+        found = await services.unmasker.unmask(
+            ApprovalId(approval_id), entry.principal, entry.project.id
+        )
+        return ApprovalView.of(found)
+
     return router
 
 

@@ -16,12 +16,12 @@ from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
 from handrail.core.visible import visible
-from handrail.policy.redaction import mask_text
+from handrail.policy.redaction import mask_shown
 from handrail.policy.security import Scene
 from handrail.policy.validators.paths import PathValidator
 from handrail.policy.validators.sizes import SizeLimiter
 from handrail.tools.base import Tool, ToolParams
-from handrail.tools.diff import unified_diff
+from handrail.tools.diff import Diff, unified_diff
 from handrail.tools.encoding import TextEncoding, decode_text, encode_behind
 from handrail.tools.long_text import LongText, fetch_text
 
@@ -192,9 +192,13 @@ def _content(params: WriteFileParams, found: FileContent | None, text: str) -> t
 
 
 def _look(path: str, found: FileContent | None, text: str, params: WriteFileParams) -> Survey:
-    evidence, concerns = _evidence(path, found, text, params)
-    findings = (*_concerns(path, found, params), *concerns)
-    return Survey({fact_of(path): _state(found).as_facts()}, findings, evidence)
+    diff = _diff(path, found, text, params)
+    findings = _concerns(path, found, params)
+    if not diff.whole:
+        reason = "the change is too large to be shown whole"
+        findings.append(Finding("write.shown-in-part", reason, RiskLevel.HIGH))
+    facts = {fact_of(path): _state(found).as_facts()}
+    return Survey(facts, tuple(findings), mask_shown(diff.text), unmasked=diff.text)
 
 
 def _concerns(path: str, found: FileContent | None, params: WriteFileParams) -> list[Finding]:
@@ -213,28 +217,7 @@ def _concerns(path: str, found: FileContent | None, params: WriteFileParams) -> 
     return findings
 
 
-def _evidence(
-    path: str, found: FileContent | None, text: str, params: WriteFileParams
-) -> tuple[str, list[Finding]]:
-    """The diff to show, and what must be said about it."""
+def _diff(path: str, found: FileContent | None, text: str, params: WriteFileParams) -> Diff:
     old = None if found is None else decode_text(found.data, params.encoding) or ""
     kept = old or "" if params.mode == "append" else ""
-    diff = unified_diff(path, old, kept + text)
-    shown = mask_text(diff.text)
-    findings: list[Finding] = []
-    if not diff.whole:
-        reason = "the change is too large to be shown whole"
-        findings.append(Finding("write.shown-in-part", reason, RiskLevel.HIGH))
-    if hidden := _count_masked(diff.text, shown):
-        reason = f"{hidden:,} lines of the new text look like secrets and are masked"
-        findings.append(Finding("write.masked-lines", reason, RiskLevel.HIGH))
-    return shown, findings
-
-
-def _count_masked(diff: str, shown: str) -> int:
-    """How many lines that would be written are not shown as they are."""
-    before, after = diff.split("\n"), shown.split("\n")
-    if len(before) != len(after):
-        return len(before) - len(after)
-    changed = (line for line, masked in zip(before, after, strict=True) if line != masked)
-    return sum(line.startswith("+") for line in changed)
+    return unified_diff(path, old, kept + text)

@@ -1,7 +1,7 @@
 """What a tool that runs programs finds out before anybody is asked."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from handrail.core.box import Profile, Room
@@ -12,7 +12,7 @@ from handrail.core.sight import FileSort, SeenFile, SeenRecord, SeenStep, Sight,
 from handrail.core.stage import Stage, pipelines
 from handrail.core.survey import Survey
 from handrail.core.visible import cut
-from handrail.policy.redaction import hidden_chars, mask_shown, mask_words
+from handrail.policy.redaction import mask_shown, mask_words
 from handrail.policy.rulebook.reading import in_full
 
 _BASH = "bash"
@@ -42,16 +42,21 @@ async def survey_stages(
     if names is not None and [step.names for step in sight.steps] != [*names]:
         raise StaleCommandError(tell_differing(["the names that patterns stand for"]))
     looseness = zip(_loose(stages), _behind_writers(stages), strict=True)
-    seen = [_Shown.of(*each) for each in zip(sight.steps, looseness, strict=True)]
-    told = "\n".join([*_told(seen), *_remotes(sight.remotes), *_box(sight.room)])
-    evidence = cut(told, _MOST_CHARS)
+    seen = [
+        _Shown(step, step.argv, *each) for step, each in zip(sight.steps, looseness, strict=True)
+    ]
+    told = _text(seen, sight)
+    masked = mask_shown(_text([one.masked() for one in seen], sight))
     concerns = (
         *_reach(stages, sight),
-        *_masked(stages, seen),
         *_changeable(seen),
         *_cut_off(stages, len(told) - _MOST_CHARS),
     )
-    return Survey(sight.facts, concerns, evidence)
+    return Survey(sight.facts, concerns, cut(masked, _MOST_CHARS), cut(told, _MOST_CHARS))
+
+
+def _text(seen: Sequence["_Shown"], sight: Sight) -> str:
+    return "\n".join([*_told(seen), *_remotes(sight.remotes), *_box(sight.room)])
 
 
 def _reach(stages: Sequence[Stage], sight: Sight) -> Iterator[Finding]:
@@ -70,18 +75,6 @@ def reach(names: Iterable[str], hosts: Sequence[str]) -> Finding:
             "name them as [[network]] in policy.toml, in Handrail's own folder on that machine"
         )
     return Finding("command.network", reason, RiskLevel.MEDIUM)
-
-
-def _masked(stages: Sequence[Stage], seen: Sequence["_Shown"]) -> Iterator[Finding]:
-    """What is not shown of that which can do more than look."""
-    hidden = sum(
-        one.hidden
-        for stage, one in zip(stages, seen, strict=True)
-        if stage.profile is not Profile.READ
-    )
-    if hidden:
-        reason = f"{hidden:,} characters of what would run look like secrets and are masked"
-        yield Finding("command.masked", reason, RiskLevel.HIGH)
 
 
 def _loose(stages: Sequence[Stage]) -> Iterator[bool]:
@@ -127,7 +120,7 @@ def _cut_off(stages: Sequence[Stage], chars: int) -> Iterator[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A step whose words are masked one by one, and how many characters that has hidden.
+    """A step and the words to show of it.
 
     Of one that `is_loose`, files can change after the last look at them; of one that `is_later`,
     those can that it is told of without running them.
@@ -135,16 +128,11 @@ class _Shown:
 
     step: SeenStep
     words: tuple[str, ...]
-    hidden: int
     is_loose: bool
     is_later: bool
 
-    @classmethod
-    def of(cls, step: SeenStep, changing: tuple[bool, bool]) -> "_Shown":
-        words = mask_words(step.argv)
-        pairs = zip(step.argv, words, strict=True)
-        hidden = sum(hidden_chars(word, masked) for word, masked in pairs)
-        return cls(step, words, hidden, *changing)
+    def masked(self) -> "_Shown":
+        return replace(self, words=mask_words(self.words))
 
     @property
     def files(self) -> tuple[SeenFile, ...]:
@@ -171,25 +159,23 @@ def _told(seen: Sequence[_Shown]) -> Iterator[str]:
             there = [one for one in files if not _is_missing(one)]
             missing[shown.is_loose] |= dict.fromkeys(one.path for one in files if _is_missing(one))
             told = [_loosely(one) if shown.is_loose else _file(one) for one in there]
-            bound.update(dict.fromkeys(map(mask_shown, told)))
+            bound.update(dict.fromkeys(told))
         tell = _loosely if shown.is_loose or shown.is_later else _file
-        bound.update(dict.fromkeys(mask_shown(tell(file)) for file in shown.step.named or ()))
+        bound.update(dict.fromkeys(tell(file) for file in shown.step.named or ()))
         if (record := shown.step.record) is not None:
-            bound[mask_shown(_recorded(record, may_change=shown.is_loose or shown.is_later))] = None
+            bound[_recorded(record, may_change=shown.is_loose or shown.is_later)] = None
     yield from bound
     if missing[False]:
-        yield mask_shown(
-            f"bound    {_not_there([*missing[False]])}, and may not appear before it runs"
-        )
+        yield f"bound    {_not_there([*missing[False]])}, and may not appear before it runs"
     if missing[True]:
-        yield mask_shown(f"at first {_not_there([*missing[True]])}; {_MAY_CHANGE}")
+        yield f"at first {_not_there([*missing[True]])}; {_MAY_CHANGE}"
     if any(shown.step.loads for shown in seen):
         yield _LOADS
 
 
 def _remotes(addresses: Sequence[str]) -> Iterator[str]:
     """Where git goes to, which its words need not say."""
-    yield from (f"remote   {mask_shown(in_full(address))}" for address in addresses)
+    yield from (f"remote   {in_full(address)}" for address in addresses)
 
 
 def _box(room: Room | None) -> Iterator[str]:
