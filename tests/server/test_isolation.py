@@ -41,6 +41,7 @@ NOT_FOR_AGENTS = {
     "GET /activity/{tool_id}",
     "GET /approvals",
     "GET /approvals/{approval_id}",
+    "GET /approvals/{approval_id}/unmasked",
     "POST /approvals/{approval_id}/approve",
     "POST /approvals/{approval_id}/reject",
     "POST /approvals/{approval_id}/facts",

@@ -57,6 +57,7 @@ async def test_a_question_shows_all_that_a_person_needs(
         "reasons": ["write_file changes something"],
         "reasoning": "to remember",
         "notes": [],
+        "masked": 0,
         "evidence": "",
         "offers": [
             {
@@ -611,6 +612,7 @@ async def test_the_machine_is_looked_at_before_a_person_is_asked(
         "tool_id": asked["tool_id"],
         "tool_name": "write_file",
         "tool_params": {"path": "notes.md", "content": "api_key = open-sesame\n"},
+        "unmasked": False,
         "replayed": False,
         "timestamp": "2026-01-01T00:00:00Z",
     }
@@ -620,7 +622,7 @@ async def test_the_machine_is_looked_at_before_a_person_is_asked(
         "approval_id": asked["approval_id"],
         "status": "awaiting_approval",
     }
-    assert (question["notes"], question["evidence"]) == ([], DIFF + "+token=[masked]\n")
+    assert (question["masked"], question["evidence"]) == (1, DIFF + "+token=[masked]\n")
 
 
 async def test_facts_are_part_of_what_is_approved(caller: Caller, household: Household) -> None:
@@ -886,7 +888,9 @@ async def test_what_is_told_again_never_carries_raw_parameters(
         live = [await client.event()]
         await send_facts(caller, household, asked["approval_id"], facts={})
         live.append(await client.event())
-        await approve(caller, household, asked["approval_id"])
+        full = await show(caller, household, f"/approvals/{asked['approval_id']}/unmasked")
+        assert full["tool_params"]["content"] == secret
+        await approve(caller, household, asked["approval_id"], digest=full["digest"])
         live += [await client.event(), await client.event()]
 
     async with caller.listen(household, token, 0) as client:

@@ -9,9 +9,11 @@ import { Folded } from "../ui/folded";
 import { Risk } from "../ui/risk";
 import { DecisionBar } from "./decide";
 import { Evidence } from "./evidence";
+import { useUnmasked } from "./unmasked";
 
 /** What will happen in one sentence, why it is asked, the evidence, and the decision. */
-export function Card({ card, onNext }: { card: ApprovalView; onNext: () => void }) {
+export function Card({ card: stored, onNext }: { card: ApprovalView; onNext: () => void }) {
+  const card = useUnmasked(stored);
   const waits = card.status === "pending";
   const evidence = useRef<HTMLDivElement>(null);
   const title = useRef<HTMLHeadingElement>(null);

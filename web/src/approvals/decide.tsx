@@ -36,9 +36,11 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
   const { busy, trouble, approve, reject, stop } = useDecision(card, onNext);
   useEffect(() => onAsking?.(asking !== null), [asking]);
   const bar = useRef<HTMLElement>(null);
-  const { seen, inSight } = useIsSeen(card.approval_id, { bar, evidence, title });
+  const { seen, inSight } = useIsSeen(`${card.approval_id} ${card.digest}`, { bar, evidence, title });
   const ready = seen && !busy;
   const offer = (scope: string) => card.offers.find((one) => one.scope === scope);
+  // A card with masked parts offers no yes at all.
+  const mayApprove = ready && offer("once") !== undefined;
   // Whoever goes back from the second step stands where they came from.
   const hasGoneBack = useRef(false);
   const approveOnce = () => (card.needs_second_step ? setAsking("second-step") : void approve("once"));
@@ -61,8 +63,8 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
     [awake, confirming, card.approval_id],
   );
   const deciding = useMemo(
-    () => (!awake ? {} : confirming ? { y: () => void approve("once") } : { a: approveOnce }),
-    [awake, confirming, card.approval_id],
+    () => (!awake || !mayApprove ? {} : confirming ? { y: () => void approve("once") } : { a: approveOnce }),
+    [awake, mayApprove, confirming, card.approval_id, card.digest],
   );
   useKeys(opening, "apart");
   useKeys(deciding, "alone");
@@ -87,14 +89,14 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
       )}
       <div className="flex flex-wrap items-center gap-2">
         {confirming ? (
-          <SecondStep key="second" words={secondWords(card)} yes="Yes, approve" ready={ready} withKeys={withKeys} onYes={() => void approve("once")} onNo={close} />
+          <SecondStep key="second" words={secondWords(card)} yes="Yes, approve" ready={mayApprove} withKeys={withKeys} onYes={() => void approve("once")} onNo={close} />
         ) : (
           // Apart from the second step, so that no button of it turns into one of these.
           <Fragment key="first">
-            <Button look="primary" autoFocus={hasGoneBack.current} hotkey={key("a")} icon={<Check size={15} aria-hidden />} disabled={!ready} onClick={approveOnce}>
+            <Button look="primary" autoFocus={hasGoneBack.current} hotkey={key("a")} icon={<Check size={15} aria-hidden />} disabled={!mayApprove} onClick={approveOnce}>
               Approve once
             </Button>
-            <MoreMenu offers={card.offers} disabled={!ready} onChoose={setAsking} />
+            <MoreMenu offers={card.offers} disabled={!mayApprove} onChoose={setAsking} />
             <Button look="quiet" icon={<CircleStop size={15} aria-hidden />} disabled={!ready} onClick={() => setAsking("stop")}>
               Stop the run…
             </Button>

@@ -22,7 +22,7 @@ const MOST_CHARS = 10_000;
 function fits(card: ApprovalView): boolean {
   const text = card.evidence || JSON.stringify(card.tool_params, null, 2);
   const isShort = text.length <= MOST_CHARS && text.split("\n").length <= MOST_LINES;
-  return card.status === "pending" && isShort && !isCut(card.evidence);
+  return card.status === "pending" && card.masked === 0 && isShort && !isCut(card.evidence);
 }
 
 interface Props {
@@ -66,7 +66,7 @@ function Several({ all, onClose }: Omit<Props, "open">) {
         {cards.map((card) => (
           <Part key={card.approval_id} card={card} isChosen={!left.has(card.approval_id)} onToggle={() => toggle(card.approval_id)} />
         ))}
-        {others > 0 && <p className="text-soft">{others === 1 ? "One more waits" : `${others} more wait`} that you decide apart: too long for this, or too many.</p>}
+        {others > 0 && <p className="text-soft">{others === 1 ? "One more waits" : `${others} more wait`} that you decide apart: too long for this, masked in part, or too many.</p>}
         <div ref={end} aria-hidden className="h-px" />
       </div>
       <Decision chosen={chosen} ready={atEnd} onClose={onClose} />

@@ -4,6 +4,7 @@ import type { ApprovalView } from "../api/types";
 import { Why } from "../approvals/card";
 import { DecisionBar } from "../approvals/decide";
 import { Evidence } from "../approvals/evidence";
+import { useUnmasked } from "../approvals/unmasked";
 import { Link } from "../router";
 import { Countdown } from "../ui/countdown";
 import { Risk } from "../ui/risk";
@@ -15,7 +16,8 @@ interface Props {
 }
 
 /** The same card as among the approvals, in the place where it was asked. */
-export function Question({ card, onAsking }: Props) {
+export function Question({ card: stored, onAsking }: Props) {
+  const card = useUnmasked(stored);
   const title = useRef<HTMLDivElement>(null);
   const evidence = useRef<HTMLDivElement>(null);
   return (
