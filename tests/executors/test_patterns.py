@@ -187,3 +187,12 @@ def test_more_names_than_a_program_should_get_are_refused(root: Path, root_fd: i
         expand(root_fd, ".", "src/deep/*.many")
     (root / "src" / "deep" / "0.many").unlink()
     assert len(expand(root_fd, ".", "src/deep/*.many")) == MOST_NAMES
+
+
+@pytest.mark.timeout(15)
+@pytest.mark.parametrize("stars", [1, 4, 9, 40])
+def test_a_long_name_and_many_stars_freeze_nothing(root: Path, root_fd: int, stars: int) -> None:
+    (root / ("a" * 200)).write_text("")
+
+    assert expand(root_fd, ".", "*a" * stars + "*b!") == ["*a" * stars + "*b!"]
+    assert f"./{'a' * 200}" in expand(root_fd, ".", "*a" * stars + "*")

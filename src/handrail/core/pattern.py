@@ -1,8 +1,9 @@
 """Patterns for the names of files, as people type them: `*.py`, `src/**/*.ts`, `.github`."""
 
-import fnmatch
 import re
 from dataclasses import dataclass
+
+from handrail.core.wildcard import compile_wildcard
 
 # Where in a pattern one can stand after some parts of a path: how many of its own are behind.
 Standing = frozenset[int]
@@ -28,7 +29,7 @@ class NamePattern:
         if words[-1] == "**":
             words.append("*")
         return cls(
-            tuple(None if word == "**" else _matcher(word) for word in words),
+            tuple(None if word == "**" else compile_wildcard(word) for word in words),
             tuple(word.startswith(".") for word in words),
         )
 
@@ -47,7 +48,7 @@ class NamePattern:
             if matcher is None:
                 if not hidden:
                     reached.add(at)
-            elif (self.dotted[at] or not hidden) and matcher.match(name):
+            elif (self.dotted[at] or not hidden) and matcher.fullmatch(name):
                 reached.add(at + 1)
         return self._rest(frozenset(reached))
 
@@ -73,7 +74,3 @@ class NamePattern:
                 at += 1
                 reached.add(at)
         return frozenset(reached)
-
-
-def _matcher(word: str) -> re.Pattern[str]:
-    return re.compile(fnmatch.translate(word))

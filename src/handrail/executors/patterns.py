@@ -5,16 +5,13 @@ What is found is given as `./name`, so that no file can be named like a flag.
 
 import os
 import re
-from collections.abc import Iterator
 
 from handrail.core.errors import CommandExecutionError
+from handrail.core.wildcard import compile_wildcard
 from handrail.executors.beneath import PASSAGE, open_beneath
 
 MOST_NAMES = 1_000
 
-# Right behind the bracket that opens a class, one that closes is meant as it stands.
-_PIECES = re.compile(r"\*+|\?|\[[!^]?+\]?+[^\]]*+\]|.", re.DOTALL)
-_MEMBERS = re.compile(r"(.)-(.)|.", re.DOTALL)
 _SPECIAL = re.compile(r"[*?]|\[.*\]", re.DOTALL)
 # Left as they stand: escapes, and classes by name such as [:alpha:], which know a language.
 _UNKNOWN = re.compile(r"\\|\[[!^]?\]?[^\]]*\[[:.=]")
@@ -62,7 +59,7 @@ def _names(root_fd: int, folder: str, path: str, part: str) -> list[str]:
         names = os.listdir(fd)
     finally:
         os.close(fd)
-    fits = _expression(part).fullmatch
+    fits = compile_wildcard(part).fullmatch
     return [
         name for name in names if fits(name) and (part.startswith(".") or not name.startswith("."))
     ]
@@ -83,38 +80,3 @@ def _is_there(root_fd: int, folder: str, name: str | None = None) -> bool:
         return True
     finally:
         os.close(fd)
-
-
-def _expression(part: str) -> re.Pattern[str]:
-    return re.compile("".join(map(_translated, _PIECES.findall(part))), re.DOTALL)
-
-
-def _translated(piece: str) -> str:
-    match piece:
-        case "?":
-            return "."
-        case _ if piece.startswith("*"):
-            return ".*"
-        case _ if len(piece) > 1:
-            return _class(piece[1:-1])
-        case _:
-            return re.escape(piece)
-
-
-def _class(members: str) -> str:
-    """One character of several; as in bash either sign negates, and no range runs backwards."""
-    is_negated = members[0] in "!^"
-    ranges = [
-        f"{re.escape(first)}-{re.escape(last)}"
-        for first, last in _ranges(members[1:] if is_negated else members)
-        if first <= last
-    ]
-    if not ranges:
-        return "." if is_negated else "(?!)"
-    return f"[{'^' if is_negated else ''}{''.join(ranges)}]"
-
-
-def _ranges(members: str) -> Iterator[tuple[str, str]]:
-    for member in _MEMBERS.finditer(members):
-        first, last = member.groups()
-        yield (first, last) if first else (member[0], member[0])

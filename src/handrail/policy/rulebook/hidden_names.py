@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
 
+from handrail.core.wildcard import compile_wildcard
 from handrail.policy.rulebook.paths import PathRule
 
 _SPECIAL = re.compile(r"[*?\[]")
@@ -26,6 +26,7 @@ def could_stand_for(pattern: str, names: Iterable[str]) -> Iterator[str]:
     for place, part in enumerate(parts):
         if not part.startswith(".") or "*" in part or not _SPECIAL.search(part):
             continue
+        fits = compile_wildcard(part.casefold())
         for name in names:
-            if fnmatchcase(name, part.replace("[^", "[!").casefold()):
+            if fits.fullmatch(name):
                 yield "/".join((*parts[:place], name, *parts[place + 1 :]))
