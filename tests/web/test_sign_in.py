@@ -39,18 +39,42 @@ async def test_what_a_browser_sends_to_other_ports_opens_nothing(console: Consol
     assert name.endswith(f"_{console.rig.port}")
 
 
-async def test_a_link_that_was_used_says_how_to_get_another(console: Console) -> None:
+@pytest.mark.behaviour("console.stolen-link")
+async def test_the_owner_of_a_stolen_link_is_told_and_signs_the_thief_out(
+    console: Console,
+) -> None:
     link = console.link()
-    first = await console.new_page()
-    await first.goto(link)
-    await expect(first.get_by_role("heading", name="Waiting for you")).to_be_visible()
+    thief = await console.new_page()
+    await thief.goto(link)
+    await expect(thief.get_by_role("heading", name="Waiting for you")).to_be_visible()
 
-    second = await console.new_page()
-    await second.goto(link)
+    owner = await console.new_page()
+    await owner.goto(link)
+    await expect(owner.get_by_role("alert")).to_contain_text("already used, less than a minute ago")
+    await expect(owner.get_by_text("handrail console", exact=True)).to_be_visible()
+    assert "hr_" not in owner.url
+    await owner.get_by_role("button", name="That was not me: end that sign-in").click()
 
-    await expect(second.get_by_role("alert")).to_contain_text("used before, or is too old")
-    await expect(second.get_by_text("handrail console", exact=True)).to_be_visible()
-    console.troubles.clear()  # The browser complains about the refusal itself.
+    await expect(owner.get_by_role("alert")).to_contain_text("That sign-in has ended.")
+    await expect(thief.get_by_role("heading", name="Sign in to Handrail")).to_be_visible()
+    console.troubles.clear()  # The browser complains about the refusals themselves.
+
+
+async def test_a_stolen_link_is_told_also_to_an_owner_who_is_signed_in(console: Console) -> None:
+    owner = await console.signed_in()
+    link = console.link()
+    thief = await console.new_page()
+    await thief.goto(link)
+    await expect(thief.get_by_role("heading", name="Waiting for you")).to_be_visible()
+
+    await owner.goto(link)
+    await expect(owner.get_by_role("alert")).to_contain_text("already used")
+    await owner.get_by_role("button", name="end that sign-in").click()
+    await expect(thief.get_by_role("heading", name="Sign in to Handrail")).to_be_visible()
+    await owner.get_by_role("button", name="Continue to the console").click()
+
+    await expect(owner.get_by_role("heading", name="Waiting for you")).to_be_visible()
+    console.troubles.clear()
 
 
 async def test_a_stranger_is_told_how_to_sign_in_and_may_do_so_in_the_same_tab(

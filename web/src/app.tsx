@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Suspense, useEffect } from "react";
 
-import { SessionProvider, useSignedIn, useSigningInAndOut, type Session } from "./api/session";
+import { LinkUsed, SessionProvider, useSignedIn, useSigningInAndOut, type Session } from "./api/session";
 import { stream } from "./api/stream";
 import { useApprovalEvents } from "./approvals/pending";
 import { useChatEvents } from "./chat/talk";
@@ -16,6 +16,8 @@ import { useAfter } from "./ui/after";
 export function App() {
   const signedIn = useSignedIn();
   useSigningInAndOut();
+  // Also over the pages of who is signed in already.
+  if (signedIn.error instanceof LinkUsed) return <SignIn trouble={signedIn.error} />;
   if (signedIn.data) return <SignedIn session={signedIn.data} />;
   if (signedIn.isFetching) return null;
   return <SignIn trouble={signedIn.error} />;

@@ -11,6 +11,7 @@ HandrailError
 │   ├── ChangeRefused     a precondition of a change no longer holds
 │   ├── OfferedAnew       the call is yours, under a newer epoch
 │   ├── BudgetExhausted   no tokens are left for today
+│   ├── LinkUsed          another browser has signed in with this link
 │   └── IllegalTransition no road leads from this state to that one
 ├── BrokenRecord          the audit does not prove itself
 ├── SetupError            Handrail cannot start like this
@@ -96,6 +97,10 @@ class OfferedAnew(Conflict):
 
 class BudgetExhausted(Conflict):
     """What a person's agents may use on one day is used up."""
+
+
+class LinkUsed(Conflict):
+    """Another browser has signed in with this link."""
 
 
 class IllegalTransition(Conflict):

@@ -64,6 +64,12 @@ CONFLICT = Kind(
     "The world has moved on",
     "What the request is about is no longer in the state that it needs.",
 )
+LINK_USED = Kind(
+    409,
+    "link-used",
+    "This link was already used",
+    "Another browser has signed in with this link; `detail` says which, and how to end that.",
+)
 TOO_LARGE = Kind(413, "too-large", "Too large", "The body is more than is taken.")
 HEAD_TOO_LARGE = Kind(431, "too-large", "Too large", "Address and headers are more than is taken.")
 INTERNAL = Kind(
@@ -72,7 +78,7 @@ INTERNAL = Kind(
 
 PROBLEMS = (
     BAD_INPUT, UNAUTHENTICATED, FORBIDDEN, FOREIGN_ORIGIN, NOT_FOUND, METHOD_NOT_ALLOWED,
-    CONFLICTING_CALL, CONFLICT, TOO_LARGE, HEAD_TOO_LARGE, INTERNAL,
+    CONFLICTING_CALL, LINK_USED, CONFLICT, TOO_LARGE, HEAD_TOO_LARGE, INTERNAL,
 )  # fmt: skip
 
 # The first line that fits counts, so the special stand before the general.
@@ -83,6 +89,7 @@ _TABLE: tuple[tuple[type[errors.HandrailError], Kind], ...] = (
     (errors.Forbidden, FORBIDDEN),
     (errors.NotFound, NOT_FOUND),
     (errors.ConflictingCall, CONFLICTING_CALL),
+    (errors.LinkUsed, LINK_USED),
     (errors.Conflict, CONFLICT),
 )
 

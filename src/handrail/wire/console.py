@@ -21,6 +21,15 @@ class LinkResponse(BaseModel):
     expires_at: datetime = Field(description="Until when.")
 
 
+class LinkStateResponse(BaseModel):
+    """Whether a link was used; all three are null while it was not."""
+
+    success: Success = True
+    used_at: datetime | None = Field(description="When a browser signed in with it.")
+    used_by: str | None = Field(description="That browser, as it describes itself.")
+    token_id: str | None = Field(description="The token that browser has got.")
+
+
 class ProjectView(BaseModel):
     project_id: str = Field(description="The id of the project, `prj_…`.")
     name: str = Field(description="What it is called.")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from handrail.core.access import Role
+from handrail.core.access import Role, hash_secret
 from handrail.core.change import Change, RevokeToken
 from handrail.server.console.cookie import HEADER
 from handrail.store.sqlite import SqliteStore
@@ -13,6 +13,7 @@ from tests.server.conftest import Answer, Caller, ask_with_a_look, base
 
 UNAUTHENTICATED = (401, "urn:handrail:unauthenticated")
 FORBIDDEN = (403, "urn:handrail:forbidden")
+LINK_USED = (409, "urn:handrail:link-used")
 NOT_FOUND = (404, "urn:handrail:not-found")
 
 
@@ -65,10 +66,87 @@ async def test_a_link_signs_in_once_and_nothing_else_does(
     link = await link_for(caller, household)
     await sign_in(caller, link)
 
-    for bad in (link, "guess", household.secrets[Role.USER]):
+    caller.session.cookie_jar.clear()
+    for bad, problem in (
+        (link, LINK_USED),
+        ("guess", UNAUTHENTICATED),
+        (household.secrets[Role.USER], UNAUTHENTICATED),
+    ):
         answer = await sign_in(caller, bad)
-        assert answer.problem == UNAUTHENTICATED
+        assert answer.problem == problem
         assert "set-cookie" not in answer.headers
+
+
+async def test_a_victim_is_told_who_used_their_link_and_signs_the_thief_out(
+    caller: Caller, household: Household
+) -> None:
+    link = await link_for(caller, household)
+    stolen = await caller.ask(
+        "POST", "/console/session", headers={"user-agent": "thief/1\u202e"}, json={"link": link}
+    )
+    cookie = stolen.headers["set-cookie"].partition(";")[0]
+    thief = {"cookie": cookie, HEADER: stolen.body["page_key"]}
+    caller.session.cookie_jar.clear()
+
+    told = await sign_in(caller, link)
+    before = await caller.ask("GET", "/console/session", headers=thief)
+    ended = await caller.ask("POST", "/console/session/end", json={"link": link})
+    after = await caller.ask("GET", "/console/session", headers=thief)
+
+    assert told.problem == LINK_USED
+    assert "less than a minute ago, from 127.0.0.1 by thief/1" in told.body["detail"]
+    assert "\u202e" not in told.body["detail"]
+    assert (before.status, ended.status) == (200, 200)
+    assert after.problem == UNAUTHENTICATED
+
+
+async def test_a_browser_that_opens_its_own_link_again_is_not_alarmed(
+    caller: Caller, household: Household
+) -> None:
+    link = await link_for(caller, household)
+    first = await sign_in(caller, link)
+    mine = {
+        "cookie": first.headers["set-cookie"].partition(";")[0],
+        HEADER: first.body["page_key"],
+    }
+
+    again = await caller.ask("POST", "/console/session", headers=mine, json={"link": link})
+
+    assert again.problem == UNAUTHENTICATED
+
+
+async def test_a_link_that_signed_nobody_in_ends_nothing(
+    caller: Caller, household: Household
+) -> None:
+    link = await link_for(caller, household)
+
+    for bad in (link, "guess"):
+        ended = await caller.ask("POST", "/console/session/end", json={"link": bad})
+        assert ended.problem == NOT_FOUND
+
+    assert (await sign_in(caller, link)).status == 200
+
+
+async def test_a_person_can_ask_whether_their_link_was_used(
+    caller: Caller, household: Household, store: SqliteStore, clock: FakeClock
+) -> None:
+    link = await link_for(caller, household)
+    path = f"{base(household)}/console/links/{hash_secret(link)}"
+    token = household.secrets[Role.USER]
+
+    before = await caller.ask("GET", path, token)
+    await sign_in(caller, link)
+    after = await caller.ask("GET", path, token)
+
+    assert before.body == {"success": True, "used_at": None, "used_by": None, "token_id": None}
+    (console,) = [
+        one for one in await store.list_tokens(household.user.user_id) if one.name == "console"
+    ]
+    assert after.body["token_id"] == console.id
+    assert after.body["used_by"].startswith("from 127.0.0.1 by ")
+    unknown = f"{base(household)}/console/links/{hash_secret('guess')}"
+    assert (await caller.ask("GET", unknown, token)).problem == NOT_FOUND
+    assert (await caller.ask("GET", path, household.secrets[Role.AGENT])).problem == FORBIDDEN
 
 
 async def test_a_browser_may_what_its_person_may(caller: Caller, household: Household) -> None:

@@ -8,6 +8,7 @@ export class Problem extends Error {
     readonly status: number,
     readonly title: string,
     detail: string,
+    readonly type = "",
   ) {
     super(detail);
   }
@@ -45,7 +46,7 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
   const isLink = init.method === "POST" && path === SESSION;
   if (response.status === 401 && !isLink) dropKey(key);
   const told = (await response.json().catch(() => null)) as Record<string, unknown> | null;
-  throw new Problem(response.status, String(told?.["title"] ?? response.statusText), String(told?.["detail"] ?? `HTTP ${response.status}`));
+  throw new Problem(response.status, String(told?.["title"] ?? response.statusText), String(told?.["detail"] ?? `HTTP ${response.status}`), String(told?.["type"] ?? ""));
 }
 
 /** A link cannot send the page's key, so the page fetches the file and hands it over. */

@@ -18,6 +18,16 @@ export interface Session {
   projects: ProjectView[];
 }
 
+/** Another browser has signed in with the link that was opened here. */
+export class LinkUsed extends Error {
+  constructor(
+    readonly link: string,
+    detail: string,
+  ) {
+    super(detail);
+  }
+}
+
 const CHOSEN = "handrail.project";
 const PROJECTS_MS = 10_000;
 
@@ -76,6 +86,8 @@ async function enter(): Promise<Session> {
     choose(told.project_id);
     return welcome(told);
   } catch (error) {
+    // Shown also to who is signed in: another browser may have been faster with a stolen link.
+    if (error instanceof Problem && error.type === "urn:handrail:link-used") throw new LinkUsed(link, error.message);
     // It says more than that nobody is signed in.
     const refused = error instanceof Problem && error.status === 401 ? new Error(error.message) : error;
     if (pageKey() === null) throw refused;
@@ -92,6 +104,11 @@ function linkHere(): string | null {
 export async function signOut(): Promise<void> {
   await ask("DELETE", SESSION);
   dropKey(pageKey());
+}
+
+/** Ends the sign-in that a used link was exchanged for. */
+export async function endSignIn(link: string): Promise<void> {
+  await ask("POST", `${SESSION}/end`, { link });
 }
 
 /** For this tab; and for those to come, until they choose another. */

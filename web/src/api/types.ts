@@ -862,6 +862,18 @@ export interface LinkResponse {
   expires_at: string;
 }
 
+/** Whether a link was used; all three are null while it was not. */
+export interface LinkStateResponse {
+  /** What goes wrong is told as a problem instead. */
+  success: boolean;
+  /** When a browser signed in with it. */
+  used_at: string | null;
+  /** That browser, as it describes itself. */
+  used_by: string | null;
+  /** The token that browser has got. */
+  token_id: string | null;
+}
+
 export interface MemoriesResponse {
   /** What goes wrong is told as a problem instead. */
   success: boolean;

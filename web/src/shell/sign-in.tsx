@@ -1,8 +1,10 @@
 import { useEffect } from "react";
 
 import { Problem } from "../api/client";
+import { LinkUsed } from "../api/session";
 import mark from "../ui/mark.svg";
 import { visible } from "../words/visible";
+import { UsedLink } from "./used-link";
 
 /** The page of whoever is not signed in. */
 export function SignIn({ trouble }: { trouble: Error | null }) {
@@ -16,7 +18,8 @@ export function SignIn({ trouble }: { trouble: Error | null }) {
       <div className="w-full max-w-md">
         <img src={mark} alt="" className="mb-4 size-10" />
         <h1 className="text-xl font-semibold tracking-tight">{unreachable ? "Handrail does not answer" : "Sign in to Handrail"}</h1>
-        {trouble && !unreachable && status !== 401 && (
+        {trouble instanceof LinkUsed && <UsedLink key={trouble.link} trouble={trouble} />}
+        {trouble && !(trouble instanceof LinkUsed) && !unreachable && status !== 401 && (
           <p role="alert" className="mt-3 rounded-md border border-critical/40 bg-del p-3">
             {visible(trouble.message)}
           </p>

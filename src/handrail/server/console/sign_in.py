@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+import structlog
+
 from handrail.core.access import Role, Token, hash_secret, new_secret
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Add, Change, RevokeToken
-from handrail.core.errors import ChangeRefused, Unauthenticated
+from handrail.core.errors import ChangeRefused, LinkUsed, NotFound, Unauthenticated
 from handrail.core.ids import ProjectId, TokenId, UserId, mint
 from handrail.core.ports import Clock, Store
 from handrail.server.console.halves import Halves, new_halves
@@ -17,23 +19,43 @@ SIGNED_IN_LASTS = timedelta(days=30)
 TOKEN_NAME = "console"  # noqa: S105  # what the list of tokens calls it
 _MOST_LINKS = 100
 
+_NEW_LINK = "`handrail console` on the server's machine makes a new link"
 STALE_LINK = (
-    "this link was used before, or is too old; `handrail console` on the machine of the server "
-    "makes a new one"
+    "this link is unknown or has expired: it is good once, for 15 minutes, and not after a restart "
+    f"of the server; {_NEW_LINK}"
 )
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class Use:
+    """The token that a link was exchanged for, and the browser that did so, as it describes itself.
+
+    The description is a claim: anyone can send any User-Agent.
+    """
+
+    token: Token
+    browser: str
+
+
+@dataclass(slots=True)
 class Link:
-    """What stands behind a link; kept in memory alone, so a restart ends every link."""
+    """A link's owner and its use. Kept in memory only, so a restart ends every link.
+
+    A used link is kept after it has expired: its owner may open it late and must still learn that
+    another browser was faster.
+    """
 
     user_id: UserId
     project_id: ProjectId
     expires_at: datetime
+    use: Use | None = None
+    was_reported: bool = False
 
 
 class SignedIn(NamedTuple):
-    """What a link was exchanged for."""
+    """The result of exchanging a link."""
 
     token: Token
     halves: Halves
@@ -41,7 +63,7 @@ class SignedIn(NamedTuple):
 
 
 class SignIns:
-    """Links that were made and not used, and what they are exchanged for."""
+    """The latest links, used and unused, by the hash of their secret."""
 
     def __init__(self, store: Store, clock: Clock):
         self._store = store
@@ -49,7 +71,7 @@ class SignIns:
         self._links: dict[str, Link] = {}
 
     def make_link(self, user_id: UserId, project_id: ProjectId) -> tuple[str, datetime]:
-        """The secret part of a new link, and until when it is good; it shows that project."""
+        """The secret part of a new link, and when it expires. It opens that project."""
         secret = new_secret(Role.USER)
         expires_at = self._clock.now() + LINK_LASTS
         while len(self._links) >= _MOST_LINKS:
@@ -57,14 +79,22 @@ class SignIns:
         self._links[hash_secret(secret)] = Link(user_id, project_id, expires_at)
         return secret, expires_at
 
-    async def sign_in(self, link_secret: str) -> SignedIn:
-        """Exchange a link for a token and what it is known by; nobody can do so twice.
+    async def sign_in(
+        self, link_secret: str, browser: str, known: Halves | None = None
+    ) -> SignedIn:
+        """Exchange a link for a token, once.
+
+        `browser` describes the caller; `known` is the sign-in that the caller already has.
 
         Raises:
-            Unauthenticated: There is no such link, or none any more.
+            Unauthenticated: The link is unknown or expired, or its own browser opens it again.
+            LinkUsed: Another browser has used it.
         """
         at = self._clock.now()
-        link = self._links.pop(hash_secret(link_secret), None)
+        link = self._links.get(hash_secret(link_secret))
+        if link is not None and link.use is not None:
+            is_same = known is not None and known.hashed() == link.use.token.secret_hash
+            raise Unauthenticated(STALE_LINK) if is_same else await self._report(link, link.use)
         if link is None or at >= link.expires_at:
             raise Unauthenticated(STALE_LINK)
         halves = new_halves()
@@ -72,18 +102,78 @@ class SignIns:
             TokenId(mint("tok", at)), halves.hashed(), Role.USER, link.user_id, link.user_id,
             None, None, TOKEN_NAME, at, at + SIGNED_IN_LASTS,
         )  # fmt: skip
+        # Before the first await: a second request must find the link used.
+        link.use = Use(token, browser)
         await self._store.submit(await self._change(token, "signed_in", Add(token)))
         return SignedIn(token, halves, link.project_id)
 
-    async def sign_out(self, token: Token) -> None:
-        """Let the token of a browser open nothing any more."""
-        try:
-            await self._store.submit(await self._change(token, "signed_out", RevokeToken(token)))
-        except ChangeRefused:
-            return  # Somebody has taken it back before.
+    def find_use(self, link_hash: str, user_id: UserId) -> Use | None:
+        """The use of one's own link; None if it is unused.
 
-    async def _change(self, token: Token, what: str, step: Add | RevokeToken) -> Change:
-        """A user's token opens all their projects; the record of the first one tells of it."""
+        Raises:
+            NotFound: There is no such link, or it belongs to another user.
+        """
+        link = self._links.get(link_hash)
+        if link is None or link.user_id != user_id:
+            raise NotFound("there is no such link")
+        return link.use
+
+    async def end_sign_in(self, link_secret: str) -> None:
+        """Revoke the token that a used link was exchanged for.
+
+        The caller may be the owner of the link or a thief. Both may do this: at worst the owner
+        has to sign in again.
+
+        Raises:
+            NotFound: The link was not used, or is unknown.
+        """
+        link = self._links.get(hash_secret(link_secret))
+        if link is None or link.use is None:
+            raise NotFound(
+                "this server knows no sign-in by this link; `handrail token list` shows every "
+                "sign-in, and `handrail token revoke` ends one"
+            )
+        await self._revoke(link.use.token, "ended_by_link")
+
+    async def sign_out(self, token: Token) -> None:
+        """Revoke the token of a browser."""
+        await self._revoke(token, "signed_out")
+
+    async def _revoke(self, token: Token, what: str) -> None:
+        try:
+            await self._store.submit(await self._change(token, what, RevokeToken(token)))
+        except ChangeRefused:
+            return  # It was revoked before.
+
+    async def _report(self, link: Link, use: Use) -> Unauthenticated | LinkUsed:
+        """Tell the caller, and the first time also the log and the record, of a second use."""
+        token, at = use.token, self._clock.now()
+        if not link.was_reported:
+            link.was_reported = True
+            log.warning(
+                "console.link_used_twice", user=token.user_id, token=token.id, first=use.browser
+            )
+            await self._store.submit(await self._change(token, "link_used_twice"))
+        used = f"this link was already used, {_ago(at - token.created_at)}, {use.browser}"
+        found = await self._store.find_token(token.secret_hash)
+        if found is None or not found.is_live(at):
+            return Unauthenticated(f"{used}; that sign-in has ended. {_NEW_LINK}")
+        return LinkUsed(
+            f"{used}. If that was not you, end that sign-in: here, or on the server's machine "
+            f"with `handrail token revoke {token.id}`"
+        )
+
+    async def _change(self, token: Token, what: str, *steps: Add | RevokeToken) -> Change:
+        """A user's token opens all of their projects; the record of the first one gets the line."""
         projects = await self._store.list_projects(token.user_id)
         line = AuditRecord(f"token.{what}", token.user_id, token.id, {"name": token.name})
-        return Change(projects[0].id, self._clock.now(), (step,), audit=(line,))
+        return Change(projects[0].id, self._clock.now(), steps, audit=(line,))
+
+
+def _ago(passed: timedelta) -> str:
+    minutes = int(passed.total_seconds()) // 60
+    if minutes < 1:
+        return "less than a minute ago"
+    if minutes < 120:
+        return f"{minutes} minute{'s' * (minutes > 1)} ago"
+    return f"{minutes // 60} hours ago"

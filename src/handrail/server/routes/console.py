@@ -6,8 +6,9 @@ from starlette.responses import Response
 from handrail.core.access import Role, Token
 from handrail.core.errors import Forbidden, NotFound
 from handrail.core.ids import ApprovalId
+from handrail.core.visible import cut, visible
 from handrail.server.auth import Gate
-from handrail.server.console.cookie import delete_cookie, set_cookie
+from handrail.server.console.cookie import delete_cookie, halves_of, set_cookie
 from handrail.server.console.sign_in import TOKEN_NAME, SignIns
 from handrail.server.direct import USUAL_PROBLEMS, DirectRoute, json_response, read_body
 from handrail.server.routes.calls import BASE
@@ -15,6 +16,7 @@ from handrail.server.services import Services
 from handrail.version import __version__
 from handrail.wire.console import (
     LinkResponse,
+    LinkStateResponse,
     ProjectView,
     SignedInResponse,
     SignedOutResponse,
@@ -24,6 +26,7 @@ from handrail.wire.console import (
 )
 
 _MAX_BYTES = 10_000
+_MOST_AGENT_CHARS = 200
 _USERS = (Role.USER,)
 
 
@@ -46,9 +49,19 @@ class ConsoleRoutes:
                 "Make a link that signs a browser in, once", LinkResponse, None, USUAL_PROBLEMS,
             ),
             DirectRoute(
+                "GET", f"{BASE}/console/links/{{sha256}}", self.find_link, _USERS,
+                "Whether one of your links was used; `sha256` is the hash of its secret",
+                LinkStateResponse, None, USUAL_PROBLEMS,
+            ),
+            DirectRoute(
                 "POST", here, self.sign_in, (),
                 "Sign a browser in with a link; answers with its cookie and its page's key",
-                WelcomeResponse, SignInRequest, (400, 401, 413),
+                WelcomeResponse, SignInRequest, (400, 401, 409, 413),
+            ),
+            DirectRoute(
+                "POST", f"{here}/end", self.end_sign_in, (),
+                "End the sign-in that a used link was exchanged for; the link is all it takes",
+                SignedOutResponse, SignInRequest, (400, 404, 413),
             ),
             DirectRoute(
                 "GET", here, self.who, _USERS,
@@ -70,9 +83,26 @@ class ConsoleRoutes:
         link, expires_at = self._sign_ins.make_link(entry.principal.user_id, entry.project.id)
         return json_response(LinkResponse(link=link, expires_at=expires_at).model_dump())
 
+    async def find_link(self, request: Request) -> Response:
+        entry = await self._gate.admit(request, *_USERS)
+        use = self._sign_ins.find_use(request.path_params["sha256"], entry.principal.user_id)
+        state = LinkStateResponse(
+            used_at=None if use is None else use.token.created_at,
+            used_by=None if use is None else use.browser,
+            token_id=None if use is None else use.token.id,
+        )
+        return json_response(state.model_dump())
+
+    async def end_sign_in(self, request: Request) -> Response:
+        body = await read_body(request, SignInRequest, _MAX_BYTES)
+        await self._sign_ins.end_sign_in(body.link)
+        return json_response(SignedOutResponse().model_dump())
+
     async def sign_in(self, request: Request) -> Response:
         body = await read_body(request, SignInRequest, _MAX_BYTES)
-        token, halves, project_id = await self._sign_ins.sign_in(body.link)
+        token, halves, project_id = await self._sign_ins.sign_in(
+            body.link, _describe_browser(request), halves_of(request)
+        )
         known = (await self._session(token)).model_dump()
         answer = WelcomeResponse(**known, project_id=project_id, page_key=halves.page)
         response = json_response(answer.model_dump())
@@ -123,3 +153,10 @@ class ConsoleRoutes:
 
     def _is_private(self, request: Request) -> bool:
         return self._behind_proxy or request.url.scheme == "https"
+
+
+def _describe_browser(request: Request) -> str:
+    """The address that a request comes from, and the name that its browser gives itself."""
+    peer = "an unknown address" if request.client is None else request.client.host
+    agent = request.headers.get("user-agent", "a browser without a name")
+    return f"from {peer} by {cut(visible(agent), _MOST_AGENT_CHARS)}"
