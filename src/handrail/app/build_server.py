@@ -14,6 +14,7 @@ from handrail.app.plugins import load_toolbox
 from handrail.app.policy_files import OperatorFile
 from handrail.app.server_hands import ServerHands
 from handrail.app.settings import Settings
+from handrail.app.sign_in_page import remove_old_pages
 from handrail.app.storage import open_checkpoints, open_store
 from handrail.bus.local import LocalBus
 from handrail.core.ports import Bus, Clock, Store
@@ -56,6 +57,7 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
     """The services of a server, with its folder held and its store open."""
     home, bus, clock = Home(settings.home), LocalBus(), SystemClock()
     home.create()
+    remove_old_pages(home)
     async with AsyncExitStack() as stack:
         stack.enter_context(home.serving())
         tally, policy = Tally(), OperatorFile(home)

@@ -9,12 +9,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import IO
 
 from handrail.app.private_file import write_private
 from handrail.core.access import Role
 from handrail.core.configuration import CONFIG_FILE
 from handrail.core.errors import SetupError
+
+# What a person writes here by hand; everything else is Handrail's own.
+WRITTEN_BY_HAND = ("policy.toml", "skills", CONFIG_FILE)
 
 # Whoever changes credentials is done in a moment; those who come meanwhile wait for that.
 _PATIENCE_SECONDS = 10.0
@@ -92,13 +94,21 @@ class Home:
         return self.path / "provider-keys.json"
 
     @property
+    def pages(self) -> Path:
+        """The pages that take a browser to the console; each is removed after a minute."""
+        return self.path / "browser"
+
+    @property
     def checkpoints(self) -> Path:
         return self.path / "audit"
 
     def create(self) -> None:
+        """Make the folder, closed to other users; close what earlier versions have left open."""
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._credentials_folder.mkdir(mode=0o700, exist_ok=True)
+            if self._journals.is_dir() and self._journals.stat().st_mode & 0o077:
+                self._journals.chmod(0o700)
         except OSError as error:
             raise SetupError(f"cannot make {self.path}: {error.strerror}") from error
 
@@ -178,7 +188,7 @@ class Home:
     def journal_folder(self, credentials: Credentials) -> Path:
         """Where the client of a workspace notes what it has begun for this project."""
         key = _key(Path(credentials.workspace))
-        return self.path / "journal" / f"{key}-{credentials.project_id}"
+        return self._journals / f"{key}-{credentials.project_id}"
 
     def find_credentials(self, workspace: Path) -> Credentials | None:
         return _read(self._credentials_file(workspace))
@@ -235,6 +245,10 @@ class Home:
         self._prepared_file(credentials).unlink(missing_ok=True)
 
     @property
+    def _journals(self) -> Path:
+        return self.path / "journal"
+
+    @property
     def _credentials_folder(self) -> Path:
         return self.path / "credentials"
 
@@ -272,15 +286,19 @@ def _write(file: Path, credentials: Credentials) -> None:
 def _held(file: Path, trouble: str, *, patience_seconds: float = 0.0) -> Generator[None]:
     """Hold a lock that the system takes back when this process dies, however it dies."""
     gives_up_at = time.monotonic() + patience_seconds
-    with file.open("a") as lock:
+    lock = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.fchmod(lock, 0o600)  # Earlier versions have left it to the umask.
         while not _take(lock):
             if time.monotonic() >= gives_up_at:
                 raise SetupError(trouble)
             time.sleep(0.05)
         yield
+    finally:
+        os.close(lock)
 
 
-def _take(lock: IO[str]) -> bool:
+def _take(lock: int) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -28,6 +28,7 @@ async def connect(
     """
     refusals: tuple[BaseException, ...] = ()
     workspace = Path(credentials.workspace)
+    home.create()
 
     def find_token() -> str | None:
         saved = home.find_credentials(workspace)

@@ -6,15 +6,13 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from handrail.app.home import Home
+from handrail.app.home import WRITTEN_BY_HAND, Home
 from handrail.app.provider_keys import ProviderKeys
 from handrail.core.errors import SetupError
 
 TOUR_FOLDER = "handrail-tour"
 POLICY_FOLDER = ".handrail"
 _TOUR_FILES = {"config.json", "hello.txt"}
-# What a person has written into our folder: rules, and skills.
-_WRITTEN_BY_HAND = ("policy.toml", "skills", "config.toml")
 # Each home has at least one of them.
 _MARKS = ("handrail.db", "audit.key")
 # Whoever keeps such a folder in it keeps more there than Handrail does.
@@ -57,7 +55,7 @@ def survey_estate(home: Home) -> Estate:
         [
             Item(path, _size(path))
             for path in sorted(home.path.iterdir())
-            if path.name not in _WRITTEN_BY_HAND
+            if path.name not in WRITTEN_BY_HAND
         ],
         [Item(path, _size(path)) for path in tours if _is_made_by_the_tour(path)],
         [path for path in (*_written_in(home.path), *policies) if os.path.lexists(path)],
@@ -93,7 +91,7 @@ def _forget_keys(home: Home, estate: Estate) -> None:
 
 
 def _written_in(home: Path) -> list[Path]:
-    return [home / name for name in _WRITTEN_BY_HAND]
+    return [home / name for name in WRITTEN_BY_HAND]
 
 
 def _check_is_ours(home: Home) -> None:

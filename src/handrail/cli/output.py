@@ -34,6 +34,14 @@ def remark(text: str) -> None:
     _beside.print(text, soft_wrap=True)
 
 
+def is_terminal() -> bool:
+    """Whether standard output is read by a person and kept in no file.
+
+    Not asked of Rich, which lets the environment decide.
+    """
+    return sys.stdout.isatty()
+
+
 def program() -> str:
     """How to call this command from here: by its name if that finds it, else by its path."""
     found = shutil.which("handrail")

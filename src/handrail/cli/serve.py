@@ -11,7 +11,7 @@ from handrail.app.run_server import Ready
 from handrail.app.run_server import serve as run_server
 from handrail.app.settings import load_settings
 from handrail.cli import options
-from handrail.cli.output import program, say, visible
+from handrail.cli.output import is_terminal, program, say, visible
 
 
 def register(app: typer.Typer) -> None:
@@ -41,7 +41,10 @@ def serve(
         if settings.behind_proxy is not None:
             say(f"Others reach it at [bold cyan]{visible(settings.behind_proxy)}[/]")
         _say_how_to_connect(credentials)
-        say(f"Decide in the browser: [bold cyan]{visible(ready.make_link())}[/]")
+        if is_terminal():
+            say(f"Decide in the browser: [bold cyan]{visible(ready.make_link())}[/]")
+        else:
+            say(f"Decide in the browser: `{program()} console` opens it.")
 
     uvloop.run(run_server(settings, workspace, greet))
 

@@ -14,7 +14,7 @@ from handrail.app.run_server import Ready
 from handrail.app.settings import load_settings
 from handrail.app.terminal import can_draw, find_terminal
 from handrail.cli import options, screen
-from handrail.cli.output import program, say, visible
+from handrail.cli.output import is_terminal, program, say, visible
 from handrail.core.errors import SetupError
 
 
@@ -66,8 +66,11 @@ def _greet(ready: Ready) -> None:
     say(f"[bold]Handrail[/] is running at [bold cyan]{credentials.server}[/]")
     say(f"  workspace  {visible(credentials.workspace)}")
     say(f"  project    {credentials.project_id}")
-    say("\nDecide in the browser; this link is good once, for a quarter of an hour:")
-    say(f"  [bold cyan]{visible(ready.make_link())}[/]")
+    if is_terminal():
+        say("\nDecide in the browser; this link works once, for 15 minutes:")
+        say(f"  [bold cyan]{visible(ready.make_link())}[/]")
+    else:
+        say(f"\nDecide in the browser: `{program()} console` opens it.")
     say("\nIn another terminal, watch an agent's calls travel:")
     say(f"  [bold]{program()} tour --workspace {visible(credentials.workspace)}[/]")
     say("\nStop with Ctrl+C.")

@@ -52,7 +52,9 @@ class Journal:
     def __init__(self, folder: Path):
         self._folder = folder
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Each for itself: the mode does not count for parents that are made on the way.
+            folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
             self._entries = {entry.tool_id: entry for entry in self._read_all()}
         except OSError as error:
             why = error.strerror or error

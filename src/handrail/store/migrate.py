@@ -53,8 +53,9 @@ def _version(database: SqliteFile) -> str | None:
 def _keep_copy(database: SqliteFile, path: Path, version: str) -> None:
     copy = path.with_name(f"{path.name}.before-{HEAD}-was-{version}")
     copy.unlink(missing_ok=True)
+    # SQLite fills an empty file, and would make one that others can read.
+    copy.touch(mode=0o600)
     database.run("VACUUM INTO ?", (str(copy),))
-    copy.chmod(0o600)
 
 
 def _run_steps(database: SqliteFile, version: str | None) -> None:

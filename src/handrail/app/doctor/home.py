@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from handrail.app.audit import verify
 from handrail.app.doctor.finding import Finding, Health, Patient
+from handrail.app.home import WRITTEN_BY_HAND
 from handrail.store.look import Look, look_into
 from handrail.wire import WIRE_VERSION
 
@@ -21,9 +22,8 @@ _ANSWER_SECONDS = 3.0
 _QUICK_CHECK_SECONDS = 8.0
 _RECORD_SECONDS = 10.0
 _MOST_FILES = 100_000
-_SECRETS = (
-    "handrail.db*", "audit.key", "credentials/*.json", "audit/*.jsonl", "provider-keys.json",
-)  # fmt: skip
+# Nothing secret belongs there, and editors go by the umask.
+_BY_HAND = {(name,) for name in WRITTEN_BY_HAND}
 _TOLERANCE = timedelta(minutes=5)
 _NOT_YET = "`handrail init` makes it"
 
@@ -37,15 +37,15 @@ def check_home(patient: Patient) -> Finding:
             words = f"{place} belongs to somebody else"
             remedy = f"give it back: sudo chown -R $(id -u) {path}"
             return Finding("home", Health.BROKEN, words, remedy)
-        if found.st_mode & 0o077 and (place == path or _holds_secrets(place.relative_to(path))):
+        if _is_open(found) and place.relative_to(path).parts[:1] not in _BY_HAND:
             words = f"{place} is open to others ({stat.S_IMODE(found.st_mode):04o})"
             return Finding("home", Health.BROKEN, words, f"close it: chmod -R go= {path}")
     return Finding("home", Health.FINE, f"{path} is for you alone")
 
 
-def _holds_secrets(place: Path) -> bool:
-    """Files that are closed by themselves, not only by the folder they lie in."""
-    return any(place.match(pattern) for pattern in _SECRETS)
+def _is_open(found: os.stat_result) -> bool:
+    """Whether other users have any right to it; the mode of a symbolic link says nothing."""
+    return not stat.S_ISLNK(found.st_mode) and bool(found.st_mode & 0o077)
 
 
 def check_disk(patient: Patient) -> Finding:
