@@ -1,6 +1,7 @@
 """Every code block in the documents runs, in the order in which a reader would run it."""
 
 import os
+import pty
 import re
 import shlex
 import socket
@@ -57,7 +58,7 @@ class Reader:
             "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
             "COLUMNS": "200",
         }
-        self._running: list[subprocess.Popen[str]] = []
+        self._running: list[tuple[subprocess.Popen[bytes], int]] = []
 
     def follow(self, block: Block) -> None:
         if block.language == "toml":
@@ -70,9 +71,10 @@ class Reader:
             self._assert_shown(shown, self._type(command))
 
     def leave(self) -> None:
-        for process in self._running:
+        for process, reading in self._running:
             process.terminate()
-            process.communicate(timeout=10)
+            process.wait(timeout=10)
+            os.close(reading)
 
     def _save(self, text: str) -> None:
         """A file, or a part of one, is what its language says; a whole one begins with its name."""
@@ -142,22 +144,22 @@ class Reader:
         return ""
 
     def _start(self, arguments: list[str]) -> str:
+        """Printed to a terminal, where a reader is; but nobody is asked there."""
+        reading, terminal = pty.openpty()
         process = subprocess.Popen(
             [sys.executable, "-m", "handrail", *arguments],
             cwd=self.workspace,
-            env=self._environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
+            env=self._environment | {"TERM": "dumb"},
+            stdin=subprocess.DEVNULL,
+            stdout=terminal,
+            stderr=terminal,
         )
-        self._running.append(process)
-        assert process.stdout is not None
-        seen: list[str] = []
-        for line in process.stdout:
-            seen.append(line)
-            if "Ctrl+C" in line:
-                break
-        return "".join(seen)
+        os.close(terminal)
+        self._running.append((process, reading))
+        seen = b""
+        while b"Ctrl+C" not in seen:
+            seen += os.read(reading, 65536)
+        return seen.decode().replace("\r", "")
 
     def _finish(self, command: list[str]) -> str:
         done = subprocess.run(

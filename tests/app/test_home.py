@@ -57,6 +57,27 @@ def test_nobody_else_can_look_into_the_folder_or_the_file(home: Home, workspace:
     assert mode(credentials_file(other)) == 0o600
 
 
+def test_locks_and_journals_are_closed_also_those_that_an_earlier_version_left_open(
+    home: Home, workspace: Path
+) -> None:
+    locks = [home.path / "server.lock", home.path / "token.lock"]
+    locks[0].touch(mode=0o644)
+    umask = os.umask(0)
+    try:
+        Journal(home.journal_folder(credentials(workspace)))
+        made_now = mode(home.path / "journal")
+        (home.path / "journal").chmod(0o755)
+        home.create()
+        with home.serving(), home.exchanging(), home.acting_for(workspace):
+            pass
+    finally:
+        os.umask(umask)
+
+    assert (made_now, mode(home.path / "journal")) == (0o700, 0o700)
+    locks += (home.path / "credentials").glob("*.lock")
+    assert [mode(lock) for lock in locks] == [0o600] * 3
+
+
 def test_creating_twice_changes_nothing(home: Home, workspace: Path) -> None:
     home.save_credentials(credentials(workspace))
 

@@ -56,8 +56,11 @@ def test_a_home_is_for_its_owner_alone(patient: Patient) -> None:
     assert home.check_home(patient).health is Health.FINE
 
 
-@pytest.mark.parametrize("name", ["", "handrail.db", "audit.key", "credentials/*.json"])
+@pytest.mark.parametrize(
+    "name", ["", "handrail.db", "audit.key", "credentials", "credentials/*.json", "journal"]
+)
 def test_what_others_could_read_is_found(patient: Patient, name: str) -> None:
+    (patient.home.path / "journal").mkdir(mode=0o700)
     (place,) = patient.home.path.glob(name) if name else [patient.home.path]
     place.chmod(place.stat().st_mode | 0o040)
 
@@ -65,6 +68,15 @@ def test_what_others_could_read_is_found(patient: Patient, name: str) -> None:
 
     assert broken(found).startswith(f"{place} is open to others")
     assert found.remedy == f"close it: chmod -R go= {patient.home.path}"
+
+
+def test_what_a_person_writes_by_hand_may_be_open(patient: Patient) -> None:
+    for name in ("policy.toml", "config.toml"):
+        (patient.home.path / name).touch(mode=0o644)
+    (patient.home.path / "skills").mkdir(mode=0o755)
+    (patient.home.path / "elsewhere").symlink_to("/tmp")
+
+    assert home.check_home(patient).health is Health.FINE
 
 
 def test_what_belongs_to_somebody_else_is_found(
