@@ -99,11 +99,12 @@ def test_a_token_is_asked_for_wherever_the_gate_stands(document: dict[str, Any])
         for path, operations in document["paths"].items()
         for method in operations
     }
-    # Who signs in has none yet.
+    # A browser that signs in has no token yet; nor has the owner of a stolen link.
     assert described - asked == {
         ("GET", "/health"),
         ("GET", "/metrics"),
         ("POST", "/console/session"),
+        ("POST", "/console/session/end"),
     }
 
 

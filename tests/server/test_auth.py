@@ -40,6 +40,7 @@ ROUTES: dict[str, tuple[int, int, int]] = {
     "POST /tools/{tool_id}/cancel": (409, 409, 403),
     "POST /chat/sessions/{session_id}/stop": (404, 404, 403),
     "POST /console/links": (200, 403, 403),
+    "GET /console/links/{sha256}": (404, 403, 403),
     "GET /analytics": (200, 200, 403),
     "GET /budget": (200, 200, 403),
     "GET /config": (200, 200, 403),
@@ -78,6 +79,7 @@ OF_THE_SERVER = {
     "GET /metrics",
     "GET /console/session",
     "POST /console/session",
+    "POST /console/session/end",
     "DELETE /console/session",
     "GET /console/approvals/{approval_id}",
 }

@@ -5,6 +5,8 @@ import json
 import pytest
 from playwright.async_api import expect
 
+from handrail.app.home import Home
+from handrail.app.sign_in_page import sign_in_page
 from tests.web.conftest import Asking, Console
 
 
@@ -37,6 +39,18 @@ async def test_what_a_browser_sends_to_other_ports_opens_nothing(console: Consol
     assert (alone.status, as_bearer.status) == (401, 401)
     # Nor does another Handrail on this machine take it for its own.
     assert name.endswith(f"_{console.rig.port}")
+
+
+async def test_a_page_in_handrails_own_folder_takes_a_browser_to_the_console(
+    console: Console,
+) -> None:
+    page = await console.new_page()
+    with sign_in_page(Home(console.rig.home), console.link()) as file:
+        await page.goto(file.as_uri())
+        await expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
+
+    assert "hr_" not in page.url
+    assert not file.exists()
 
 
 @pytest.mark.behaviour("console.stolen-link")
