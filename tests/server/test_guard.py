@@ -3,6 +3,8 @@
 import asyncio
 import json
 
+import pytest
+
 from handrail.server.app import create_app
 from handrail.server.services import Services
 from tests.server.conftest import Caller, serving
@@ -70,6 +72,15 @@ async def test_only_names_of_this_machine_are_answered_to(caller: Caller) -> Non
     answers = {host: await knock(caller.address, host) for host in HOSTS}
 
     assert answers == HOSTS
+
+
+@pytest.mark.parametrize("header", ["Host", "Origin", "Authorization"])
+async def test_a_header_that_decides_who_asks_stands_there_once(
+    caller: Caller, header: str
+) -> None:
+    twice = f"127.0.0.1:PORT\r\n{header}: 127.0.0.1:PORT\r\n{header}: 127.0.0.1:PORT"
+
+    assert await knock(caller.address, twice) == (400, "urn:handrail:bad-input")
 
 
 async def test_without_a_name_nothing_is_answered(caller: Caller) -> None:

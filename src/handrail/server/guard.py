@@ -1,12 +1,13 @@
-"""Keeps web pages out: a browser on this machine must not lend its reach to strangers."""
+"""Refuses requests that a web page makes from a browser on this machine."""
 
 import re
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from handrail.server.errors import FOREIGN_ORIGIN, problem
+from handrail.server.errors import BAD_INPUT, FOREIGN_ORIGIN, problem
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(?::\d{1,5})?")
@@ -23,11 +24,18 @@ class HostGuard:
         self._origin = origin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and (trouble := self._find_trouble(Headers(scope=scope))):
-            response = problem(FOREIGN_ORIGIN, trouble)
+        if scope["type"] == "http" and (response := self._refuse(Headers(scope=scope))):
             await response(scope, receive, send)
             return
         await self._app(scope, receive, send)
+
+    def _refuse(self, headers: Headers) -> Response | None:
+        # A proxy in front may go by another one than this server does (RFC 9112, section 3.2).
+        for name in ("host", "origin", "authorization"):
+            if len(headers.getlist(name)) > 1:
+                return problem(BAD_INPUT, f"a request has one {name.title()} header, not several")
+        trouble = self._find_trouble(headers)
+        return None if trouble is None else problem(FOREIGN_ORIGIN, trouble)
 
     def _find_trouble(self, headers: Headers) -> str | None:
         host = headers.get("host", "")
