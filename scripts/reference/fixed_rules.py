@@ -109,6 +109,7 @@ SEEN = (
     Seen("command.landing", RiskLevel.HIGH, "what it puts there is unclear or lands elsewhere"),
     Seen("command.network", RiskLevel.MEDIUM, "it may reach these hosts, and nothing else"),
     Seen("http.unlisted", RiskLevel.FORBIDDEN, "the host is not on the operator's list of hosts"),
+    Seen("http.unknown", RiskLevel.FORBIDDEN, "the operator's list of hosts cannot be read"),
     Seen("size.params", RiskLevel.FORBIDDEN, "the parameters are more than a megabyte"),
     Seen("chain.value", RiskLevel.MEDIUM, "a parameter of a change came out of an earlier result"),
     Seen("session.told-host", RiskLevel.MEDIUM, "a result of this session has named the host"),

@@ -74,6 +74,7 @@ def test_what_is_typed_is_read_as_its_kind() -> None:
         ("Security.x", "what agents may do"),
         ("http.allowed_hosts", "which hosts"),
         ("allowed_hosts", "which hosts"),
+        ("trusted_hosts", "which hosts"),
         ("mcp.servers", "MCP servers"),
         ("providers.openai", "whose model"),
         ("owner.name", "who owns"),

@@ -187,10 +187,11 @@ async def test_full_freedom_does_not_let_it_pass(
     )
 
 
+@pytest.mark.parametrize("key", ["allowed_hosts", "trusted_hosts"])
 async def test_a_host_that_the_operator_lists_is_trusted(
-    store: SqliteStore, bus: LocalBus, clock: FakeClock, household: Household
+    store: SqliteStore, bus: LocalBus, clock: FakeClock, household: Household, key: str
 ) -> None:
-    rules = operator_rules('[http]\nallowed_hosts = ["collect.example"]\n', "policy.toml")
+    rules = operator_rules(f'[http]\n{key} = ["collect.example"]\n', "policy.toml")
     services = build_services(store, bus, clock, rulebook=Rulebook(rules))
     await read(services, household, PAGE)
 

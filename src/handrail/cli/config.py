@@ -19,7 +19,7 @@ from handrail.cli.provider_key import (
     tell_changes,
 )
 from handrail.cli.tables import Rows
-from handrail.core.configuration import SETTINGS, Entry, no_such_setting
+from handrail.core.configuration import SETTINGS, Entry, no_such_setting, tell_unknown
 from handrail.core.errors import BadInput, SetupError
 
 Key = Annotated[str, typer.Argument(metavar="KEY", help="The setting, such as `agent.model`.")]
@@ -64,7 +64,7 @@ def list_settings(home: options.Home = None, json: options.Json = False) -> None
         rows.add_row(one.setting.name, value, one.source, visible(one.setting.meaning))
     rows.print()
     for name in found.unknown:
-        remark(f"[yellow]{visible(name)} stands in the file, and is no setting of Handrail[/]")
+        remark(f"[yellow]{visible(tell_unknown(name))}[/]")
 
 
 def get(key: Key, home: options.Home = None, json: options.Json = False) -> None:

@@ -162,6 +162,7 @@ _FOR_PEOPLE = {
     "http": "which hosts may be reached is",
     "hosts": "which hosts may be reached is",
     "allowed_hosts": "which hosts may be reached is",
+    "trusted_hosts": "which hosts may be reached is",
     "mcp": "which MCP servers are asked is",
     "mcp_servers": "which MCP servers are asked is",
     "provider": "whose model is asked, and where, is",
@@ -174,6 +175,16 @@ _FOR_PEOPLE = {
 
 def no_such_setting(key: str) -> str:
     return f"there is no setting {key!r}; there are {', '.join(SETTINGS)}"
+
+
+def tell_unknown(name: str) -> str:
+    """What to say of a name in the file that is no setting."""
+    if name.lower().rpartition(".")[2] in ("allowed_hosts", "trusted_hosts"):
+        return (
+            f"{name} has no effect there: hosts are listed in policy.toml, under [http];"
+            " `trusted_hosts` adds hosts, `allowed_hosts` allows no others"
+        )
+    return f"{name} stands in the file, and is no setting of Handrail"
 
 
 def why_not_by_agent(key: str) -> str | None:

@@ -27,7 +27,6 @@ from handrail.policy.injection.values import (
 )
 from handrail.policy.redaction import mask, mask_text
 from handrail.policy.told import ANY_HOST, keys_of, told_in
-from handrail.policy.validators.hosts import HostList
 
 MOST_RESULTS = 50
 MOST_CHARS = 2_000_000
@@ -92,11 +91,9 @@ class Origins:
         verdict = assessment.verdict
         if not verdict.plan.reaches_out or verdict.ruling is Ruling.DENY:
             return assessment
-        listed = assessor.scene_of(place).rules.web.listed
+        web = assessor.scene_of(place).rules.web
         params = mask(asked.tool_params)
-        hosts = [
-            host for host in hosts_in(params, verdict.plan.hosts) if not _is_listed(host, listed)
-        ]
+        hosts = [host for host in hosts_in(params, verdict.plan.hosts) if not web.names(host.shown)]
         found = await self._look(hosts, _Where.of_session(place.session), params)
         if not found:
             return assessment
@@ -248,8 +245,3 @@ def _sentence(found: _Found) -> str:
     if found.is_guess:
         return mask_text(f"more addresses than are kept were in {where}, perhaps also `{shown}`")
     return mask_text(f"`{shown}` appeared in {where}")
-
-
-def _is_listed(value: Value, listed: HostList | None) -> bool:
-    """Whether the operator names this host."""
-    return listed is not None and listed.covers_name(value.shown)

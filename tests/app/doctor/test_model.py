@@ -27,7 +27,9 @@ def test_settings_are_fine_broken_or_mistyped(patient: Patient) -> None:
     assert check_config(patient).health is Health.FINE
     patient.home.config.write_text("[agent]\nmodle = 'x'\n")
     assert check_config(patient).health is Health.NOTE
-    assert check_config(patient).words.endswith("config.toml means nothing to Handrail")
+    assert check_config(patient).words.endswith(
+        "config.toml: agent.modle stands in the file, and is no setting of Handrail"
+    )
     patient.home.config.write_text("[agent]\nmodel =\n")
     broken = check_config(patient)
     assert (broken.health, "at line 2" in broken.words) == (Health.BROKEN, True)

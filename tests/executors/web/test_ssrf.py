@@ -81,7 +81,9 @@ async def test_a_real_connection_to_this_machine_is_not_made_either(host: str) -
         hosts = WebHosts(HostList.read([f"innocent.example.com:{listener.port}"]))
         web = GuardedWeb(lambda: hosts, resolve=Names([host]))
         url = f"http://innocent.example.com:{listener.port}/"
-        with pytest.raises(RequestRefused, match="is in a private network") as caught:
+        with pytest.raises(
+            RequestRefused, match="is on this machine or in a private network"
+        ) as caught:
             await web.request(WebRequest(url), max_bytes=100)
         assert caught.value.error_type is ErrorType.VALIDATION
         assert listener.connections == 0

@@ -53,6 +53,7 @@ def risk(autonomy: str = "supervised", **params: Any) -> tuple[RiskLevel, Ruling
 @pytest.mark.parametrize(
     "key",
     ["security.autonomy", "http.allowed_hosts", "allowed_hosts", "mcp.servers", "mcp_servers.x",
+     "http.trusted_hosts", "trusted_hosts",
      "agent.base_url", "agent.provider", "agent.model", "owner", "owners.x", "budget.daily_tokens",
      "agent.max_turns", "policy.unlisted", "agent.unknown", "AGENT.INSTRUCTIONS",
      "agent.instructions.x", " agent.instructions", "agent"],

@@ -7,7 +7,7 @@ from handrail.app.config import Config
 from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.app.policy_files import WorkspacePolicy
 from handrail.app.provider import Chosen, open_models
-from handrail.core.configuration import Source
+from handrail.core.configuration import Source, tell_unknown
 from handrail.core.errors import RuleError, SetupError
 from handrail.knowledge.minilm import find_weights
 
@@ -22,8 +22,7 @@ def check_config(patient: Patient) -> Finding:
         remedy = "mend it there, or move it away; `handrail config` lists what it may hold"
         return Finding("config", Health.BROKEN, error.message, remedy)
     if config.unknown:
-        means = "means" if len(config.unknown) == 1 else "mean"
-        words = f"{', '.join(config.unknown)} in {patient.home.config} {means} nothing to Handrail"
+        words = f"{patient.home.config}: {'; '.join(map(tell_unknown, config.unknown))}"
         return Finding("config", Health.NOTE, words, "`handrail config` lists the names there are")
     changed = sum(one.source is not Source.DEFAULT for one in config.entries())
     return Finding("config", Health.FINE, f"{changed} of the settings are not as they come")

@@ -11,6 +11,7 @@ from handrail.policy.rulebook.command_line import read_line
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.rulebook.settings import Unlisted
 from handrail.policy.rulebook.writes import WriteRule
+from handrail.policy.validators.web_hosts import ANY_PUBLIC_HOST
 
 _NO_EFFECT = "no effect: not stricter than the rules beneath"
 
@@ -52,7 +53,7 @@ def _reach(rules: Rules) -> Iterator[str]:
     for network in rules.networks:
         known = [*network.hosts, *(f"what `{shlex.join(argv)}` names" for argv in network.ask[:1])]
         yield f"{network.title} may reach {', '.join(known) or 'nothing'}"
-    if rules.web.listed is not None:
+    if rules.web != ANY_PUBLIC_HOST:
         yield f"http_request may reach {rules.web}"
 
 

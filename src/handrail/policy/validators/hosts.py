@@ -81,8 +81,10 @@ class HostList:
     entries: tuple[HostEntry, ...] = ()
 
     @classmethod
-    def read(cls, words: Iterable[str], *, exact: bool = False) -> "HostList":
-        """The list that these words make; `exact` ones name each host with its port.
+    def read(cls, words: Iterable[str], *, exact: bool = False, single: bool = False) -> "HostList":
+        """The list that these words make.
+
+        Each entry names one host if it is to be `single`, and also the port if `exact`.
 
         Raises:
             BadInput: One of the words is no host; the message says which, and why.
@@ -90,6 +92,8 @@ class HostList:
         entries: list[HostEntry] = []
         for word in words:
             entry = _read_entry(word, exact=exact)
+            if single and isinstance(entry, HostEntry) and entry.below:
+                entry = _bad(word, "must name one host, without `*`")
             if isinstance(entry, Finding):
                 raise BadInput(entry.reason)
             entries.append(entry)
@@ -109,6 +113,9 @@ class HostList:
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.entries)) or "none"
+
+
+NO_HOSTS = HostList()
 
 
 def validate_host(word: str, *, exact: bool = False) -> list[Finding]:

@@ -6,7 +6,7 @@ from ipaddress import ip_address
 
 from handrail.core.risk import Finding, forbidden
 from handrail.policy.validators.addresses import Reach, is_wrapped, reach_of
-from handrail.policy.validators.hosts import WEB_PORTS, Host, HostList
+from handrail.policy.validators.hosts import NO_HOSTS, WEB_PORTS, Host, HostList
 
 # How far an address leads.
 ReachOf = Callable[[str], Reach]
@@ -27,16 +27,26 @@ _METADATA = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class WebHosts:
-    """The operator's list. Without one, all that the whole world may reach, at ports 80 and 443.
+    """The hosts that http_request may reach: the operator's two lists.
 
-    An address of this machine's own networks is reached only where the list has that very address
-    with its port, whether it was asked for by a name or not; metadata of clouds and the like never.
+    Without `listed`, every public host at ports 80 and 443; with it, those hosts and no others. The
+    `trusted` ones are added in both cases, and may be on this machine or in a private network.
+    `unknown` says why the lists are not known at the moment; then no host is reached.
+
+    Without trust, a local address is reached only if `listed` has that very address with its port,
+    also where a name leads to it. Cloud metadata and the like are never reached.
     """
 
     listed: HostList | None = None
+    trusted: HostList = NO_HOSTS
+    unknown: str = ""
 
     def judge(self, host: Host) -> list[Finding]:
         """What the words alone say against a host, of which the port is known."""
+        if self.unknown:
+            return [forbidden("http.unknown", f"no host is reached: {self.unknown}")]
+        if self.trusted.covers(host):
+            return _judge_disguise(host) or self._judge_literal(host)
         found = self._judge_listed(host) if self.listed is not None else _judge_port(host)
         return found or self._judge_words(host)
 
@@ -48,24 +58,38 @@ class WebHosts:
         match reach(address):
             case Reach.PUBLIC:
                 return ()
-            case Reach.LOCAL if self._names(Host(address, host.port)):
+            case Reach.LOCAL if self._may_be_local(host, address):
                 return ()
             case Reach.LOCAL:
-                why = "is in a private network; only an address that is listed with its port may be"
+                why = (
+                    "is on this machine or in a private network; the operator has to list it"
+                    " ([http] trusted_hosts)"
+                )
                 return (forbidden("http.private", f"{whither} {why}"),)
             case Reach.NEVER:
                 why = "is an address that no request may reach"
                 return (forbidden("http.private", f"{whither} {why}"),)
 
+    def names(self, name: str) -> bool:
+        """Whether the operator lists this host, at any port."""
+        lists = (self.trusted,) if self.listed is None else (self.listed, self.trusted)
+        return any(one.covers_name(name) for one in lists)
+
     def replaced_by(self, other: "WebHosts") -> "WebHosts":
-        """The other's list, if it has one."""
-        return self if other.listed is None else other
+        """The other's lists, if it has any."""
+        return self if other == ANY_PUBLIC_HOST else other
 
     def __str__(self) -> str:
-        return "any public host" if self.listed is None else str(self.listed)
+        if self.unknown:
+            return f"no host: {self.unknown}"
+        said = "any public host" if self.listed is None else str(self.listed)
+        return f"{said}; trusted: {self.trusted}" if self.trusted.entries else said
 
-    def _names(self, host: Host) -> bool:
-        return self.listed is not None and self.listed.names(host)
+    def _may_be_local(self, host: Host, address: str) -> bool:
+        itself = Host(address, host.port)
+        if self.trusted.covers(host) or self.trusted.covers(itself):
+            return True
+        return self.listed is not None and self.listed.names(itself)
 
     def _judge_listed(self, host: Host) -> list[Finding]:
         if self.listed is None or self.listed.covers(host):
@@ -77,20 +101,27 @@ class WebHosts:
         if not _is_address(host.name):
             known = self.listed is not None and self.listed.covers(host)
             return [] if known else _judge_name(host.name)
-        if is_wrapped(host.name):
-            reason = f"{host} is an IPv4 address in disguise; write it as 1.2.3.4"
-            return [forbidden("http.private", reason)]
-        return list(self.judge_address(host, host.name))
+        return _judge_disguise(host) or self._judge_literal(host)
+
+    def _judge_literal(self, host: Host) -> list[Finding]:
+        return list(self.judge_address(host, host.name)) if _is_address(host.name) else []
 
 
 ANY_PUBLIC_HOST = WebHosts()
+
+
+def _judge_disguise(host: Host) -> list[Finding]:
+    if not is_wrapped(host.name):
+        return []
+    reason = f"{host} is an IPv4 address in disguise; write it as 1.2.3.4"
+    return [forbidden("http.private", reason)]
 
 
 def _judge_port(host: Host) -> list[Finding]:
     if host.port in WEB_PORTS:
         return []
     reason = f"{host} is at a port other than 80 and 443, which the operator has to list"
-    return [forbidden("http.port", f"{reason} ([http] allowed_hosts)")]
+    return [forbidden("http.port", f"{reason} ([http] trusted_hosts)")]
 
 
 def _judge_name(name: str) -> list[Finding]:

@@ -12,6 +12,7 @@ from handrail.core.configuration import (
     Kind,
     Shown,
     no_such_setting,
+    tell_unknown,
     why_not_by_agent,
 )
 from handrail.core.errors import ErrorType, Forbidden, SetupError, ToolError
@@ -132,7 +133,7 @@ def tell_settings(shown: Shown) -> ToolResult:
     lines = [f"{_line(one)}\n  {one.setting.meaning}" for one in shown.entries]
     if shown.trouble is not None:
         lines.append(f"[what held before goes on to hold: {visible(shown.trouble)}]")
-    lines += [f"[{visible(name)} stands in the file and means nothing]" for name in shown.unknown]
+    lines += [f"[{tell_unknown(visible(name))}]" for name in shown.unknown]
     fields = {
         "settings": [_fields(one) for one in shown.entries],
         "trouble": shown.trouble,
