@@ -11,6 +11,7 @@ import struct
 from collections.abc import Sequence
 
 from handrail.executors.network.proxy import PolicyProxy
+from handrail.policy.validators.addresses import reach_of
 from handrail.policy.validators.hosts import HostList
 
 PUBLIC = "93.184.216.34"
@@ -55,7 +56,8 @@ async def main() -> dict[str, list[str]]:
     async with (
         await serve(PUBLIC),
         await serve(PRIVATE),
-        PolicyProxy(listening, hosts=hosts, resolve=resolve),
+        # The public address stands in for one that is far away.
+        PolicyProxy(listening, hosts=hosts, resolve=resolve, reach=reach_of),
     ):
         met = [await ask("rebinding.test") for _ in range(4)]
         return {"met": [*met, await ask(PUBLIC)], "looked up": looked_up}

@@ -35,7 +35,7 @@ def test_a_name_that_changes_its_mind_leads_nowhere_but_to_what_was_checked() ->
     )
     assert done.returncode == 0, done.stderr.decode()
     refused = (
-        "Handrail: rebinding.test:80 leads to 127.0.0.1, in a private network; "
+        "Handrail: rebinding.test:80 leads to 127.0.0.1, on this machine or in a private network; "
         "only a host that is named as local, with its port, may do that"
     )
     assert json.loads(done.stdout) == {

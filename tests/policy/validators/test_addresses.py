@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from handrail.policy.validators.addresses import Reach, is_public, reach_of
+from handrail.policy.validators.addresses import Reach, reach_of
 
 # What wears one of these is judged by the address inside.
 COATS = [IPv6Network(f"{prefix}/96") for prefix in ("::ffff:0:0", "::ffff:0:0:0", "64:ff9b::")]
@@ -53,7 +53,6 @@ NEVER = [
 )
 def test_an_address_leads_as_far_as_the_registries_say(address: str, reach: Reach) -> None:
     assert reach_of(address) is reach
-    assert is_public(address) is (reach is Reach.PUBLIC)
 
 
 @given(st.one_of(st.ip_addresses(v=4), st.ip_addresses(v=6)))
@@ -62,7 +61,7 @@ def test_nothing_is_public_that_the_standard_library_knows_to_be_special(
 ) -> None:
     assume(not any(address in network for network in COATS))
     special = not address.is_global or address.is_multicast or address.is_reserved
-    assert not (special and is_public(str(address)))
+    assert not (special and reach_of(str(address)) is Reach.PUBLIC)
 
 
 @given(st.ip_addresses(v=4))

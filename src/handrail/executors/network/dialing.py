@@ -1,7 +1,7 @@
-"""Calling a host at an address that was checked, and at no other.
+"""Connecting to a host at an address that was checked, and at no other.
 
-A name is looked up once. Whoever answers for it may answer otherwise a moment later, so every
-address of the answer is judged, and the connection goes to one of those.
+A name is looked up once, since the next answer may be another. Every address of the answer is
+checked, and the connection goes to one of them.
 """
 
 import asyncio
@@ -11,8 +11,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from ipaddress import ip_address
 
 from handrail.executors.network.request import Refusal
-from handrail.policy.validators.addresses import Reach, reach_of
+from handrail.executors.network.routes import reach_from_here
+from handrail.policy.validators.addresses import Reach
 from handrail.policy.validators.hosts import Host
+from handrail.policy.validators.web_hosts import ReachOf
 
 # The addresses of a name, as text.
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -26,7 +28,12 @@ async def look_up(name: str, port: int) -> Sequence[str]:
 
 
 async def dial(
-    host: Host, *, may_be_local: bool, resolve: Resolve, seconds: float
+    host: Host,
+    *,
+    may_be_local: bool,
+    resolve: Resolve,
+    seconds: float,
+    reach_of: ReachOf = reach_from_here,
 ) -> socket.socket | Refusal:
     """A connection to the host, or why there is none."""
     port = host.port or 0
@@ -41,7 +48,11 @@ async def dial(
         return Refusal(502, f"{host} could not be found")
     most = Reach.LOCAL if may_be_local else Reach.PUBLIC
     for address in addresses:
-        if (reach := reach_of(address)) > most:
+        try:
+            reach = reach_of(address)
+        except OSError as error:
+            return Refusal(403, tell_unknown(host, address, error))
+        if reach > most:
             return Refusal(403, _why_not_there(host, address, reach))
     return await _connect(host, addresses, seconds)
 
@@ -54,10 +65,19 @@ async def addresses_of(name: str, port: int, resolve: Resolve) -> Sequence[str]:
         return await resolve(name, port)
 
 
+def tell_unknown(host: Host, address: str, error: OSError) -> str:
+    """Why there is no connection where the kernel could not be asked about an address."""
+    whither = str(host) if address == host.name else f"{host} leads to {address}, which"
+    return (
+        f"{whither} may be an address of this machine: its kernel could not be asked"
+        f" ({error.strerror or error}), so nothing was sent"
+    )
+
+
 def _why_not_there(host: Host, address: str, reach: Reach) -> str:
     if reach is Reach.LOCAL:
         return (
-            f"{host} leads to {address}, in a private network; "
+            f"{host} leads to {address}, on this machine or in a private network; "
             f"only a host that is named as local, with its port, may do that"
         )
     return (

@@ -17,7 +17,9 @@ from handrail.executors.network.dialing import Resolve, dial, look_up
 from handrail.executors.network.record import ProxyRecord
 from handrail.executors.network.relay import Line, Relay
 from handrail.executors.network.request import Refusal, Request, read_request
-from handrail.policy.validators.hosts import Host, HostList
+from handrail.executors.network.routes import reach_from_here
+from handrail.policy.validators.hosts import NO_HOSTS, Host, HostList
+from handrail.policy.validators.web_hosts import ReachOf
 
 _TUNNEL_OPEN = b"HTTP/1.1 200 Connection established\r\n\r\n"
 _NOT_LISTENING = {errno.EBADF, errno.EINVAL, errno.ENOTSOCK}
@@ -39,15 +41,14 @@ class Limits:
     connections: int = 64
 
 
-_NONE = HostList()
 _PATIENCE = Limits()
 
 
 class PolicyProxy:
     """Serves on a listening socket, which it takes over, for as long as it is entered.
 
-    An address in a private network is called only for a host that is among the `hosts` and, with
-    its very port, among the `local_hosts` too.
+    An address of this machine or of a private network is connected to only for a host that is
+    among the `hosts` and, with its port, among the `local_hosts` too.
     """
 
     def __init__(
@@ -55,15 +56,17 @@ class PolicyProxy:
         listening: socket.socket,
         *,
         hosts: HostList,
-        local_hosts: HostList = _NONE,
+        local_hosts: HostList = NO_HOSTS,
         limits: Limits = _PATIENCE,
         resolve: Resolve = look_up,
+        reach: ReachOf = reach_from_here,
     ):
         self._listening = listening
         self._hosts = hosts
         self._local_hosts = local_hosts
         self._limits = limits
         self._resolve = resolve
+        self._reach = reach
         self._record = ProxyRecord()
         self._group = asyncio.TaskGroup()
         self._serving: asyncio.Task[None] | None = None
@@ -164,6 +167,7 @@ class PolicyProxy:
             host,
             may_be_local=self._local_hosts.names(host),
             resolve=self._resolve,
+            reach_of=self._reach,
             seconds=self._limits.connect_seconds,
         )
         if isinstance(called, Refusal):

@@ -12,9 +12,9 @@ from handrail.core.risk import Finding
 from handrail.core.visible import cut, visible
 from handrail.core.web import WebRequest, WebResponse
 from handrail.executors.network.dialing import Resolve, look_up
+from handrail.executors.network.routes import reach_from_here
 from handrail.executors.web.pinned import PinnedBackend, RequestRefused
 from handrail.executors.web.unpacking import Body
-from handrail.policy.validators.addresses import reach_of
 from handrail.policy.validators.urls import WebAddress, read_url
 from handrail.policy.validators.web_headers import validate_headers
 from handrail.policy.validators.web_hosts import ReachOf, WebHosts
@@ -40,7 +40,7 @@ class GuardedWeb:
         hosts: Callable[[], WebHosts],
         *,
         resolve: Resolve = look_up,
-        reach: ReachOf = reach_of,
+        reach: ReachOf = reach_from_here,
         network: httpcore2.AsyncNetworkBackend | None = None,
         tls: ssl.SSLContext | None = None,
     ):

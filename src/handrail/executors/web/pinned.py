@@ -1,7 +1,7 @@
 """Connections that go to an address that was checked, and to no other.
 
-A name is looked up once. Whoever answers for it may answer otherwise a moment later, so every
-address of the answer is judged, and the connection goes to one of those.
+A name is looked up once, since the next answer may be another. Every address of the answer is
+checked, and the connection goes to one of them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ import httpcore2
 
 from handrail.core.errors import ErrorType, WebError
 from handrail.core.risk import Finding
-from handrail.executors.network.dialing import Resolve, addresses_of
+from handrail.executors.network.dialing import Resolve, addresses_of, tell_unknown
 from handrail.policy.validators.hosts import Host
 from handrail.policy.validators.web_hosts import ReachOf, WebHosts
 
@@ -92,6 +92,10 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         if not addresses:
             raise WebError(f"{host} could not be found")
         for address in addresses:
-            if against := self._hosts.judge_address(host, address, self._reach):
+            try:
+                against = self._hosts.judge_address(host, address, self._reach)
+            except OSError as error:
+                raise RequestRefused(tell_unknown(host, address, error)) from error
+            if against:
                 raise RequestRefused.over(against)
         return addresses

@@ -1,7 +1,7 @@
-"""How far an address leads: to the world, to this machine's own networks, or to nothing good.
+"""How far an address leads: to the Internet, to a local network, or to no useful host.
 
-A table of our own, of what the registries of special addresses say: the standard library's answer
-has changed between versions of Python, and does not look into addresses that hold others.
+The table is our own copy of the registries of special addresses. The standard library's answer has
+changed between versions of Python, and does not look into IPv6 addresses that hold IPv4 ones.
 """
 
 from enum import IntEnum
@@ -12,9 +12,9 @@ class Reach(IntEnum):
     """How far an address leads, from best to worst."""
 
     PUBLIC = 1
-    # This machine and its own networks: for those whom the operator names.
+    # This machine and its own networks: only where the operator lists it.
     LOCAL = 2
-    # What serves no guest: metadata of clouds, neighbours, groups, and what means nothing.
+    # Metadata services of clouds, link-local, multicast and reserved addresses.
     NEVER = 3
 
 
@@ -54,26 +54,42 @@ _LAST_32 = 0xFFFFFFFF
 
 
 def is_wrapped(address: str) -> bool:
-    """Whether an address, as text, is an IPv4 one in the coat of an IPv6 one."""
+    """Whether the text is an IPv6 address that holds an IPv4 one."""
     try:
         parsed = ip_address(address)
     except ValueError:
         return False
-    return isinstance(parsed, IPv6Address) and any(parsed in network for network in _WRAPPED_V4)
+    return _is_wrapped(parsed)
 
 
-def is_public(address: str) -> bool:
-    """Whether an address, as text, is one that everybody in the world may reach."""
-    return reach_of(address) is Reach.PUBLIC
+def unwrapped(address: str) -> IPv4Address | IPv6Address:
+    """An address from its text; of an IPv4 address within an IPv6 one, the IPv4 address.
+
+    Raises:
+        ValueError: It is no address.
+    """
+    parsed = ip_address(address)
+    if _is_wrapped(parsed):
+        return IPv4Address(int(parsed) & _LAST_32)
+    return parsed
 
 
 def reach_of(address: str) -> Reach:
-    """How far an address leads; what is no address leads nowhere."""
+    """How far an address leads, by the registries alone; NEVER for text that is no address.
+
+    Which public addresses belong to this machine, only its kernel can tell.
+    """
     try:
-        parsed = ip_address(address)
+        parsed = unwrapped(address)
     except ValueError:
         return Reach.NEVER
     return _reach_of_v4(parsed) if isinstance(parsed, IPv4Address) else _reach_of_v6(parsed)
+
+
+def _is_wrapped(address: IPv4Address | IPv6Address) -> bool:
+    if isinstance(address, IPv4Address) or address.scope_id is not None:
+        return False
+    return any(address in network for network in _WRAPPED_V4)
 
 
 def _reach_of_v4(address: IPv4Address) -> Reach:
@@ -85,8 +101,6 @@ def _reach_of_v4(address: IPv4Address) -> Reach:
 def _reach_of_v6(address: IPv6Address) -> Reach:
     if address.scope_id is not None:
         return Reach.NEVER
-    if any(address in network for network in _WRAPPED_V4):
-        return _reach_of_v4(IPv4Address(int(address) & _LAST_32))
     if any(address in network for network in _NEVER_V6):
         return Reach.NEVER
     if any(address in network for network in _LOCAL_V6):
