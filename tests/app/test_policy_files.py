@@ -1,4 +1,4 @@
-"""Policy files are read at the start, and again when somebody has changed them."""
+"""Policy files are read at the start, and again after a change."""
 
 import os
 from pathlib import Path
@@ -111,7 +111,11 @@ def test_a_workspace_has_the_rules_of_both_files(home: Home, tmp_path: Path) -> 
     assert policy.reload()
     assert policy.rules.ceilings == ()
     (home.path / "policy.toml").write_text("[[command]]")
+    # What it said of commands stays; what it says of hosts is not known.
+    assert policy.reload()
     assert not policy.reload()
+    assert any("terraform" in rule.names for rule in policy.rules.commands)
+    assert policy.rules.web.unknown
 
 
 def test_of_a_broken_file_the_person_is_told_once_which_line_it_is_and_what_to_do(
@@ -132,7 +136,8 @@ def test_of_a_broken_file_the_person_is_told_once_which_line_it_is_and_what_to_d
         " whether it is good"
     )
     assert told == [
-        f"{operator}: not valid TOML: Invalid value (at line 2, column 12){then}",
+        f"{operator}: not valid TOML: Invalid value (at line 2, column 12)"
+        f"{then.replace(';', ', but no host is reached;', 1)}",
         f".handrail/policy.toml: path rule 'plans': 'access' is missing{then}",
     ]
 

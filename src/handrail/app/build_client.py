@@ -82,13 +82,19 @@ async def build_client(
             ) as api:
                 searches = SearchExecutor(files, ripgrep)
                 hands = Hands(files, commands, searches, ClientBlobs(api))
-                reviewer = Reviewer(toolbox.registry, scene, hands)
-                asking = Asking(api, channel)
 
                 def adopt(rules: Rules) -> None:
                     reviewer.adopt(rules)
                     files.adopt(rules)
                     commands.adopt(rules)
+
+                def refresh() -> None:
+                    if policy.reload():
+                        adopt(policy.rules)
+
+                commands.refresh_with(refresh)
+                reviewer = Reviewer(toolbox.registry, scene, hands, refresh)
+                asking = Asking(api, channel)
 
                 def handler(line: StreamingClient) -> ToolHandler:
                     return ToolHandler(reviewer, SystemClock(), line, asking, journal)

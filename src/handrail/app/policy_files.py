@@ -1,9 +1,11 @@
-"""The policy files of this machine: read at the start, and again when somebody has changed them."""
+"""The policy files of this machine, read again for the next call after a change."""
 
 import asyncio
 import os
 import stat
+import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +21,7 @@ from handrail.policy.rulebook.book import (
     project_rules,
 )
 from handrail.policy.rulebook.rules import Rules
+from handrail.policy.validators.web_hosts import WebHosts
 
 Tell = Callable[[str], None]
 
@@ -92,11 +95,11 @@ def _read_file(path: Path) -> bytes:
         os.close(fd)
 
 
-def _report(error: RuleError, tell: Tell) -> None:
-    log.warning("policy.broken", error=error.message, then="the rules before it stay")
+def _report(error: RuleError, tell: Tell, but: str = "") -> None:
+    log.warning("policy.broken", error=error.message, then=f"the rules before it stay{but}")
     tell(
-        f"{error.message}. The rules before it stay in force; mend the file, and `handrail policy"
-        " check` says whether it is good"
+        f"{error.message}. The rules before it stay in force{but}; mend the file, and `handrail"
+        " policy check` says whether it is good"
     )
 
 
@@ -109,26 +112,36 @@ class OperatorFile:
     def __init__(self, home: Home, tell: Tell = _tell_nobody):
         self._tell = tell
         self._file = PolicyFile(home.path / "policy.toml")
-        self.rulebook = Rulebook(self._rules())
+        # Calls are judged on the loop, and `follow` reads in a thread.
+        self._reading = threading.Lock()
+        self.rulebook = Rulebook(self._rules(), self.reload)
 
     @property
     def path(self) -> Path:
         return self._file.path
 
     def reload(self) -> bool:
-        """Whether other rules are in force now. A broken file leaves them as they are."""
-        if not self._file.is_changed():
-            return False
-        try:
-            self.rulebook.exchange(self._rules())
-        except RuleError as error:
-            _report(error, self._tell)
-            return False
-        log.info("policy.reloaded", file=str(self.path))
+        """Whether other rules are in force now.
+
+        A broken file leaves them as they are, but no host is reached: it may have been meant to
+        take one off the list.
+        """
+        with self._reading:
+            if not self._file.is_changed():
+                return False
+            try:
+                rules = self._rules()
+            except RuleError as error:
+                _report(error, self._tell, ", but no host is reached")
+                closed = WebHosts(unknown=f"the list of hosts is unreadable: {error.message}")
+                rules = replace(self.rulebook.operator, web=closed)
+            else:
+                log.info("policy.reloaded", file=str(self.path))
+            self.rulebook.exchange(rules)
         return True
 
     async def follow(self) -> None:
-        """Look whether it has changed; for somebody who comes round once a second."""
+        """Read a changed file also while no call asks for the rules; once a second."""
         await asyncio.to_thread(self.reload)
 
     def _rules(self) -> Rules:
@@ -148,6 +161,7 @@ class WorkspacePolicy:
         # Above Handrail's own folder, the operator's file lies where a project's would.
         self._is_own = self._file.path.resolve() == self._operator.path.resolve()
         self.text = self._read()
+        self._adopted = self.rules
 
     @property
     def rulebook(self) -> Rulebook:
@@ -163,18 +177,20 @@ class WorkspacePolicy:
         return self.rulebook.rules_for(self.text)
 
     def reload(self) -> bool:
-        """Whether other rules are in force now. What is broken leaves them as they are."""
-        changed = self._operator.reload()
-        if self._is_own or not self._file.is_changed():
-            return changed
-        try:
-            text = self._read()
-        except RuleError as error:
-            _report(error, self._tell)
-            return changed
-        log.info("policy.reloaded", file=str(self._file.path))
-        changed, self.text = changed or text != self.text, text
-        return changed
+        """Whether other rules are in force than the last time this was called.
+
+        A broken project's file leaves them as they are.
+        """
+        self._operator.reload()
+        if not self._is_own and self._file.is_changed():
+            try:
+                self.text = self._read()
+            except RuleError as error:
+                _report(error, self._tell)
+            else:
+                log.info("policy.reloaded", file=str(self._file.path))
+        before, self._adopted = self._adopted, self.rules
+        return self._adopted is not before
 
     def _read(self) -> str:
         text = "" if self._is_own else self._file.read()

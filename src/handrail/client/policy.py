@@ -57,7 +57,7 @@ class PolicyKeeper:
         """Follow the files until cancelled."""
         while True:
             try:
-                if await asyncio.to_thread(self._policy.reload):
+                if self._policy.reload():
                     self._adopt(self._policy.rules)
             except Exception as error:
                 # Whatever is in a file, the rules before it stay and the client goes on.

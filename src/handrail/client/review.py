@@ -2,6 +2,7 @@
 
 import asyncio
 import platform
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,12 +46,19 @@ class Reviewed:
 class Reviewer:
     """Reads, judges and surveys with this machine's own tools, rules and hands.
 
-    Judgement is pure; what it came to is remembered where nothing else counts. Words with a
-    secret in them are not.
+    `refresh` is called before each review; it adopts other rules if a policy file has changed.
+    Judgement is pure, so verdicts are remembered, except for calls with a secret in them.
     """
 
-    def __init__(self, registry: ToolRegistry, scene: Scene, hands: Hands):
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        scene: Scene,
+        hands: Hands,
+        refresh: Callable[[], object] = lambda: None,
+    ):
         self._registry = registry
+        self._refresh = refresh
         self._scene = scene
         self._hands = hands
         self._known: Few[tuple[str, str], Verdict] = Few()
@@ -85,6 +93,7 @@ class Reviewer:
             BrokenTool: The tool broke while it was asked.
             TimeoutError: Looking took longer than that.
         """
+        self._refresh()
         tool = self.get_tool(tool_name)
         params_json = canonical(raw)
         known = self._known.get((tool_name, params_json))

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,6 +84,10 @@ class CommandExecutor:
     def adopt(self, rules: Rules) -> None:
         """Go by other rules from now on."""
         self._networks.adopt(rules)
+
+    def refresh_with(self, refresh: Callable[[], object]) -> None:
+        """Have the rules checked for changes with each connection that a command makes."""
+        self._networks.refresh = refresh
 
     def learn_hosts(self) -> None:
         """Find out which hosts may be reached, which takes a second or two, before it is asked."""

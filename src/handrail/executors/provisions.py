@@ -14,7 +14,7 @@ from handrail.executors.git.passwords import mask_settings
 from handrail.executors.git.remotes import RemoteFinder, reaches_remote
 from handrail.executors.git.unruly import REACHING
 from handrail.executors.modules import SAFE_PATH, runs_tool
-from handrail.executors.network.hosts import Networks
+from handrail.executors.network.hosts import Networks, Withdrawn, nothing_withdrawn
 from handrail.executors.npm import npm_settings
 from handrail.executors.programs import ProgramFinder
 
@@ -26,12 +26,14 @@ class Provisions:
     `variables` come into its environment. `local_hosts` it may reach in a private network, if they
     are among its hosts. By `hand_in` git is given a credential when it asks for it; only in a box.
     What it prints is for us alone where it `sees_settings`: git's, with the passwords in them.
+    `withdrawn` says which hosts were taken off the operator's list while it runs.
     """
 
     variables: tuple[tuple[str, str], ...] = ()
     local_hosts: tuple[str, ...] = ()
     hand_in: HandIn = NO_CREDENTIAL
     sees_settings: bool = False
+    withdrawn: Withdrawn = nothing_withdrawn
 
 
 NOTHING = Provisions()
@@ -57,15 +59,17 @@ class Quartermaster:
     async def provisions(self, stage: Stage, stack: AsyncExitStack) -> Provisions:
         """What a stage is given, until the stack ends."""
         reachable = await self._networks.reachable_by(stage.networks)
+        withdrawn = self._networks.withdrawals(stage.networks, reachable)
         own = ((SAFE_PATH,) if runs_tool(stage) else ()) + npm_settings(stage, self._programs)
         if not runs_git(stage):
-            return Provisions((*own, *reachable.variables), reachable.local)
+            given = (*own, *reachable.variables)
+            return Provisions(given, reachable.local, withdrawn=withdrawn)
         hand_in = await self._credential(stage, stack)
         found = await self._git.settings_in_use(stage)
         self._settings += found
         variables = self._git.environment(stage, found, hand_in.settings)
         given = (*own, *variables, *reachable.variables)
-        return Provisions(given, reachable.local, hand_in, sees_settings=self._git.lists)
+        return Provisions(given, reachable.local, hand_in, self._git.lists, withdrawn)
 
     async def _credential(self, stage: Stage, stack: AsyncExitStack) -> HandIn:
         """For the one remote that it reaches, if that is among the hosts that were approved.

@@ -120,7 +120,7 @@ async def _let_begin(
     await launch.gate.reached(lambda: tree.process.returncode is not None)
     first = await tree.first() if stage.profile is Profile.NET else None
     if first is not None and tree.process.returncode is None:
-        way = way_out(first, stage.hosts, given.local_hosts)
+        way = way_out(first, stage.hosts, given.local_hosts, given.withdrawn)
         tree.proxy = await stack.enter_async_context(way)
         stack.enter_context(given.hand_in.answering(first))
     launch.gate.open()

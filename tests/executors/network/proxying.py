@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from handrail.executors.network.dialing import Resolve
+from handrail.executors.network.hosts import Withdrawn, nothing_withdrawn
 from handrail.executors.network.proxy import Limits, PolicyProxy
 from handrail.policy.validators.hosts import HostList
 
@@ -104,6 +105,7 @@ async def proxying(
     local: Sequence[str] = (),
     resolve: Resolve | None = None,
     limits: Limits | None = None,
+    withdrawn: Withdrawn = nothing_withdrawn,
 ) -> AsyncGenerator[Proxied]:
     listening = socket.create_server(("127.0.0.1", 0))
     port = listening.getsockname()[1]
@@ -113,6 +115,7 @@ async def proxying(
         local_hosts=HostList.read(local, exact=True),
         limits=limits or Limits(),
         resolve=resolve or resolving("127.0.0.1"),
+        withdrawn=withdrawn,
     )
     async with asyncio.timeout(2 * ENOUGH_SECONDS), proxy:
         yield Proxied(proxy, port)

@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from handrail.app.home import Home
+from handrail.app.policy_files import WorkspacePolicy
+from handrail.core.errors import CommandExecutionError
 from handrail.executors.network.hosts import Networks, Reachable
 from handrail.executors.programs import ProgramFinder
 from handrail.policy.rulebook.book import Rulebook, operator_rules
+from handrail.policy.validators.hosts import Host
 
 ASKED = '[[network]]\nname = "x"\nask = [["asked"]]\ntell = ["X_URL"]'
 
@@ -143,6 +147,34 @@ async def test_a_listed_host_may_be_private_only_with_its_port(machine: Machine)
 
     assert found.hosts == ("a.example.com", "registry.internal:4873", "*.example.org:8080")
     assert found.local == ("registry.internal:4873",)
+
+
+async def test_a_host_that_is_taken_off_the_list_is_withdrawn_from_a_running_command(
+    machine: Machine, tmp_path: Path
+) -> None:
+    home = Home(tmp_path / "home")
+    home.create()
+    file = home.path / "policy.toml"
+    told = '[[network]]\nname = "x"\nhosts = ["a.example.com", "b.example.com"]'
+    file.write_text(told)
+    policy = WorkspacePolicy(home, tmp_path)
+    networks = machine.networks(told)
+    networks.refresh = lambda: networks.adopt(policy.rules)
+    networks.refresh()
+    withdrawn = networks.withdrawals(["x"], await networks.reachable_by(["x"]))
+    a, b = Host("a.example.com", 443), Host("b.example.com", 443)
+
+    assert (await withdrawn(a), await withdrawn(b)) == ("", "")
+    file.write_text(told.replace('"a.example.com", ', ""))
+    assert "a.example.com:443 was taken off the operator's list" in await withdrawn(a)
+    assert await withdrawn(b) == ""
+    file.write_text("[[network")
+    for host in (a, b):
+        assert "no host is reached: the list of hosts is unreadable" in await withdrawn(host)
+    with pytest.raises(CommandExecutionError, match="the list of hosts is unreadable"):
+        await networks.reachable_by(["x"])
+    file.write_text(told)
+    assert (await withdrawn(a), await withdrawn(b)) == ("", "")
 
 
 async def test_other_rules_hold_from_then_on(machine: Machine) -> None:

@@ -90,6 +90,28 @@ async def test_other_hosts_than_those_that_were_approved_are_stale(
     assert registry.asked == []
 
 
+async def test_a_host_that_is_taken_off_the_list_is_refused_from_the_next_connection_on(
+    executor: CommandExecutor, registry: Registry
+) -> None:
+    def refresh() -> None:
+        if registry.asked:
+            adopt(executor, '[[network]]\nname = "fetch"\nhosts = ["a.example.com"]')
+
+    adopt(executor, f'[[network]]\nname = "fetch"\nhosts = ["{registry.place}"]')
+    executor.refresh_with(refresh)
+    [stage] = fetching(registry.address + NAME)
+    twice = stage._replace(argv=(*stage.argv[:3], FETCH + FETCH, stage.argv[-1]))
+    sight = await executor.look([twice])
+
+    outcome = await executor.run([twice], timeout_seconds=60, expected=sight.facts)
+
+    why = f"{registry.place} was taken off the operator's list while the command ran"
+    first, second = outcome.stdout.decode().splitlines()
+    assert (json.loads(first)["name"], second) == (NAME, f"403 Handrail: {why}")
+    assert [refused.reason for refused in outcome.traffic.refused] == [why]
+    assert len(registry.asked) == 1
+
+
 async def test_without_a_host_nothing_is_reached(
     executor: CommandExecutor, registry: Registry
 ) -> None:

@@ -11,6 +11,7 @@ import uvloop
 from handrail.core.errors import CommandExecutionError
 from handrail.core.traffic import Contact, Refused
 from handrail.executors.network.proxy import Limits
+from handrail.policy.validators.hosts import Host
 from tests.executors.network.proxying import (
     ANSWER,
     ENOUGH_SECONDS,
@@ -43,6 +44,23 @@ async def test_an_approved_host_is_asked_over_plain_http() -> None:
         )
         assert server.heard == [said.encode()]
         assert way.proxy.traffic.contacted == (Contact(server.place, 1, len(said), len(ANSWER)),)
+
+
+async def test_a_host_is_reached_no_more_once_it_is_withdrawn() -> None:
+    why: list[str] = [""]
+
+    async def withdrawn(host: Host) -> str:
+        return why[-1]
+
+    async with (
+        serving() as server,
+        proxying(server.place, local=[server.place], withdrawn=withdrawn) as way,
+    ):
+        asked = f"GET http://{server.place}/ HTTP/1.1\r\n\r\n"
+        assert await way.say(asked) == ANSWER
+        why.append("it was taken off the list")
+        assert sentence_of(await way.say(asked)) == (403, "Handrail: it was taken off the list")
+        assert len(server.heard) == 1
 
 
 @pytest.mark.parametrize("how", ["CONNECT {}:443", "GET http://{}/", "CONNECT {}:80"])
@@ -95,7 +113,7 @@ async def test_a_private_address_is_not_called_unless_its_host_is_named_as_local
         elsewhere = [f"{host.partition(':')[0]}:{server.port % 65535 + 1}"]
         async with proxying(host, local=elsewhere) as way:
             reason = (
-                f"{host} leads to 127.0.0.1, in a private network; "
+                f"{host} leads to 127.0.0.1, on this machine or in a private network; "
                 f"only a host that is named as local, with its port, may do that"
             )
             assert sentence_of(await way.say(asked)) == (403, f"Handrail: {reason}")

@@ -6,7 +6,7 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import NamedTuple
@@ -32,6 +32,13 @@ _QUIET = {
 }
 _WORD = re.compile(r"[^\s,|'\"]+")
 
+# Why a host may not be reached any more; empty where it still may.
+Withdrawn = Callable[[Host], Awaitable[str]]
+
+
+async def nothing_withdrawn(_host: Host) -> str:
+    return ""
+
 
 @dataclass(frozen=True, slots=True)
 class Reachable:
@@ -43,6 +50,13 @@ class Reachable:
     hosts: tuple[str, ...] = ()
     local: tuple[str, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
+
+    def withdrawn_by(self, now: "Reachable", host: Host) -> str:
+        """Why a host that may be reached by this may not by `now`; empty where it still may."""
+        for before, after in ((self.hosts, now.hosts), (self.local, now.local)):
+            if HostList.read(before).covers(host) and not HostList.read(after).covers(host):
+                return f"{host} was taken off the operator's list while the command ran"
+        return ""
 
     def __add__(self, other: "Reachable") -> "Reachable":
         return Reachable(
@@ -60,9 +74,13 @@ class _Answer(NamedTuple):
 
 
 class Networks:
-    """What is found out once is known for a while: to ask takes a second or two."""
+    """Which hosts commands may reach. Answers of programs are cached: one takes a second or two.
+
+    `refresh` adopts other rules if the policy file has changed.
+    """
 
     def __init__(self, rules: Rules, programs: ProgramFinder):
+        self.refresh: Callable[[], object] = lambda: None
         self._rules = rules
         self._programs = programs
         self._known: dict[tuple[str, ...], tuple[float, _Answer | None]] = {}
@@ -78,12 +96,34 @@ class Networks:
             self._reachable_under(rule)
 
     async def reachable_by(self, names: Iterable[str]) -> Reachable:
-        """What commands with these names may reach."""
+        """What commands with these names may reach.
+
+        Raises:
+            CommandExecutionError: The policy file is broken at the moment.
+        """
+        if (names := tuple(names)) and (why := self._rules.web.unknown):
+            raise CommandExecutionError(f"no host is reached: {why}")
         found = Reachable()
         for rule in dict.fromkeys(rule for name in names for rule in self._rules.networks_of(name)):
             # In a thread it is asked to the end, also where somebody has no time to wait for it.
             found += await asyncio.to_thread(self._reachable_under, rule)
         return found
+
+    def withdrawals(self, names: Iterable[str], before: Reachable) -> Withdrawn:
+        """What a proxy asks before each connection of a command that was given `before`."""
+        rules, names = self._rules, tuple(names)
+
+        async def withdrawn(host: Host) -> str:
+            self.refresh()
+            if self._rules is rules:
+                return ""
+            try:
+                now = await self.reachable_by(names)
+            except CommandExecutionError as error:
+                return error.message
+            return before.withdrawn_by(now, host)
+
+        return withdrawn
 
     def _reachable_under(self, rule: NetworkRule) -> Reachable:
         listed = HostList.read(rule.hosts).entries

@@ -14,6 +14,7 @@ from typing import Self
 
 from handrail.core.traffic import Traffic
 from handrail.executors.network.dialing import Resolve, dial, look_up
+from handrail.executors.network.hosts import Withdrawn, nothing_withdrawn
 from handrail.executors.network.record import ProxyRecord
 from handrail.executors.network.relay import Line, Relay
 from handrail.executors.network.request import Refusal, Request, read_request
@@ -48,7 +49,8 @@ class PolicyProxy:
     """Serves on a listening socket, which it takes over, for as long as it is entered.
 
     An address of this machine or of a private network is connected to only for a host that is
-    among the `hosts` and, with its port, among the `local_hosts` too.
+    among the `hosts` and, with its port, among the `local_hosts` too. `withdrawn` is asked before
+    each connection.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class PolicyProxy:
         limits: Limits = _PATIENCE,
         resolve: Resolve = look_up,
         reach: ReachOf = reach_from_here,
+        withdrawn: Withdrawn = nothing_withdrawn,
     ):
         self._listening = listening
         self._hosts = hosts
@@ -67,6 +70,7 @@ class PolicyProxy:
         self._limits = limits
         self._resolve = resolve
         self._reach = reach
+        self._withdrawn = withdrawn
         self._record = ProxyRecord()
         self._group = asyncio.TaskGroup()
         self._serving: asyncio.Task[None] | None = None
@@ -131,7 +135,7 @@ class PolicyProxy:
         if isinstance(request, Refusal):
             self._record.refuse("", request.reason)
             return request
-        refusal = self._judge(request.host) or await self._forward(client, request)
+        refusal = await self._judge(request.host) or await self._forward(client, request)
         if refusal is not None:
             self._record.refuse(str(request.host), refusal.reason)
         return refusal
@@ -150,9 +154,10 @@ class PolicyProxy:
             most = f"{self._limits.head_bytes:,}"
             return Refusal(431, f"the request line and the header fields exceed {most} bytes")
 
-    def _judge(self, host: Host) -> Refusal | None:
+    async def _judge(self, host: Host) -> Refusal | None:
         if self._hosts.covers(host):
-            return None
+            why = await self._withdrawn(host)
+            return Refusal(403, why) if why else None
         shown = [str(entry) for entry in self._hosts.entries[:_MOST_HOSTS_NAMED]]
         if more := len(self._hosts.entries) - len(shown):
             shown.append(f"and {more:,} more")

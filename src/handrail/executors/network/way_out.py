@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from handrail.core.errors import CommandExecutionError
+from handrail.executors.network.hosts import Withdrawn, nothing_withdrawn
 from handrail.executors.network.listener import PROXY_PORT, listen_inside
 from handrail.executors.network.proxy import PolicyProxy
 from handrail.policy.validators.hosts import HostList
@@ -19,7 +20,10 @@ VARIABLES = tuple(
 
 @asynccontextmanager
 async def way_out(
-    pid: int, hosts: Sequence[str], local_hosts: Sequence[str]
+    pid: int,
+    hosts: Sequence[str],
+    local_hosts: Sequence[str],
+    withdrawn: Withdrawn = nothing_withdrawn,
 ) -> AsyncGenerator[PolicyProxy]:
     """Let a box, by the number of a process in it, reach these hosts and no others.
 
@@ -28,7 +32,10 @@ async def way_out(
     """
     listening = await _listen(pid)
     async with PolicyProxy(
-        listening, hosts=HostList.read(hosts), local_hosts=HostList.read(local_hosts, exact=True)
+        listening,
+        hosts=HostList.read(hosts),
+        local_hosts=HostList.read(local_hosts, exact=True),
+        withdrawn=withdrawn,
     ) as proxy:
         yield proxy
 

@@ -1,5 +1,6 @@
 """The rules in force: those Handrail ships, the operator's over them, a project's beside them."""
 
+from collections.abc import Callable
 from functools import lru_cache
 
 from handrail.core.errors import RuleError
@@ -28,10 +29,20 @@ def project_rules(text: str) -> Rules:
     return Rules.parse(text, source=PROJECT_FILE, layer=Layer.PROJECT)
 
 
-class Rulebook:
-    """The operator's rules can be exchanged at any time; calls are judged by those in force."""
+def _nothing_to_refresh() -> None:
+    """Rules that come from no file do not change."""
 
-    def __init__(self, operator: Rules | None = None):
+
+class Rulebook:
+    """The operator's rules can be exchanged at any time; calls are judged by those in force.
+
+    `refresh` is called before each answer, so that a changed file counts for the next call.
+    """
+
+    def __init__(
+        self, operator: Rules | None = None, refresh: Callable[[], object] = _nothing_to_refresh
+    ):
+        self._refresh = refresh
         self.exchange(operator or Rules())
 
     def exchange(self, operator: Rules) -> None:
@@ -44,6 +55,7 @@ class Rulebook:
 
         A text that cannot be read any more, say after an upgrade, forbids everything.
         """
+        self._refresh()
         if not policy:
             return self._general
         if (known := self._of_projects.get(policy)) is not None:
