@@ -103,8 +103,16 @@ NOTICED = (
 SEEN = (
     Seen("write.executable", RiskLevel.HIGH, "the file that is there can be executed as a program"),
     Seen("write.over-binary", RiskLevel.HIGH, "the file that is there is binary, or not that text"),
-    Seen("write.shown-in-part", RiskLevel.HIGH, "the change is too large to be shown whole"),
-    Seen("command.shown-in-part", RiskLevel.HIGH, "what would run is too much to be shown whole"),
+    Seen(
+        "write.shown-in-part",
+        RiskLevel.HIGH,
+        "lines of the change are not shown: there are too many",
+    ),
+    Seen(
+        "command.shown-in-part",
+        RiskLevel.HIGH,
+        "characters of what would run are not shown: there are too many",
+    ),
     Seen("command.changed-beside", RiskLevel.HIGH, "a file may change before the line runs it"),
     Seen("command.landing", RiskLevel.HIGH, "what it puts there is unclear or lands elsewhere"),
     Seen("command.network", RiskLevel.MEDIUM, "it may reach these hosts, and nothing else"),

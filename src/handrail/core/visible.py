@@ -23,6 +23,15 @@ def cut(text: str, most: int) -> str:
     return text if more <= 0 else f"{text[:most]}… [{more:,} more characters]"
 
 
+def cut_middle(text: str, most: int) -> str:
+    """The beginning and the end of a text, and how much is missing between them."""
+    missing = len(text) - most
+    if missing <= 0:
+        return text
+    start, end = text[: most - most // 2], text[len(text) - most // 2 :]
+    return f"{start}… [{missing:,} characters not shown] …{end}"
+
+
 def _is_seen(char: str) -> bool:
     return char.isprintable() and not _BLANK.match(char)
 

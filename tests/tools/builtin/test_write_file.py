@@ -316,6 +316,7 @@ async def test_lines_between_the_marks_of_a_key_are_shown() -> None:
 async def test_change_too_large_to_be_shown_is_said_to_be() -> None:
     found = await survey({}, wanted("x = 1\n" * 100_000))
     assert concerns(found) == [("write.shown-in-part", RiskLevel.HIGH)]
+    assert found.findings[-1].reason == "99,800 of 100,000 changed lines are not shown"
 
 
 @pytest.mark.slow

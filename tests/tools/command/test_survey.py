@@ -265,5 +265,8 @@ async def test_what_is_too_much_to_be_shown_raises_the_call() -> None:
 
     [finding] = survey_.findings
     assert (finding.rule, finding.risk) == ("command.shown-in-part", RiskLevel.HIGH)
-    assert "more characters]" in survey_.evidence
+    left_out = re.search(r"… \[([\d,]+) characters not shown\] …", survey_.evidence)
+    assert left_out is not None
+    assert finding.reason == f"{left_out[1]} characters of what would run are not shown"
+    assert survey_.evidence.split("\n")[-1].startswith("box      ")
     assert looking.findings == ()

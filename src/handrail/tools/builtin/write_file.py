@@ -195,8 +195,7 @@ def _look(path: str, found: FileContent | None, text: str, params: WriteFilePara
     diff = _diff(path, found, text, params)
     findings = _concerns(path, found, params)
     if not diff.whole:
-        reason = "the change is too large to be shown whole"
-        findings.append(Finding("write.shown-in-part", reason, RiskLevel.HIGH))
+        findings.append(Finding("write.shown-in-part", diff.not_shown, RiskLevel.HIGH))
     facts = {fact_of(path): _state(found).as_facts()}
     return Survey(facts, tuple(findings), mask_shown(diff.text), unmasked=diff.text)
 

@@ -11,7 +11,7 @@ from handrail.core.risk import Finding, RiskLevel
 from handrail.core.sight import FileSort, SeenFile, SeenRecord, SeenStep, Sight, tell_differing
 from handrail.core.stage import Stage, pipelines
 from handrail.core.survey import Survey
-from handrail.core.visible import cut
+from handrail.core.visible import cut_middle
 from handrail.policy.redaction import mask_shown, mask_words
 from handrail.policy.rulebook.reading import in_full
 
@@ -52,7 +52,9 @@ async def survey_stages(
         *_changeable(seen),
         *_cut_off(stages, len(told) - _MOST_CHARS),
     )
-    return Survey(sight.facts, concerns, cut(masked, _MOST_CHARS), cut(told, _MOST_CHARS))
+    return Survey(
+        sight.facts, concerns, cut_middle(masked, _MOST_CHARS), cut_middle(told, _MOST_CHARS)
+    )
 
 
 def _text(seen: Sequence["_Shown"], sight: Sight) -> str:
@@ -112,9 +114,9 @@ def _changeable(seen: Sequence["_Shown"]) -> Iterator[Finding]:
 
 
 def _cut_off(stages: Sequence[Stage], chars: int) -> Iterator[Finding]:
-    """What nobody sees of that which can do more than look."""
+    """How much of the evidence is missing, if the commands can change something."""
     if chars > 0 and any(stage.profile is not Profile.READ for stage in stages):
-        reason = f"{chars:,} characters of what would run are more than can be shown"
+        reason = f"{chars:,} characters of what would run are not shown"
         yield Finding("command.shown-in-part", reason, RiskLevel.HIGH)
 
 
