@@ -4,8 +4,6 @@ import pytest
 from rich.text import Text
 
 from handrail.channels.marking import mark_evidence
-from handrail.channels.terminal_card import CardText
-from handrail.testing import a_card
 
 HEAD = ["--- a/x", "+++ b/x", "@@ -1,2 +1,2 @@"]
 
@@ -50,12 +48,7 @@ def test_of_a_plan_the_program_and_its_options_stand_out() -> None:
     assert other.spans == []
 
 
-def test_marks_change_no_letter_of_a_card() -> None:
-    evidence = "\n".join([*HEAD, "-a\tb \u202e c", f"+{'word ' * 60}", "runs git"])
-    card = a_card(evidence=evidence)
+def test_notes_of_what_is_not_shown_stand_out_and_content_cannot_pass_for_one() -> None:
+    *_, note, content = mark_evidence([*HEAD, "[9 added lines not shown]", "+[9 added lines]"])
 
-    plain, bright = (
-        [line.plain for line in CardText(card, 40, whole=True, marked=marked).lines()]
-        for marked in (False, True)
-    )
-    assert plain == bright
+    assert [str(note.style), str(content.style)] == ["yellow", "green"]

@@ -201,8 +201,8 @@ def test_what_is_cut_is_counted_exactly() -> None:
     [
         (1, 1, None),
         (SHOWN_LINES, SHOWN_LINES, None),
-        (SHOWN_LINES + 1, SHOWN_LINES, "  … 1 more lines"),
-        (5_000, SHOWN_LINES, "  … 4,960 more lines"),
+        (SHOWN_LINES + 1, SHOWN_LINES, "… 1 line not shown here"),
+        (5_000, SHOWN_LINES, "… 4,960 lines not shown here"),
     ],
 )
 def test_a_long_diff_is_cut_and_counted(count: int, shown: int, more: str | None, end: str) -> None:
@@ -211,7 +211,8 @@ def test_a_long_diff_is_cut_and_counted(count: int, shown: int, more: str | None
     lines = plain(a_live_card(evidence=evidence))
 
     assert sum(line.startswith("  +line") for line in lines) == shown
-    assert [line for line in lines if line.startswith("  …")] == ([more] if more else [])
+    assert [line for line in lines if line.startswith("…")] == ([more] if more else [])
+    assert lines[-1] == f"  +line {count - 1}"
 
 
 def test_the_whole_diff_can_be_had() -> None:

@@ -13,12 +13,10 @@ _WORDS = re.compile(r"^.|\w+|\s+|[^\w\s]")
 _LABEL_STYLE = {"runs": "bold", "bound": "dim", "unbound": "yellow", "remote": "bold", "box": "dim"}
 
 
-def mark_evidence(lines: Sequence[str]) -> Iterator[Text]:
-    """Each line of a diff or a plan, in its look."""
-    if lines[0].startswith("--- ") and len(lines) > 1 and lines[1].startswith("+++ "):
-        yield from _mark_diff(lines)
-    else:
-        yield from map(_mark_plan, lines)
+def mark_evidence(lines: Sequence[str]) -> list[Text]:
+    """Each line of a diff or a plan, in its look. Any other text stays plain."""
+    is_diff = lines[0].startswith("--- ") and len(lines) > 1 and lines[1].startswith("+++ ")
+    return [*_mark_diff(lines)] if is_diff else [*map(_mark_plan, lines)]
 
 
 def _mark_diff(lines: Sequence[str]) -> Iterator[Text]:
@@ -27,7 +25,7 @@ def _mark_diff(lines: Sequence[str]) -> Iterator[Text]:
         gone = _run(lines, start, "-")
         come = _run(lines, start + gone, "+")
         if start < 2 or not gone + come:
-            yield Text(lines[start], _quiet(lines[start], heading=start < 2))
+            yield Text(lines[start], _look(lines[start], heading=start < 2))
             start += 1
             continue
         old, young = lines[start : start + gone], lines[start + gone : start + gone + come]
@@ -47,8 +45,11 @@ def _run(lines: Sequence[str], start: int, sign: str) -> int:
     return length
 
 
-def _quiet(line: str, *, heading: bool) -> str:
-    return "dim" if heading or line.startswith(("@@", "\\")) else ""
+def _look(line: str, *, heading: bool) -> str:
+    """The look of a line that is not changed; notes of what is not shown stand out."""
+    if heading or line.startswith(("@@", "\\")):
+        return "dim"
+    return "yellow" if line.startswith("[") else ""
 
 
 def _marked(line: str, style: str, marks: list[tuple[int, int]]) -> Text:

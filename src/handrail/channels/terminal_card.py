@@ -25,16 +25,12 @@ _RISK_STYLE = {"MEDIUM": "yellow", "HIGH": "red", "CRITICAL": "bold white on red
 
 @dataclass(frozen=True, slots=True)
 class CardText:
-    """A card put into lines of at most `width` cells; whole, or cut to what is seen at a look.
-
-    With `marked`, the words that a diff changes and the parts of a plan stand out.
-    """
+    """A card put into lines of at most `width` cells; whole, or cut to what is seen at a look."""
 
     card: Card
     width: int
     most_lines: int = SHOWN_LINES
     whole: bool = False
-    marked: bool = False
 
     @property
     def is_cut(self) -> bool:
@@ -106,15 +102,17 @@ class CardText:
             return
         # Only line feeds part lines; whatever else might is made visible.
         lines = self.card.evidence.removesuffix("\n").split("\n")
-        seen = lines if self.whole else lines[: self.most_lines]
-        if self.marked:
-            for text in mark_evidence([self._shown(line) for line in seen]):
-                yield from self._folded_text("  ", text)
-        else:
-            for line in seen:
-                yield from self._folded("  ", line, _diff_style(line))
-        if len(lines) > len(seen):
-            yield Text(f"  … {len(lines) - len(seen):,} more lines", style="dim")
+        texts = mark_evidence([self._shown(line) for line in lines])
+        missing = 0 if self.whole else max(0, len(lines) - self.most_lines)
+        tail = (self.most_lines + 2) // 4 if missing else 0
+        head = len(lines) - missing - tail
+        for text in texts[:head]:
+            yield from self._folded_text("  ", text)
+        if missing:
+            # At the edge, where no line of the evidence can begin.
+            yield Text(f"… {missing:,} line{'s' * (missing > 1)} not shown here", style="yellow")
+        for text in texts[head + missing :]:
+            yield from self._folded_text("  ", text)
 
     def _folded(self, prefix: str, text: str, style: str = "") -> Iterator[Text]:
         """Somebody else's text behind our prefix, and folded behind a mark of ours."""
@@ -152,12 +150,6 @@ def _pieces(text: str, width: int) -> Iterator[str]:
 
 def tell_offer(offer: Offer) -> str:
     return offer.words if offer.past is None else f"{offer.words}; {offer.past}"
-
-
-def _diff_style(line: str) -> str:
-    if line.startswith(("+++", "---", "@@")):
-        return "dim"
-    return {"+": "green", "-": "red"}.get(line[:1], "")
 
 
 def clock(seconds: int) -> str:

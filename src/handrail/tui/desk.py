@@ -172,7 +172,7 @@ class Desk(Screen[None]):
 
     def _text(self, card: Card) -> CardText:
         width = self._pane.scrollable_content_region.width
-        return CardText(card, max(20, width), whole=True, marked=True)
+        return CardText(card, max(20, width), whole=True)
 
     def _tick(self) -> None:
         if not self.is_attached:
