@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { countOf, isDiff, rowsOf } from "../src/words/diff";
+import { countOf, isCut, isDiff, linesOf, rowsOf } from "../src/words/diff";
 
 const DIFF = `--- a/x.toml
 +++ b/x.toml
@@ -41,8 +41,36 @@ test("a line of the file that looks like a head is a line", () => {
   ]);
 });
 
-test("lines that are only told of are counted, and a cut is said", () => {
-  const told = rowsOf("--- a/x\n+++ b/x\n@@ -1,1201 +1,1 @@\n-a\n[1,200 more lines are removed]\n+b\n");
-  expect(countOf(told)).toEqual({ added: 1, removed: 1_201, cut: false });
-  expect(countOf(rowsOf(`${DIFF}[the rest is too long to be shown]\n`)).cut).toBe(true);
+test("lines that are not shown are counted, and the diff is known to be cut", () => {
+  const told = rowsOf("--- a/x\n+++ b/x\n@@ -1,1 +1,1 @@\n-a\n[1,200 removed lines not shown]\n@@ -1202,0 +1,1 @@\n+b\n[1 added line not shown]\n");
+  expect(countOf(told)).toEqual({ added: 2, removed: 1_201, hidden: 1_201, cut: true });
+  expect(countOf(rowsOf(`${DIFF}[3,000 characters in the middle of this line not shown]\n`))).toEqual({ added: 2, removed: 2, hidden: 0, cut: true });
+  expect(isCut(DIFF)).toBe(false);
+});
+
+test("content of a file that looks like a note hides and counts nothing", () => {
+  const rows = rowsOf("--- a/x\n+++ b/x\n@@ -0,0 +1,3 @@\n+[9 added lines not shown]\n+@@ -1 +1 @@\n++++ b/y\n");
+  expect(countOf(rows)).toEqual({ added: 3, removed: 0, hidden: 0, cut: false });
+});
+
+test("a change without a hunk is still drawn and counted", () => {
+  const rows = rowsOf("--- a/x\n+++ b/x\n[too large to compare]\n+evil()\n");
+  expect(rows.slice(2).map(({ kind, text }) => [kind, text])).toEqual([
+    ["note", "[too large to compare]"],
+    ["add", "evil()"],
+  ]);
+  expect(countOf(rows).added).toBe(1);
+});
+
+const STARTS = ["", " ", "+", "-", "\\", "[", "@@ -1,2 +3,4 @@", "@@", "--- ", "+++ ", "[5 added lines not shown]", "diff --git", "\r", "\t", "\u2028"];
+
+test("the rows of any text are its lines", () => {
+  for (let seed = 0; seed < 2_000; seed++) {
+    const pick = (at: number) => STARTS[Math.floor(seed / STARTS.length ** at + at * 7 * seed) % STARTS.length]!;
+    const text = [0, 1, 2, 3, 4].map((at) => pick(at) + (seed % (at + 2) ? "x" : "")).join("\n");
+    for (const whole of [text, `--- a/x\n+++ b/x\n${text}`, `--- a/x\n${text}\n`]) {
+      expect(rowsOf(whole).map((row) => row.sign + row.text)).toEqual(linesOf(whole));
+      expect(linesOf(whole).join("\n")).toBe(whole.replace(/\n$/, ""));
+    }
+  }
 });

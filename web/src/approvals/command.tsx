@@ -1,27 +1,27 @@
+import { linesOf } from "../words/diff";
 import { visible } from "../words/visible";
 
-/** A plan as the survey tells it: what runs, which files it is bound to, and what it can do at most. */
+/** A plan of commands: what runs, which files it is bound to, and what it can do at most. Any other text is drawn as it is. */
 export function CommandPlan({ text }: { text: string }) {
   return (
     <div className="overflow-x-auto rounded-lg border border-line bg-panel p-4 font-mono text-[13px] leading-6">
-      {text.split("\n").map((line, index) => (
+      {linesOf(text).map((line, index) => (
         <PlanLine key={index} line={line} />
       ))}
     </div>
   );
 }
 
-const LABELLED = /^(runs|bound|unbound|remote|box)( +)(.*)$/s;
+const LABELLED = /^((runs|bound|unbound|remote|box) +)(.*)$/s;
+const COLOURS: Record<string, string> = { runs: "font-medium", bound: "text-soft", unbound: "text-medium", remote: "font-medium", box: "text-soft" };
 
+/** The line as it is. What does not fit is continued below the words, not below the label. */
 function PlanLine({ line }: { line: string }) {
-  const labelled = LABELLED.exec(line);
-  if (!labelled) return <div className="overflow-clip whitespace-pre-wrap [overflow-wrap:anywhere]">{visible(line, "\t")}</div>;
-  const [, label, , rest] = labelled as unknown as [string, string, string, string];
-  const colour = { runs: "font-medium", bound: "text-soft", unbound: "text-medium", remote: "font-medium", box: "text-soft" }[label];
+  const [, label, name = "", rest = line] = LABELLED.exec(line) ?? [];
   return (
-    <div className={`flex gap-3 overflow-clip ${colour}`}>
-      <span className="w-16 shrink-0 text-soft select-none">{label}</span>
-      <span className="whitespace-pre-wrap [overflow-wrap:anywhere]">{label === "runs" ? <Words text={rest} /> : visible(rest)}</span>
+    <div data-line className={`overflow-clip pl-[9ch] -indent-[9ch] whitespace-pre-wrap [overflow-wrap:anywhere] ${COLOURS[name] ?? ""}`}>
+      {label && <span className="text-soft select-none">{label}</span>}
+      {name === "runs" ? <Words text={rest} /> : visible(rest, "\t")}
     </div>
   );
 }
@@ -32,7 +32,7 @@ function Words({ text }: { text: string }) {
     const look = index === 0 ? "text-accent" : word.startsWith("-") ? "text-medium" : "";
     return (
       <span key={index} className={look}>
-        {visible(word)}
+        {visible(word, "\t")}
       </span>
     );
   });

@@ -1,32 +1,50 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef } from "react";
 
-import { countOf, rowsOf, type Row } from "../words/diff";
+import { countOf, rowsOf, type Extent, type Row } from "../words/diff";
 import { visible } from "../words/visible";
 
 const LINE_HEIGHT = 21;
 const FEW = 400;
-const COLOURS: Partial<Record<Row["kind"], string>> = { add: "bg-add", del: "bg-del", hunk: "bg-raised text-soft", note: "text-soft" };
-const SIGNS: Partial<Record<Row["kind"], string>> = { add: "+", del: "-" };
+const COLOURS: Partial<Record<Row["kind"], string>> = { add: "bg-add", del: "bg-del", hunk: "bg-raised text-soft", note: "bg-medium/10 text-medium" };
 
 /** A diff with the words that changed marked. A long one is drawn only where it is looked at. */
 export function Diff({ text }: { text: string }) {
   const all = useMemo(() => rowsOf(text), [text]);
-  const rows = useMemo(() => all.filter((row) => row.kind !== "file"), [all]);
-  const { added, removed, cut } = countOf(rows);
-  const name = all.find((row) => row.kind === "file" && row.text.startsWith("+++ "))?.text.slice(4).replace(/^b\//, "") ?? "";
+  const [heads, rows] = useMemo(() => [all.filter(isHead), all.filter((row) => !isHead(row))], [all]);
   return (
     <figure className="overflow-hidden rounded-lg border border-line bg-panel">
-      <figcaption className="flex gap-3 border-b border-line px-4 py-2 text-xs text-soft">
-        <span className="truncate font-mono">{visible(name)}</span>
-        <span className="ml-auto font-mono whitespace-nowrap">
-          <span className="text-low">+{added.toLocaleString()}</span>{" "}
-          <span className="text-critical">−{removed.toLocaleString()}</span>
-          {cut ? " and more lines" : <span className="sr-only"> lines</span>}
-        </span>
+      <figcaption className="flex gap-3 border-b border-line px-4 py-2 font-mono text-xs text-soft">
+        <div className="min-w-0 whitespace-pre-wrap [overflow-wrap:anywhere]">
+          {heads.map((row, index) => (
+            <div key={index} data-line>
+              {visible(row.text, "\t")}
+            </div>
+          ))}
+        </div>
+        <Count extent={countOf(rows)} />
       </figcaption>
       {rows.length <= FEW ? <Short rows={rows} /> : <Long rows={rows} />}
     </figure>
+  );
+}
+
+/** The two lines that name the file. */
+function isHead(row: Row): boolean {
+  return row.kind === "file";
+}
+
+function Count({ extent: { added, removed, hidden, cut } }: { extent: Extent }) {
+  return (
+    <div className="ml-auto text-right">
+      {added + removed > 0 && (
+        <div className="whitespace-nowrap">
+          <span className="text-low">+{added.toLocaleString()}</span> <span className="text-critical">−{removed.toLocaleString()}</span>
+          <span className="sr-only"> lines</span>
+        </div>
+      )}
+      {cut && <div className="text-medium">{hidden > 0 ? `${hidden.toLocaleString()} not shown` : "not all shown"}</div>}
+    </div>
   );
 }
 
@@ -63,11 +81,13 @@ function Long({ rows }: { rows: Row[] }) {
 
 function Line({ row }: { row: Row }) {
   return (
-    <div className={`flex overflow-clip ${COLOURS[row.kind] ?? ""}`}>
+    <div data-line className={`flex overflow-clip ${COLOURS[row.kind] ?? ""}`}>
       <span className="w-11 shrink-0 pr-2 text-right text-soft select-none">{row.before}</span>
       <span className="w-11 shrink-0 pr-2 text-right text-soft select-none">{row.after}</span>
-      <span className="w-5 shrink-0 text-center select-none">{SIGNS[row.kind]}</span>
-      <span className="min-w-0 flex-1 pr-4 whitespace-pre-wrap [overflow-wrap:anywhere]">
+      <span data-text className="w-5 shrink-0 text-center whitespace-pre select-none">
+        {row.sign}
+      </span>
+      <span data-text className="min-w-0 flex-1 pr-4 whitespace-pre-wrap [overflow-wrap:anywhere]">
         <Words row={row} />
       </span>
     </div>

@@ -1,9 +1,11 @@
 /** A unified diff as rows to draw, and the words that changed within lines that belong together. */
 
 export interface Row {
-  kind: "file" | "hunk" | "same" | "add" | "del" | "note";
+  kind: "file" | "hunk" | "same" | "add" | "del" | "note" | "text";
   before?: number;
   after?: number;
+  /** The first character of a line of the file: a space, `+` or `-`. Empty for all other rows. */
+  sign: string;
   text: string;
   /** Pieces of the line; those that are `changed` differ from the other side. */
   pieces?: Piece[];
@@ -16,53 +18,75 @@ export interface Piece {
 
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 const LONGEST_WORDED = 1_000;
-// As the server says what it leaves out.
-const NOT_SHOWN = /^\[([\d,]+) more lines are removed\]$/;
-const CUT = /^\[(?:the rest is too long|too large to compare)/;
+// Lines of a file have a sign, so no content can pass for a note.
+const NOTE = "[";
+const NOT_SHOWN = /^\[([\d,]+) (added|removed) lines? not shown\]$/;
 
 /** Whether a text reads like a unified diff. */
 export function isDiff(text: string): boolean {
-  return text.startsWith("--- ") && text.includes("\n+++ ");
+  return /^--- [^\n]*\n\+\+\+ /.test(text);
 }
 
+/** The lines of a text. A line end at its very end does not begin another line. */
+export function linesOf(text: string): string[] {
+  return text.replace(/\n$/, "").split("\n");
+}
+
+/** One row for every line of the text, in its order: the sign and the text of a row are the line. */
 export function rowsOf(text: string): Row[] {
-  const rows: Row[] = [];
-  let [before, after, inHunk] = [0, 0, false];
-  for (const line of text.replace(/\n$/, "").split("\n")) {
+  const lines = linesOf(text);
+  if (!isDiff(text)) return lines.map((line) => ({ kind: "text", sign: "", text: line }));
+  let [before, after]: [number | undefined, number | undefined] = [undefined, undefined];
+  const next = (side: "before" | "after") => {
+    if (side === "before") return before === undefined ? {} : { before: before++ };
+    return after === undefined ? {} : { after: after++ };
+  };
+  const rows = lines.map((line, index): Row => {
     const hunk = HUNK.exec(line);
+    if (index < 2) return { kind: "file", sign: "", text: line };
     if (hunk) {
-      [before, after, inHunk] = [Number(hunk[1]), Number(hunk[2]), true];
-      rows.push({ kind: "hunk", text: line });
-    } else if (!inHunk) {
-      rows.push({ kind: "file", text: line });
-    } else if (line.startsWith("+")) {
-      rows.push({ kind: "add", after: after++, text: line.slice(1) });
-    } else if (line.startsWith("-")) {
-      rows.push({ kind: "del", before: before++, text: line.slice(1) });
-    } else if (line.startsWith(" ") || line === "") {
-      rows.push({ kind: "same", before: before++, after: after++, text: line.slice(1) });
-    } else {
-      rows.push({ kind: "note", text: line });
+      [before, after] = [Number(hunk[1]), Number(hunk[2])];
+      return { kind: "hunk", sign: "", text: line };
     }
-  }
+    const [sign, rest] = [line.slice(0, 1), line.slice(1)];
+    if (sign === "+") return { kind: "add", ...next("after"), sign, text: rest };
+    if (sign === "-") return { kind: "del", ...next("before"), sign, text: rest };
+    if (sign === " ") return { kind: "same", ...next("before"), ...next("after"), sign, text: rest };
+    return { kind: sign === NOTE ? "note" : "text", sign: "", text: line };
+  });
   return withWords(rows);
 }
 
-/** Whether the server has left lines out of a diff, counted or not. */
+/** Whether a diff says that something of it is not shown. */
 export function isCut(text: string): boolean {
-  return isDiff(text) && rowsOf(text).some((row) => row.kind === "note" && (NOT_SHOWN.test(row.text) || CUT.test(row.text)));
+  return countOf(rowsOf(text)).cut;
 }
 
-/** How many lines come and go, also those that are only told of; `cut` where there are more than anybody has counted. */
-export function countOf(rows: Row[]): { added: number; removed: number; cut: boolean } {
-  const count = (kind: Row["kind"]) => rows.filter((row) => row.kind === kind).length;
-  const notes = rows.filter((row) => row.kind === "note").map((row) => row.text);
-  const told = notes.map((note) => Number(NOT_SHOWN.exec(note)?.[1]?.replaceAll(",", "") ?? 0));
-  return {
-    added: count("add"),
-    removed: told.reduce((sum, one) => sum + one, count("del")),
-    cut: notes.some((note) => CUT.test(note)),
-  };
+export interface Extent {
+  /** Lines that come and go, shown or not. */
+  added: number;
+  removed: number;
+  /** How many of them are not shown. */
+  hidden: number;
+  /** Whether anything is not shown: lines, or parts of them. */
+  cut: boolean;
+}
+
+export function countOf(rows: Row[]): Extent {
+  const extent: Extent = { added: 0, removed: 0, hidden: 0, cut: false };
+  for (const { kind, text } of rows) {
+    if (kind === "add") extent.added++;
+    else if (kind === "del") extent.removed++;
+    else if (kind === "note") {
+      extent.cut = true;
+      const [, told, verb] = NOT_SHOWN.exec(text) ?? [];
+      const count = Number(told?.replaceAll(",", "") ?? 0);
+      extent.hidden += count;
+      if (verb === "added") extent.added += count;
+      if (verb === "removed") extent.removed += count;
+    }
+  }
+  return extent;
 }
 
 /** As many lines that go as come, side by side: each pair is compared word by word. */
