@@ -5,12 +5,15 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 
-from handrail.channels.terminal_card import SHOWN_LINES, CardText
+from handrail.channels.terminal_card import SHOWN_CHARS, SHOWN_LINES, CardText
 from handrail.core.card import NOT_SURVEYED, Card
-from handrail.core.visible import visible
+from handrail.core.visible import cut, visible
 from tests.channels.conftest import a_live_card
+from tests.evidence import SHAPES, lines_of
 
 # The fields of a card that a person reads, each made of somebody's words.
 TEXTS: dict[str, Any] = {
@@ -288,3 +291,54 @@ def test_each_risk_has_its_own_look(risk: str) -> None:
     }
 
     assert looks == set()
+
+
+def unfolded(lines: list[str]) -> list[str]:
+    """Lines of the card without its margin, and with the folded ones put together."""
+    whole: list[str] = []
+    for line in lines:
+        if line.startswith("│ "):
+            whole[-1] += line[2:]
+        else:
+            whole.append(line.removeprefix("  "))
+    return whole
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@settings(max_examples=6, deadline=None)
+@given(st.data(), st.sampled_from([40, 200]))
+def test_every_line_of_any_evidence_is_drawn(shape: str, data: st.DataObject, width: int) -> None:
+    evidence = data.draw(SHAPES[shape])
+    text = CardText(a_live_card(evidence=evidence), width, whole=True)
+    console = Console(file=StringIO(), width=width, highlight=False, emoji=False)
+    with console.capture() as capture:
+        for line in text.evidence():
+            console.print(line)
+
+    drawn = unfolded(capture.get().removesuffix("\n").split("\n"))
+
+    assert drawn == [line.expandtabs(4) for line in lines_of(evidence)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@settings(max_examples=6, deadline=None)
+@given(st.data(), st.integers(1, SHOWN_LINES))
+def test_at_a_look_every_line_of_any_evidence_is_drawn_or_counted(
+    shape: str, data: st.DataObject, most: int
+) -> None:
+    evidence = data.draw(SHAPES[shape])
+    text = CardText(a_live_card(evidence=evidence), 200, most)
+    expected = [cut(line.expandtabs(4), SHOWN_CHARS) for line in lines_of(evidence)]
+    lines = [line.plain for line in text.evidence()]
+
+    notes = [at for at, line in enumerate(lines) if line.startswith("… ")]
+    if len(expected) <= most:
+        assert notes == []
+        assert unfolded(lines) == expected
+        return
+    (at,) = notes
+    head, tail = unfolded(lines[:at]), unfolded(lines[at + 1 :])
+    missing = len(expected) - most
+    assert lines[at] == f"… {missing:,} line{'s' if missing > 1 else ''} not shown here"
+    assert [*head, *tail] == [*expected[: len(head)], *expected[len(head) + missing :]]
+    assert len(tail) >= 1 or most == 1

