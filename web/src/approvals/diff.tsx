@@ -82,11 +82,17 @@ function Long({ rows }: { rows: Row[] }) {
 function Line({ row }: { row: Row }) {
   return (
     <div data-line className={`flex min-h-[21px] overflow-clip ${COLOURS[row.kind] ?? ""}`}>
-      <span className="w-11 shrink-0 pr-2 text-right text-soft select-none">{row.before}</span>
-      <span className="w-11 shrink-0 pr-2 text-right text-soft select-none">{row.after}</span>
-      <span data-text className="w-5 shrink-0 text-center whitespace-pre select-none">
-        {row.sign}
-      </span>
+      {row.sign ? (
+        <>
+          <span className="min-w-11 shrink-0 pr-2 text-right text-soft select-none">{row.before}</span>
+          <span className="min-w-11 shrink-0 pr-2 text-right text-soft select-none">{row.after}</span>
+          <span data-text className="w-5 shrink-0 text-center whitespace-pre select-none">
+            {row.sign}
+          </span>
+        </>
+      ) : (
+        <span className="w-4 shrink-0" />
+      )}
       <span data-text className="min-w-0 flex-1 pr-4 whitespace-pre-wrap [overflow-wrap:anywhere]">
         <Words row={row} />
       </span>
