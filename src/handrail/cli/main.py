@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
+from handrail.app.process import begin_process
 from handrail.core.errors import HandrailError, SetupError, leaves
 from handrail.core.visible import visible
 from handrail.version import __version__
@@ -84,6 +85,7 @@ _ON_WINDOWS = (
 
 def main() -> None:
     """Run the `handrail` command."""
+    begin_process()
     troubles: list[BaseException] = []
     wanted = _first_word(sys.argv[1:])
     try:

@@ -10,14 +10,18 @@ import functools
 import os
 import signal
 import stat
-from collections.abc import Sequence
-from contextlib import aclosing, suppress
-from typing import Any, cast
+import subprocess
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import ExitStack, aclosing, asynccontextmanager, suppress
+from typing import Any
 
 from handrail.core.errors import BadInput, CommandExecutionError, ToolError
 from handrail.core.hands import Found, Match, Query
 from handrail.core.pattern import NamePattern
 from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.output import Output
+from handrail.executors.pipes import Streams
+from handrail.executors.processes import Process, start_process
 from handrail.executors.ripgrep import Ripgrep
 from handrail.executors.ripgrep_output import Claim, Claims, name_of, read_messages
 from handrail.policy.rulebook.paths import Access
@@ -29,6 +33,7 @@ SHOWN_CHARS = 500
 _SHOWN_BEFORE = 100
 
 _TROUBLE = 2
+_MOST_COMPLAINT_BYTES = 10_000
 _HAS_PROC = os.path.isdir("/proc/self/fd")
 _ENVIRONMENT = {"LANG": "C.UTF-8"}
 _ALWAYS = (
@@ -55,11 +60,11 @@ class SearchExecutor:
             is_folder = stat.S_ISDIR(os.fstat(fd).st_mode)
             words = [*_ALWAYS, *_choice(query), *self._protections(), f"--regexp={query.pattern}"]
             argv = [program, *words, "--", "." if is_folder else "-"]
-            run = await _Run.start(argv, fd, is_folder=is_folder)
+            sieve = _Sieve(self._files, path, query.file_pattern if is_folder else None, most)
+            async with _running(argv, fd, is_folder=is_folder) as run:
+                stopped = await self._follow(run, sieve) or await run.verdict(whole=sieve.whole)
         finally:
             os.close(fd)
-        sieve = _Sieve(self._files, path, query.file_pattern if is_folder else None, most)
-        stopped = await self._follow(run, sieve) or await run.verdict(whole=sieve.whole)
         return Found(tuple(sieve.matches), sieve.total, stopped or sieve.loss)
 
     async def _follow(self, run: "_Run", sieve: "_Sieve") -> str | None:
@@ -178,41 +183,22 @@ def _choice(query: Query) -> list[str]:
 class _Run:
     """One run of ripgrep, in a group of its own."""
 
-    def __init__(self, process: asyncio.subprocess.Process):
+    def __init__(self, process: Process, stdout: asyncio.StreamReader, stderr: Output):
         self._process = process
-        self.stdout = cast(asyncio.StreamReader, process.stdout)
-        self._stderr = cast(asyncio.StreamReader, process.stderr)
+        self.stdout = stdout
+        self._stderr = stderr
 
-    @classmethod
-    async def start(cls, argv: Sequence[str], fd: int, *, is_folder: bool) -> "_Run":
-        """In the folder that is open, whatever its name leads to now; or on a file that is."""
-        where: dict[str, Any] = {"stdin": asyncio.subprocess.DEVNULL if is_folder else fd}
-        if is_folder and not _HAS_PROC:
-            where["preexec_fn"] = functools.partial(os.fchdir, fd)
-        else:
-            where["cwd"] = f"/proc/self/fd/{fd}" if is_folder else "/"
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *argv,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                env=_ENVIRONMENT,
-                start_new_session=True,
-                **where,
-            )
-        except OSError as error:
-            reason = f"ripgrep could not be started: {error.strerror}"
-            raise CommandExecutionError(reason) from error
-        return cls(process)
+    async def wait(self) -> None:
+        await self._process.wait()
 
-    async def wait(self) -> int:
-        return await self._process.wait()
-
-    async def end(self) -> None:
-        """Make an end, where there is none yet."""
+    def kill(self) -> None:
         if self._process.returncode is None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
+
+    async def end(self) -> None:
+        """Make an end, where there is none yet."""
+        self.kill()
         # What is still in the pipe could keep us from hearing of the end.
         while await self.stdout.read(1 << 16):
             pass
@@ -220,14 +206,45 @@ class _Run:
 
     async def verdict(self, *, whole: bool) -> str | None:
         """What the way in which it ended says about what it found."""
-        code = await self.wait()
+        await self._process.wait()
+        code = self._process.returncode
         if whole:
             return "some files could not be read" if code == _TROUBLE else None
-        said = (await self._stderr.read(10_000)).decode(errors="replace").strip()
+        await self._stderr.ended.wait()
+        said = bytes(self._stderr.kept).decode(errors="replace").strip()
         if code != _TROUBLE or not said:
             raise CommandExecutionError(f"ripgrep came to a bad end (exit code {code})")
         reason = said.rpartition("error: ")[2].removeprefix("rg: ")
         raise BadInput(f"pattern: {' '.join(reason.split())}")
+
+
+@asynccontextmanager
+async def _running(argv: Sequence[str], fd: int, *, is_folder: bool) -> AsyncGenerator[_Run]:
+    """In the folder that is open, whatever its name leads to now; or on a file that is."""
+    enter = None
+    cwd = f"/proc/self/fd/{fd}" if is_folder else "/"
+    if is_folder and not _HAS_PROC:
+        cwd, enter = "/", functools.partial(os.fchdir, fd)
+    stdout = asyncio.StreamReader()
+    protocol = asyncio.StreamReaderProtocol(stdout)
+    loop = asyncio.get_running_loop()
+    reading, writing = os.pipe()
+    with Output(_MOST_COMPLAINT_BYTES) as stderr, ExitStack() as stack:
+        try:
+            pipe = os.fdopen(reading, "rb", 0)
+            transport, _ = await loop.connect_read_pipe(lambda: protocol, pipe)
+            stack.callback(transport.close)
+            streams = Streams(subprocess.DEVNULL if is_folder else fd, writing, stderr.writer)
+            process = start_process(argv, streams, cwd, _ENVIRONMENT, preexec_fn=enter)
+        finally:
+            os.close(writing)
+            stderr.close_writer()
+        run = _Run(process, stdout, stderr)
+        try:
+            yield run
+        finally:
+            run.kill()
+            await run.wait()
 
 
 def _shown(line: bytes, start: int) -> tuple[int, str]:

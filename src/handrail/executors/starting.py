@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import Protocol
 
 from handrail.core.box import Profile, Wall
-from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.git.guard import leave_for, repository_folder
 from handrail.executors.git.keeping import kept
 from handrail.executors.network.way_out import VARIABLES, way_out
 from handrail.executors.output import Output
 from handrail.executors.pipes import Streams
+from handrail.executors.processes import Process, start_process
 from handrail.executors.provisions import NOTHING, Provisions
 from handrail.executors.sandbox.box import Box, Launch, Lines, environment
 from handrail.executors.sandbox.fence import Fence, FencedLaunch
@@ -94,17 +94,10 @@ class BoxStarter:
         ):
             lines = Lines(status.writer, alive.writer)
             with self._box.launch(stage, view, lines, seconds, variables) as launch:
-                # A task of its own: calling us off must not call off the start half-way.
                 bwrap, *told = launch.argv
                 words = [bwrap, *self._mark, *told]
                 fds = (*launch.fds, *given.hand_in.fds)
-                starting = asyncio.gather(_spawn(words, streams, "/", {}, fds))
-                try:
-                    [process] = await asyncio.shield(starting)
-                except asyncio.CancelledError:
-                    [process] = await starting
-                    async with _boxed(process, status, alive):
-                        raise
+                process = start_process(words, streams, "/", {}, fds)
                 async with _boxed(process, status, alive) as tree, AsyncExitStack() as stack:
                     tree.kept_from_it = view.hidden_in(stage.folder)
                     with suppress(TimeoutError):
@@ -127,9 +120,7 @@ async def _let_begin(
 
 
 @asynccontextmanager
-async def _boxed(
-    process: asyncio.subprocess.Process, status: Output, alive: Output
-) -> AsyncGenerator[BoxedTree]:
+async def _boxed(process: Process, status: Output, alive: Output) -> AsyncGenerator[BoxedTree]:
     status.close_writer()
     alive.close_writer()
     tree = BoxedTree(process, status, alive)
@@ -175,7 +166,7 @@ class OpenStarter:
             folder = os.path.join(self._root, stage.folder)
             variables = self._environment(home) | dict(given.variables)
             async with self._launch(stage, home, seconds) as launch:
-                process = await _spawn(launch.argv, streams, folder, variables, launch.fds)
+                process = start_process(launch.argv, streams, folder, variables, launch.fds)
             session = process.pid
             yield OpenTree(process, home, is_kept=self._fence is not None)
         finally:
@@ -210,29 +201,6 @@ class OpenStarter:
             "GIT_TERMINAL_PROMPT": "0",
             "TAR_OPTIONS": "--force-local --no-same-owner",
         }
-
-
-async def _spawn(
-    argv: Sequence[str],
-    streams: Streams,
-    cwd: str,
-    env: Mapping[str, str],
-    fds: Sequence[int] = (),
-) -> asyncio.subprocess.Process:
-    try:
-        return await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=streams.stdin,
-            stdout=streams.stdout,
-            stderr=streams.stderr,
-            cwd=cwd,
-            env=env,
-            pass_fds=fds,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise CommandExecutionError(f"{argv[0]} could not be started: {reason}") from error
 
 
 def _remove(home: str) -> None:

@@ -12,6 +12,7 @@ from typing import Protocol
 from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.executors.network.proxy import PolicyProxy
 from handrail.executors.output import Output
+from handrail.executors.processes import Process
 
 _POLL_SECONDS = 0.02
 _MOMENT_SECONDS = 0.001
@@ -30,7 +31,7 @@ _DEADLY = {
 
 class Tree(Protocol):
     @property
-    def process(self) -> asyncio.subprocess.Process: ...
+    def process(self) -> Process: ...
 
     @property
     def exit_code(self) -> int | None:
@@ -63,7 +64,7 @@ class OpenTree:
     traffic = NO_TRAFFIC
     kept_from_it = ()
 
-    def __init__(self, process: asyncio.subprocess.Process, home: str, *, is_kept: bool = False):
+    def __init__(self, process: Process, home: str, *, is_kept: bool = False):
         self.process = process
         self._home = home
         self._is_kept = is_kept
@@ -124,7 +125,7 @@ class BoxedTree:
     proxy: PolicyProxy | None = None
     kept_from_it: tuple[str, ...] = ()
 
-    def __init__(self, process: asyncio.subprocess.Process, status: Output, alive: Output):
+    def __init__(self, process: Process, status: Output, alive: Output):
         self.process = process
         self._status = status
         self._alive = alive
@@ -169,8 +170,7 @@ class BoxedTree:
         if first is not None and not self._alive.ended.is_set():
             _signal_each([first], signal.SIGKILL)
         elif first is None:
-            with suppress(ProcessLookupError):
-                self.process.kill()
+            self.process.kill()
 
     def _said(self, key: str) -> int | None:
         """The status is one JSON object after another, the last one perhaps not whole yet."""

@@ -1,13 +1,18 @@
 """A wall counts only where an attempt to get past it was seen to fail."""
 
+import os
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from handrail.core.box import Isolation, Wall
+from handrail.executors import processes
 from handrail.executors.sandbox import box, probe
 from handrail.executors.sandbox.box import Programs
+from handrail.executors.sandbox.fence_probe import prove_fence
 from handrail.executors.sandbox.probe import find_programs, prove
 
 
@@ -75,3 +80,34 @@ def test_a_processor_without_a_filter_has_no_box(
 ) -> None:
     monkeypatch.setattr(probe, "is_known", lambda: False)
     assert "nobody has written a filter" in (prove(programs).why_not or "")
+
+
+def test_a_box_with_a_descriptor_that_was_not_meant_for_it_is_not_proven(
+    programs: Programs, isolation: Isolation, tmp_path: Path
+) -> None:
+    """Something in front of bubblewrap that leaves a folder open."""
+    leaky = a_program(tmp_path / "bwrap", "exec 9</", f'exec {programs.bwrap} "$@"')
+
+    found = prove(Programs(leaky, programs.prlimit))
+
+    assert not found.holds
+    assert found.why_not == (
+        "a command in a box had other file descriptors than the three meant for it"
+    )
+
+
+@pytest.mark.usefixtures("isolation")
+def test_the_probe_notices_a_start_that_hands_on_open_descriptors(
+    programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strict = subprocess.Popen
+
+    def lax(*args: Any, close_fds: bool, pass_fds: tuple[int, ...], **options: Any) -> Any:
+        for fd in pass_fds:
+            os.set_inheritable(fd, True)
+        return strict(*args, close_fds=False, **options)
+
+    monkeypatch.setattr(processes.subprocess, "Popen", lax)
+
+    assert "other file descriptors" in (prove(programs).why_not or "")
+    assert prove_fence() == ()

@@ -10,6 +10,7 @@ import asyncio
 import os
 import re
 import signal
+import subprocess
 from base64 import b64encode
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,10 +19,14 @@ from ipaddress import ip_address
 from urllib.parse import quote, unquote, urlsplit
 
 from handrail.core.errors import CommandExecutionError
+from handrail.executors.output import Output
+from handrail.executors.pipes import Streams
+from handrail.executors.processes import Process, start_process
 
 _SECONDS = 15.0
 # A pipe takes this much without anybody reading.
 _MOST_BYTES = 4_096
+_MOST_ANSWER_BYTES = 65_536
 _MASK = b"****"
 _PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(
@@ -104,26 +109,40 @@ async def ask_helpers(remote: Remote, environment: Mapping[str, str]) -> Credent
 
     `environment` is the person's own.
     """
-    # By its own group: helpers may have started others.
-    process = await asyncio.create_subprocess_exec(
-        *("git", "-c", "credential.interactive=false", "credential", "fill"),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        cwd="/",
-        env=_asking(environment),
-        start_new_session=True,
-    )
-    try:
-        async with asyncio.timeout(_SECONDS):
-            told, _ = await process.communicate(_question(remote))
-    except TimeoutError:
+    question = _question(remote)
+    if len(question) > _MOST_BYTES:
         return None
+    with Output(_MOST_ANSWER_BYTES) as told:
+        process = _start_git(question, told.writer, environment)
+        told.close_writer()
+        try:
+            async with asyncio.timeout(_SECONDS):
+                await told.ended.wait()
+                await process.wait()
+        except TimeoutError:
+            return None
+        finally:
+            # Helpers may have started others, in the same group.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+        if process.returncode != 0 or told.lost:
+            return None
+        return _answer(bytes(told.kept), remote)
+
+
+def _start_git(question: bytes, told: int, environment: Mapping[str, str]) -> Process:
+    reading, writing = os.pipe()
+    try:
+        try:
+            os.write(writing, question)
+        finally:
+            os.close(writing)
+        argv = ("git", "-c", "credential.interactive=false", "credential", "fill")
+        streams = Streams(reading, told, subprocess.DEVNULL)
+        return start_process(argv, streams, "/", _asking(environment))
     finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
-    return _answer(told, remote) if process.returncode == 0 else None
+        os.close(reading)
 
 
 def _unfit(why: str) -> CommandExecutionError:

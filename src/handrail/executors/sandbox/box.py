@@ -1,6 +1,7 @@
 """Box: how a command is started in one, for one workspace."""
 
 import asyncio
+import fcntl
 import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -283,10 +284,13 @@ def _copies(settings: Sequence[str]) -> Generator[Mapping[str, int]]:
 
 @contextmanager
 def in_memory(content: bytes) -> Generator[int]:
-    """A descriptor from which this can be read, once."""
-    fd = os.memfd_create("handrail", 0)
+    """A descriptor from which this can be read, once, and which nothing can change."""
+    fd = os.memfd_create("handrail", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
-        os.write(fd, content)
+        with open(fd, "wb", closefd=False) as file:
+            file.write(content)
+        seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
         os.lseek(fd, 0, os.SEEK_SET)
         yield fd
     finally:

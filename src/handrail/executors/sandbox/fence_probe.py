@@ -13,23 +13,33 @@ from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.git.leave import ORDINARY, Leave
+from handrail.executors.pipes import Streams
+from handrail.executors.processes import open_process
 from handrail.executors.sandbox.bubblewrap import View
 from handrail.executors.sandbox.fence import Fence
+from handrail.executors.sandbox.inherited import (
+    LIST_DESCRIPTORS,
+    has_only_streams,
+    inheritable,
+)
 from handrail.executors.sandbox.landlock import OLDEST_VERSION, version
 from handrail.executors.sandbox.limits import cpu_seconds
 from handrail.executors.sandbox.seccomp import is_known
 
 _SECONDS = 20
 # Only what the shell itself can do: behind the tightest fence it can start nothing.
-_ATTEMPTS = """
+_ATTEMPTS = (
+    """
 echo x > inside.txt && echo wrote-inside
 echo x > "$1/outside.txt" && echo wrote-outside
 printf '' >> "$1/canary.txt" && echo opened-outside
 read -r content < hidden.txt && echo saw-hidden
 read -r content < "$1/canary.txt" && echo saw-outside
 echo "seconds:"; ulimit -t
-(echo forked)
 """
+    + LIST_DESCRIPTORS
+    + "(echo forked)"
+)
 _GETS_OUT = {"wrote-outside", "opened-outside", "saw-outside"}
 
 
@@ -46,9 +56,11 @@ def prove_fence() -> tuple[Wall, ...]:
 
 async def _prove(folder: str) -> tuple[Wall, ...]:
     trial = _Trial(folder)
-    outside = trial.run([*trial.argv])
-    wide, tight = await trial.run_fenced(Profile.WRITE), await trial.run_fenced(Profile.READ)
-    if not outside >= {*_GETS_OUT, "wrote-inside", "saw-hidden", "forked"}:
+    with inheritable(folder) as fd:
+        outside = trial.run([*trial.argv], (fd,))
+        wide, tight = await trial.run_fenced(Profile.WRITE), await trial.run_fenced(Profile.READ)
+    escapes = {*_GETS_OUT, "wrote-inside", "saw-hidden", "forked", f"descriptor:{fd}"}
+    if not outside >= escapes or not (has_only_streams(wide) and has_only_streams(tight)):
         return ()
     keeps_in = not (wide | tight) & _GETS_OUT and "wrote-inside" in wide
     if not keeps_in or tight & {"wrote-inside", "saw-hidden"}:
@@ -85,15 +97,11 @@ class _Trial:
 
     def run(self, argv: list[str], fds: tuple[int, ...] = ()) -> set[str]:
         """What it says it has come to."""
-        said = subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            cwd=self.root,
-            env={},
-            pass_fds=fds,
-            timeout=_SECONDS,
-            check=False,
-        )
-        return set(said.stdout.split())
+        streams = Streams(subprocess.DEVNULL, subprocess.PIPE, subprocess.DEVNULL)
+        with open_process(argv, streams, self.root, {}, fds) as process:
+            try:
+                said, _ = process.communicate(timeout=_SECONDS)
+            except BaseException:
+                process.kill()
+                raise
+        return set(said.decode().split())

@@ -12,9 +12,16 @@ import tempfile
 from handrail.core.box import Isolation, Profile, Wall
 from handrail.core.stage import Stage
 from handrail.executors.git.leave import ORDINARY, Leave
+from handrail.executors.pipes import Streams
+from handrail.executors.processes import open_process
 from handrail.executors.sandbox.box import Box, Lines, Programs
 from handrail.executors.sandbox.bubblewrap import View
 from handrail.executors.sandbox.gate import Gate
+from handrail.executors.sandbox.inherited import (
+    LIST_DESCRIPTORS,
+    has_only_streams,
+    inheritable,
+)
 from handrail.executors.sandbox.limits import cpu_seconds, find_prlimit
 from handrail.executors.sandbox.seccomp import is_known
 
@@ -23,7 +30,8 @@ _WALLS = (Wall.NAMESPACES, Wall.SECCOMP, Wall.LIMITS)
 _SHELL = "/bin/sh"
 _SECONDS = 20
 # Only what the shell itself can do: in the tightest box it can start nothing.
-_ATTEMPTS = """
+_ATTEMPTS = (
+    """
 echo x > inside.txt
 echo x > frozen/written.txt
 echo x > "$1/outside.txt"
@@ -34,8 +42,10 @@ while read -r name rest; do
 done < /proc/net/dev
 printf '' >> /proc/sys/kernel/core_uses_pid && echo saw-settings
 echo "seconds:"; ulimit -t
-(echo forked)
 """
+    + LIST_DESCRIPTORS
+    + "(echo forked)"
+)
 _WROTE = "workspace/inside.txt"
 _WRITES_OUT = ("workspace/frozen/written.txt", "outside.txt")
 _GETS_OUT = {*_WRITES_OUT, "saw-hidden", "saw-outside"}
@@ -84,14 +94,23 @@ class _Trial:
         self._argv = [_SHELL, "-c", _ATTEMPTS, "probe", folder]
 
     def result(self) -> Isolation:
-        outside = self._seen(_run(self._argv, self.root))
+        with inheritable(self._folder) as fd:
+            return self._compare(fd)
+
+    def _compare(self, fd: int) -> Isolation:
+        """`fd` is inheritable, and meant for no box."""
+        outside = self._seen(_run(self._argv, self.root, (fd,)))
         boxed = self._run_boxed(Profile.WRITE)
         wide, tight = self._seen(boxed), self._seen(self._run_boxed(Profile.READ))
-        if not outside >= {*_GETS_OUT, _WROTE, "forked"}:
+        if not outside >= {*_GETS_OUT, _WROTE, "forked", f"descriptor:{fd}"}:
             return Isolation(why_not="the probe itself does not work here, so it proves nothing")
         if _WROTE not in wide:
             why = boxed.stderr.strip() or f"exit code {boxed.returncode}"
             return Isolation(why_not=f"no box could be made: {why}")
+        if not (has_only_streams(wide) and has_only_streams(tight)):
+            return Isolation(
+                why_not="a command in a box had other file descriptors than the three meant for it"
+            )
         walls: list[Wall] = []
         seen = (wide | tight) & {*_GETS_OUT, "saw-network", "saw-settings"}
         if not seen and _WROTE not in tight:
@@ -126,16 +145,8 @@ class _Trial:
 def _run(
     argv: list[str], cwd: str, fds: tuple[int, ...] = (), gate: Gate | None = None
 ) -> subprocess.CompletedProcess[str]:
-    with subprocess.Popen(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=cwd,
-        env={},
-        pass_fds=fds,
-    ) as process:
+    streams = Streams(subprocess.DEVNULL, subprocess.PIPE, subprocess.PIPE)
+    with open_process(argv, streams, cwd, {}, fds) as process:
         try:
             if gate is not None:
                 gate.open_in_thread(lambda: process.poll() is not None)
@@ -143,4 +154,6 @@ def _run(
         except BaseException:
             process.kill()
             raise
-    return subprocess.CompletedProcess(argv, process.returncode, out, err)
+    return subprocess.CompletedProcess(
+        argv, process.returncode, out.decode(errors="replace"), err.decode(errors="replace")
+    )
