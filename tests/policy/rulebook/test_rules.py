@@ -36,6 +36,7 @@ def test_shipped_rules_load_and_hold_their_own_examples() -> None:
         ("private-key", "any"),
         ("dotenv", "any"),
         ("credential-store", "any"),
+        ("credential-file", "any"),
         ("git-internals", "write"),
         ("git-secrets", "any"),
         ("handrail-own", "any"),
