@@ -31,7 +31,8 @@ from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.forgetting import Forgetter
 from handrail.plane.grants import GrantBook
-from handrail.plane.inside import HandsFor, Inside
+from handrail.plane.inside import Inside
+from handrail.plane.looking import HandsFor, Looker
 from handrail.plane.patience import Patience
 from handrail.plane.policies import Policies
 from handrail.plane.results import Receiver
@@ -115,13 +116,15 @@ def build_services(
     registry = builtin_registry() if registry is None else registry
     rules, tally = rulebook or Rulebook(), tally or Tally()
     web = GuardedWeb(lambda: rules.rules_for("").web)
-    hands_for = hands_for or ServerHands(memories, skills, web, affairs)
     tally.know_tools(tool.name for tool in registry)
     assessor, seats, room = Assessor(registry, rules), Seats(bus, clock), WaitingRoom(bus)
     dispatcher, grants = Dispatcher(store, clock, seats), GrantBook(store, clock)
     approvals = ApprovalManager(store, room, clock, dispatcher, grants, approval_timeout_seconds)
-    unmasker = Unmasker(store, clock, seats, assessor)
-    executor = ToolExecutor(registry, assessor, store, room, clock, dispatcher, approvals, blobs)
+    looker = Looker(assessor, hands_for or ServerHands(memories, skills, web, affairs))
+    unmasker = Unmasker(store, clock, seats, assessor, looker)
+    executor = ToolExecutor(
+        registry, assessor, store, room, clock, dispatcher, approvals, blobs, looker
+    )
     receiver = Receiver(store, clock, blobs, suspicion)
     services = Services(
         store=store,
@@ -133,7 +136,7 @@ def build_services(
         batches=Batches(executor),
         dispatcher=dispatcher,
         receiver=receiver,
-        inside=Inside(store, bus, clock, registry, assessor, receiver, hands_for),
+        inside=Inside(store, bus, clock, registry, assessor, receiver, looker),
         blobs=blobs,
         approvals=approvals,
         grants=grants,

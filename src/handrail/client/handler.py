@@ -313,11 +313,10 @@ def _as_facts(reviewed: Reviewed, *, unmasked: bool) -> dict[str, Any]:
     survey = reviewed.survey
     if survey is None:
         return {"facts": {}}
-    full = survey.evidence if survey.unmasked is None else survey.unmasked
     findings = [
         {"rule": one.rule, "reason": one.reason, "risk": one.risk.name} for one in survey.findings
     ]
-    evidence = full if unmasked else survey.evidence
+    evidence = survey.in_full if unmasked else survey.evidence
     return {"facts": dict(survey.facts), "findings": findings, "evidence": evidence}
 
 

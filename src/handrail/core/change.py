@@ -261,11 +261,12 @@ class ForgetTalk:
 
 @dataclass(frozen=True, slots=True)
 class KeepMemory:
-    """A memory of a person, instead of what was kept under its key before."""
+    """A memory of a person. Refused if its key is taken by any other memory than `replaces`."""
 
     user_id: UserId
     memory: Memory
     vector: Vector | None = None
+    replaces: Memory | None = None
 
 
 @dataclass(frozen=True, slots=True)

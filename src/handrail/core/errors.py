@@ -24,6 +24,7 @@ HandrailError
     │   └── StaleFileError
     ├── CommandExecutionError
     │   └── StaleCommandError
+    ├── StaleMemoryError
     ├── WebError
     └── ApprovalDeniedError
 
@@ -157,6 +158,12 @@ class CommandExecutionError(ToolError):
 
 class StaleCommandError(CommandExecutionError):
     """What the command would run is no longer what was looked at and approved; nothing ran."""
+
+    error_type = ErrorType.STALE
+
+
+class StaleMemoryError(ToolError):
+    """The memory is no longer what was looked at and approved; it was left as it is."""
 
     error_type = ErrorType.STALE
 

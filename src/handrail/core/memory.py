@@ -1,5 +1,7 @@
 """What agents remember for one person."""
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +18,11 @@ MOST_MEMORIES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """`tainted` names what made it untrusted when it was stored; None where nothing did."""
+    """`tainted` names what made it untrusted when it was stored; None where nothing did.
+
+    `stored_by` is the id of the agent or person that stored it last; None if it is older than
+    this field.
+    """
 
     key: str
     content: str
@@ -24,13 +30,44 @@ class Memory:
     created_at: datetime
     updated_at: datetime
     tainted: str | None = None
+    stored_by: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """Differs where the content, the category or the author differs."""
+        words = json.dumps([self.content, self.category, self.stored_by])
+        return hashlib.sha256(words.encode()).hexdigest()
+
+
+class OthersMemory(NamedTuple):
+    """A memory, and in words who stored it."""
+
+    memory: Memory
+    author: str
 
 
 class Memories(Protocol):
     """The memories of one person."""
 
-    async def store(self, key: str, content: str, category: str, tainted: str | None) -> Memory:
-        """Keep it under its key, instead of what was there before."""
+    async def find_of_another(self, key: str) -> OthersMemory | None:
+        """The memory with this key, if another agent or a person stored it."""
+        ...
+
+    async def store(
+        self,
+        key: str,
+        content: str,
+        category: str,
+        tainted: str | None,
+        replaces: str | None = None,
+    ) -> Memory:
+        """Keep it under its key, instead of what was there before.
+
+        A memory of another agent or a person is replaced only if `replaces` is its digest.
+
+        Raises:
+            StaleMemoryError: It is not; nothing was changed.
+        """
         ...
 
     async def recall(self, query: str, *, limit: int, category: str | None) -> Sequence[Memory]:

@@ -22,3 +22,8 @@ class Survey:
     findings: tuple[Finding, ...] = ()
     evidence: str = ""
     unmasked: str | None = None
+
+    @property
+    def in_full(self) -> str:
+        """The evidence with nothing masked."""
+        return self.evidence if self.unmasked is None else self.unmasked

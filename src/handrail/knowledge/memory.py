@@ -1,15 +1,17 @@
 """Memories: kept in the store for each person, found again by key, by meaning and by words."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Change, ForgetMemory, KeepMemory, SetVector, Step
-from handrail.core.errors import BadInput, ChangeRefused
-from handrail.core.ids import ProjectId, UserId
+from handrail.core.errors import BadInput, ChangeRefused, StaleMemoryError
+from handrail.core.ids import OWN_AGENT, ProjectId, UserId
 from handrail.core.memory import (
     MOST_MEMORIES,
     Memory,
+    OthersMemory,
     Vector,
     fault_in_category,
     fault_in_content,
@@ -24,6 +26,10 @@ _MOST_QUERY_CHARS = 4_000
 # About what the model takes in; of the rest, the words are found all the same.
 _MOST_COMPARED_CHARS = 1_200
 _PAGE = 500
+_MOST_TRIES = 5
+_NOT_AS_SEEN = (
+    "the memory with this key is not the one that was looked at; nothing was changed, ask again"
+)
 # Vectors that are made in passing, of memories from a time without a model.
 _MADE_IN_PASSING = 16
 # Below this, two sentences have nothing to do with each other.
@@ -77,23 +83,50 @@ class PersonalMemories:
         self._clock = clock
         self._meaning = meaning
 
+    async def find_of_another(self, key: str) -> OthersMemory | None:
+        """The memory with this key, if another agent or a person stored it."""
+        found = await self._store.find_memory(self._owner.user_id, _as_text(key))
+        if found is None or self._is_own(found):
+            return None
+        return OthersMemory(found, await self._author_of(found))
+
     async def store(
-        self, key: str, content: str, category: str = "general", tainted: str | None = None
+        self,
+        key: str,
+        content: str,
+        category: str = "general",
+        tainted: str | None = None,
+        replaces: str | None = None,
     ) -> Memory:
         """Keep it under its key, instead of what was there before.
 
+        A memory of another agent or a person is replaced only if `replaces` is its digest.
+
         Raises:
             BadInput: It is too long, empty, or no text; or there are too many.
+            StaleMemoryError: The key is taken by another memory than that.
         """
         _check(key, content, category)
+        for _ in range(_MOST_TRIES):
+            # Another call may store it between our look and the change.
+            with suppress(ChangeRefused):
+                return await self._replace(key, content, category, tainted, replaces)
+        raise StaleMemoryError(_NOT_AS_SEEN)
+
+    async def _replace(
+        self, key: str, content: str, category: str, tainted: str | None, replaces: str | None
+    ) -> Memory:
         user_id, now = self._owner.user_id, self._clock.now()
         before = await self._store.find_memory(user_id, key)
         if before is None and await self._store.count_memories(user_id) >= MOST_MEMORIES:
             raise BadInput(f"there are {MOST_MEMORIES:,} memories; forget some first")
+        if before is not None and not self._is_own(before) and before.digest != replaces:
+            raise StaleMemoryError(_NOT_AS_SEEN)
         made = now if before is None else before.created_at
-        memory = Memory(key, content, category, made, now, tainted or self._owner.tainted)
+        doubt = tainted or self._owner.tainted
+        memory = Memory(key, content, category, made, now, doubt, self._owner.actor)
         vector = await self._meaning.encode(_told(memory))
-        await self._submit(KeepMemory(user_id, memory, vector))
+        await self._submit(KeepMemory(user_id, memory, vector, before))
         if (known := self._meaning.find_known(user_id)) is not None:
             await self._meaning.put(known, key, category, vector)
         return memory
@@ -129,6 +162,23 @@ class PersonalMemories:
     async def list_all(self, *, category: str | None, limit: int) -> list[Memory]:
         """The memories that were changed last, first."""
         return await self._store.list_memories(self._owner.user_id, category=category, limit=limit)
+
+    def _is_own(self, memory: Memory) -> bool:
+        return memory.stored_by == self._owner.actor
+
+    async def _author_of(self, memory: Memory) -> str:
+        """Who stored it, by name where one is known."""
+        match memory.stored_by:
+            case None:
+                return "an agent that was not recorded"
+            case str(author) if author == OWN_AGENT:
+                return "Handrail's own agent"
+            case str(author) if author == self._owner.user_id:
+                return (await self._store.get_user(self._owner.user_id)).name
+            case str(author):
+                tokens = await self._store.list_tokens(self._owner.user_id)
+                names = (token.name for token in tokens if token.subject == author)
+                return f"the agent {next(names, author)}"
 
     async def _forget(self, key: str, *audit: AuditRecord) -> bool:
         user_id, key = self._owner.user_id, _as_text(key)

@@ -22,7 +22,7 @@ from handrail.policy.redaction import mask_shown, mask_text
 from handrail.policy.rulebook.book import Rulebook
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
-from handrail.tools.base import AnyTool
+from handrail.tools.base import AnyTool, ToolParams
 from handrail.tools.blame import blaming
 from handrail.tools.judgement import judge_call, may_be_remembered
 from handrail.tools.registry import ToolRegistry
@@ -144,15 +144,13 @@ class Assessor:
         shown = mask_shown(tool.preview(params))
         return Assessment(tool, verdict, digest, shown, kind, survey, bool(doubts))
 
-    def describe(self, asked: Asked) -> str:
-        """What the call would do, in one sentence with nothing masked.
+    def parse(self, asked: Asked) -> tuple[AnyTool, ToolParams]:
+        """The tool and its parameters.
 
         Raises:
-            BadInput, ToolError, BrokenTool: As `assess` does.
+            BadInput: No tool has that name, or the parameters do not fit it.
         """
-        with blaming(asked.tool_name, "while it was described"):
-            tool, params = self._registry.parse(asked.tool_name, asked.tool_params)
-            return tool.preview(params)
+        return self._registry.parse(asked.tool_name, asked.tool_params)
 
     def scene_of(self, place: Place) -> Scene:
         """What a call in this place is judged by, and done by."""

@@ -30,6 +30,7 @@ from handrail.core.ids import OWN_AGENT, ApprovalId, ExecutionId, mint
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Place, Session
 from handrail.core.risk import RiskLevel
+from handrail.core.survey import Survey
 from handrail.core.tool import Effect, Site, ToolCall, ToolDefinition
 from handrail.core.verdict import Ruling
 from handrail.plane.approvals import ApprovalManager
@@ -37,6 +38,7 @@ from handrail.plane.assessment import Asked, Assessment, Assessor
 from handrail.plane.blobs import BlobKeeper
 from handrail.plane.calls import check_not_stopped, check_size
 from handrail.plane.dispatch import Dispatcher
+from handrail.plane.looking import Looker
 from handrail.plane.move import Move
 from handrail.plane.origins import Origins
 from handrail.plane.waiting import WaitingRoom
@@ -63,6 +65,7 @@ class ToolExecutor:
         dispatcher: Dispatcher,
         approvals: ApprovalManager,
         blobs: BlobKeeper,
+        looker: Looker,
     ):
         self._registry = registry
         self._assessor = assessor
@@ -72,6 +75,7 @@ class ToolExecutor:
         self._dispatcher = dispatcher
         self._approvals = approvals
         self._blobs = blobs
+        self._looker = looker
         self._origins = Origins(store)
 
     @property
@@ -218,6 +222,9 @@ class ToolExecutor:
         try:
             asked = Asked(call.tool_name, call.tool_params, params_json, call.origins)
             assessment = await self._origins.assess(self._assessor, asked, place)
+            survey = await self._look(pending, call, assessment, place)
+            if survey is not None:
+                assessment = await self._origins.assess(self._assessor, asked, place, survey)
         except (BadInput, ToolError, BrokenTool) as error:
             error_text = mask_text(error.message[:_MOST_ERROR_CHARS])
             failed = pending.fail(error.error_type, error_text, pending.created_at)
@@ -226,6 +233,15 @@ class ToolExecutor:
         if client_id is not None and _is_worth_a_look(assessment):
             return _look_first(assessment.judge(pending, client_id))
         return await self._approvals.rule(pending, assessment)
+
+    async def _look(
+        self, pending: ToolExecution, call: ToolCall, assessment: Assessment, place: Place
+    ) -> Survey | None:
+        """What a tool of the server sees there; nothing is looked at for a call that is refused."""
+        if assessment.verdict.ruling is Ruling.DENY:
+            return None
+        params = assessment.tool.read_params(call.tool_params)
+        return await self._looker.look(pending, assessment.tool, params, place)
 
     def _pending(
         self, call: ToolCall, request_digest: str, place: Place, asker: Principal

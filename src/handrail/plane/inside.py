@@ -10,7 +10,6 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import Awaitable, Callable
 
 import structlog
 
@@ -28,12 +27,11 @@ from handrail.core.errors import (
 )
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.hands import Hands
 from handrail.core.ids import INSIDE, ExecutionId, UserId
 from handrail.core.ports import Bus, Clock, Store
-from handrail.core.project import Place
 from handrail.core.tool import Effect, ToolResult
-from handrail.plane.assessment import Assessor
+from handrail.plane.assessment import Asked, Assessor
+from handrail.plane.looking import Looker
 from handrail.plane.move import ending
 from handrail.plane.results import Receiver, Report
 from handrail.tools.blame import blaming
@@ -45,12 +43,10 @@ _POLL_SECONDS = 5.0
 _MOST_AT_ONCE = 16
 _MOST_PER_PERSON = 6
 _MOST_SECONDS = 300.0
+_STALE = "what this would change is not what was looked at any more; nothing was done, ask again"
 _UNKNOWN = "the server was stopped while it was at it; how far it came is unknown"
 
 log = structlog.get_logger(__name__)
-
-# What a tool may touch for the person whose call this is, and where it is made.
-HandsFor = Callable[[ToolExecution, Place], Awaitable[Hands]]
 
 
 class Inside:
@@ -62,7 +58,7 @@ class Inside:
         registry: ToolRegistry,
         assessor: Assessor,
         receiver: Receiver,
-        hands_for: HandsFor,
+        looker: Looker,
     ):
         self._store = store
         self._bus = bus
@@ -70,7 +66,7 @@ class Inside:
         self._registry = registry
         self._assessor = assessor
         self._receiver = receiver
-        self._hands_for = hands_for
+        self._looker = looker
         # Tells what this life of the server has begun from what an earlier one had.
         self._key = secrets.token_hex(16)
         self._gate = asyncio.Semaphore(_MOST_AT_ONCE)
@@ -151,15 +147,29 @@ class Inside:
         return result, int((time.perf_counter() - began) * 1000)
 
     async def _run(self, call: ToolExecution) -> ToolResult:
-        raw = json.loads(await self._store.read_raw_params(call))
+        words = await self._store.read_raw_params(call)
+        raw = json.loads(words)
         place = await self._store.find_place(call.project_id, call.session_id)
         if place is None:
             raise NotFound(f"there is no session {call.session_id!r}")
         with blaming(call.tool_name, "on the server"):
             tool, params = self._registry.parse(call.tool_name, raw)
-            hands = await self._hands_for(call, place)
-            given = await tool.execute(params, self._assessor.scene_of(place), hands)
+            facts = None
+            if call.surveyed:
+                survey = await self._looker.look(call, tool, params, place)
+                asked = Asked(call.tool_name, raw, words, call.origins)
+                if self._assessor.assess(asked, place, survey).digest != call.digest:
+                    return self._differing(call)
+                facts = None if survey is None else survey.facts
+            hands = await self._looker.hands_for(call, place)
+            given = await tool.execute(params, self._assessor.scene_of(place), hands, facts)
             return as_result(call.tool_name, given)
+
+    def _differing(self, call: ToolExecution) -> ToolResult:
+        """The call would meet something else than was seen: perhaps what it has left itself."""
+        if call.claim_key == self._key:
+            return ToolResult.failed(_STALE, ErrorType.STALE)
+        return ToolResult.failed(_UNKNOWN, ErrorType.OUTCOME_UNKNOWN)
 
     async def _report(self, call: ToolExecution, outcome: tuple[ToolResult, int]) -> None:
         result, milliseconds = outcome

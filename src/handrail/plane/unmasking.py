@@ -22,6 +22,7 @@ from handrail.core.masks import count_masks
 from handrail.core.ports import Clock, Store
 from handrail.core.survey import Survey
 from handrail.plane.assessment import Asked, Assessor
+from handrail.plane.looking import Looker
 from handrail.plane.seats import Seats
 
 UNMASK_SECONDS = 5.0
@@ -32,11 +33,14 @@ _Answer = asyncio.Future[Survey | None]
 
 
 class Unmasker:
-    def __init__(self, store: Store, clock: Clock, seats: Seats, assessor: Assessor):
+    def __init__(
+        self, store: Store, clock: Clock, seats: Seats, assessor: Assessor, looker: Looker
+    ):
         self._store = store
         self._clock = clock
         self._seats = seats
         self._assessor = assessor
+        self._looker = looker
         self._readers: dict[tuple[ApprovalId, ClientId], list[_Answer]] = {}
 
     async def unmask(
@@ -75,23 +79,26 @@ class Unmasker:
             raise NotFound(f"there is no session {execution.session_id!r}")
         params_json = await self._store.read_raw_params(execution)
         asked = Asked(execution.tool_name, msgspec.json.decode(params_json), params_json)
+        tool, params = self._assessor.parse(asked)
         evidence = approval.evidence
         if count_masks(evidence):
-            survey = await self._look_again(approval, execution)
+            survey = await self._looker.look(execution, tool, params, place)
+            if survey is None:
+                survey = await self._look_on_client(approval, execution)
             # The person must not be shown other facts than those the yes is bound to.
             if self._assessor.assess(asked, place, survey).digest != approval.digest:
                 raise Conflict(_CHANGED)
-            evidence = survey.evidence
+            evidence = survey.in_full
         return replace(
             approval,
             tool_params=asked.tool_params,
-            description=self._assessor.describe(asked),
+            description=tool.preview(params),
             evidence=evidence,
             digest=digest_unmasked(place.project.digest_salt, approval.digest),
             unmasked=True,
         )
 
-    async def _look_again(self, approval: Approval, execution: ToolExecution) -> Survey:
+    async def _look_on_client(self, approval: Approval, execution: ToolExecution) -> Survey:
         client_id = self._seats.find_client(execution.workspace_id)
         if client_id is None:
             raise Conflict("the machine that has the full text is not connected")

@@ -1,5 +1,6 @@
 """Memories as rows, and back."""
 
+import json
 from typing import Any
 
 from handrail.core.ids import UserId
@@ -16,8 +17,16 @@ def memory_row(user_id: UserId, memory: Memory, vector: Vector | None) -> dict[s
         "created_at": to_micros(memory.created_at),
         "updated_at": to_micros(memory.updated_at),
         "tainted": memory.tainted,
+        "metadata": json.dumps({"stored_by": memory.stored_by}),
         **vector_row(vector),
     }
+
+
+def replaced_row(memory: Memory | None) -> dict[str, Any]:
+    """What must be there for a memory to take its place."""
+    if memory is None:
+        return {"replaced_at": None, "replaced_value": None}
+    return {"replaced_at": to_micros(memory.updated_at), "replaced_value": memory.content}
 
 
 def vector_row(vector: Vector | None) -> dict[str, Any]:
@@ -27,8 +36,10 @@ def vector_row(vector: Vector | None) -> dict[str, Any]:
 
 
 def read_memory(row: Row) -> Memory:
-    key, content, category, created_at, updated_at, tainted = row
-    return Memory(key, content, category, from_micros(created_at), from_micros(updated_at), tainted)
+    key, content, category, created_at, updated_at, tainted, metadata = row
+    made, changed = from_micros(created_at), from_micros(updated_at)
+    stored_by = json.loads(metadata).get("stored_by")
+    return Memory(key, content, category, made, changed, tainted, stored_by)
 
 
 def read_vector(row: Row) -> VectorRow:

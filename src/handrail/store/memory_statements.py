@@ -1,11 +1,11 @@
 """Statements about memories. Each of them names the person whose memories it is about."""
 
-from sqlalchemy import bindparam, delete, func, or_, select, text, tuple_, update
+from sqlalchemy import and_, bindparam, delete, func, or_, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from handrail.store.memory_schema import agent_memory
 
-_SEEN = ("key", "value", "category", "created_at", "updated_at", "tainted")
+_SEEN = ("key", "value", "category", "created_at", "updated_at", "tainted", "metadata")
 _MEMORY = [agent_memory.c[name] for name in _SEEN]
 _OF_USER = agent_memory.c.user_id == bindparam("user_id")
 _category = bindparam("category", type_=agent_memory.c.category.type)
@@ -26,8 +26,13 @@ KEEP_MEMORY = _kept.on_conflict_do_update(
     index_elements=["user_id", "key"],
     set_={
         name: _kept.excluded[name]
-        for name in ("value", "category", "updated_at", "tainted", "embedding", "embedded_by")
+        for name in (*_SEEN, "embedding", "embedded_by")
+        if name not in ("key", "created_at")
     },
+    where=and_(
+        agent_memory.c.updated_at == bindparam("replaced_at", type_=agent_memory.c.updated_at.type),
+        agent_memory.c.value == bindparam("replaced_value", type_=agent_memory.c.value.type),
+    ),
 )
 FORGET_MEMORY = delete(agent_memory).where(*_EXPECTED)
 SET_VECTOR = (
@@ -63,7 +68,7 @@ LIST_VECTORS = (
 COUNT_MEMORIES = select(func.count()).select_from(agent_memory).where(_OF_USER)
 # SQLite's own way to search; a hit in the key weighs more than one in the text.
 SEARCH_MEMORIES = text(
-    "SELECT m.key, m.value, m.category, m.created_at, m.updated_at, m.tainted"
+    "SELECT m.key, m.value, m.category, m.created_at, m.updated_at, m.tainted, m.metadata"
     " FROM agent_memory_fts JOIN agent_memory AS m ON m.id = agent_memory_fts.rowid"
     " WHERE agent_memory_fts MATCH :words AND m.user_id = :user_id"
     " AND (:category IS NULL OR m.category = :category)"

@@ -57,7 +57,7 @@ from handrail.store import (
 )
 from handrail.store.approval_rows import answer_row, approval_row, grant_row
 from handrail.store.chat_steps import write_about_run, writes_that_forget
-from handrail.store.memory_rows import memory_row, vector_row
+from handrail.store.memory_rows import memory_row, replaced_row, vector_row
 from handrail.store.rows import (
     execution_row,
     judged_row,
@@ -150,8 +150,9 @@ def _write_about_blob(step: AboutBlobs) -> Write:
 
 def _write_about_memory(step: AboutMemories) -> Write:
     match step:
-        case KeepMemory(user_id, memory, vector):
-            return Write(memory_statements.KEEP_MEMORY, memory_row(user_id, memory, vector))
+        case KeepMemory(user_id, memory, vector, replaces):
+            row = memory_row(user_id, memory, vector) | replaced_row(replaces)
+            return Write(memory_statements.KEEP_MEMORY, row)
         case ForgetMemory(user_id, key):
             this = {"expected_user": user_id, "expected_key": key}
             return Write(memory_statements.FORGET_MEMORY, this)

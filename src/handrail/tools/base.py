@@ -88,6 +88,11 @@ class Tool(ABC, Generic[P]):
         """
         return Survey()
 
+    @property
+    def surveys(self) -> bool:
+        """Whether the tool has a survey of its own."""
+        return type(self).survey is not Tool[Any].survey
+
     @abstractmethod
     async def execute(
         self, params: P, scene: Scene, hands: Hands, facts: JsonObject | None = None

@@ -9,7 +9,7 @@ import pytest
 
 from handrail.core.errors import BadInput, ToolError
 from handrail.core.hands import Hands
-from handrail.core.memory import Memory
+from handrail.core.memory import Memory, OthersMemory
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site, ToolResult
 from handrail.core.verdict import Ruling
@@ -40,7 +40,17 @@ async def told(*found: Memory) -> str:
     """What a model reads of these memories."""
 
     class Given:
-        async def store(self, key: str, content: str, category: str, tainted: str | None) -> Memory:
+        async def find_of_another(self, key: str) -> OthersMemory | None:
+            raise NotImplementedError
+
+        async def store(
+            self,
+            key: str,
+            content: str,
+            category: str,
+            tainted: str | None,
+            replaces: str | None = None,
+        ) -> Memory:
             raise NotImplementedError
 
         async def recall(self, query: str, *, limit: int, category: str | None) -> Sequence[Memory]:
@@ -158,7 +168,7 @@ async def test_every_query_that_is_taken_is_answered(hands: Hands) -> None:
         ("memory_forget", {"key": "a"}, RiskLevel.MEDIUM, Ruling.ASK),
     ],
 )
-def test_only_forgetting_asks(
+def test_by_its_words_alone_only_forgetting_asks(
     name: str, params: dict[str, Any], risk: RiskLevel, ruling: Ruling
 ) -> None:
     verdict = judge(name, params, workspace="/home/ada/project")

@@ -14,12 +14,14 @@ from handrail.core.memory import (
     fault_in_content,
     fault_in_key,
 )
-from handrail.core.risk import RiskLevel
+from handrail.core.risk import Finding, RiskLevel
+from handrail.core.survey import Survey
 from handrail.core.tool import Effect, JsonObject, Site, ToolResult
 from handrail.core.visible import cut, visible
 from handrail.policy.injection.scan import scan
 from handrail.policy.security import Scene
 from handrail.tools.base import Tool, ToolParams
+from handrail.tools.diff import unified_diff
 
 _PREVIEWED_CHARS = 80
 
@@ -28,7 +30,7 @@ class MemoryStoreParams(ToolParams):
     key: str = Field(
         min_length=1,
         max_length=MOST_KEY_CHARS,
-        description="A short name to find it by, such as `release-day`; it replaces what has it.",
+        description="A short name, such as `release-day`; what is stored under it is replaced.",
     )
     content: str = Field(
         min_length=1,
@@ -73,6 +75,24 @@ class MemoryStore(Tool[MemoryStoreParams]):
     def preview(self, params: MemoryStoreParams) -> str:
         return f"Remember {visible(params.key)}: {cut(visible(params.content), _PREVIEWED_CHARS)}"
 
+    async def survey(self, params: MemoryStoreParams, scene: Scene, hands: Hands) -> Survey:
+        """Whether it replaces what another agent or a person has stored."""
+        found = await hands.memories.find_of_another(params.key)
+        if found is None:
+            return Survey({"replaces": None})
+        memory, author = found
+        key = visible(params.key)
+        reason = f"this replaces the memory {key}, which was stored by {visible(author)}"
+        findings = [Finding("memory.of-another", reason, RiskLevel.MEDIUM)]
+        diff = unified_diff(key, f"{memory.content}\n", f"{params.content}\n")
+        if not diff.whole:
+            findings.append(Finding("memory.shown-in-part", diff.not_shown, RiskLevel.HIGH))
+        lines = [diff.text or "[the text stays the same]\n"]
+        if memory.category != params.category:
+            change = f"{visible(memory.category)} → {visible(params.category)}"
+            lines.append(f"[category: {change}]\n")
+        return Survey({"replaces": memory.digest}, tuple(findings), "".join(lines))
+
     async def execute(
         self,
         params: MemoryStoreParams,
@@ -81,7 +101,10 @@ class MemoryStore(Tool[MemoryStoreParams]):
         facts: JsonObject | None = None,
     ) -> ToolResult:
         doubt = await asyncio.to_thread(_doubt_about, params)
-        kept = await hands.memories.store(params.key, params.content, params.category, doubt)
+        replaces = None if facts is None else facts["replaces"]
+        kept = await hands.memories.store(
+            params.key, params.content, params.category, doubt, replaces
+        )
         again = kept.updated_at != kept.created_at
         words = f"{'Changed' if again else 'Remembered'}: {visible(kept.key)} ({kept.category})"
         if kept.tainted is not None:
