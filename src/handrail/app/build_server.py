@@ -106,21 +106,19 @@ def build_services(
     affairs: Affairs | None = None,
     suspicion: Suspicion | None = None,
 ) -> Services:
-    """The plane over a store, a bell and a clock; with the shipped tools, if it gets no others.
+    """The plane over a store, a bus and a clock, with the shipped tools by default.
 
-    `tally` counts what the store takes; `chores` are done once a second with the plane's own;
-    `hands_for` says what a tool on the server may touch there, if not what is usual.
+    `chores` run once a second; `hands_for` replaces what tools on the server may touch.
     """
     affairs, blobs = affairs or Affairs(store, clock), BlobKeeper(store, clock)
     memories, skills = memories or MemoryKeeper(store, clock), skills or SkillShelf()
     registry = builtin_registry() if registry is None else registry
     rules, tally = rulebook or Rulebook(), tally or Tally()
-    web = GuardedWeb(lambda: rules.rules_for("").web)
     tally.know_tools(tool.name for tool in registry)
     assessor, seats, room = Assessor(registry, rules), Seats(bus, clock), WaitingRoom(bus)
     dispatcher, grants = Dispatcher(store, clock, seats), GrantBook(store, clock)
     approvals = ApprovalManager(store, room, clock, dispatcher, grants, approval_timeout_seconds)
-    looker = Looker(assessor, hands_for or ServerHands(memories, skills, web, affairs))
+    looker = Looker(assessor, hands_for or _server_hands(memories, skills, rules, affairs))
     unmasker = Unmasker(store, clock, seats, assessor, looker)
     executor = ToolExecutor(
         registry, assessor, store, room, clock, dispatcher, approvals, blobs, looker
@@ -153,6 +151,13 @@ def build_services(
         affairs=affairs,
     )
     return replace(services, sweeper=Sweeper((*_own_chores(services), *chores)))
+
+
+def _server_hands(
+    memories: MemoryKeeper, skills: SkillShelf, rules: Rulebook, affairs: Affairs
+) -> ServerHands:
+    web = GuardedWeb(lambda: rules.rules_for("").web)
+    return ServerHands(memories, skills, web, affairs)
 
 
 def _own_chores(services: Services) -> tuple[Chore, ...]:

@@ -18,7 +18,7 @@ NAMES = [
     *("gha-creds-0a1b.json", "token.json", "kaggle.json", "AuthKey_ABC.p8", "office.ovpn"),
     *("wg0.conf", "etc/wg12.conf", ".vault_pass", ".vault_pass.txt", "kubeconfig.yaml"),
     *("kubeconfig.yml", "staging.kubeconfig", "secring.gpg", "deploy_key", "wp-config.php"),
-    *("gradle.properties", ".databrickscfg", ".Renviron", ".bash_history", ".zsh_history"),
+    *(".gradle/gradle.properties", ".databrickscfg", ".Renviron", ".bash_history", ".zsh_history"),
     *(".python_history", ".psql_history", ".node_repl_history"),
 ]
 # Templates, which people share, and names that only look alike.
@@ -27,7 +27,14 @@ HARMLESS = [
     *("auth.json.dist", "token.example.json", "client_secret.sample.json", ".vault_pass.template"),
     *("wp-config-sample.php", "deploy_key.pub", "auth.ts", "authors.json", "tokens.json"),
     *("tokenizer.json", "token.py", "kaggle.py", "history.md", "bash_history.md", "wg.conf"),
-    *("kubeconfig.md", "gradle.build", "properties.gradle", "variables.tf", "p8.py"),
+    *(
+        "kubeconfig.md",
+        "gradle.properties",
+        "gradle.build",
+        "properties.gradle",
+        "variables.tf",
+        "p8.py",
+    ),
 ]
 ROOT = "/home/ada/project"
 
