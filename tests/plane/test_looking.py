@@ -165,7 +165,20 @@ async def test_a_change_that_cannot_be_shown_whole_is_high(
     call = await propose(services, household, household.agent, "x" * 19_000)
 
     assert call.risk_level is RiskLevel.HIGH
-    assert "the change is too large to be shown whole" in call.reasons
+    assert call.reasons[-1] == "17,000 characters of long lines are not shown"
+
+
+async def test_masked_evidence_is_shown_in_full_by_the_server_itself(
+    services: Services, household: Household, other: Principal
+) -> None:
+    await memories_of(services, household, other.subject).store(KEY, "password='hunter22'")
+    call = await propose(services, household, household.agent, "password='hunter23'")
+    question = await asked_about(services, call)
+    assert "hunter" not in question.evidence
+
+    shown = await services.unmasker.unmask(question.id, household.user, household.project.id)
+
+    assert "-password='hunter22'\n+password='hunter23'\n" in shown.evidence
 
 
 # Held to what was seen
