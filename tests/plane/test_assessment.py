@@ -1,5 +1,6 @@
 """A judgement follows from the words, the place and what was seen, and is bound to all of them."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -205,6 +206,12 @@ def test_the_same_words_in_the_same_place_are_judged_once() -> None:
 
     assert ASSESSOR.assess(read_of(), place) is ASSESSOR.assess(read_of(), place)
     assert ASSESSOR.assess(read_of("lib/a.py"), place) is not ASSESSOR.assess(read_of(), place)
+
+
+def test_a_place_that_was_read_again_and_is_the_same_is_not_judged_again() -> None:
+    place = a_place()
+
+    assert ASSESSOR.assess(read_of(), replace(place)) is ASSESSOR.assess(read_of(), place)
 
 
 def test_a_place_that_has_changed_is_judged_anew() -> None:

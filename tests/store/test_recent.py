@@ -6,7 +6,20 @@ from itertools import count
 import pytest
 
 from handrail.core.access import Role, Token
-from handrail.core.change import Add, Advance, Change, OpenSession, Reoffer, RevokeToken, Step
+from handrail.core.change import (
+    Add,
+    Advance,
+    Change,
+    ClearTaint,
+    OpenSession,
+    Reoffer,
+    RevokeToken,
+    SetPolicy,
+    Step,
+    StopAgent,
+    StopSession,
+    TaintSession,
+)
 from handrail.core.event import Event
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import SessionId, TokenId
@@ -146,10 +159,10 @@ def a_place(household: Household, session_id: str = "session-1") -> Place:
     return Place(household.project, household.workspace, a_session(household, session_id))
 
 
-def a_token(household: Household) -> Token:
+def a_token(household: Household, secret_hash: str = "hash") -> Token:
     agent = household.agent
     return Token(
-        TokenId("tok_1"), "hash", Role.AGENT, agent.subject, agent.user_id, agent.project_id,
+        TokenId("tok_1"), secret_hash, Role.AGENT, agent.subject, agent.user_id, agent.project_id,
         agent.workspace_id, "an agent", household.project.created_at,
     )  # fmt: skip
 
@@ -166,23 +179,33 @@ def known_people(memory: Recent, household: Household) -> list[object]:
     return [one for one in known if one is not None]
 
 
-@pytest.mark.parametrize("step", ["session", "token", "revoked"])
-def test_people_and_places_are_forgotten_when_one_of_them_changes(
-    household: Household, step: str
-) -> None:
+def after_step(household: Household, step: Step) -> list[object]:
     memory = Recent()
     know_people(memory, household)
     assert len(known_people(memory, household)) == 3
+    remember(memory, Change(household.project.id, household.project.created_at, (step,)))
+    return known_people(memory, household)
 
-    steps: dict[str, Step] = {
-        "session": OpenSession(a_session(household, "session-2")),
-        "token": Add(a_token(household)),
-        "revoked": RevokeToken(a_token(household)),
-    }
-    at = household.project.created_at
-    remember(memory, Change(household.project.id, at, (steps[step],)))
 
-    assert known_people(memory, household) == []
+def test_new_sessions_and_tokens_leave_the_others_known(household: Household) -> None:
+    another = a_token(household, "another")
+
+    assert len(after_step(household, OpenSession(a_session(household, "session-2")))) == 3
+    assert len(after_step(household, Add(another))) == 3
+    assert len(after_step(household, RevokeToken(another))) == 3
+    assert len(after_step(household, StopSession(a_session(household, "session-2")))) == 3
+
+
+def test_whatever_changes_is_read_again(household: Household) -> None:
+    place, token = a_place(household), a_token(household)
+    rest: list[object] = [household.project, token]
+
+    assert after_step(household, RevokeToken(token)) == [place, household.project]
+    assert after_step(household, StopSession(a_session(household))) == rest
+    assert after_step(household, ClearTaint(a_session(household))) == rest
+    assert after_step(household, TaintSession(a_call(household), "why")) == rest
+    assert after_step(household, StopAgent(household.project.id, "agt_1")) == rest
+    assert after_step(household, SetPolicy(household.workspace)) == rest
 
 
 def test_nothing_is_known_after_forgetting(household: Household) -> None:

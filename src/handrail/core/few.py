@@ -21,5 +21,8 @@ class Few(Generic[K, V]):
         self._values[key] = value
         return value
 
+    def drop(self, key: K) -> None:
+        self._values.pop(key, None)
+
     def __len__(self) -> int:
         return len(self._values)

@@ -105,7 +105,7 @@ class Assessor:
         key = (place.session.id, asked.tool_name, asked.params_json)
         by_words_alone = survey is None and not asked.origins and not doubts
         known = self._known.get(key) if by_words_alone else None
-        if known is not None and known.place is place and known.rules is rules:
+        if known is not None and known.rules is rules and known.place == place:
             return known.assessment
         try:
             with blaming(asked.tool_name, "while it was judged"):

@@ -9,7 +9,6 @@ from itertools import islice
 
 from handrail.core.access import Token
 from handrail.core.change import (
-    Add,
     Advance,
     Change,
     ClearTaint,
@@ -17,7 +16,6 @@ from handrail.core.change import (
     ForgetTalk,
     KeepLate,
     OpenCall,
-    OpenSession,
     Rejudge,
     Reoffer,
     RevokeToken,
@@ -40,9 +38,14 @@ _MOST_CHARS = 16_000
 
 
 class Recent:
-    """`places`, `tokens` and `projects` hold what was read, the rest what was stored."""
+    """`places`, `tokens` and `projects` hold what was read, the rest what was stored.
+
+    `changes` counts what was dropped of the former: an answer that was read before such a change is
+    too old to be kept.
+    """
 
     def __init__(self) -> None:
+        self.changes = 0
         self.places: Few[tuple[ProjectId, SessionId], Place] = Few()
         self.tokens: Few[str, Token] = Few()
         self.projects: Few[ProjectId, Project] = Few()
@@ -110,12 +113,21 @@ class Recent:
                 self._calls.pop(execution.id, None)
             case ForgetTalk(session):
                 self._drop_calls_of(session)
-            case Add() | OpenSession() | StopSession() | StopAgent() | SetPolicy() | RevokeToken():
-                self._forget_people()
-            case TaintSession() | ClearTaint():
+            case _:
+                self._drop_changed(step)
+
+    def _drop_changed(self, step: Step) -> None:
+        """Drop tokens and places that a step changes; new rows change none of them."""
+        match step:
+            case RevokeToken(token):
+                self.tokens.drop(token.secret_hash)
+            case StopSession(session) | ClearTaint(session):
+                self.places.drop((session.project_id, session.id))
+            case TaintSession() | StopAgent() | SetPolicy():
                 self.places.clear()
             case _:
-                pass
+                return
+        self.changes += 1
 
     def _drop_calls_of(self, session: Session) -> None:
         where = (session.project_id, session.id)
@@ -124,6 +136,7 @@ class Recent:
                 del self._calls[call.id]
 
     def _forget_people(self) -> None:
+        self.changes += 1
         self.places.clear()
         self.tokens.clear()
         self.projects.clear()

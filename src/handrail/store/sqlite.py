@@ -2,10 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.elements import ClauseElement
@@ -15,6 +15,7 @@ from handrail.core.change import Change
 from handrail.core.errors import ChangeRefused, HandrailError
 from handrail.core.event import Event
 from handrail.core.execution import ToolExecution
+from handrail.core.few import Few
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
 from handrail.core.ports import Bus, StreamItem
 from handrail.core.project import Place, Project
@@ -32,6 +33,9 @@ from handrail.store.sqlite_file import BusyError, ConstraintError, SqliteFile
 from handrail.store.statements import StatementBook
 from handrail.store.steps import writes_for
 from handrail.store.write import Write
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 _MOST_PER_COMMIT = 128
 # A disk that answers sooner than this is waited for on the loop: to hand the wait over to a
@@ -118,22 +122,25 @@ class SqliteStore(StoreReads):
     async def find_token(self, secret_hash: str) -> Token | None:
         if self._is_up_to_date() and (known := self._recent.tokens.get(secret_hash)) is not None:
             return known
-        if (found := await super().find_token(secret_hash)) is not None:
-            self._recent.tokens.keep(secret_hash, found)
-        return found
+        return await self._keep(self._recent.tokens, secret_hash, super().find_token(secret_hash))
 
     async def find_project(self, project_id: ProjectId) -> Project | None:
         if self._is_up_to_date() and (known := self._recent.projects.get(project_id)) is not None:
             return known
-        if (found := await super().find_project(project_id)) is not None:
-            self._recent.projects.keep(project_id, found)
-        return found
+        return await self._keep(self._recent.projects, project_id, super().find_project(project_id))
 
     async def find_place(self, project_id: ProjectId, session_id: SessionId) -> Place | None:
-        if (known := self._recent.places.get((project_id, session_id))) is not None:
+        key = (project_id, session_id)
+        if (known := self._recent.places.get(key)) is not None:
             return known
-        if (found := await super().find_place(project_id, session_id)) is not None:
-            self._recent.places.keep((project_id, session_id), found)
+        return await self._keep(self._recent.places, key, super().find_place(*key))
+
+    async def _keep(self, kept: Few[K, V], key: K, reading: Awaitable[V | None]) -> V | None:
+        """Remember what is read, unless something changed while it was read."""
+        before = self._recent.changes
+        found = await reading
+        if found is not None and self._recent.changes == before:
+            kept.keep(key, found)
         return found
 
     async def read_stream(
