@@ -184,6 +184,15 @@ def test_a_folder_that_cannot_be_made_is_said_to_be(tmp_path: Path) -> None:
             Home(path).create()
 
 
+@pytest.mark.parametrize("mode", [0o777, 0o720, 0o1777])
+def test_a_folder_that_others_can_write_to_is_refused(tmp_path: Path, mode: int) -> None:
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(mode)
+
+    with pytest.raises(SetupError, match=r"other users can write to .* `chmod go="):
+        Home(tmp_path / "shared").create()
+
+
 def test_the_database_lies_in_the_folder(home: Home) -> None:
     assert home.database == home.path / "handrail.db"
 

@@ -76,3 +76,10 @@ def test_a_folder_without_a_way_down_ends_the_search() -> None:
 @given(st.text("a*?.[]/!", min_size=1, max_size=30), st.booleans(), st.text("a./", max_size=20))
 def test_no_pattern_breaks_anything(pattern: str, recursive: bool, path: str) -> None:
     NamePattern.read(pattern, recursive=recursive).matches(path)
+
+
+def test_two_stars_in_a_row_cost_no_more_than_once() -> None:
+    wanted = NamePattern.read("**/" * 200 + "a.py", recursive=True)
+
+    assert len(wanted.parts) == 2
+    assert wanted.matches("src/deep/er/a.py")

@@ -196,3 +196,13 @@ def test_a_long_name_and_many_stars_freeze_nothing(root: Path, root_fd: int, sta
 
     assert expand(root_fd, ".", "*a" * stars + "*b!") == ["*a" * stars + "*b!"]
     assert f"./{'a' * 200}" in expand(root_fd, ".", "*a" * stars + "*")
+
+
+def test_a_pattern_that_goes_up_and_down_again_is_not_followed_for_long(
+    root: Path, root_fd: int
+) -> None:
+    for number in range(400):
+        (root / f"sub-{number}").mkdir()
+
+    with pytest.raises(CommandExecutionError, match="would look at more than 100,000 names"):
+        expand(root_fd, ".", "sub-*/../nothing*")

@@ -28,7 +28,7 @@ from tests.plane.conftest import (
 
 SECRET = "password='hunter22'"
 FACTS = {"exists": False}
-SEEN = Survey(FACTS, evidence=f"+{SECRET}")
+SEEN = Survey(FACTS, evidence=f"+{SECRET}", unmasked=f"+{SECRET}")
 
 
 async def a_masked_question(services: Services, home: Household) -> Approval:
@@ -100,7 +100,11 @@ async def test_nothing_is_asked_or_recorded_where_nothing_is_masked(
 
 
 @pytest.mark.parametrize(
-    "said", [Survey({"exists": True}, evidence="+other"), Refusal("no", ErrorType.DENIED)]
+    "said",
+    [
+        Survey({"exists": True}, evidence="+other", unmasked="+other"),
+        Refusal("no", ErrorType.DENIED),
+    ],
 )
 async def test_other_facts_than_those_of_the_question_are_not_shown(
     services: Services, household: Household, said: Survey | Refusal
@@ -112,6 +116,38 @@ async def test_other_facts_than_those_of_the_question_are_not_shown(
         with pytest.raises(Conflict, match="the machine has changed since this was asked"):
             await unmask(services, household, question)
         await answering
+
+
+async def test_a_client_that_cannot_send_the_full_text_is_told_to_be_updated(
+    services: Services, household: Household
+) -> None:
+    question = await a_masked_question(services, household)
+
+    with seated(services, household.client):
+        masked = Survey(FACTS, evidence=question.evidence)
+        answering = asyncio.create_task(answer(services, household, question, masked))
+        with pytest.raises(Conflict, match="is too old to send it; update it"):
+            await unmask(services, household, question)
+        await answering
+
+
+async def test_who_comes_after_an_answer_asks_again(
+    services: Services, household: Household
+) -> None:
+    question = await a_masked_question(services, household)
+
+    with seated(services, household.client):
+        for _ in range(2):
+            async with asyncio.TaskGroup() as group:
+                shown = group.create_task(unmask(services, household, question))
+                while not services.unmasker._readers:
+                    await asyncio.sleep(0)
+                assert services.unmasker.take(question.id, SEEN, household.client)
+                late = group.create_task(unmask(services, household, question))
+                while not services.unmasker._readers:
+                    await asyncio.sleep(0)
+                assert services.unmasker.take(question.id, SEEN, household.client)
+            assert shown.result() == late.result()
 
 
 async def test_a_machine_that_is_away_or_silent_is_named_as_the_cause(

@@ -103,9 +103,18 @@ class Home:
         return self.path / "audit"
 
     def create(self) -> None:
-        """Make the folder, closed to other users; close what earlier versions have left open."""
+        """Make the folder, closed to other users; close what earlier versions have left open.
+
+        Raises:
+            SetupError: It cannot be made, or others can put files into it.
+        """
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if os.name == "posix" and self.path.stat().st_mode & 0o022:
+                raise SetupError(
+                    f"other users can write to {self.path}, Handrail's own folder; close it with "
+                    f"`chmod go= {self.path}`, or choose another with --home"
+                )
             self._credentials_folder.mkdir(mode=0o700, exist_ok=True)
             if self._journals.is_dir() and self._journals.stat().st_mode & 0o077:
                 self._journals.chmod(0o700)

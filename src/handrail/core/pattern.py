@@ -28,6 +28,10 @@ class NamePattern:
             words.insert(0, "**")
         if words[-1] == "**":
             words.append("*")
+        # Several in a row stand for no more than one.
+        words = [
+            word for at, word in enumerate(words) if word != "**" or words[at - 1 : at] != ["**"]
+        ]
         return cls(
             tuple(None if word == "**" else compile_wildcard(word) for word in words),
             tuple(word.startswith(".") for word in words),

@@ -11,6 +11,7 @@ from handrail.core.wildcard import compile_wildcard
 from handrail.executors.beneath import PASSAGE, open_beneath
 
 MOST_NAMES = 1_000
+_MOST_LOOKED_AT = 100_000
 
 _SPECIAL = re.compile(r"[*?]|\[.*\]", re.DOTALL)
 # Left as they stand: escapes, and classes by name such as [:alpha:], which know a language.
@@ -22,47 +23,63 @@ def expand(root_fd: int, folder: str, pattern: str) -> list[str]:
     """The names that fit, sorted; the pattern itself where none does, or it is not understood.
 
     Raises:
-        CommandExecutionError: They are more than can be handed to a program.
+        CommandExecutionError: They are more than can be handed to a program, or too many names
+            have to be looked at.
     """
     if pattern.startswith("/") or _UNKNOWN.search(pattern):
         return [pattern]
     *folders, last = pattern.split("/")
+    look = _Look(root_fd, folder, pattern)
     found = [""]
     for part in folders:
-        found = [f"{path}{name}/" for path in found for name in _names(root_fd, folder, path, part)]
-        _check_number(found, pattern)
-    found = [f"{path}{name}" for path in found for name in _names(root_fd, folder, path, last)]
-    _check_number(found, pattern)
-    names = sorted(found, key=os.fsencode)
+        found = look.further(found, part, "/")
+    names = sorted(look.further(found, last), key=os.fsencode)
     return [name if name.startswith("./") else f"./{name}" for name in names] or [pattern]
 
 
-def _check_number(found: list[str], pattern: str) -> None:
-    if len(found) > MOST_NAMES:
-        raise CommandExecutionError(
-            f"{pattern} stands for more than {MOST_NAMES:,} files; name fewer"
-        )
+class _Look:
+    """One pattern being looked up; it counts names, so that no pattern makes it look for long."""
 
+    def __init__(self, root_fd: int, folder: str, pattern: str):
+        self._root_fd = root_fd
+        self._folder = folder
+        self._pattern = pattern
+        self._left = _MOST_LOOKED_AT
 
-def _names(root_fd: int, folder: str, path: str, part: str) -> list[str]:
-    """What one part of a pattern stands for in one folder; hidden names only if it says so."""
-    place = f"{folder}/{path}"
-    if part in ("", ".", ".."):
-        return [part] if _is_there(root_fd, f"{place}{part}") else []
-    if not _SPECIAL.search(part):
-        return [part] if _is_there(root_fd, place, part) else []
-    try:
-        fd = open_beneath(root_fd, place, _FOLDER)
-    except OSError:
-        return []
-    try:
-        names = os.listdir(fd)
-    finally:
-        os.close(fd)
-    fits = compile_wildcard(part).fullmatch
-    return [
-        name for name in names if fits(name) and (part.startswith(".") or not name.startswith("."))
-    ]
+    def further(self, paths: list[str], part: str, end: str = "") -> list[str]:
+        """The paths with each name behind them that a part stands for."""
+        found: list[str] = []
+        for path in paths:
+            found += (f"{path}{name}{end}" for name in self._names(path, part))
+            if len(found) > MOST_NAMES:
+                raise CommandExecutionError(
+                    f"{self._pattern} stands for more than {MOST_NAMES:,} files; name fewer"
+                )
+        return found
+
+    def _names(self, path: str, part: str) -> list[str]:
+        """The names in one folder; hidden names only if the part begins with a dot."""
+        place = f"{self._folder}/{path}"
+        if part in ("", ".", ".."):
+            return [part] if _is_there(self._root_fd, f"{place}{part}") else []
+        if not _SPECIAL.search(part):
+            return [part] if _is_there(self._root_fd, place, part) else []
+        try:
+            fd = open_beneath(self._root_fd, place, _FOLDER)
+        except OSError:
+            return []
+        try:
+            names = os.listdir(fd)
+        finally:
+            os.close(fd)
+        self._left -= len(names)
+        if self._left < 0:
+            raise CommandExecutionError(
+                f"{self._pattern} would look at more than {_MOST_LOOKED_AT:,} names; name folders"
+            )
+        fits = compile_wildcard(part).fullmatch
+        may_be_hidden = part.startswith(".")
+        return [name for name in names if (may_be_hidden or name[0] != ".") and fits(name)]
 
 
 def _is_there(root_fd: int, folder: str, name: str | None = None) -> bool:

@@ -26,7 +26,7 @@ from handrail.plane.grants import GrantBook
 from handrail.plane.move import HANDRAIL, Move
 from handrail.plane.origins import Origins
 from handrail.plane.waiting import WaitingRoom
-from handrail.policy.redaction import mask_shown, mask_text
+from handrail.policy.redaction import mask_text
 
 POLICY = "policy"
 
@@ -154,7 +154,7 @@ class ApprovalManager:
             reasons=judged.reasons,
             digest=judged.digest,
             surveyed=survey is not None,
-            evidence="" if survey is None else mask_shown(survey.evidence),
+            evidence="" if survey is None else mask_text(survey.evidence),
             call_class=assessment.call_class,
             timeout_seconds=seconds,
             created_at=at,

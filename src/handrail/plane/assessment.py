@@ -18,7 +18,7 @@ from handrail.core.survey import Survey
 from handrail.core.tool import Effect, JsonObject
 from handrail.core.verdict import Explained, Ruling, Verdict
 from handrail.policy.distrust import Doubt, tainted
-from handrail.policy.redaction import mask_shown, mask_text
+from handrail.policy.redaction import mask_text
 from handrail.policy.rulebook.book import Rulebook
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
@@ -141,7 +141,7 @@ class Assessor:
         # What came out of somebody's result is part of no class either.
         alone = asked.origins or _is_alarming([*scene.rules.judge_tool(tool.name), *seen])
         kind = None if alone or doubts else _sayable(tool.call_class(params, scene), facts)
-        shown = mask_shown(tool.preview(params))
+        shown = mask_text(tool.preview(params))
         return Assessment(tool, verdict, digest, shown, kind, survey, bool(doubts))
 
     def parse(self, asked: Asked) -> tuple[AnyTool, ToolParams]:
@@ -176,7 +176,7 @@ class Assessor:
             if verdict.ruling is Ruling.ASK and not _is_alarming(rules.judge_tool(tool.name)):
                 kind = tool.call_class(params, scene)
             words = kind.words if kind is not None and _is_sayable(kind) else None
-            return Explained(tool.name, verdict, mask_shown(tool.preview(params)), words)
+            return Explained(tool.name, verdict, mask_text(tool.preview(params)), words)
 
 
 def _scene(workspace: Workspace, autonomy: Autonomy, rules: Rules) -> Scene:

@@ -27,6 +27,7 @@ from handrail.plane.seats import Seats
 
 UNMASK_SECONDS = 5.0
 _CHANGED = "the machine has changed since this was asked; refuse it, so that the agent asks again"
+_TOO_OLD = "the client on the machine that has the full text is too old to send it; update it"
 
 # What a client says when it is asked to look again; None where it refuses.
 _Answer = asyncio.Future[Survey | None]
@@ -67,7 +68,8 @@ class Unmasker:
 
     def take(self, approval_id: ApprovalId, survey: Survey | None, client: Principal) -> bool:
         """Whether this survey, or None for a refusal, was asked for to unmask a question."""
-        readers = self._readers.get((approval_id, ClientId(client.subject)), [])
+        # Who comes after this asks again.
+        readers = self._readers.pop((approval_id, ClientId(client.subject)), [])
         for answer in readers:
             if not answer.done():
                 answer.set_result(survey)
@@ -102,7 +104,8 @@ class Unmasker:
         client_id = self._seats.find_client(execution.workspace_id)
         if client_id is None:
             raise Conflict("the machine that has the full text is not connected")
-        readers = self._readers.setdefault((approval.id, client_id), [])
+        key = (approval.id, client_id)
+        readers = self._readers.setdefault(key, [])
         answer: _Answer = asyncio.get_running_loop().create_future()
         readers.append(answer)
         try:
@@ -116,10 +119,12 @@ class Unmasker:
             ) from None
         finally:
             readers.remove(answer)
-            if not readers:
-                self._readers.pop((approval.id, client_id), None)
+            if not readers and self._readers.get(key) is readers:
+                del self._readers[key]
         if survey is None:
             raise Conflict(_CHANGED)
+        if survey.unmasked is None:
+            raise Conflict(_TOO_OLD)
         return survey
 
     async def _ask(self, client_id: ClientId, execution: ToolExecution) -> None:

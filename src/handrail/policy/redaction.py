@@ -1,4 +1,4 @@
-"""Secrets are masked before anything is kept or shown.
+"""Secrets are masked before anything is stored.
 
 Every pattern is anchored or bounded: text of any length is masked in time that grows with it.
 """
@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from handrail.core.masks import MASK, cut_mark
-from handrail.policy.prose import mask_told
 
 KEPT_CHARS = 20_000
 
@@ -53,7 +52,8 @@ _ASSIGNMENT = re.compile(
     re.IGNORECASE,
 )
 _FLAG_AND_VALUE = re.compile(
-    rf"(?P<name>(?<![\w-])--[\w-]{{0,40}}(?:{_NAMES})[\w-]{{0,40}}\s{{1,3}})[^\s-]\S{{0,4000}}",
+    rf"(?P<name>(?<![\w-])--[\w-]{{0,40}}(?:{_NAMES})[\w-]{{0,40}}\s{{1,3}})"
+    r"(?:\"[^\"\n]{1,4000}\"|'[^'\n]{1,4000}'|[^\s-]\S{0,4000})",
     re.IGNORECASE,
 )
 
@@ -65,87 +65,6 @@ _HINT = re.compile(r"[\s=:]|--|[\w-]{11}")
 def mask_text(text: str) -> str:
     """Cover what has the shape of a secret, or stands behind the name of one."""
     return text if _HINT.search(text) is None else _cover(text)
-
-
-# What a key in armour is made of, on its own lines or with line ends that are written out. Nothing
-# of it is a program with its words.
-_KEY_IN_LINE = re.compile(rf"{_BEGIN}(?:[A-Za-z0-9+/=]|\\[nr])*{_END}")
-_BEGINS = re.compile(rf"{_BEGIN}\s*\Z")
-_ENDS = re.compile(rf"\W*{_END}")
-_KEY_LINE = re.compile(r"\W{0,16}[A-Za-z0-9+/]+={0,2}\s*")
-_LONG_KEY_LINE = 60
-_SHAPE_IN_LINE = re.compile("|".join(_SHAPES))
-_RUNS = re.compile(r"\$\(|[`;|&<>]")
-_BLANK = re.compile(r"\s")
-_SHELLS = frozenset({"bash", "dash", "ksh", "sh", "zsh"})
-
-
-def mask_shown(text: str) -> str:
-    """Cover secrets in what a person is shown of a call, and nothing that could be run.
-
-    Nothing is covered across the end of a line but the lines of a key, no value that could itself
-    run something, and none that may be another word than its name.
-    """
-    return "\n".join(_without_keys([_cover_line(line) for line in text.split("\n")]))
-
-
-def mask_words(words: Sequence[str]) -> tuple[str, ...]:
-    """The same for each word of a command; a word behind a flag such as `--password` is secret.
-
-    A word with blanks in it is text that is told to somebody, unless a shell is to read it.
-    """
-    masked: list[str] = []
-    after_flag = is_for_shell = False
-    for word in words:
-        is_secret = after_flag and not word.startswith("-") and not _RUNS.search(word)
-        seen = MASK if is_secret and "\n" not in word else mask_shown(word)
-        masked.append(seen if is_for_shell else mask_told(seen, MASK))
-        is_for_shell = is_for_shell or word.rpartition("/")[2] in _SHELLS
-        after_flag = _SECRET_FLAG.fullmatch(word) is not None
-    return tuple(masked)
-
-
-def _cover_line(line: str) -> str:
-    if _HINT.search(line) is None:
-        return line
-    line = _KEY_IN_LINE.sub(MASK, line)
-    line = _SHAPE_IN_LINE.sub(_unless_it_runs, line)
-    for pattern in (_HEADER, _ASSIGNMENT):
-        line = pattern.sub(_unless_it_ends_a_word, line)
-    return _FLAG_AND_VALUE.sub(_unless_it_runs, line)
-
-
-def _unless_it_runs(match: re.Match[str]) -> str:
-    name = match[1] if match.re.groups else ""
-    return match[0] if _RUNS.search(match[0]) else name + MASK
-
-
-def _unless_it_ends_a_word(match: re.Match[str]) -> str:
-    """Where a blank is in it, only between quotes that begin and end with it."""
-    line, start, end = match.string, match.start(), match.end()
-    if _BLANK.search(match[0] if match.re is _HEADER else match[1]):
-        quote = line[start - 1 : start]
-        is_one = quote in ("'", '"') and line[end : end + 1] == quote
-        if not is_one or line.count(quote, 0, start) % 2 == 0:
-            return match[0]
-    return _unless_it_runs(match)
-
-
-def _without_keys(lines: list[str]) -> list[str]:
-    """The lines of keys covered; without an end, only such as are too long for a command."""
-    at = 0
-    while at < len(lines):
-        at += 1
-        if not _BEGINS.search(lines[at - 1]):
-            continue
-        start = at
-        while at < len(lines) and _KEY_LINE.fullmatch(lines[at]):
-            at += 1
-        ends = at < len(lines) and _ENDS.match(lines[at]) is not None
-        for number in range(start, at):
-            if ends or len(lines[number]) >= _LONG_KEY_LINE:
-                lines[number] = MASK
-    return lines
 
 
 def _cover(text: str) -> str:

@@ -15,7 +15,8 @@ from handrail.wire.payloads import Body, Count, Label, Success
 
 MAX_USES = 10_000
 MAX_GRANT_SECONDS = 7 * 24 * 3600
-_MAX_EVIDENCE_CHARS = 300_000
+# Masks make a text longer, up to about twice.
+_MAX_EVIDENCE_CHARS = 500_000
 
 
 class ApproveRequest(Body):
@@ -104,6 +105,10 @@ class FactsRequest(Body):
         max_length=_MAX_EVIDENCE_CHARS,
         description="A diff, or the commands and the files that they run.",
     )
+    unmasked: bool = Field(
+        default=False,
+        description="Whether the evidence is in full, as the request to look asked for.",
+    )
     refused: RefusalView | None = Field(
         default=None, description="Instead of facts: this machine would not do it."
     )
@@ -117,7 +122,8 @@ class FactsRequest(Body):
     @property
     def survey(self) -> Survey:
         found = (Finding(one.rule, one.reason, RiskLevel[one.risk]) for one in self.findings)
-        return Survey(self.facts or {}, tuple(found), self.evidence)
+        in_full = self.evidence if self.unmasked else None
+        return Survey(self.facts or {}, tuple(found), self.evidence, in_full)
 
 
 class OfferView(BaseModel):

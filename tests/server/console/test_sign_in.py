@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from handrail.core.access import Role, hash_secret
-from handrail.core.errors import LinkUsed, NotFound, Unauthenticated
+from handrail.core.errors import Conflict, LinkUsed, NotFound, Unauthenticated
 from handrail.core.ids import UserId
 from handrail.server.console.sign_in import LINK_LASTS, SIGNED_IN_LASTS, SignIns, Use
 from handrail.store.sqlite import SqliteStore
@@ -181,6 +181,25 @@ async def test_links_do_not_pile_up(sign_ins: SignIns, household: Household) -> 
     with pytest.raises(Unauthenticated):
         await sign_ins.sign_in(first, FIREFOX)
     await sign_ins.sign_in(links[0], FIREFOX)
+
+
+async def test_a_thief_cannot_make_a_used_link_forgotten(
+    sign_ins: SignIns, household: Household
+) -> None:
+    person = (household.user.user_id, household.project.id)
+    stolen, _ = sign_ins.make_link(*person)
+    await sign_ins.sign_in(stolen, CURL)
+
+    for _ in range(250):
+        sign_ins.make_link(*person)
+    for _ in range(99):
+        await sign_ins.sign_in(sign_ins.make_link(*person)[0], CURL)
+    with pytest.raises(Conflict, match="100 browsers have signed in by links"):
+        sign_ins.make_link(*person)
+
+    with pytest.raises(LinkUsed):
+        await sign_ins.sign_in(stolen, FIREFOX)
+    await sign_ins.end_sign_in(stolen)
 
 
 async def test_who_signs_out_opens_nothing_any_more_and_may_do_so_twice(

@@ -310,7 +310,7 @@ async def test_secrets_are_masked_in_what_is_stored_and_in_full_on_the_card() ->
 async def test_lines_between_the_marks_of_a_key_are_shown() -> None:
     content = "# -----BEGIN PRIVATE KEY-----\nimport os\nos.system('evil')\n"
     found = await survey({}, wanted(content))
-    assert "+os.system('evil')" in found.evidence
+    assert "+os.system('evil')" in found.in_full
 
 
 async def test_change_too_large_to_be_shown_is_said_to_be() -> None:

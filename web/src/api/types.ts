@@ -720,6 +720,8 @@ export interface FactsRequest {
   findings?: FindingView[];
   /** A diff, or the commands and the files that they run. */
   evidence?: string;
+  /** Whether the evidence is in full, as the request to look asked for. */
+  unmasked?: boolean;
   /** Instead of facts: this machine would not do it. */
   refused?: RefusalView | null;
 }

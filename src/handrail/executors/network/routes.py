@@ -110,10 +110,9 @@ def _read_answer(answer: bytes) -> _Route | None:
     _, prefix_length, _, _, _, protocol, _, route_kind, _ = _ROUTE.unpack_from(answer, _HEADER.size)
     attributes = dict(_attributes(answer[_HEADER.size + _ROUTE.size : length]))
     (device,) = struct.unpack("=i", attributes.get(_RTA_OIF, b"\0\0\0\0"))
-    has_gateway = not attributes.keys().isdisjoint((_RTA_GATEWAY, _RTA_VIA)) or any(
-        not hop.keys().isdisjoint((_RTA_GATEWAY, _RTA_VIA))
-        for hop in _hops(attributes.get(_RTA_MULTIPATH, b""))
-    )
+    # One direct hop among several is enough to reach a neighbour.
+    hops = [*_hops(attributes.get(_RTA_MULTIPATH, b""))] or [attributes]
+    has_gateway = all(not hop.keys().isdisjoint((_RTA_GATEWAY, _RTA_VIA)) for hop in hops)
     return _Route(route_kind, protocol, prefix_length, has_gateway, device)
 
 

@@ -9,7 +9,7 @@ import structlog
 from handrail.core.access import Role, Token, hash_secret, new_secret
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Add, Change, RevokeToken
-from handrail.core.errors import ChangeRefused, LinkUsed, NotFound, Unauthenticated
+from handrail.core.errors import ChangeRefused, Conflict, LinkUsed, NotFound, Unauthenticated
 from handrail.core.ids import ProjectId, TokenId, UserId, mint
 from handrail.core.ports import Clock, Store
 from handrail.server.console.halves import Halves, new_halves
@@ -71,13 +71,29 @@ class SignIns:
         self._links: dict[str, Link] = {}
 
     def make_link(self, user_id: UserId, project_id: ProjectId) -> tuple[str, datetime]:
-        """The secret part of a new link, and when it expires. It opens that project."""
+        """The secret part of a new link, and when it expires. It opens that project.
+
+        Raises:
+            Conflict: Too many links of this user were used since the server started.
+        """
         secret = new_secret(Role.USER)
         expires_at = self._clock.now() + LINK_LASTS
-        while len(self._links) >= _MOST_LINKS:
-            self._links.pop(next(iter(self._links)))
+        self._make_room(user_id)
         self._links[hash_secret(secret)] = Link(user_id, project_id, expires_at)
         return secret, expires_at
+
+    def _make_room(self, user_id: UserId) -> None:
+        """Drop the user's oldest unused link. A used one stays: it tells of a theft."""
+        own = {key: link for key, link in self._links.items() if link.user_id == user_id}
+        if len(own) < _MOST_LINKS:
+            return
+        unused = next((key for key, link in own.items() if link.use is None), None)
+        if unused is None:
+            raise Conflict(
+                f"{_MOST_LINKS} browsers have signed in by links since the server started; "
+                "`handrail token list` shows them. Restart the server to make new links"
+            )
+        del self._links[unused]
 
     async def sign_in(
         self, link_secret: str, browser: str, known: Halves | None = None

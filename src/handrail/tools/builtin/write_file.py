@@ -16,7 +16,7 @@ from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
 from handrail.core.visible import visible
-from handrail.policy.redaction import mask_shown
+from handrail.policy.redaction import mask_text
 from handrail.policy.security import Scene
 from handrail.policy.validators.paths import PathValidator
 from handrail.policy.validators.sizes import SizeLimiter
@@ -197,7 +197,7 @@ def _look(path: str, found: FileContent | None, text: str, params: WriteFilePara
     if not diff.whole:
         findings.append(Finding("write.shown-in-part", diff.not_shown, RiskLevel.HIGH))
     facts = {fact_of(path): _state(found).as_facts()}
-    return Survey(facts, tuple(findings), mask_shown(diff.text), unmasked=diff.text)
+    return Survey(facts, tuple(findings), mask_text(diff.text), unmasked=diff.text)
 
 
 def _concerns(path: str, found: FileContent | None, params: WriteFileParams) -> list[Finding]:

@@ -10,7 +10,6 @@ from handrail.core.stage import Stage
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
-from handrail.policy.redaction import mask_words
 from handrail.policy.rulebook.reading import shown
 from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED, CommandValidator
@@ -51,9 +50,7 @@ class ProgramTool(Tool[P]):
         words = [command, *args]
         more = len(words) - _SHOWN_WORDS
         rest = f" … and {more:,} more words" if more > 0 else ""
-        # Before they are cut: what is left of a secret is still one.
-        told = map(shown, mask_words(words[:_SHOWN_WORDS]))
-        return f"Run {' '.join(told)}{rest}"
+        return f"Run {' '.join(map(shown, words[:_SHOWN_WORDS]))}{rest}"
 
     def call_class(self, params: P, scene: Scene) -> CallClass | None:
         return _validator(scene).class_of(*self.words(params))

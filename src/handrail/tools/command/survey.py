@@ -12,12 +12,14 @@ from handrail.core.sight import FileSort, SeenFile, SeenRecord, SeenStep, Sight,
 from handrail.core.stage import Stage, pipelines
 from handrail.core.survey import Survey
 from handrail.core.visible import cut_middle
-from handrail.policy.redaction import mask_shown, mask_words
+from handrail.policy.redaction import mask, mask_text
 from handrail.policy.rulebook.reading import in_full
 
 _BASH = "bash"
 _SHORT = 12
 _MOST_CHARS = 120_000
+# Masks make a text longer. A text that is shown whole must not be cut for that.
+_MOST_MASKED_CHARS = 3 * _MOST_CHARS
 _MARGIN = " " * 9
 _NO_BOX = "box      none is proven on this machine: it runs as you do, and can do what you can"
 _LOADS = "unbound  what it loads besides is as it is when it runs"
@@ -46,15 +48,16 @@ async def survey_stages(
         _Shown(step, step.argv, *each) for step, each in zip(sight.steps, looseness, strict=True)
     ]
     told = _text(seen, sight)
-    masked = mask_shown(_text([one.masked() for one in seen], sight))
+    masked = mask_text(_text([one.masked() for one in seen], sight))
     concerns = (
         *_reach(stages, sight),
         *_changeable(seen),
         *_cut_off(stages, len(told) - _MOST_CHARS),
     )
-    return Survey(
-        sight.facts, concerns, cut_middle(masked, _MOST_CHARS), cut_middle(told, _MOST_CHARS)
-    )
+    if masked == told:
+        return Survey(sight.facts, concerns, cut_middle(told, _MOST_CHARS))
+    evidence = cut_middle(masked, _MOST_MASKED_CHARS)
+    return Survey(sight.facts, concerns, evidence, unmasked=cut_middle(told, _MOST_CHARS))
 
 
 def _text(seen: Sequence["_Shown"], sight: Sight) -> str:
@@ -134,7 +137,7 @@ class _Shown:
     is_later: bool
 
     def masked(self) -> "_Shown":
-        return replace(self, words=mask_words(self.words))
+        return replace(self, words=tuple(mask(self.words)))
 
     @property
     def files(self) -> tuple[SeenFile, ...]:
