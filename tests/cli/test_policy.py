@@ -30,7 +30,7 @@ def test_the_layers_are_shown_with_their_files(shell: Shell) -> None:
     shown, listed = map(ended_well, shell.run_all("policy show", "policy show --json"))
 
     lines = [line.rstrip() for line in shown.splitlines()]
-    assert lines[0].startswith("shipped  shipped with Handrail: 6 path, ")
+    assert lines[0].startswith("shipped  shipped with Handrail: 7 path, ")
     assert "  npm, pnpm, yarn may reach what `npm config get registry` names" in lines
     assert f"operator  {shell.home}/policy.toml: 1 command" in lines
     assert f"project  {shell.workspace}/.handrail/policy.toml: 1 tool" in lines

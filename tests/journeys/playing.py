@@ -76,7 +76,9 @@ class Play:
     async def be_approved(self, call_id: str = "call-1", **fields: Any) -> None:
         """Approved, and offered to the machine."""
         await self.be_awaiting_approval(call_id, **fields)
-        decided = await approve(self._caller, self._home, self.approval_id)
+        card = await self.ask(Role.USER, "GET", f"/approvals/{self.approval_id}/unmasked")
+        digest = card.body["digest"]
+        decided = await approve(self._caller, self._home, self.approval_id, digest=digest)
         assert decided.status == 200
 
     async def be_executing(self, call_id: str = "call-1", **fields: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from handrail.core.access import Role
+from handrail.core.card import MASKED as MASKED_CARD
 from handrail.core.card import WHOLE_SESSION
 from handrail.store.sqlite import SqliteStore
 from tests.conftest import Household
@@ -84,6 +85,7 @@ async def test_the_machine_is_asked_to_look_with_the_raw_parameters(play: Play, 
         "tool_id": play.tool_id,
         "tool_name": "write_file",
         "tool_params": {"path": "notes.md", "content": CONTENT},
+        "unmasked": False,
         "replayed": False,
     }
 
@@ -99,6 +101,10 @@ async def test_a_question_is_put_to_everyone_with_masked_parameters(
 
     shown = await play.ask(Role.USER, "GET", f"/approvals/{play.approval_id}")
     assert asked == shown.body
+    in_full = (await play.ask(Role.USER, "GET", f"/approvals/{play.approval_id}/unmasked")).body
+    assert in_full["tool_params"]["content"] == CONTENT
+    assert (asked.pop("offers"), asked.pop("masked")) == ([], 1)
+    asked["offers"] = in_full["offers"]
     expires_at = datetime.fromisoformat(asked.pop("expires_at"))
     assert abs(expires_at - datetime.now(UTC) - timedelta(seconds=300)) < LATE
     assert len(asked.pop("digest")) == 64
@@ -115,7 +121,7 @@ async def test_a_question_is_put_to_everyone_with_masked_parameters(
         "timeout_seconds": 300,
         "description": "Write 1 line to notes.md",
         "estimated_duration_ms": None,
-        "notes": [],
+        "notes": [MASKED_CARD.format(parts="1 part")],
         "evidence": "",
         "offers": [
             {

@@ -54,6 +54,7 @@ ROUTES: dict[str, tuple[int, int, int]] = {
     "GET /approvals": (200, 200, 403),
     # There is no such thing, or nothing left to end, which only those are told who may ask.
     "GET /approvals/{approval_id}": (404, 404, 403),
+    "GET /approvals/{approval_id}/unmasked": (404, 404, 403),
     "POST /approvals/{approval_id}/approve": (404, 404, 403),
     "POST /approvals/{approval_id}/reject": (404, 404, 403),
     "POST /approvals/{approval_id}/facts": (403, 404, 403),

@@ -42,6 +42,7 @@ NOT_FOR_AGENTS = {
     "GET /approvals",
     "GET /approvals/{approval_id}",
     "GET /approvals/{approval_id}/unmasked",
+    "GET /console/links/{sha256}",
     "POST /approvals/{approval_id}/approve",
     "POST /approvals/{approval_id}/reject",
     "POST /approvals/{approval_id}/facts",

@@ -172,7 +172,8 @@ def test_small_changes_too_far_apart_to_compare_are_both_shown() -> None:
     assert diff.not_shown == "59,582 of 59,982 changed lines are not shown"
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.timeout(180)
+@settings(max_examples=15, deadline=None)
 @given(
     st.integers(0, 30_000), st.integers(0, 30_000), st.integers(0, 5), st.sampled_from(["", "!"])
 )

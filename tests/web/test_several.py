@@ -145,5 +145,4 @@ async def test_what_is_long_is_decided_alone(console: Console, asks: Asking) -> 
     await expect(dialog.get_by_text("2 more wait that you decide apart")).to_be_visible()
     await page.keyboard.press("Escape")
     await page.locator("li[aria-posinset]").filter(has_text="a.example").click()
-    await expect(page.get_by_text("10,005 characters are not shown here.")).to_be_visible()
-    await expect(page.get_by_role("definition").first).to_contain_text("[10,005 more characters]")
+    await expect(page.get_by_role("definition").first).to_contain_text("zzz\nEVIL")

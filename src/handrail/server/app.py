@@ -171,6 +171,8 @@ def _tell_of_problems(document: dict[str, Any]) -> None:
             codes = _METRICS_PROBLEMS if path == "/metrics" else ()
             if path.startswith(BASE):
                 codes = USUAL_PROBLEMS if method == "get" else (*USUAL_PROBLEMS, 409)
+            # A route may name further ones of its own.
+            codes += tuple(int(code) for code in operation["responses"] if code.startswith("4"))
             operation["responses"] |= problem_responses(schemas, codes)
 
 

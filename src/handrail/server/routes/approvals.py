@@ -55,7 +55,11 @@ def approvals_router(services: Services, gate: Gate) -> APIRouter:
             raise NotFound(f"there is no approval {approval_id!r}")
         return ApprovalView.of(found)
 
-    @router.get("/approvals/{approval_id}/unmasked", openapi_extra=open_to(PEOPLE))
+    @router.get(
+        "/approvals/{approval_id}/unmasked",
+        openapi_extra=open_to(PEOPLE),
+        responses={409: {}},
+    )
     async def unmasked(project_id: str, approval_id: str, request: Request) -> ApprovalView:
         """An open question in full, with nothing masked, from the machine that has the text.
 
