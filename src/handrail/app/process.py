@@ -1,8 +1,8 @@
-"""What every process of Handrail does first."""
+"""The first step of every Handrail process, called before anything is opened."""
 
 from handrail.executors.descriptors import keep_from_children
 
 
 def begin_process() -> None:
-    """Keep what this process has inherited from all that it will start."""
+    """Mark inherited file descriptors close-on-exec."""
     keep_from_children()
