@@ -215,6 +215,7 @@ async def test_a_look_tells_what_is_there_and_what_would_change() -> None:
         "facts": facts_of(b"old\n"),
         "findings": [],
         "evidence": "--- a/notes.md\n+++ b/notes.md\n@@ -1,1 +1,1 @@\n-old\n+new\n",
+        "unmasked": False,
     }
     assert machine.files.files == {"notes.md": b"old\n"}
     assert machine.line.claims == machine.line.reports == []

@@ -13,9 +13,9 @@ from handrail.core.execution import Status
 from handrail.core.grant import CallClass
 from handrail.core.hands import Hands
 from handrail.core.risk import Finding, RiskLevel
+from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolCall, ToolDefinition, ToolResult
 from handrail.core.verdict import Plan
-from handrail.plane.survey import SURVEY_SECONDS
 from handrail.policy.security import Scene
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
@@ -153,7 +153,6 @@ async def test_a_tool_that_breaks_while_it_is_judged_fails_its_own_call(
 async def test_a_tool_that_breaks_when_it_is_judged_anew_fails_its_own_call(
     services: Services,
     store: SqliteStore,
-    clock: FakeClock,
     household: Household,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -164,8 +163,10 @@ async def test_a_tool_that_breaks_when_it_is_judged_anew_fails_its_own_call(
     assert pending.status is Status.PENDING
     monkeypatch.setattr(Fragile, "broken", {"preview"})
 
-    clock.advance(SURVEY_SECONDS + 1)
-    await services.surveyor.ask_without_facts()
+    assert pending.approval_id is not None
+    await services.surveyor.accept(
+        pending.approval_id, Survey(), household.client, household.project.id
+    )
 
     failed = await now_of(store, pending.id)
     assert (failed.status, failed.error_type) == (Status.FAILED, ErrorType.INTERNAL)

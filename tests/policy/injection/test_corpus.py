@@ -146,7 +146,8 @@ def test_nearly_all_attempts_that_were_written_blind_are_caught_with_a_reader(
 
 @reads_much
 @pytest.mark.behaviour("distrust.ordinary")
-@pytest.mark.parametrize("part", ["tuned", HELD_OUT, BLIND])
+# Not on the texts that the reader was tuned with: they take long and tell least.
+@pytest.mark.parametrize("part", [HELD_OUT, BLIND])
 def test_ordinary_texts_pass_with_a_reader(part: str, reader: OrderReader) -> None:
     ordinary = ordinary_texts(part)
     alarms = caught_by_both(ordinary, reader)
