@@ -70,7 +70,7 @@ async def test_a_card_is_approved_only_in_full(
         if card != masked:
             assert masked.masked > 0
             assert masked.offers == ()
-            with pytest.raises(ApiError, match="masked; read it in full first") as refused:
+            with pytest.raises(ApiError, match="read it in full first") as refused:
                 await rig.as_person(lambda api: api.decide(masked, YES, channel="journey"))
             assert refused.value.status == 409
         await rig.answer(NO)

@@ -178,7 +178,7 @@ def no_such_setting(key: str) -> str:
 
 
 def tell_unknown(name: str) -> str:
-    """What to say of a name in the file that is no setting."""
+    """A warning about an unknown name in the settings file."""
     if name.lower().rpartition(".")[2] in ("allowed_hosts", "trusted_hosts"):
         return (
             f"{name} has no effect there: hosts are listed in policy.toml, under [http];"

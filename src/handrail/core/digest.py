@@ -24,7 +24,7 @@ def digest_call(
 
 
 def digest_unmasked(salt: str, digest: str) -> str:
-    """What a yes carries to a question whose stored form is masked: proof that it was unmasked."""
+    """The digest that approves a masked question; it is given out only with the full text."""
     return _digest(salt, f"unmasked\n{digest}")
 
 

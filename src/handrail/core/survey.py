@@ -15,7 +15,7 @@ class Survey:
     their names say what has changed. Findings can raise a verdict, never lower it. `evidence` is
     text to look at: a unified diff, or the commands that would run and the files they are bound to.
     It is stored, so it is masked. `unmasked` is the same text in full, sent only to a person who
-    decides; None where nothing is masked.
+    decides; None where the tool masks nothing.
     """
 
     facts: JsonObject = field(default_factory=dict[str, Any])

@@ -23,7 +23,7 @@ def compile_wildcard(text: str) -> re.Pattern[str]:
 
 
 def _joined(runs: list[tuple[bool, list[str]]]) -> Iterator[str]:
-    """What follows a star is atomic with it, but for the end, whose place is fixed."""
+    """Each star is one atomic group with the text behind it; the last text is tied to the end."""
     last = len(runs) - 1
     for number, (is_star, run) in enumerate(runs):
         if is_star:

@@ -29,7 +29,7 @@ def keep_from_children() -> None:
 
 
 def _close_range_on_exec() -> bool:
-    """Whether the kernel did it: since Linux 5.11, unless a filter forbids the call."""
+    """Try the system call, which Linux has since 5.11; a seccomp filter may forbid it."""
     if sys.platform != "linux":
         return False
     words = map(ctypes.c_long, (_CLOSE_RANGE, _FIRST, _LAST, _CLOSE_RANGE_CLOEXEC))

@@ -217,7 +217,7 @@ class ApprovalManager:
             expected = digest_unmasked(salt, approval.digest)
             if digest in (None, approval.digest):
                 raise Conflict(
-                    f"{parts:,} parts of this question are masked; read it in full first, at "
+                    f"this question is masked in {parts:,} places; read it in full first, at "
                     f"/approvals/{approval.id}/unmasked, and approve with the digest given there"
                 )
         if digest is not None and digest != expected:
