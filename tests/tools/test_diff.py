@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from handrail.tools.diff import SHOWN_BYTES, Diff, unified_diff
@@ -174,6 +174,8 @@ def test_small_changes_too_far_apart_to_compare_are_both_shown() -> None:
 
 @pytest.mark.timeout(180)
 @settings(max_examples=15, deadline=None)
+@example(gone=0, come=19_997, stay=4, end="!")
+@example(gone=30_000, come=0, stay=0, end="!")
 @given(
     st.integers(0, 30_000), st.integers(0, 30_000), st.integers(0, 5), st.sampled_from(["", "!"])
 )

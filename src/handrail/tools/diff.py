@@ -162,7 +162,8 @@ def _replace(old: str, new: str) -> list[_Piece]:
     """All old lines go and all new lines come, apart from those that both begin or end with."""
     head, tail = _common_ends(old, new)
     head = new.rfind("\n", 0, head) + 1
-    tail = len(new) - (new.find("\n", len(new) - tail) + 1 or len(new))
+    if not all(_begins_line(text, len(text) - tail) for text in (old, new)):
+        tail = len(new) - (new.find("\n", len(new) - tail) + 1 or len(new))
     gone, come = old[head : len(old) - tail], new[head : len(new) - tail]
     return [
         *_edges(" ", new[:head]),
@@ -172,6 +173,10 @@ def _replace(old: str, new: str) -> list[_Piece]:
         *_edges("+", come),
         *_edges(" ", new[len(new) - tail :]),
     ]
+
+
+def _begins_line(text: str, at: int) -> bool:
+    return at == 0 or text[at - 1] == "\n"
 
 
 def _edges(mark: str, text: str) -> Iterator[_Piece]:
