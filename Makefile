@@ -15,7 +15,8 @@ run: $(VENV)/run.stamp ## Set up and start Handrail on this folder
 test: $(VENV)/dev.stamp ## Set up and run every test
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python scripts/build_console.py
-	@$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal --durations 15 --durations-min 10
+	@$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal --hypothesis-profile ci \
+		--durations 15 --durations-min 10
 
 quick: $(VENV)/dev.stamp ## Run the tests that take no time
 	@$(BIN)/python scripts/build_console.py

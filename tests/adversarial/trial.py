@@ -13,6 +13,7 @@ import random
 import sys
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,15 @@ async def run_open(argv: Sequence[str], ws: Path) -> bytes:
         return said.read()
 
 
+async def _wait_for_survivors(arena: Arena, technique: Technique, effects: set[str]) -> None:
+    """In the open, a process that was left behind may act only after its parent has ended."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(SECONDS):
+            while not technique.does <= effects:
+                await asyncio.sleep(0.1)
+                effects |= {*arena.seen((arena.ws.parent / "said").read_bytes())}
+
+
 class Trial:
     def __init__(self, folder: Path, tools: Path):
         self._folder = folder
@@ -113,7 +123,10 @@ class Trial:
             # A number that is nobody else's, not even in another trial at the same time.
             mark = str(random.randrange(10**11, 10**12))
             with Arena(self._folder / str(number), technique, self._tools, mark) as arena:
-                return arena.seen(await self._run(arena, way))
+                effects = {*arena.seen(await self._run(arena, way))}
+                if way == OPEN and not technique.maybe:
+                    await _wait_for_survivors(arena, technique, effects)
+                return sorted(effects)
 
     async def _run(self, arena: Arena, way: str) -> bytes:
         steps = [argv for argv in (arena.first, arena.argv) if argv]
