@@ -297,7 +297,8 @@ async def try_tool(
     verdict, survey = judge_call(tool, checked, scene), Survey()
     if verdict.ruling is not Ruling.DENY:
         survey = as_survey(tool.name, await tool.survey(checked, scene, hands))
-        verdict = judge_call(tool, checked, scene, survey.findings)
+        idle = survey.changes_nothing
+        verdict = judge_call(tool, checked, scene, survey.findings, changes_nothing=idle)
     if verdict.ruling is Ruling.DENY:
         refusal = ToolResult.failed("; ".join(verdict.reasons), ErrorType.DENIED)
         return Trial(verdict, preview, survey, refusal)

@@ -82,7 +82,7 @@ def test_a_question_is_listed_approved_by_the_end_of_its_id_and_done(office: Off
     listed = ended_well(office.run("approvals"))
     decided = ended_well(office.run("approvals", "approve", call["approval_id"][-8:]))
 
-    assert "MEDIUM  Write 1 line to src/one.py" in listed
+    assert "MEDIUM  Create src/one.py (1 line)" in listed
     assert decided == f"{call['approval_id']} is approved\n"
     assert office.become_of("src/one.py")["status"] == "completed"
     assert (office.workspace / "src/one.py").read_text() == "pass\n"
@@ -101,7 +101,7 @@ def test_a_question_is_refused_with_a_reason_that_the_agent_reads(office: Office
     assert office.become_of("src/two.py")["error"].endswith("refused this call: no")
     # The wire's word for it is another than people's.
     listed, calls = office.run_all("approvals --status rejected", "executions")
-    assert "Write 1 line to src/two.py  refused by " in ended_well(listed)
+    assert "Create src/two.py (1 line)  refused by " in ended_well(listed)
     assert "rejected" not in ended_well(calls)
 
 
@@ -124,7 +124,7 @@ def test_what_is_risky_is_shown_and_approved_only_when_it_is_said_twice(office: 
     still_open = office.ask_for("deploy.sh")["status"]
     decided = ended_well(office.run("approvals", "approve", call["approval_id"], "--yes"))
 
-    assert " HIGH  Write 1 line to deploy.sh" in shown
+    assert " HIGH  Create deploy.sh (1 line)" in shown
     assert "+pass" in shown
     assert hasty.returncode == 1
     assert "+pass" in hasty.stdout
@@ -195,7 +195,7 @@ def test_a_question_comes_to_a_terminal_that_watches_and_goes_when_it_is_answere
         here.expect("Waiting for questions")
         there.expect("Waiting for questions")
         office.ask_for("src/four.py")
-        here.expect("Write 1 line to src/four.py")
+        here.expect("Create src/four.py (1 line)")
         here.expect("the agent claims: I like files.")
         here.expect("decide")
         there.expect("decide")
@@ -209,7 +209,7 @@ def test_what_waited_before_somebody_came_is_put_to_them(office: Office) -> None
     office.ask_for("src/five.py")
 
     with office.sit_down("approvals", "watch", "--plain") as terminal:
-        terminal.expect("Write 1 line to src/five.py")
+        terminal.expect("Create src/five.py (1 line)")
         terminal.expect("decide")
         terminal.type("r")
         terminal.expect("why not?")
@@ -224,7 +224,7 @@ def test_the_terminal_where_handrail_runs_asks_as_well(tmp_path: Path) -> None:
     with office.sit_down("up", "--port", "0") as terminal:
         terminal.expect("Stop with Ctrl+C")
         office.ask_for("src/six.py")
-        terminal.expect("Write 1 line to src/six.py")
+        terminal.expect("Create src/six.py (1 line)")
         terminal.expect("decide")
         terminal.type("a")
         assert office.become_of("src/six.py")["status"] == "completed"

@@ -26,7 +26,7 @@ def test_who_watches_sees_a_screen_decides_there_and_leaves_the_terminal_as_it_w
         terminal.expect("Nothing waits for you")
         assert OPENED in terminal.raw
         office.ask_for("src/one.py")
-        terminal.expect("Write 1 line to src/one.py")
+        terminal.expect("Create src/one.py (1 line)")
         terminal.expect("left, then it is refused")
         terminal.type("a", after_seconds=1.5)
         assert office.become_of("src/one.py")["status"] == "completed"
@@ -43,7 +43,7 @@ def test_server_and_client_run_beside_the_screen_and_stop_with_it(tmp_path: Path
     with sit_down(office, "up", "--tui", "--port", "0") as terminal:
         terminal.expect("1 machine is here")
         office.ask_for("src/one.py")
-        terminal.expect("Write 1 line to src/one.py")
+        terminal.expect("Create src/one.py (1 line)")
         terminal.expect("left, then it is refused")
         terminal.type("a", after_seconds=1.5)
         assert office.become_of("src/one.py")["status"] == "completed"
@@ -69,7 +69,7 @@ def test_a_client_works_beside_its_screen_and_tells_there_what_it_has_to_tell(
             policy.write_text("[policy]\nautonomy = \n")
             terminal.expect("not valid TOML")
             office.ask_for("src/one.py")
-            terminal.expect("Write 1 line to src/one.py")
+            terminal.expect("Create src/one.py (1 line)")
             terminal.expect("left, then it is refused")
             terminal.type("a", after_seconds=1.5)
             assert office.become_of("src/one.py")["status"] == "completed"

@@ -35,12 +35,30 @@ async def test_a_person_sees_the_diff_and_approves_the_write(rig: Rig) -> None:
         asking = group.create_task(rig.call("write_file", params, reasoning="blue is nicer"))
         card = await rig.answer(YES)
 
-    assert (card.risk_level, card.description) == ("HIGH", "Write 1 line to workspace/config.json")
+    assert card.risk_level == "HIGH"
+    assert card.description == "Change 1 line in config.json (+1 \N{MINUS SIGN}1)"
     assert (card.reasoning, card.notes, card.needs_second_step) == ("blue is nicer", (), True)
     assert '-{"colour": "red"}\n+{"colour": "blue"}\n' in card.evidence
     assert asking.result()["status"] == "completed"
     assert file.read_text() == '{"colour": "blue"}\n'
     rig.assert_told_once_and_provable(calls=1)
+
+
+@pytest.mark.behaviour("write.changes-nothing")
+async def test_a_write_that_changes_nothing_passes_without_a_question(rig: Rig) -> None:
+    file = rig.workspace / "config.json"
+    file.write_text("{}\n")
+    before = file.stat()
+    rig.start_server()
+    rig.start_client()
+
+    answer = await rig.call("write_file", {"path": "config.json", "content": "{}\n"})
+
+    assert answer["status"] == "completed"
+    assert answer["result"]["output"] == "config.json already has this content; nothing was written"
+    assert answer["reasons"] == ["it would change nothing"]
+    assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert rig.rows("SELECT count(*) FROM tool_approvals") == [(0,)]
 
 
 @pytest.mark.behaviour("write.refused")

@@ -41,6 +41,28 @@ class Shout(Tool[WordParams]):
 
 
 @pytest.mark.parametrize(
+    ("autonomy", "ruling"),
+    [
+        (Autonomy.READ_ONLY, Ruling.DENY),
+        (Autonomy.SUPERVISED, Ruling.ALLOW),
+        (Autonomy.FULL, Ruling.ALLOW),
+    ],
+)
+@pytest.mark.parametrize("word", ["calm", "LOUD"])
+def test_a_call_that_changes_nothing_needs_no_approval(
+    autonomy: Autonomy, ruling: Ruling, word: str
+) -> None:
+    scene, params = Scene(NOWHERE, autonomy), WordParams(word=word)
+    assert judge_call(Shout(), params, scene, changes_nothing=True).ruling is ruling
+
+
+def test_a_forbidden_call_is_refused_even_if_it_changes_nothing() -> None:
+    seen = [Finding("shout.never", "never", RiskLevel.FORBIDDEN)]
+    verdict = judge_call(Shout(), WordParams(), Scene(NOWHERE), seen, changes_nothing=True)
+    assert verdict.ruling is Ruling.DENY
+
+
+@pytest.mark.parametrize(
     ("autonomy", "ruling", "seconds"),
     [
         (Autonomy.READ_ONLY, Ruling.DENY, 0),

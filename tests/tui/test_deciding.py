@@ -40,7 +40,7 @@ async def test_a_refusal_carries_its_reason_to_the_agent(
 ) -> None:
     call = asks(*write("notes.md"))
 
-    await person.sees("Write 1 line to notes.md")
+    await person.sees("Create notes.md (1 line)")
     await person.press("r")
     await person.sees("Why not?")
     await person.type("use the wiki")
@@ -54,7 +54,7 @@ async def test_a_class_is_told_in_words_limited_and_lets_the_next_call_pass_unas
     rig: Rig, person: Person, asks: Asking
 ) -> None:
     first = asks(*write("lib/one.py"), "call-1")
-    await person.sees("Write 1 line to lib/one.py")
+    await person.sees("Create lib/one.py (1 line)")
     await person.press("c")
     await person.sees("writes to lib/**/*.py, for the rest of this session")
     assert "So far no earlier call of this project was like this." in person.screen_text
@@ -98,7 +98,7 @@ async def test_all_of_a_session_is_approved_only_behind_its_warning_and_the_word
     rig: Rig, person: Person, asks: Asking
 ) -> None:
     call = asks(*write("notes.md"))
-    await person.sees("Write 1 line to notes.md")
+    await person.sees("Create notes.md (1 line)")
     await person.press("s")
     await person.sees("would pass unseen")
     assert "at most for 1 hour" in person.screen_text
@@ -117,7 +117,7 @@ async def test_what_was_not_read_to_its_end_takes_the_word_and_what_was_does_not
     long = "".join(f"{number:04}" for number in range(200))
     text = f"{long}\n" + "".join(f"line {number}\n" for number in range(1, 5_000))
     call = asks(*write("notes.md", text))
-    await person.sees("Write 5,000 lines to notes.md")
+    await person.sees("Create notes.md (5,000 lines)")
     drawn = "".join(re.findall(r"[\d]{20,}", person.screen_text))
     assert drawn == long, "a line is folded, and nothing of it is lost"
     await person.press("a")
@@ -135,7 +135,7 @@ async def test_a_card_that_somebody_else_decides_says_who_where_and_when(
     rig: Rig, person: Person, asks: Asking
 ) -> None:
     call = asks(*write("notes.md"))
-    await person.sees("Write 1 line to notes.md")
+    await person.sees("Create notes.md (1 line)")
     await person.press("r")
     await person.sees("Why not?")
 
@@ -146,7 +146,7 @@ async def test_a_card_that_somebody_else_decides_says_who_where_and_when(
     await person.sees("refused it, from journey at ")
     assert "“not you”" in person.screen_text
     assert "Why not?" not in person.screen_text
-    assert "Write 1 line to notes.md" in person.screen_text
+    assert "Create notes.md (1 line)" in person.screen_text
     await person.press("a")
     assert (await ended(call))["status"] == "rejected"
     await person.press("j")
@@ -156,7 +156,7 @@ async def test_a_card_that_somebody_else_decides_says_who_where_and_when(
 @pytest.mark.parametrize("key", ["c", "s", "x", "r", "question_mark"])
 async def test_escape_leads_back_to_the_card(person: Person, asks: Asking, key: str) -> None:
     call = asks(*write("notes.md"))
-    await person.sees("Write 1 line to notes.md")
+    await person.sees("Create notes.md (1 line)")
 
     await person.press(key)
     await person.until(lambda: person.app.screen is not person.app.desk)
@@ -176,7 +176,7 @@ async def test_a_card_that_runs_out_while_it_is_looked_at_says_so_and_its_keys_a
     rig.start_client()
     async with sit_down(rig) as person:
         call = asks(*write("notes.md"))
-        await person.sees("Write 1 line to notes.md")
+        await person.sees("Create notes.md (1 line)")
         await person.press("r")
         await person.sees("This needs no answer any more.")
         await person.press("escape")
@@ -196,7 +196,7 @@ async def test_keys_are_dead_while_one_types_before_a_card_is_seen_and_in_compan
     rig.start_client()
     async with sit_down(rig, patience=Patience(deaf_seconds=1.0, quiet_seconds=0.3)) as person:
         call = asks(*write("notes.md"))
-        await person.sees("Write 1 line to notes.md")
+        await person.sees("Create notes.md (1 line)")
         await person.pilot.press("a")  # Too early.
         await person.pilot.pause(1.5)
         await person.pilot.press("a", "s", "a")  # Too many.
@@ -222,7 +222,7 @@ async def test_who_comes_back_from_another_window_has_not_looked_yet(
     rig.start_client()
     async with sit_down(rig, patience=Patience(deaf_seconds=0.6, quiet_seconds=0.02)) as person:
         call = asks(*write("notes.md"))
-        await person.sees("Write 1 line to notes.md")
+        await person.sees("Create notes.md (1 line)")
         await person.pilot.pause(0.8)
         person.app.post_message(events.AppBlur())
         person.app.post_message(events.AppFocus())

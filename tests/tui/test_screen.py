@@ -31,7 +31,7 @@ async def test_after_a_restart_of_the_server_the_screen_goes_on(
     rig: Rig, person: Person, asks: Asking
 ) -> None:
     call = asks("write_file", NOTES)
-    await person.sees("Write 1 line to notes.md")
+    await person.sees("Create notes.md (1 line)")
 
     rig.kill(rig._processes[0])
     await person.sees("○ reconnecting")
@@ -48,7 +48,7 @@ async def test_what_was_answered_while_the_line_was_down_is_not_left_on_the_scre
     rig: Rig, person: Person, asks: Asking
 ) -> None:
     asks("write_file", NOTES)
-    await person.sees("Write 1 line to notes.md")
+    await person.sees("Create notes.md (1 line)")
     card = await rig.question()
 
     rig.kill(rig._processes[0])
@@ -70,7 +70,7 @@ async def test_what_others_write_is_shown_as_text_and_does_nothing(rig: Rig, ask
     )
 
     async with sit_down(rig, size=(220, 40)) as person:
-        await person.sees("Write 1 line to [bold]notes[/].md")
+        await person.sees("Create [bold]notes[/].md (1 line)")
         shown = person.screen_text
         inert = f"{MARKUP} \\x1b[2J\\x1b]0;title\\x07 \\u{{202e}}gnp.exe \\u{{200b}}|"
         assert f"the agent claims: {inert}" in shown
@@ -113,7 +113,7 @@ async def test_of_a_thousand_cards_the_one_that_is_looked_at_stays(
             await person.type("enough")
             await person.sees("1 waiting 999")
             person.app.desk.action_move(1_000)
-            await person.sees("Write 1 line to last.md")
+            await person.sees("Create last.md (1 line)")
 
 
 async def ask_for(
@@ -141,7 +141,7 @@ async def test_the_keys_are_listed_and_the_list_decides_nothing(
     person: Person, asks: Asking
 ) -> None:
     call = asks("write_file", NOTES)
-    await person.sees("Write 1 line to notes.md")
+    await person.sees("Create notes.md (1 line)")
     await person.press("?")
     await person.sees("approve its class: says first what that covers")
     await person.press("a", "r", "escape")
@@ -176,7 +176,7 @@ async def test_what_runs_is_listed_and_its_run_can_be_stopped(person: Person, as
 
 async def test_a_run_is_stopped_from_its_card(rig: Rig, person: Person, asks: Asking) -> None:
     call = asks("write_file", NOTES)
-    await person.sees("Write 1 line to notes.md")
+    await person.sees("Create notes.md (1 line)")
     await person.press("x")
     await person.sees("Stop the whole run?")
     await person.press("a")  # No answer to that.
@@ -194,7 +194,7 @@ async def test_it_counts_down_by_the_clock_of_the_server(
         token = household.secrets[Role.AGENT]
         await ask_for(address, household, token, [("notes.md", "hello\n")])
         async with sit_at(address, household) as person:
-            await person.sees("Write 1 line to notes.md")
+            await person.sees("Create notes.md (1 line)")
             assert re.search(r"decide \((5:00|4:5\d) left", person.bar)
 
 
@@ -205,7 +205,7 @@ async def test_a_narrow_terminal_shows_list_and_card_one_above_the_other(
     rig.start_client()
     async with sit_down(rig, size=(60, 20)) as person:
         call = asks("write_file", NOTES)
-        await person.sees("Write 1 line to notes.md")
+        await person.sees("Create notes.md (1 line)")
         card = person.app.desk.query_one("#card", Lines)
         assert card.region.x == 0
         assert card.region.width == 60

@@ -40,7 +40,7 @@ async def test_a_write_is_approved_with_its_diff_and_the_file_changes(
     page = await console.signed_in()
     call = asks("write_file", CHANGE, reasoning="Only the retries.")
 
-    await expect(page.get_by_role("heading", name="Write 2 lines to notes.txt")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Change 2 lines in notes.txt")).to_be_visible()
     marked = page.locator("mark")
     await expect(marked).to_have_text(["3", "true", "5", "false"])
     await expect(page.get_by_text("The agent claims:")).to_be_visible()
@@ -79,7 +79,7 @@ async def test_the_whole_decision_needs_no_mouse(console: Console, asks: Asking)
     assert (await first)["status"] == "completed"
 
     second = asks("write_file", {**CHANGE, "content": BEFORE}, "call-2")
-    await expect(page.get_by_role("heading", name="Write 2 lines to notes.txt")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Change 2 lines in notes.txt")).to_be_visible()
     await seen_for_a_moment(page)
     await page.keyboard.press("r")
     await page.keyboard.type("no, a, y")
@@ -306,7 +306,7 @@ async def test_whoever_goes_by_keys_goes_on_from_the_next_card(
 
     await expect(title).not_to_have_text(before)
     await expect(title).to_be_focused()
-    told = page.get_by_role("status").filter(has_text="Waits for you, medium: Write 1 line to")
+    told = page.get_by_role("status").filter(has_text="Waits for you, medium: Create ")
     await expect(told).to_be_attached()
 
 

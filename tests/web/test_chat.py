@@ -101,7 +101,7 @@ async def test_a_call_is_approved_in_the_conversation_that_asks_for_it(
     (rig.workspace / "notes.txt").write_text("retries = 3\n")
     async with chatting(rig, browser, WRITES) as (_, page, _):
         await say(page, "Raise the retries.")
-        question = page.get_by_role("region", name="Waits for you: Write 1 line to notes.txt")
+        question = page.get_by_role("region", name="Waits for you: Change 1 line in notes.txt")
         await expect(page.locator("strong")).to_have_text("retries")
         await expect(question.locator("mark")).to_have_text(["3", "5"])
         await question.get_by_role("button", name="Approve once").click()

@@ -57,7 +57,7 @@ async def test_a_person_is_told_only_when_asked_for_and_only_while_looking_elsew
     await expect(page.get_by_role("link", name="Approvals 2 waiting")).to_be_visible()
 
     ((title, tag),) = await page.evaluate("shown")
-    assert title == "Medium: Write 1 line to b.md"
+    assert title == "Medium: Create b.md (1 line)"
     assert tag.startswith("apr_")
 
 

@@ -317,8 +317,14 @@ def _as_facts(reviewed: Reviewed, *, unmasked: bool) -> dict[str, Any]:
         {"rule": one.rule, "reason": one.reason, "risk": one.risk.name} for one in survey.findings
     ]
     evidence = survey.in_full if unmasked else survey.evidence
-    facts = dict(survey.facts)
-    return {"facts": facts, "findings": findings, "evidence": evidence, "unmasked": unmasked}
+    return {
+        "facts": dict(survey.facts),
+        "findings": findings,
+        "evidence": evidence,
+        "unmasked": unmasked,
+        "summary": survey.summary,
+        "changes_nothing": survey.changes_nothing,
+    }
 
 
 def _as_refusal(error: ToolError | BadInput) -> dict[str, Any]:

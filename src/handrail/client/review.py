@@ -109,7 +109,13 @@ class Reviewer:
             with blaming(tool_name, "on the client"):
                 given = await tool.survey(params, self._scene, self._hands)
                 survey = as_survey(tool_name, given)
-                verdict = judge_call(tool, params, self._scene, survey.findings)
+                verdict = judge_call(
+                    tool,
+                    params,
+                    self._scene,
+                    survey.findings,
+                    changes_nothing=survey.changes_nothing,
+                )
         _refuse_if_denied(verdict)
         return Reviewed(tool, params, params_json, verdict, survey)
 

@@ -15,13 +15,17 @@ class Survey:
     their names say what has changed. Findings can raise a verdict, never lower it. `evidence` is
     text to look at: a unified diff, or the commands that would run and the files they are bound to.
     It is stored, so it is masked. `unmasked` is the same text in full, sent only to a person who
-    decides; None where the tool masks nothing.
+    decides; None where the tool masks nothing. `summary` is the title of the card, where the
+    machine knows a better one than the words of the call give. A call that `changes_nothing` as
+    long as its facts hold needs no approval.
     """
 
     facts: JsonObject = field(default_factory=dict[str, Any])
     findings: tuple[Finding, ...] = ()
     evidence: str = ""
     unmasked: str | None = None
+    summary: str = ""
+    changes_nothing: bool = False
 
     @property
     def in_full(self) -> str:

@@ -131,7 +131,8 @@ class Assessor:
         if place.session.tainted_by is not None:
             doubts = (*doubts, tainted(place.session.tainted_by))
         findings = (*_judge_origins(tool, asked.origins), *seen)
-        verdict = judge_call(tool, params, scene, findings, doubts)
+        idle = survey is not None and survey.changes_nothing
+        verdict = judge_call(tool, params, scene, findings, doubts, changes_nothing=idle)
         facts: Mapping[str, Any] | None = None if survey is None else survey.facts
         digest = digest_call(
             place.project.digest_salt, tool.name, asked.params_json, verdict.plan, facts
@@ -141,7 +142,8 @@ class Assessor:
         # What came out of somebody's result is part of no class either.
         alone = asked.origins or _is_alarming([*scene.rules.judge_tool(tool.name), *seen])
         kind = None if alone or doubts else _sayable(tool.call_class(params, scene), facts)
-        shown = mask_text(tool.preview(params))
+        summary = "" if survey is None else survey.summary
+        shown = mask_text(summary or tool.preview(params))
         return Assessment(tool, verdict, digest, shown, kind, survey, bool(doubts))
 
     def parse(self, asked: Asked) -> tuple[AnyTool, ToolParams]:

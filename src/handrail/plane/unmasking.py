@@ -82,7 +82,9 @@ class Unmasker:
         params_json = await self._store.read_raw_params(execution)
         asked = Asked(execution.tool_name, msgspec.json.decode(params_json), params_json)
         tool, params = self._assessor.parse(asked)
-        evidence = approval.evidence
+        evidence, description = approval.evidence, approval.description
+        if count_masks(description):
+            description = tool.preview(params)
         if count_masks(evidence):
             survey = await self._looker.look(execution, tool, params, place)
             if survey is None:
@@ -91,10 +93,11 @@ class Unmasker:
             if self._assessor.assess(asked, place, survey).digest != approval.digest:
                 raise Conflict(_CHANGED)
             evidence = survey.in_full
+            description = survey.summary or description
         return replace(
             approval,
             tool_params=asked.tool_params,
-            description=tool.preview(params),
+            description=description,
             evidence=evidence,
             digest=digest_unmasked(place.project.digest_salt, approval.digest),
             unmasked=True,

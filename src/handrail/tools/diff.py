@@ -29,10 +29,15 @@ _GAP_BYTES = 150
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """A unified diff; `not_shown` says what is missing from it, and is empty if nothing is."""
+    """A unified diff, and how many lines it adds and removes.
+
+    `not_shown` says what is missing from the text, and is empty if nothing is.
+    """
 
     text: str
     not_shown: str = ""
+    added: int = 0
+    removed: int = 0
 
     @property
     def whole(self) -> bool:
@@ -56,7 +61,8 @@ def unified_diff(path: str, old: str | None, new: str) -> Diff:
         why = "too large to compare, so every line counts as changed: " if uncompared else ""
         rows.append(f"[{why}{_size(pieces)}; {not_shown}]")
     rows += _rows(pieces, first) if pieces else ["\\ The new file is empty"]
-    return Diff("".join(f"{row}\n" for row in rows), not_shown)
+    added, removed = (_count(one for one in pieces if one.mark == mark) for mark in "+-")
+    return Diff("".join(f"{row}\n" for row in rows), not_shown, added, removed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +108,7 @@ class _Gap:
         # A diff never shows all the lines that stay.
         if self.mark != " ":
             verb = "removed" if self.mark == "-" else "added"
-            yield f"[{_lines(self.count, verb)} not shown]"
+            yield f"[{count_lines(self.count, verb)} not shown]"
 
 
 _Piece = _Line | _Gap
@@ -274,7 +280,7 @@ def _not_shown(pieces: Sequence[_Piece]) -> str:
     lines = _count(piece for piece in changed if isinstance(piece, _Gap))
     chars = sum(piece.unshown_chars for piece in pieces if isinstance(piece, _Line))
     told = [
-        f"{lines:,} of {_lines(_count(changed), 'changed')}" if lines else "",
+        f"{lines:,} of {count_lines(_count(changed), 'changed')}" if lines else "",
         f"{chars:,} characters of long lines" if chars else "",
     ]
     return f"{' and '.join(filter(None, told))} are not shown" if lines or chars else ""
@@ -287,7 +293,7 @@ def _size(pieces: Sequence[_Piece]) -> str:
         marked = [piece for piece in pieces if piece.mark == mark]
         size = sum(piece.size for piece in marked)
         if marked:
-            told.append(f"{_lines(_count(marked), verb)} ({size:,} bytes as UTF-8)")
+            told.append(f"{count_lines(_count(marked), verb)} ({size:,} bytes as UTF-8)")
     return " and ".join(told)
 
 
@@ -295,8 +301,9 @@ def _count(pieces: Iterable[_Piece]) -> int:
     return sum(piece.count for piece in pieces)
 
 
-def _lines(count: int, verb: str) -> str:
-    return f"1 {verb} line" if count == 1 else f"{count:,} {verb} lines"
+def count_lines(count: int, verb: str = "") -> str:
+    verb = f"{verb} " if verb else ""
+    return f"1 {verb}line" if count == 1 else f"{count:,} {verb}lines"
 
 
 def _visible(text: str) -> str:

@@ -22,6 +22,7 @@ _ONLY_READS = Finding(
     "autonomy is read_only here, which does nothing but what is LOW",
     RiskLevel.LOW,
 )
+_CHANGES_NOTHING = Finding("tool.changes-nothing", "it would change nothing", RiskLevel.LOW)
 
 
 def judge_call(
@@ -30,11 +31,14 @@ def judge_call(
     scene: Scene,
     seen: Sequence[Finding] = (),
     doubts: Sequence[Doubt] = (),
+    *,
+    changes_nothing: bool = False,
 ) -> Verdict:
     """Judge a tool with checked parameters, without running anything.
 
-    `seen` is what a survey of the machine has added, `doubts` say why whoever asks is not trusted:
-    both can make the verdict stricter only.
+    `seen` is what a survey of the machine has added, `doubts` say why the agent is not trusted:
+    both can make the verdict stricter only. A call that `changes_nothing` by its survey passes
+    unasked, unless it is refused or reaches a network.
     """
     base = tool.safety_level if tool.floor is None else tool.floor
     findings = [*tool.pre_validate(params, scene), *scene.rules.judge_tool(tool.name), *seen]
@@ -49,6 +53,8 @@ def judge_call(
         verdict = replace(verdict, findings=(*verdict.findings, _ONLY_READS))
     for ceiling in scene.rules.ceilings:
         verdict = _under(ceiling, verdict, scene.autonomy)
+    if changes_nothing and verdict.ruling is Ruling.ASK and not plan.reaches_out:
+        return Verdict(Ruling.ALLOW, RiskLevel.LOW, (_CHANGES_NOTHING,), plan=plan)
     return verdict
 
 

@@ -53,9 +53,11 @@ def as_survey(tool_name: str, given: object) -> Survey:
     """
     try:
         match given:
-            case Survey(facts=facts, findings=findings, evidence=str(evidence)):
+            case Survey(
+                facts=facts, findings=findings, evidence=str(evidence), summary=str(summary)
+            ):
                 reasons = [(one.rule, one.reason, one.risk.name) for one in findings]
-                _weigh([facts, reasons, evidence])
+                _weigh([facts, reasons, evidence, summary])
                 return given
             case _:
                 raise TypeError(f"a {type(given).__name__} where a Survey was due")

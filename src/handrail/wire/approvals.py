@@ -109,6 +109,14 @@ class FactsRequest(Body):
         default=False,
         description="Whether the evidence is in full, as the request to look asked for.",
     )
+    summary: str = Field(
+        default="",
+        max_length=10_000,
+        description="The title of the card, where the machine knows more than the call says.",
+    )
+    changes_nothing: bool = Field(
+        default=False, description="Whether the call would change nothing while the facts hold."
+    )
     refused: RefusalView | None = Field(
         default=None, description="Instead of facts: this machine would not do it."
     )
@@ -123,7 +131,14 @@ class FactsRequest(Body):
     def survey(self) -> Survey:
         found = (Finding(one.rule, one.reason, RiskLevel[one.risk]) for one in self.findings)
         in_full = self.evidence if self.unmasked else None
-        return Survey(self.facts or {}, tuple(found), self.evidence, in_full)
+        return Survey(
+            self.facts or {},
+            tuple(found),
+            self.evidence,
+            in_full,
+            summary=self.summary,
+            changes_nothing=self.changes_nothing,
+        )
 
 
 class OfferView(BaseModel):

@@ -263,7 +263,27 @@ async def test_survey_of_a_new_file_shows_it_all() -> None:
         facts={"the file src/a.py": {"exists": False}},
         evidence="--- /dev/null\n+++ b/src/a.py\n@@ -0,0 +1,2 @@\n+a\n+b\n",
         unmasked="--- /dev/null\n+++ b/src/a.py\n@@ -0,0 +1,2 @@\n+a\n+b\n",
+        summary="Create src/a.py (2 lines)",
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "title"),
+    [
+        ("one\ntwo\n", "one\n2\n", "Change 1 line in a.txt (+1 \N{MINUS SIGN}1)"),
+        ("one\ntwo\n", "1\n2\n3\n", "Change 3 lines in a.txt (+3 \N{MINUS SIGN}2)"),
+        ("one\n", "one\ntwo\n", "Add 1 line to a.txt"),
+        ("one\ntwo\n", "", "Remove 2 lines from a.txt"),
+    ],
+)
+async def test_the_title_of_a_card_counts_the_lines_that_change(
+    before: str, after: str, title: str
+) -> None:
+    assert (await survey({"a.txt": before.encode()}, wanted(after))).summary == title
+
+
+async def test_lines_do_not_tell_what_becomes_of_a_binary_file() -> None:
+    assert (await survey({"a.txt": b"\x89PNG\0\0"}, wanted())).summary == ""
 
 
 async def test_survey_of_an_old_file_knows_it_again_and_shows_the_change() -> None:
@@ -281,6 +301,22 @@ async def test_survey_of_an_addition_shows_only_what_comes() -> None:
 async def test_write_that_changes_nothing_has_nothing_to_show() -> None:
     found = await survey({"a.txt": b"same\n"}, wanted("same\n"))
     assert (found.evidence, found.findings) == ("", ())
+    assert found.changes_nothing
+
+
+@pytest.mark.parametrize("mode", ["write", "append"])
+async def test_a_write_of_what_is_there_touches_no_file(mode: str) -> None:
+    files = FakeFiles({"a.txt": b"same\n"})
+    params = wanted("same\n" if mode == "write" else "", mode=mode)
+    before = files.files["a.txt"]
+    result = await TOOL.execute(params, SCENE, Hands(files, FakeCommands({})))
+    assert result.output == "a.txt already has this content; nothing was written"
+    assert files.files["a.txt"] is before
+
+
+async def test_the_same_text_in_another_encoding_is_a_change() -> None:
+    found = await survey({"a.txt": b"same\n"}, wanted("same\n", encoding="utf-8-sig"))
+    assert not found.changes_nothing
 
 
 @pytest.mark.parametrize("before", [b"\x89PNG\0\0", b"caf\xe9"], ids=["binary", "latin"])

@@ -722,6 +722,10 @@ export interface FactsRequest {
   evidence?: string;
   /** Whether the evidence is in full, as the request to look asked for. */
   unmasked?: boolean;
+  /** The title of the card, where the machine knows more than the call says. */
+  summary?: string;
+  /** Whether the call would change nothing while the facts hold. */
+  changes_nothing?: boolean;
   /** Instead of facts: this machine would not do it. */
   refused?: RefusalView | null;
 }

@@ -21,7 +21,7 @@ from handrail.policy.security import Scene
 from handrail.policy.validators.paths import PathValidator
 from handrail.policy.validators.sizes import SizeLimiter
 from handrail.tools.base import Tool, ToolParams
-from handrail.tools.diff import Diff, unified_diff
+from handrail.tools.diff import Diff, count_lines, unified_diff
 from handrail.tools.encoding import TextEncoding, decode_text, encode_behind
 from handrail.tools.long_text import LongText, fetch_text
 
@@ -86,8 +86,7 @@ class WriteFile(Tool[WriteFileParams]):
     def preview(self, params: WriteFileParams) -> str:
         verb = "Append" if params.mode == "append" else "Write"
         path = "/".join(part for part in params.path.split("/") if part not in ("", "."))
-        how = "" if _is_plain(params) else f", as {params.encoding}"
-        return f"{verb} {_extent(params.content)} to {visible(path)}{how}"
+        return f"{verb} {_extent(params.content)} to {visible(path)}{_encoding_note(params)}"
 
     def call_class(self, params: WriteFileParams, scene: Scene) -> CallClass | None:
         if self.pre_validate(params, scene):
@@ -125,6 +124,9 @@ class WriteFile(Tool[WriteFileParams]):
         if facts and FileState.from_facts(facts[fact_of(path)]) != state:
             raise StaleFileError(f"{path} is not what it was when it was looked at")
         kept, added = _content(params, found, text)
+        if _is_same(found, kept + added):
+            fields = {"path": path, "size": len(kept) + len(added)}
+            return ToolResult(True, f"{path} already has this content; nothing was written", fields)
         if too_much := SizeLimiter().check_file(len(kept) + len(added)):
             return ToolResult.failed(too_much[0].reason, ErrorType.VALIDATION)
         await hands.files.write(path, kept + added, expected=state)
@@ -140,8 +142,11 @@ def _resolve(params: WriteFileParams, scene: Scene) -> str:
 def _extent(content: str | Blob) -> str:
     if isinstance(content, Blob):
         return f"{content.size:,} bytes"
-    lines = content.count("\n") + (content[-1:] not in ("", "\n"))
-    return "1 line" if lines == 1 else f"{lines:,} lines"
+    return count_lines(content.count("\n") + (content[-1:] not in ("", "\n")))
+
+
+def _encoding_note(params: WriteFileParams) -> str:
+    return "" if _is_plain(params) else f", as {params.encoding}"
 
 
 def _is_plain(params: WriteFileParams) -> bool:
@@ -197,7 +202,35 @@ def _look(path: str, found: FileContent | None, text: str, params: WriteFilePara
     if not diff.whole:
         findings.append(Finding("write.shown-in-part", diff.not_shown, RiskLevel.HIGH))
     facts = {fact_of(path): _state(found).as_facts()}
-    return Survey(facts, tuple(findings), mask_text(diff.text), unmasked=diff.text)
+    kept, added = _content(params, found, text)
+    return Survey(
+        facts,
+        tuple(findings),
+        mask_text(diff.text),
+        unmasked=diff.text,
+        summary=_summary(path, found, diff, params),
+        changes_nothing=_is_same(found, kept + added),
+    )
+
+
+def _is_same(found: FileContent | None, data: bytes) -> bool:
+    return found is not None and found.data == data
+
+
+def _summary(path: str, found: FileContent | None, diff: Diff, params: WriteFileParams) -> str:
+    """Which file changes, and by how many lines; empty where lines do not tell it."""
+    name = visible(path) + _encoding_note(params)
+    added, removed = diff.added, diff.removed
+    if found is None:
+        return f"Create {name} ({count_lines(added)})"
+    if not (added or removed) or decode_text(found.data, params.encoding) is None:
+        return ""
+    if not removed:
+        return f"Add {count_lines(added)} to {name}"
+    if not added:
+        return f"Remove {count_lines(removed)} from {name}"
+    counts = f"+{added:,} \N{MINUS SIGN}{removed:,}"
+    return f"Change {count_lines(max(added, removed))} in {name} ({counts})"
 
 
 def _concerns(path: str, found: FileContent | None, params: WriteFileParams) -> list[Finding]:
