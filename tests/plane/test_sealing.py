@@ -10,6 +10,7 @@ from handrail.core.audit import AuditHead, AuditRecord
 from handrail.core.change import Change
 from handrail.core.checkpoint import Checkpoint
 from handrail.core.ids import ProjectId
+from handrail.core.restoration import Restoration
 from handrail.plane.sealing import Sealer
 from handrail.store.audit_key import AuditKey
 from handrail.store.checkpoints import CheckpointFolder
@@ -126,10 +127,17 @@ async def test_a_disk_that_is_full_is_tried_again(
     class FullAtFirst(CheckpointFolder):
         full = True
 
-        async def add(self, project_id: ProjectId, head: AuditHead, at: datetime) -> Checkpoint:
+        async def add(
+            self,
+            project_id: ProjectId,
+            head: AuditHead,
+            at: datetime,
+            *,
+            restored: Restoration | None = None,
+        ) -> Checkpoint:
             if self.full:
                 raise OSError(28, "No space left on device")
-            return await super().add(project_id, head, at)
+            return await super().add(project_id, head, at, restored=restored)
 
     full = FullAtFirst(folder._folder, folder._key)
     sealer = Sealer(store, clock, full)

@@ -13,6 +13,7 @@ from handrail.core.errors import BrokenRecord
 from handrail.core.ids import ProjectId
 from handrail.core.ports import Store
 from handrail.core.proof import RecordProof
+from handrail.core.restoration import Restoration
 from handrail.store.audit_key import AuditKey, is_signed
 from handrail.store.checkpoints import read_checkpoints
 
@@ -30,6 +31,7 @@ class Verification:
     last_checkpoint: Checkpoint | None
     key: str | None
     broken: str | None
+    restorations: tuple[Restoration, ...] = ()
 
 
 async def read_latest(home: Home, project_id: str, limit: int) -> list[AuditEntry]:
@@ -56,13 +58,19 @@ async def verify(
         # In this order: whatever was sealed or counted by now must be met on the way.
         with read_checkpoints(home.checkpoints, project) as checkpoints:
             head = await _head(store, project)
-            proof = RecordProof(project, checkpoints, is_signed, key=trusted, head=head)
+            try:
+                restorations = tuple(await store.list_restorations(project))
+            except BrokenRecord as error:
+                return Verification(0, None, trusted, str(error))
+            proof = RecordProof(
+                project, checkpoints, is_signed, key=trusted, head=head, restorations=restorations
+            )
             try:
                 await _walk(store, project, proof, lambda page: on_page(page, head.seq))
                 broken = None
             except BrokenRecord as error:
                 broken = str(error)
-    return Verification(proof.lines, proof.last_checkpoint, trusted, broken)
+    return Verification(proof.lines, proof.last_checkpoint, trusted, broken, restorations)
 
 
 async def _walk(

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from shutil import rmtree
 
 from handrail.app.private_file import write_private
 from handrail.core.access import Role
@@ -99,6 +100,11 @@ class Home:
         return self.path / "browser"
 
     @property
+    def backups(self) -> Path:
+        """Where backups are written that are given no name."""
+        return self.path / "backups"
+
+    @property
     def checkpoints(self) -> Path:
         return self.path / "audit"
 
@@ -182,6 +188,25 @@ class Home:
         trouble = "another `handrail config` is at work and does not end; look what it waits for"
         with _held(self.path / "config.lock", trouble, patience_seconds=_PATIENCE_SECONDS):
             yield
+
+    @contextmanager
+    def staging(self, name: str) -> Generator[Path]:
+        """An empty folder for one backup or restore; what a killed one has left is removed.
+
+        Raises:
+            SetupError: Another process is at the same.
+        """
+        self.create()
+        trouble = f"another `handrail {name}` is running on {self.path}; wait until it ends"
+        folder = self.path / f"{name}.tmp"
+        with _held(self.path / f"{name}.lock", trouble):
+            try:
+                if folder.exists():
+                    rmtree(folder)
+                folder.mkdir(mode=0o700)
+                yield folder
+            finally:
+                rmtree(folder, ignore_errors=True)
 
     @contextmanager
     def acting_for(self, workspace: Path) -> Generator[None]:

@@ -15,11 +15,12 @@ from handrail.app.home import Home
 from handrail.app.settings import load_settings
 from handrail.cli import audit_export, options
 from handrail.cli.ids import short
-from handrail.cli.output import complain, print_json, say, visible
+from handrail.cli.output import complain, many, print_json, say, visible
 from handrail.cli.tables import Rows
 from handrail.core.audit import AuditEntry
 from handrail.core.checkpoint import short_key
 from handrail.core.errors import BadInput, SetupError
+from handrail.core.restoration import Restoration
 
 _USAGE = 2
 
@@ -91,6 +92,8 @@ def verify(
         print_json(_in_json(after, found))
     elif found.broken is None:
         say(f"[green]whole[/]: {_in_words(after, found)}")
+        for restored in found.restorations:
+            say(_restored_in_words(restored))
     else:
         say(f"[red]broken[/]: {visible(found.broken)}")
     if file is not None and trusted is None and found.broken is None and not json:
@@ -143,6 +146,16 @@ def _in_words(after: int, found: Verification) -> str:
     return f"{words}; sealed up to line {sealed.seq:,} with key {short_key(sealed.key)}"
 
 
+def _restored_in_words(restored: Restoration) -> str:
+    words = f"restored from a backup of {restored.backed_up_at:%d %b %Y %H:%M:%S} UTC"
+    words += f" at line {restored.seq + 1:,}"
+    if not restored.lines_left:
+        return words
+    are = "is" if restored.lines_left == 1 else "are"
+    lines = many(restored.lines_left, "line")
+    return f"{words}; {lines} written after the backup {are} not in this chain"
+
+
 def _in_json(after: int, found: Verification) -> dict[str, Any]:
     sealed = found.last_checkpoint
     return {
@@ -153,6 +166,14 @@ def _in_json(after: int, found: Verification) -> dict[str, Any]:
         "checkpoint": None if sealed is None else sealed.number,
         "key": found.key,
         "broken": found.broken,
+        "restored": [
+            {
+                "line": restored.seq + 1,
+                "backed_up_at": restored.backed_up_at.isoformat(),
+                "lines_left": restored.lines_left,
+            }
+            for restored in found.restorations
+        ],
     }
 
 

@@ -69,6 +69,11 @@ COMMANDS = {
         "handrail.cli.data",
         "Take along what Handrail keeps of you, or have it deleted.",
     ),
+    "backup": (
+        "handrail.cli.backup",
+        "Write a backup of everything the server keeps, also while it runs.",
+    ),
+    "restore": ("handrail.cli.restore", "Put a backup in the place of the present database."),
     "token": ("handrail.cli.token", "List, make, exchange and take back the keys to Handrail."),
     "doctor": ("handrail.cli.doctor", "Look at everything Handrail stands on."),
     "uninstall": ("handrail.cli.uninstall", "Remove everything that Handrail has made."),

@@ -6,7 +6,7 @@ place is contradicted by the other.
 
 import json
 from datetime import datetime
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from handrail.core.audit import AuditEntry, AuditHead, canonical
 from handrail.core.errors import BrokenRecord
@@ -18,6 +18,19 @@ _TYPES: dict[str, type] = {
     "project_id": str, "number": int, "seq": int, "hash": str, "at": str, "key": str,
     "signature": str,
 }  # fmt: skip
+
+
+class Signed(Protocol):
+    """A text with the public key and the signature that vouch for it."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def signature(self) -> str: ...
+
+    @property
+    def words(self) -> bytes: ...
 
 
 class Checkpoint(NamedTuple):

@@ -30,6 +30,7 @@ from handrail.core.ids import (
 )
 from handrail.core.memory import MemoryReads
 from handrail.core.project import Client, Place, Project, Session, User, Workspace
+from handrail.core.restoration import Restoration
 from handrail.core.talks import Talks
 
 
@@ -78,8 +79,17 @@ class Checkpoints(Protocol):
         """The last one of a project. Raises BrokenRecord when it cannot be read."""
         ...
 
-    async def add(self, project_id: ProjectId, head: AuditHead, at: datetime) -> Checkpoint:
+    async def add(
+        self,
+        project_id: ProjectId,
+        head: AuditHead,
+        at: datetime,
+        *,
+        restored: Restoration | None = None,
+    ) -> Checkpoint:
         """Seal a record up to here, durably; if that is sealed already, give the last one.
+
+        After a restore the last one may seal a line that is not in the record any more.
 
         Raises:
             BrokenRecord: What was sealed before is not ours to go on from.
@@ -303,6 +313,14 @@ class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, Protocol):
     async def read_audit(
         self, project_id: ProjectId, *, after: int, limit: int
     ) -> list[AuditEntry]: ...
+
+    async def list_restorations(self, project_id: ProjectId) -> list[Restoration]:
+        """The restores that a chain tells of, oldest first.
+
+        Raises:
+            BrokenRecord: A line that says so cannot be read.
+        """
+        ...
 
     async def find_audit_head(self, project_id: ProjectId) -> AuditHead | None:
         """How far a project says that its chain has come; None for no project of ours."""

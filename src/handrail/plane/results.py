@@ -136,5 +136,7 @@ class Receiver:
 
 def _may_be_followed(ended: ToolExecution) -> bool:
     """Whether a machine may still have a word to say: it had begun, and nobody heard the end."""
-    unheard = ended.started_at is not None and ended.error_type in _TOLD_BY_NOBODY
+    # After a restore, a call can have run that the store never saw begin.
+    may_have_begun = ended.started_at is not None or ended.error_type is ErrorType.OUTCOME_UNKNOWN
+    unheard = may_have_begun and ended.error_type in _TOLD_BY_NOBODY
     return unheard and ended.late_result is None

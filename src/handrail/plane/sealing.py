@@ -9,6 +9,7 @@ from handrail.core.checkpoint import Checkpoint
 from handrail.core.errors import BrokenRecord, HandrailError
 from handrail.core.ids import ProjectId
 from handrail.core.ports import Checkpoints, Clock, Store
+from handrail.core.restoration import Restoration
 
 _MOST_LINES = 100
 _LONGEST = timedelta(minutes=1)
@@ -28,6 +29,7 @@ class Sealer:
         self._clock = clock
         self._checkpoints = checkpoints
         self._last: dict[ProjectId, Checkpoint | None] = {}
+        self._restored: dict[ProjectId, Restoration] = {}
         self._broken: set[ProjectId] = set()
 
     async def seal_what_is_due(self) -> None:
@@ -46,7 +48,9 @@ class Sealer:
             try:
                 last = await self._find_last(project_id)
                 if _is_due(last, head, now) if patient else _has_grown(last, head):
-                    self._last[project_id] = await self._checkpoints.add(project_id, head, now)
+                    restored = self._restored.get(project_id)
+                    added = await self._checkpoints.add(project_id, head, now, restored=restored)
+                    self._last[project_id] = added
             except BrokenRecord as error:
                 self._broken.add(project_id)
                 log.error("audit.broken", project=project_id, error=str(error))
@@ -56,15 +60,21 @@ class Sealer:
     async def _find_last(self, project_id: ProjectId) -> Checkpoint | None:
         if project_id not in self._last:
             last = await self._checkpoints.find_last(project_id)
-            if last is not None:
-                await self._hold_against_the_record(last)
+            if last is not None and not await self._is_in_record(last):
+                self._restored[project_id] = await self._find_restore_that_left(last)
+                last = None
             self._last[project_id] = last
         return self._last[project_id]
 
-    async def _hold_against_the_record(self, last: Checkpoint) -> None:
+    async def _is_in_record(self, last: Checkpoint) -> bool:
         lines = await self._store.read_audit(last.project_id, after=last.seq - 1, limit=1)
-        if [(line.seq, line.hash) for line in lines] != [last.head]:
-            raise BrokenRecord(f"line {last.seq} is not the one that was sealed")
+        return [(line.seq, line.hash) for line in lines] == [last.head]
+
+    async def _find_restore_that_left(self, last: Checkpoint) -> Restoration:
+        for restored in await self._store.list_restorations(last.project_id):
+            if restored.leaves_behind(last.number):
+                return restored
+        raise BrokenRecord(f"line {last.seq} is not the one that was sealed")
 
 
 def _has_grown(last: Checkpoint | None, head: AuditHead) -> bool:

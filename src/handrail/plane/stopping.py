@@ -11,7 +11,7 @@ from handrail.core.change import Change, Resolve, StopSession
 from handrail.core.errors import ChangeRefused, Conflict, ErrorType, NotFound
 from handrail.core.event import EventKind
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.ids import ExecutionId, SessionId
+from handrail.core.ids import ExecutionId, ProjectId, SessionId
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Session
 from handrail.core.tool import Effect
@@ -29,6 +29,7 @@ class _Word:
     actor: str
     channel: str
     sentence: str
+    error_type: ErrorType = ErrorType.CANCELLED
 
 
 class Stopped(NamedTuple):
@@ -36,6 +37,7 @@ class Stopped(NamedTuple):
     ended: int
 
 
+_MOST_AT_ONCE = 500
 _LEFT_BEHIND = _Word(HANDRAIL, HANDRAIL, "session", "this session has been stopped")
 
 
@@ -94,6 +96,17 @@ class Stopper:
         """End what a stopped session still has: it moved while being stopped, or we died."""
         await self._end_all(await self._store.list_left_in_stopped(), _LEFT_BEHIND)
 
+    async def end_as_unknown(self, project_id: ProjectId, sentence: str) -> int:
+        """End every open call of a project because it may have run after the backup was made."""
+        word = _Word(HANDRAIL, HANDRAIL, "restore", sentence, ErrorType.OUTCOME_UNKNOWN)
+        ended = 0
+        for status in (one for one in Status if not one.is_final):
+            while found := await self._store.list_executions(
+                project_id, status=status, agent_id=None, limit=_MOST_AT_ONCE
+            ):
+                ended += len(await self._end_all(found, word))
+        return ended
+
     async def _get_session(self, session_id: SessionId, decider: Decider) -> Session:
         place = await self._store.find_place(decider.project_id, session_id)
         if place is None:
@@ -114,10 +127,13 @@ class Stopper:
 
     async def _end(self, execution: ToolExecution, word: _Word) -> ToolExecution | None:
         """The call as it ended; None when it has moved on meanwhile."""
-        ended = execution.fail(ErrorType.CANCELLED, _told(execution, word), self._clock.now())
+        ended = execution.fail(word.error_type, _told(execution, word), self._clock.now())
         if execution.status is Status.PENDING:
             # The question it was to become is never put, and who looked has nothing to end.
             ended = ended._replace(approval_id=None, client_id=None)
+        if word.error_type is ErrorType.OUTCOME_UNKNOWN:
+            # A client that was offered the call before the restore has no claim on it.
+            ended = ended._replace(epoch=ended.epoch + 1)
         try:
             await self._store.submit(await self._change(execution, ended, word))
         except ChangeRefused:
@@ -140,6 +156,8 @@ class Stopper:
 
 
 def _told(execution: ToolExecution, word: _Word) -> str:
+    if word.error_type is ErrorType.OUTCOME_UNKNOWN:
+        return word.sentence
     if execution.status is Status.EXECUTING and execution.effect is Effect.CHANGE:
         return f"{word.sentence}; it had begun, and how far it came is unknown"
     return word.sentence

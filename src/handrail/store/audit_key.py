@@ -20,9 +20,10 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from handrail.core.audit import AuditHead
-from handrail.core.checkpoint import Checkpoint
+from handrail.core.checkpoint import Checkpoint, Signed
 from handrail.core.errors import SetupError
 from handrail.core.ids import ProjectId
+from handrail.core.restoration import Restoration
 
 
 class AuditKey:
@@ -64,12 +65,16 @@ class AuditKey:
         unsigned = Checkpoint(project_id, number, *head, at, self.public)
         return unsigned._replace(signature=self._private.sign(unsigned.words).hex())
 
+    def sign(self, restoration: Restoration) -> Restoration:
+        unsigned = restoration._replace(key=self.public, signature="")
+        return unsigned.signed(self._private.sign(unsigned.words).hex())
 
-def is_signed(checkpoint: Checkpoint) -> bool:
-    """Whether whoever has the key that a checkpoint names has signed all of it."""
+
+def is_signed(text: Signed) -> bool:
+    """Whether the signature is that of the key which the text names."""
     try:
-        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(checkpoint.key))
-        public.verify(bytes.fromhex(checkpoint.signature), checkpoint.words)
+        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(text.key))
+        public.verify(bytes.fromhex(text.signature), text.words)
     except (ValueError, InvalidSignature):
         return False
     return True

@@ -17,7 +17,8 @@ from handrail.core.audit import AuditHead
 from handrail.core.checkpoint import Checkpoint, read_checkpoint, short_key, write_checkpoint
 from handrail.core.errors import BrokenRecord, FileOperationError
 from handrail.core.ids import ProjectId
-from handrail.store.audit_key import AuditKey
+from handrail.core.restoration import Restoration
+from handrail.store.audit_key import AuditKey, is_signed
 from handrail.store.folders import sync_folder
 
 _LONGEST_LINE_BYTES = 4096
@@ -36,8 +37,15 @@ class CheckpointFolder:
     async def find_last(self, project_id: ProjectId) -> Checkpoint | None:
         return await asyncio.to_thread(self._find_last, project_id)
 
-    async def add(self, project_id: ProjectId, head: AuditHead, at: datetime) -> Checkpoint:
-        return await asyncio.to_thread(self._add, project_id, head, at)
+    async def add(
+        self,
+        project_id: ProjectId,
+        head: AuditHead,
+        at: datetime,
+        *,
+        restored: Restoration | None = None,
+    ) -> Checkpoint:
+        return await asyncio.to_thread(self._add, project_id, head, at, restored)
 
     def _find_last(self, project_id: ProjectId) -> Checkpoint | None:
         try:
@@ -46,7 +54,9 @@ class CheckpointFolder:
         except FileNotFoundError:
             return None
 
-    def _add(self, project_id: ProjectId, head: AuditHead, at: datetime) -> Checkpoint:
+    def _add(
+        self, project_id: ProjectId, head: AuditHead, at: datetime, restored: Restoration | None
+    ) -> Checkpoint:
         file = checkpoint_file(self._folder, project_id)
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
@@ -54,19 +64,25 @@ class CheckpointFolder:
             with os.fdopen(descriptor, "r+b", buffering=0) as stream:
                 # Also somebody who only makes a folder known may be adding.
                 fcntl.flock(stream, fcntl.LOCK_EX)
-                return self._append(stream, project_id, head, at)
+                return self._append(stream, project_id, head, at, restored)
         except OSError as error:
             raise FileOperationError(f"{file} cannot be written: {error.strerror}") from error
 
     def _append(
-        self, stream: BinaryIO, project_id: ProjectId, head: AuditHead, at: datetime
+        self,
+        stream: BinaryIO,
+        project_id: ProjectId,
+        head: AuditHead,
+        at: datetime,
+        restored: Restoration | None,
     ) -> Checkpoint:
         last, end = _last_whole_line(stream)
         if last is not None and last.key != self._key.public:
             raise BrokenRecord(
                 f"the checkpoints were signed with another key, {short_key(last.key)}"
             )
-        if last is not None and last.seq >= head.seq:
+        was_left = last is not None and self._was_left(last, restored)
+        if last is not None and last.seq >= head.seq and not was_left:
             return last
         number = 1 if last is None else last.number + 1
         sealed = self._key.seal(project_id, number, head, at)
@@ -77,6 +93,14 @@ class CheckpointFolder:
         if last is None:
             sync_folder(self._folder)
         return sealed
+
+    def _was_left(self, last: Checkpoint, restored: Restoration | None) -> bool:
+        """Whether a restore that the owner of the key has signed goes on without this one."""
+        if restored is None or not restored.leaves_behind(last.number):
+            return False
+        if restored.key != self._key.public or not is_signed(restored):
+            raise BrokenRecord("the line that says that a backup was restored is forged")
+        return True
 
 
 def checkpoint_file(folder: Path, project_id: ProjectId) -> Path:

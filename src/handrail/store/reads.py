@@ -17,8 +17,10 @@ from handrail.core.ids import (
 )
 from handrail.core.ports import EventRange, StreamItem
 from handrail.core.project import Client, Place, Project, Session, User, Workspace
+from handrail.core.restoration import Restoration, read_restoration
 from handrail.core.tool import Site
 from handrail.store import (
+    restore_statements,
     rows,
     statements,
     taint_statements,
@@ -180,6 +182,11 @@ class StoreReads(ActivityReads, AnalyticsReads, ApprovalReads, BlobReads, ChatRe
             statements.READ_AUDIT, project_id=project_id, after=after, limit=limit
         )
         return [rows.read_audit_entry(row) for row in found]
+
+    async def list_restorations(self, project_id: ProjectId) -> list[Restoration]:
+        # No index leads to these lines, and a chain can be long.
+        found = await self._fetch_aside(restore_statements.LIST_RESTORED, project_id=project_id)
+        return [read_restoration(rows.read_audit_entry(row)) for row in found]
 
     async def find_audit_head(self, project_id: ProjectId) -> AuditHead | None:
         found = await self._fetch(statements.READ_HEAD, project_id=project_id)

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
@@ -16,6 +16,7 @@ ConstraintError = apsw.ConstraintError
 BusyError = apsw.BusyError
 
 _BUSY_MILLISECONDS = 10_000
+_PAGES_PER_STEP = 1_000
 
 
 class SqliteFile:
@@ -77,6 +78,26 @@ class SqliteFile:
     def run_script(self, sql: str) -> None:
         """Run statement after statement; each goes on only when its rows are taken."""
         self._connection.execute(sql).fetchall()
+
+    def copy_to(self, path: Path, on_progress: Callable[[int, int], None]) -> None:
+        """Copy the database as it is now into one new file, while others go on writing.
+
+        `on_progress` is called with the pages that are copied, and with all.
+        """
+        _make(path)
+        copy = cast(Any, apsw.Connection(str(path)))
+        # Without an open transaction, SQLite begins again whenever another process has written.
+        self.run("BEGIN")
+        try:
+            self.run("SELECT 1 FROM sqlite_master")
+            with copy.backup("main", self._connection, "main") as backup:
+                while not backup.done:
+                    backup.step(_PAGES_PER_STEP)
+                    on_progress(backup.page_count - backup.remaining, backup.page_count)
+            copy.execute("PRAGMA journal_mode = DELETE").fetchall()
+        finally:
+            self.run("ROLLBACK")
+            copy.close()
 
     @property
     def changes(self) -> int:

@@ -1,0 +1,1 @@
+"""Backups of everything a server keeps, and restores from them."""
