@@ -90,6 +90,8 @@ ENDING = {
     "audit key": ("", 0),
     "data export": ("", 0),
     "data delete": ("--all --yes", 1),
+    "backup": ("", 0),
+    "restore": ("none.tar --yes", 1),
     "token list": ("", 0),
     "token create": ("--role agent --name extra", 0),
     "token rotate": ("{token}", 0),
