@@ -53,7 +53,8 @@ def make_backup(home: Home, file: Path | None, on_progress: OnProgress) -> Made:
     if not home.database.exists():
         raise SetupError(f"there is no database in {home.path}, so there is nothing to back up")
     at = SystemClock().now()
-    target = (file or home.backups / f"handrail-{at:%Y%m%dT%H%M%SZ}.tar").absolute()
+    named = file or home.backups / f"handrail-{at:%Y%m%dT%H%M%SZ}.tar"
+    target = Path(os.path.abspath(named))
     _check_target(home, target)
     with home.staging("backup") as folder:
         _link_all(home.path / "blobs", folder / "blobs")

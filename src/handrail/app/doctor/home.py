@@ -66,7 +66,9 @@ def check_database(patient: Patient) -> Finding:
     if look is None:
         return Finding("database", Health.NOTE, "there is no database yet", _NOT_YET)
     if look.sound is False:
-        remedy = f"keep a copy of {patient.home.path}, then restore a backup with `handrail restore`"
+        remedy = (
+            f"keep a copy of {patient.home.path}, then restore a backup with `handrail restore`"
+        )
         return Finding("database", Health.BROKEN, f"it is damaged: {look.trouble}", remedy)
     if look.version is None:
         remedy = "move the file away, or choose another --home"
