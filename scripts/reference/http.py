@@ -11,6 +11,7 @@ from handrail.app.build_server import build_services
 from handrail.app.clock import SystemClock
 from handrail.bus.local import LocalBus
 from handrail.server.app import create_app
+from handrail.server.direct import PROBLEM
 from handrail.server.errors import PROBLEMS
 from handrail.server.routes.calls import BASE
 from handrail.store.sqlite import SqliteStore
@@ -145,7 +146,12 @@ def _answers(operation: Document) -> str:
     name = _model(good)
     told = _link(name) if name is not None else codes(good["content"])
     problems = f"; a [problem](#problems) with {codes(bad)}" if bad else ""
-    return f"**Answers.** {code(200)} with {told}{problems}"
+    notes = "".join(
+        f"\n\n**`{status}`**, where the schema fits: {response['description']}"
+        for status, response in operation["responses"].items()
+        if status in bad and response["description"] != PROBLEM
+    )
+    return f"**Answers.** {code(200)} with {told}{problems}{notes}"
 
 
 def _problems(schemas: Schema) -> str:

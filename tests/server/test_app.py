@@ -123,7 +123,7 @@ def test_every_path_parameter_is_described(document: dict[str, Any]) -> None:
 def test_problems_are_described_in_the_form_they_come_in(document: dict[str, Any]) -> None:
     operation = document["paths"]["/my/projects/{project_id}/tools/execute"]["post"]
 
-    assert set(operation["responses"]) == {"200", "400", "401", "403", "404", "409", "413"}
+    assert set(operation["responses"]) == {"200", "400", "401", "403", "404", "409", "413", "415"}
     for status, response in operation["responses"].items():
         (media_type,) = response["content"]
         assert media_type == "application/json" if status == "200" else "application/problem+json"

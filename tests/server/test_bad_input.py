@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import re
 import sqlite3
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 from typing import Any
 
 import aiohttp
+import jsonschema
 import pytest
 
 from handrail.core.access import Role
@@ -23,8 +25,11 @@ JSON = "application/json"
 # None of these is what any address takes, under whatever name it is sent.
 BODIES: dict[str, tuple[bytes, str]] = {
     "cut short": (b'{"reason": "', JSON),
-    "no JSON": (b"reason=none", "application/x-www-form-urlencoded"),
-    "a page": (b"<p>hello</p>", "text/html"),
+    "no JSON": (b"reason=none", JSON),
+    "a page": (b"<p>hello</p>", "application/problem+json; charset=utf-8"),
+    "a key twice": (b'{"reason": "a", "reason": "b"}', JSON),
+    "a key twice, once escaped": (b'{"reason":"a","re\\u0061son":"a"}', JSON),
+    "a key twice inside": (b'{"reason":[{"x":[1,{"y":{},"y":{}}]}]}', JSON),
     "a list": (b"[]", JSON),
     "text": (b'"hello"', JSON),
     "nothing": (b"null", JSON),
@@ -184,19 +189,154 @@ async def test_who_announces_nothing_is_refused_when_it_is_too_much(
     assert count_rows(tmp_path) == before
 
 
-async def test_of_a_field_that_is_said_twice_the_last_is_judged_shown_and_kept(
-    caller: Caller, household: Household
+@pytest.mark.behaviour("input.bad-body")
+@pytest.mark.parametrize(
+    ("field", "route"),
+    [
+        ("tool_name", "execute"),
+        ("call_id", "execute"),
+        ("path", "execute"),
+        ("path", "batch"),
+        ("call_id", "batch"),
+    ],
+)
+async def test_a_key_that_is_sent_twice_in_one_object_is_refused_and_named(
+    caller: Caller, household: Household, tmp_path: Path, field: str, route: str
 ) -> None:
-    body = json.dumps(a_body(path="second.md")).replace('"path"', '"path": "first.md", "path"')
-    token, path = household.secrets[Role.AGENT], f"{base(household)}/tools/execute"
+    body = a_body(path="second.md")
+    if route == "batch":
+        session = body.pop("session_id")
+        body = {"session_id": session, "calls": [{**body, "call_id": "one"}, body]}
+    twice = json.dumps(body).replace(f'"{field}"', f'"{field}": "read_file", "{field}"')
+    before = count_rows(tmp_path)
 
-    asked = await caller.ask("POST", path, token, data=body)
-    again = await caller.ask("POST", path, token, json=a_body(path="second.md"))
-    other = await caller.ask("POST", path, token, json=a_body(path="first.md"))
+    for data in (twice, twice.replace(" ", "")):
+        answer = await caller.ask(
+            "POST", f"{base(household)}/tools/{route}", household.secrets[Role.AGENT],
+            data=data, headers={"content-type": JSON},
+        )  # fmt: skip
+        assert answer.problem == BAD_INPUT
+        assert answer.body["detail"] == f"this JSON has the key '{field}' twice in one object"
 
-    assert asked.body["tool_params"]["path"] == "second.md"
-    assert again.body["tool_id"] == asked.body["tool_id"]
-    assert other.problem == (409, "urn:handrail:conflicting-call")
+    assert count_rows(tmp_path) == before
+
+
+@pytest.mark.parametrize("spaces", [False, True])
+async def test_equal_keys_of_different_objects_are_no_mistake(
+    caller: Caller, household: Household, spaces: bool
+) -> None:
+    params = {"path": "a.md", "content": '{"path": 1, "path": 2} \\" \u00e9 \n 1e5'}
+    body = {**a_body(), "tool_name": "write_file", "tool_params": params}
+    separators = (", ", ": ") if spaces else (",", ":")
+
+    answer = await caller.ask(
+        "POST",
+        f"{base(household)}/tools/execute",
+        household.secrets[Role.AGENT],
+        data=json.dumps(body, separators=separators),
+        headers={"content-type": JSON},
+    )
+
+    assert (answer.status, answer.body["tool_params"]) == (200, params)
+
+
+@pytest.mark.behaviour("input.bad-body")
+async def test_a_body_of_another_type_than_json_is_refused_everywhere(
+    caller: Caller, household: Household, tmp_path: Path
+) -> None:
+    before = count_rows(tmp_path)
+
+    for method, path in operations(caller, JSON):
+        for kind in ("text/plain;charset=UTF-8", "application/x-www-form-urlencoded", "json+json"):
+            answer = await ask_as_whoever_may(
+                caller, household, method, path, data=b"{}", headers={"content-type": kind}
+            )
+            assert answer.problem == (415, "urn:handrail:unsupported-type"), f"{method} {path}"
+            named = kind.partition(";")[0]
+            assert answer.body["detail"] == f"send this body as {JSON}, not as {named}"
+
+    assert count_rows(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "kind", [None, JSON, "Application/JSON; charset=utf-8", "application/x+json"]
+)
+async def test_json_is_taken_under_each_of_its_types_and_without_one(
+    caller: Caller, household: Household, kind: str | None
+) -> None:
+    answer = await caller.ask(
+        "POST",
+        f"{base(household)}/tools/execute",
+        household.secrets[Role.AGENT],
+        data=json.dumps(a_body()).encode(),
+        headers={} if kind is None else {"content-type": kind},
+        skip_auto_headers=["content-type"],
+    )
+
+    assert answer.status == 200
+
+
+# What a schema cannot say, or need not: the rule is in the schema or in the words about the 400.
+REFUSED: dict[str, tuple[str, str, Any]] = {
+    "marks": ("GET", "/activity?before=2026-11-17T25:00:00Z~exe_1", None),
+    "no mark": ("GET", "/activity?before=exe_1", None),
+    "spans": ("GET", "/analytics?from=2026-01-01T00:00:00Z&to=2026-03-01T00:00:00Z", None),
+    "uses with once": ("POST", "/approvals/none/approve", {"decision": "approved", "uses": 2}),
+    "tool names": ("POST", "/policy/explain", {"tool_name": "none", "tool_params": {}}),
+    "call ids": ("POST", "/tools/batch", "twice"),
+    "small blobs": ("PUT", f"/blobs/{'0' * 64}", b"small"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+async def test_every_rule_behind_a_400_is_stated_in_the_description(
+    caller: Caller, household: Household, name: str
+) -> None:
+    method, path, body = REFUSED[name]
+    if body == "twice":
+        call = {"tool_name": "read_file", "tool_params": {"path": "a"}, "call_id": "same"}
+        body = {"session_id": "s", "calls": [call, call]}
+    options = {"data": body} if isinstance(body, bytes) else {"json": body}
+    address, _, query = path.partition("?")
+    template = re.sub(
+        r"/(none|0{64})", lambda m: "/{approval_id}" if m[1] == "none" else "/{sha256}", address
+    )
+    operation = caller.document["paths"][f"/my/projects/{{project_id}}{template}"][method.lower()]
+
+    answer = await ask_as_whoever_may(
+        caller, household, method, f"/my/projects/{{project_id}}{path}", **options
+    )
+
+    assert answer.problem == BAD_INPUT
+    stated = operation["responses"]["400"]["description"] != "Problem"
+    assert stated or not fits(caller.document, operation, body, query)
+
+
+def fits(document: dict[str, Any], operation: dict[str, Any], body: Any, query: str) -> bool:
+    """Whether the schemas of the description take this request."""
+    if query:
+        name, _, value = query.partition("=")
+        (schema,) = [one["schema"] for one in operation["parameters"] if one["name"] == name]
+        return is_valid(document, schema, value)
+    return is_valid(document, operation["requestBody"]["content"][JSON]["schema"], body)
+
+
+def is_valid(document: dict[str, Any], schema: dict[str, Any], value: Any) -> bool:
+    whole = {**schema, "components": document["components"]}
+    return jsonschema.Draft202012Validator(whole).is_valid(value)
+
+
+def test_limits_of_a_yes_go_with_a_wider_scope_in_the_schema_too(caller: Caller) -> None:
+    schema = {"$ref": "#/components/schemas/ApproveRequest"}
+
+    def fits_schema(**words: Any) -> bool:
+        return is_valid(caller.document, schema, {"decision": "approved", **words})
+
+    assert fits_schema()
+    assert fits_schema(scope="once", uses=None)
+    assert fits_schema(scope="class", uses=3)
+    assert not fits_schema(uses=3)
+    assert not fits_schema(scope="once", expires_in_seconds=3)
 
 
 async def test_what_does_not_exist_is_not_found_by_anybody(

@@ -14,12 +14,15 @@ from handrail.store.sqlite import SqliteStore
 from tests.conftest import Household
 from tests.server.conftest import Caller, a_body, a_result, ask_to_read, base, report
 
+JSON = {"content-type": "application/json"}
+
 
 @pytest.mark.parametrize(
     ("kind", "status"),
     [
         (errors.BadInput, 400),
         (errors.TooLarge, 413),
+        (errors.UnsupportedType, 415),
         (errors.Unauthenticated, 401),
         (errors.Forbidden, 403),
         (errors.NotFound, 404),
@@ -70,7 +73,16 @@ async def test_every_problem_is_told_in_the_same_form(caller: Caller, household:
     agent, client = secrets[Role.AGENT], secrets[Role.CLIENT]
     tool_id = await ask_to_read(caller, household)
     answers = {
-        "unreadable": await caller.ask("POST", f"{here}/tools/execute", agent, data="{"),
+        "unreadable": await caller.ask(
+            "POST", f"{here}/tools/execute", agent, data="{", headers=JSON
+        ),
+        "not JSON": await caller.ask(
+            "POST",
+            f"{here}/tools/execute",
+            agent,
+            data="{}",
+            headers={"content-type": "text/plain"},
+        ),
         "no token": await caller.ask("GET", f"{here}/tools/available"),
         "wrong role": await caller.ask("GET", f"{here}/audit", agent),
         "no such project": await caller.ask("GET", "/my/projects/none/audit", agent),
@@ -94,6 +106,7 @@ async def test_every_problem_is_told_in_the_same_form(caller: Caller, household:
         "no such method": (405, "urn:handrail:method-not-allowed"),
         "other words": (409, "urn:handrail:conflicting-call"),
         "not handed out": (409, "urn:handrail:conflict"),
+        "not JSON": (415, "urn:handrail:unsupported-type"),
         "too much": (413, "urn:handrail:too-large"),
     }
     assert answers["no token"].headers["www-authenticate"] == "Bearer"

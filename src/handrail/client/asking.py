@@ -87,21 +87,14 @@ class Asking:
             self._channel.tell(f"Your answer came to nothing: {error.message}.")
 
     async def decide(self, card: Card, choice: Choice) -> None:
-        """Carry a choice to the server. Sent twice after a break, the first one counts."""
+        """Carry a choice to the server; it takes the same choice twice as one."""
         pauses = Pauses()
         channel = "client" if self._channel is None else self._channel.name
-        may_have_arrived = False
         while True:
             try:
                 await self._api.decide(card, choice, channel=channel)
             except ServerUnreachable:
-                may_have_arrived = True
                 await pauses.sleep()
-            except ApiError as error:
-                # That somebody was faster may be ourselves: word of the answer says who.
-                if not (may_have_arrived and error.status == 409):
-                    raise
-                return
             else:
                 return
 

@@ -90,6 +90,13 @@ class Approval:
             raise IllegalTransition(f"{self.id} is {self.status} already")
         return replace(self, status=status, answer=answer)
 
+    def repeats(self, earlier: "Approval") -> bool:
+        """Whether the same person has given the same answer before, on whatever screen."""
+        if self.answer is None or earlier.answer is None or self.status is not earlier.status:
+            return False
+        sent, kept = self.answer, earlier.answer
+        return (sent.by, sent.scope, sent.reason) == (kept.by, kept.scope, kept.reason)
+
     def grant(
         self,
         scope: Scope,

@@ -2,7 +2,8 @@
 
 HandrailError
 ├── BadInput              what was sent cannot be read
-│   └── TooLarge          … or is more than we take
+│   ├── TooLarge          … or is more than we take
+│   └── UnsupportedType   … or is sent as something other than JSON
 ├── Unauthenticated       no token, or one we do not know
 ├── Forbidden             known, but not allowed to do this
 ├── NotFound              no such thing, or not yours
@@ -66,6 +67,10 @@ class BadInput(HandrailError):
 
 class TooLarge(BadInput):
     """What was sent is more than Handrail takes."""
+
+
+class UnsupportedType(BadInput):
+    """The body has a content type other than JSON."""
 
 
 class Unauthenticated(HandrailError):

@@ -2,7 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -125,6 +125,16 @@ class Grant:
         if self.class_key is None:
             return not reaches_out
         return kind is not None and kind.key == self.class_key
+
+    def is_limited_like(self, kept: "Grant") -> bool:
+        """Whether it was given for as long and as many calls; some of those may have passed."""
+        if (self.uses_left is None) != (kept.uses_left is None) or self._lasts != kept._lasts:
+            return False
+        return (self.uses_left or 0) >= (kept.uses_left or 0)
+
+    @property
+    def _lasts(self) -> timedelta | None:
+        return None if self.expires_at is None else self.expires_at - self.created_at
 
     def revoke(self, at: datetime) -> "Grant":
         return replace(self, revoked_at=at)

@@ -7,10 +7,9 @@ from statistics import median
 import structlog
 
 from handrail.core.approval import Answer, Approval, ApprovalStatus
-from handrail.core.audit import AuditRecord
-from handrail.core.change import Add, Advance, Change, Resolve, UseGrant
+from handrail.core.change import Add, UseGrant
 from handrail.core.digest import digest_unmasked
-from handrail.core.errors import BadInput, ChangeRefused, Conflict, ErrorType, NotFound
+from handrail.core.errors import BadInput, Conflict, ErrorType
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.grant import CallClass, Grant, PastCalls, Scope
@@ -18,12 +17,12 @@ from handrail.core.ids import ApprovalId, ProjectId, mint
 from handrail.core.ports import Clock, Store
 from handrail.core.tool import Site
 from handrail.core.verdict import Ruling, Verdict
+from handrail.plane.answers import Answers
 from handrail.plane.assessment import Assessment
-from handrail.plane.calls import check_not_stopped
 from handrail.plane.decider import Decider
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.grants import GrantBook
-from handrail.plane.move import HANDRAIL, Move
+from handrail.plane.move import Move
 from handrail.plane.origins import Origins
 from handrail.plane.waiting import WaitingRoom
 from handrail.policy.redaction import mask_text
@@ -58,6 +57,7 @@ class ApprovalManager:
         self._grants = grants
         self._timeout_seconds = timeout_seconds
         self._origins = Origins(store)
+        self._answers = Answers(store, clock)
 
     async def rule(self, pending: ToolExecution, assessment: Assessment) -> Move:
         """Let a judged call pass, turn it away, or put it to a person."""
@@ -187,26 +187,33 @@ class ApprovalManager:
         Raises:
             NotFound: There is no such question in this project.
             BadInput: That scope is not offered for this call.
-            Conflict: It was answered before, its time has passed, or it is not what was shown.
+            Conflict: It was answered otherwise, its time has passed, or it is not what was shown.
         """
-        approval, execution = await self._open_question(approval_id, decider)
-        await self._check_was_shown(approval, digest)
-        if scope not in approval.offers:
-            raise BadInput(
-                f"this call can be approved for {' or '.join(approval.offers)}, not for {scope}"
-            )
+        approval = await self._answers.find(approval_id, decider)
+        if approval.status is ApprovalStatus.PENDING:
+            await self._check_was_shown(approval, digest)
+            if scope not in approval.offers:
+                raise BadInput(
+                    f"this call can be approved for {' or '.join(approval.offers)}, not for {scope}"
+                )
         at, name = self._clock.now(), await self._name_of(decider)
         grant = approval.grant(scope, decider.principal.user_id, at, uses, expires_in_seconds)
         given = () if grant is None else (Add(grant),)
         answer = Answer(by=name, channel=decider.channel, at=at, scope=scope)
         if grant is not None:
             answer = replace(answer, grant_id=grant.id)
-        resolved = approval.resolve(ApprovalStatus.APPROVED, answer)
-        handed = self._dispatcher.hand_out(execution.approve(name, scope, at), at, *given)
-        await self._answer(resolved, execution, handed, decider.principal.subject)
-        if grant is not None:
+        resolved = replace(approval, status=ApprovalStatus.APPROVED, answer=answer)
+        decided = await self._answers.give(
+            resolved,
+            lambda call: self._dispatcher.hand_out(call.approve(name, scope, at), at, *given),
+            decider.principal.subject,
+            grant,
+        )
+        if decided is not resolved:
+            await self._check_was_shown(approval, digest)
+        elif grant is not None:
             await self._release_covered(grant, answer)
-        return resolved
+        return decided
 
     async def _check_was_shown(self, approval: Approval, digest: str | None) -> None:
         """A masked question counts as shown only to a reader of its full text."""
@@ -230,97 +237,34 @@ class ApprovalManager:
 
         Raises:
             NotFound: There is no such question in this project.
-            Conflict: It was answered before, or its time has passed.
+            Conflict: It was answered otherwise, or its time has passed.
         """
-        approval, execution = await self._open_question(approval_id, decider)
+        approval = await self._answers.find(approval_id, decider)
         at, name = self._clock.now(), await self._name_of(decider)
         reason = None if reason is None else mask_text(reason)
         answer = Answer(by=name, channel=decider.channel, at=at, reason=reason)
         words = f"{name} refused this call" + (f": {reason}" if reason else "")
-        rejected = execution.advance(Status.REJECTED, at, error=words)
-        resolved = approval.resolve(ApprovalStatus.REJECTED, answer)
-        await self._answer(resolved, execution, Move(rejected), decider.principal.subject)
-        return resolved
+        return await self._answers.give(
+            replace(approval, status=ApprovalStatus.REJECTED, answer=answer),
+            lambda call: Move(call.advance(Status.REJECTED, at, error=words)),
+            decider.principal.subject,
+        )
 
     async def wait_for_tool_approval(self, approval_id: ApprovalId) -> Approval:
         """Wait until a question is answered, or its time has passed."""
-        asked = await self._get(approval_id)
+        asked = await self._answers.get(approval_id)
         return await self._room.wait(
             Topic.execution(asked.execution_id),
-            lambda: self._get(approval_id),
+            lambda: self._answers.get(approval_id),
             lambda approval: approval.status is not ApprovalStatus.PENDING,
         )
 
     async def expire_overdue(self) -> None:
         """Close the questions that nobody has answered in time, also while we were away."""
-        for approval in await self._store.list_overdue(self._clock.now()):
-            try:
-                await self._expire(approval)
-            except Conflict:
-                log.info("approval.answered_in_time", approval=approval.id)
-
-    async def _expire(self, approval: Approval) -> None:
-        at = self._clock.now()
-        answer = Answer(by=HANDRAIL, channel="deadline", at=at)
-        execution = await self._store.find_execution(approval.execution_id)
-        if execution is None:
-            raise NotFound(f"there is no execution {approval.execution_id}")
-        timed_out = execution.advance(Status.TIMEOUT, at, error="Approval timeout")
-        expired = approval.resolve(ApprovalStatus.EXPIRED, answer)
-        await self._answer(expired, execution, Move(timed_out), HANDRAIL)
-
-    async def _open_question(
-        self, approval_id: ApprovalId, decider: Decider
-    ) -> tuple[Approval, ToolExecution]:
-        approval = await self._store.find_approval(approval_id)
-        if approval is None or approval.project_id != decider.project_id:
-            raise NotFound(f"there is no approval {approval_id!r}")
-        if approval.status is ApprovalStatus.PENDING and self._clock.now() >= approval.expires_at:
-            await self.expire_overdue()
-            approval = await self._get(approval_id)
-        execution = await self._store.find_execution(approval.execution_id)
-        if approval.status is not ApprovalStatus.PENDING or execution is None:
-            raise Conflict(approval.how_it_ended)
-        return approval, execution
-
-    async def _get(self, approval_id: ApprovalId) -> Approval:
-        approval = await self._store.find_approval(approval_id)
-        if approval is None:
-            raise NotFound(f"there is no approval {approval_id!r}")
-        return approval
+        await self._answers.expire_overdue()
 
     async def _name_of(self, decider: Decider) -> str:
         return (await self._store.get_user(decider.principal.user_id)).name
-
-    async def _answer(
-        self, resolved: Approval, before: ToolExecution, move: Move, actor: str
-    ) -> None:
-        """Store an answer with what it does to the call; whoever was faster has won."""
-        answer = resolved.answer
-        line = AuditRecord(
-            f"approval.{resolved.status}",
-            actor,
-            resolved.id,
-            {
-                "execution": before.id,
-                "status": move.after.status,
-                "digest": resolved.digest,
-                "channel": None if answer is None else answer.channel,
-                "scope": None if answer is None else answer.scope,
-                "reason": None if answer is None else answer.reason,
-                "grant": None if answer is None else answer.grant_id,
-            },
-        )
-        news = NewEvent.for_everyone(move.after, EventKind.APPROVAL_RESOLVED)
-        at = self._clock.now() if answer is None else answer.at
-        steps = (Resolve(resolved), Advance(before, move.first), *move.rest)
-        try:
-            await self._store.submit(
-                Change(resolved.project_id, at, steps, (news, *move.events), (line,))
-            )
-        except ChangeRefused:
-            await check_not_stopped(self._store, before)
-            raise Conflict((await self._get(resolved.id)).how_it_ended) from None
 
     async def _release_covered(self, grant: Grant, answer: Answer) -> None:
         """What already waits and falls under a new grant need not be asked about again."""
@@ -332,16 +276,19 @@ class ApprovalManager:
             reaches_out, kind = approval.reaches_out, approval.call_class
             if not grant.covers(kind, approval.risk_level, answer.at, reaches_out=reaches_out):
                 continue
-            execution = await self._store.find_execution(approval.execution_id)
-            if execution is None:
-                continue
             try:
-                resolved = approval.resolve(ApprovalStatus.APPROVED, answer)
-                approved = execution.approve(grant.id, grant.scope, answer.at)
-                handed = self._dispatcher.hand_out(approved, answer.at, UseGrant(grant))
-                await self._answer(resolved, execution, handed, grant.granted_by)
+                await self._answers.give(
+                    approval.resolve(ApprovalStatus.APPROVED, answer),
+                    lambda call: self._release(call, grant, answer.at),
+                    grant.granted_by,
+                    grant,
+                )
             except Conflict:
                 continue  # Answered meanwhile, or the grant is used up.
+
+    def _release(self, call: ToolExecution, grant: Grant, at: datetime) -> Move:
+        approved = call.approve(grant.id, grant.scope, at)
+        return self._dispatcher.hand_out(approved, at, UseGrant(grant))
 
 
 def _turn_away(judged: ToolExecution, words: str, at: datetime) -> Move:

@@ -15,6 +15,7 @@ from handrail.server.auth import Gate
 from handrail.server.console.files import ConsoleFiles
 from handrail.server.console.sign_in import SignIns
 from handrail.server.direct import (
+    PROBLEM,
     SCHEME,
     USUAL_PROBLEMS,
     DirectRoute,
@@ -171,9 +172,14 @@ def _tell_of_problems(document: dict[str, Any]) -> None:
             codes = _METRICS_PROBLEMS if path == "/metrics" else ()
             if path.startswith(BASE):
                 codes = USUAL_PROBLEMS if method == "get" else (*USUAL_PROBLEMS, 409)
-            # A route may name further ones of its own.
-            codes += tuple(int(code) for code in operation["responses"] if code.startswith("4"))
-            operation["responses"] |= problem_responses(schemas, codes)
+            # A route may name further ones of its own, and say more about each.
+            own = {
+                code: response.get("description", PROBLEM)
+                for code, response in operation["responses"].items()
+                if code.startswith("4")
+            }
+            codes += tuple(map(int, own))
+            operation["responses"] |= problem_responses(schemas, codes, own)
 
 
 def _tell_of_tokens(document: dict[str, Any]) -> None:

@@ -5,7 +5,8 @@ stays true for them as well.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -18,8 +19,9 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from handrail.core.access import Role
-from handrail.core.errors import BadInput, TooLarge
+from handrail.core.errors import BadInput, TooLarge, UnsupportedType
 from handrail.core.shape import MOST_NESTED, check_shape
+from handrail.core.visible import cut, visible
 from handrail.wire.payloads import Problem
 
 _encode = msgspec.json.Encoder().encode
@@ -28,10 +30,13 @@ _decode = msgspec.json.Decoder().decode
 M = TypeVar("M", bound=BaseModel)
 
 
+_JSON = "application/json"
 _SURELY_FEW_BYTES = 100_000
 _LONGEST_BODY_SECONDS = 60
 _MOST_HEARD_OUT_BYTES = 64_000_000
 
+# The description of a problem about which a route has nothing further to say.
+PROBLEM = "Problem"
 USUAL_PROBLEMS = (400, 401, 403, 404)
 # Of what takes a body and changes something.
 CHANGE_PROBLEMS = (*USUAL_PROBLEMS, 409, 413)
@@ -45,7 +50,10 @@ _SHAPES = {"sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"}}
 
 @dataclass(frozen=True, slots=True)
 class DirectRoute:
-    """`answer` and `body` are models or, where it is no JSON, the media type."""
+    """`answer` and `body` are models or, where it is no JSON, the media type.
+
+    `bad_input` says when a request that fits the schema is still refused with 400.
+    """
 
     method: str
     path: str
@@ -57,19 +65,23 @@ class DirectRoute:
     problems: tuple[int, ...] = USUAL_PROBLEMS
     parameters: tuple[dict[str, Any], ...] = field(default=())
     body_needed: bool = True
+    bad_input: str | None = None
 
     def route(self) -> Route:
         return Route(self.path, self.endpoint, methods=[self.method])
 
     def describe(self, schemas: dict[str, Any]) -> dict[str, Any]:
         """The operation as OpenAPI, its models added to `schemas`."""
+        takes_json = not isinstance(self.body, str | None)
+        problems = (*self.problems, 415) if takes_json else self.problems
+        notes = {} if self.bad_input is None else {"400": self.bad_input}
         operation: dict[str, Any] = {
             "summary": self.summary,
             **open_to(self.roles),
             "parameters": [*_path_parameters(self.path), *self.parameters],
             "responses": {
                 "200": {"description": "OK", **_described(self.answer, schemas)},
-                **problem_responses(schemas, self.problems),
+                **problem_responses(schemas, problems, notes),
             },
         }
         if self.body is not None:
@@ -117,15 +129,15 @@ class _NothingElse:
 
 
 def problem_responses(
-    schemas: dict[str, Any], codes: tuple[int, ...] = USUAL_PROBLEMS
+    schemas: dict[str, Any], codes: tuple[int, ...], notes: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What may go wrong, as OpenAPI."""
+    """What may go wrong, as OpenAPI; `notes` describe some of the codes further."""
     problem = _content("application/problem+json", _reference(Problem, schemas))
-    return {str(code): {"description": "Problem", **problem} for code in codes}
+    return {code: {"description": notes.get(code, PROBLEM), **problem} for code in map(str, codes)}
 
 
 def json_response(value: object, status: int = 200) -> Response:
-    return Response(_encode(value), status, media_type="application/json")
+    return Response(_encode(value), status, media_type=_JSON)
 
 
 async def read_body(
@@ -133,11 +145,12 @@ async def read_body(
 ) -> M:
     """The body as its model; `empty` stands for no body, where none is needed.
 
-    Strict JSON: a number that is none (NaN) is not let in.
+    Strict JSON: NaN and an object with the same key twice are refused.
     """
     body = await _take(request, max_bytes)
     if not body and empty is not None:
         return empty
+    _check_type(request)
     try:
         value = _decode(body)
     except UnicodeDecodeError as error:
@@ -147,7 +160,37 @@ async def read_body(
     # Looking at size and brackets is cheap, and nearly always enough to know.
     if len(body) > _SURELY_FEW_BYTES or body.count(b"[") + body.count(b"{") > MOST_NESTED:
         check_shape(value)
+    # Most clients send JSON as compact as ours, and an equal text has no key twice.
+    if _encode(value) != body:
+        _check_keys(body)
     return model.model_validate(value)
+
+
+def _check_type(request: Request) -> None:
+    """A body without a type is read as JSON: programs that send nothing else leave it out."""
+    sent = request.headers.get("content-type", "")
+    kind = sent.partition(";")[0].strip().lower()
+    if kind not in ("", _JSON) and not (kind.startswith("application/") and kind.endswith("+json")):
+        raise UnsupportedType(f"send this body as {_JSON}, not as {cut(visible(kind), 100)}")
+
+
+def _check_keys(body: bytes) -> None:
+    """The fast parser keeps the last of two equal keys, where another reader may keep the first."""
+    _keys_decoder.decode(body.decode())
+
+
+def _refuse_twice(pairs: list[tuple[str, object]]) -> None:
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise BadInput(f"this JSON has the key {cut(visible(key), 100)!r} twice in one object")
+        seen.add(key)
+
+
+# Looks at keys alone, so it need not understand any number.
+_keys_decoder = json.JSONDecoder(
+    object_pairs_hook=_refuse_twice, parse_int=len, parse_float=len, strict=False
+)
 
 
 async def _take(request: Request, max_bytes: int) -> bytes:
@@ -181,7 +224,7 @@ async def _heard_out(request: Request, announced: int, max_bytes: int) -> AsyncG
 def _described(content: type[BaseModel] | str, schemas: dict[str, Any]) -> dict[str, Any]:
     if isinstance(content, str):
         return {"content": {content: {}}}
-    return _content("application/json", _reference(content, schemas))
+    return _content(_JSON, _reference(content, schemas))
 
 
 def _content(media_type: str, schema: dict[str, Any]) -> dict[str, Any]:

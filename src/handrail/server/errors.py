@@ -71,6 +71,9 @@ LINK_USED = Kind(
     "Another browser has signed in with this link; `detail` says which, and how to end that.",
 )
 TOO_LARGE = Kind(413, "too-large", "Too large", "The body is more than is taken.")
+UNSUPPORTED_TYPE = Kind(
+    415, "unsupported-type", "Not JSON", "The content type of the body is not `application/json`."
+)
 HEAD_TOO_LARGE = Kind(431, "too-large", "Too large", "Address and headers are more than is taken.")
 INTERNAL = Kind(
     500, "internal", "Handrail failed", "A defect of the server; its log has the whole story."
@@ -78,12 +81,14 @@ INTERNAL = Kind(
 
 PROBLEMS = (
     BAD_INPUT, UNAUTHENTICATED, FORBIDDEN, FOREIGN_ORIGIN, NOT_FOUND, METHOD_NOT_ALLOWED,
-    CONFLICTING_CALL, LINK_USED, CONFLICT, TOO_LARGE, HEAD_TOO_LARGE, INTERNAL,
+    CONFLICTING_CALL, LINK_USED, CONFLICT, TOO_LARGE, UNSUPPORTED_TYPE,
+    HEAD_TOO_LARGE, INTERNAL,
 )  # fmt: skip
 
 # The first line that fits counts, so the special stand before the general.
 _TABLE: tuple[tuple[type[errors.HandrailError], Kind], ...] = (
     (errors.TooLarge, TOO_LARGE),
+    (errors.UnsupportedType, UNSUPPORTED_TYPE),
     (errors.BadInput, BAD_INPUT),
     (errors.Unauthenticated, UNAUTHENTICATED),
     (errors.Forbidden, FORBIDDEN),

@@ -4,10 +4,10 @@ import csv
 import io
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, cast
 
 import msgspec
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from handrail.core.activity import Glimpse, Mark, Wanted
 from handrail.core.errors import BadInput
@@ -26,6 +26,11 @@ _COLUMNS = (
     "status", "requires_approval", "approved_by", "scope", "approval_id", "approved_at",
     "started_at", "completed_at", "execution_time_ms", "error_type", "error", "digest",
 )  # fmt: skip
+
+# The moment of a call and its id, as `mark_in_words` puts them together.
+MarkWords = Annotated[
+    str, StringConstraints(max_length=200, pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T.+~.+$")
+]
 
 _encode = msgspec.json.Encoder().encode
 
@@ -68,11 +73,11 @@ class WantedQuery(BaseModel):
 class ActivityQuery(WantedQuery):
     """Which calls to show, and how far back."""
 
-    before: str | None = Field(
-        default=None, max_length=200, description="Only older ones than the call of this mark."
+    before: MarkWords | None = Field(
+        default=None, description="Only older ones than the call of this mark."
     )
-    after: str | None = Field(
-        default=None, max_length=200, description="Only newer ones than the call of this mark."
+    after: MarkWords | None = Field(
+        default=None, description="Only newer ones than the call of this mark."
     )
     offset: int = Field(
         default=0, ge=0, lt=MOST_CALLS, description="Leave out so many of the newest."

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from handrail.core.approval import Approval
 from handrail.core.card import Card
@@ -19,8 +19,20 @@ MAX_GRANT_SECONDS = 7 * 24 * 3600
 _MAX_EVIDENCE_CHARS = 500_000
 
 
+def _limits_need_a_wider_scope(schema: dict[str, Any]) -> None:
+    """As a schema, the rule that `ApproveRequest` checks."""
+    schema["if"] = {
+        "properties": {"scope": {"enum": [Scope.CLASS, Scope.SESSION]}},
+        "required": ["scope"],
+    }
+    unset = {"type": "null"}
+    schema["else"] = {"properties": {"uses": unset, "expires_in_seconds": unset}}
+
+
 class ApproveRequest(Body):
     """A yes: for this call alone, for its class, or for everything in the session."""
+
+    model_config = ConfigDict(json_schema_extra=_limits_need_a_wider_scope)
 
     decision: Literal["approved"] = Field(
         description="Said in full, so that nothing is approved by accident."

@@ -265,8 +265,7 @@ async def test_the_client_of_a_person_decides_for_them(
     assert (question["decided_by"], question["channel"]) == ("ada", "terminal")
 
 
-@pytest.mark.parametrize("first", [approve, reject])
-@pytest.mark.parametrize("second", [approve, reject])
+@pytest.mark.parametrize(("first", "second"), [(approve, reject), (reject, approve)])
 async def test_the_first_answer_counts_and_the_second_is_told_whose_it_was(
     caller: Caller,
     household: Household,
@@ -288,6 +287,50 @@ async def test_the_first_answer_counts_and_the_second_is_told_whose_it_was(
     )
 
 
+@pytest.mark.parametrize(
+    ("verb", "words", "others"),
+    [
+        (approve, {"scope": "once"}, [{"scope": "session"}, {"scope": "once", "digest": "x"}]),
+        (
+            approve,
+            {"scope": "class", "uses": 5, "expires_in_seconds": 60},
+            [
+                {"scope": "class"},
+                {"scope": "class", "uses": 4, "expires_in_seconds": 60},
+                {"scope": "class", "uses": 5, "expires_in_seconds": 61},
+                {"scope": "session", "uses": 5, "expires_in_seconds": 60},
+            ],
+        ),
+        (reject, {"reason": "not today"}, [{}, {"reason": "never"}]),
+    ],
+    ids=["once", "class", "no"],
+)
+async def test_the_same_answer_again_gives_the_decision_as_it_stands(
+    caller: Caller,
+    household: Household,
+    clock: FakeClock,
+    verb: Callable[..., Any],
+    words: dict[str, Any],
+    others: list[dict[str, Any]],
+) -> None:
+    asked = await ask_with_a_look(caller, household)
+    approval_id = asked["approval_id"]
+    first = await verb(caller, household, approval_id, channel="console", **words)
+    before = await show(caller, household, f"/approvals/{approval_id}")
+    clock.advance(5)
+
+    again = await verb(
+        caller, household, approval_id, token=household.secrets[Role.CLIENT], **words
+    )
+    refused = [await verb(caller, household, approval_id, **other) for other in others]
+
+    assert (again.status, again.body) == (200, first.body)
+    assert [answer.problem for answer in refused] == [CONFLICT] * len(others)
+    assert await show(caller, household, f"/approvals/{approval_id}") == before
+    audit = (await show(caller, household, "/audit"))["entries"]
+    assert [line["subject"] for line in audit].count(approval_id) == 1
+
+
 async def test_of_many_answers_at_once_exactly_one_counts(
     caller: Caller, household: Household
 ) -> None:
@@ -303,10 +346,15 @@ async def test_of_many_answers_at_once_exactly_one_counts(
         )
     )
 
-    (counted,) = [answer for answer in answers if answer.status == 200]
-    assert {answer.problem for answer in answers if answer is not counted} == {CONFLICT}
+    taken = [answer for answer in answers if answer.status == 200]
+    (counted,) = {answer.body["status"] for answer in taken}
+    # The same answer by the same person is heard again; the other one is not.
+    assert len(taken) == len(answers) / 2
+    assert {answer.problem for answer in answers if answer not in taken} == {CONFLICT}
     call = await show(caller, household, f"/tools/{asked['tool_id']}")
-    assert call["status"] == counted.body["status"]
+    assert call["status"] == counted
+    audit = (await show(caller, household, "/audit"))["entries"]
+    assert [line["subject"] for line in audit].count(approval_id) == 1
 
 
 async def test_an_answer_that_comes_too_late_is_a_conflict(

@@ -35,7 +35,11 @@ _KINDS = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
 def activity_router(services: Services, gate: Gate) -> APIRouter:
     router = APIRouter(tags=["activity"])
 
-    @router.get("/activity", openapi_extra=open_to(PEOPLE))
+    @router.get(
+        "/activity",
+        openapi_extra=open_to(PEOPLE),
+        responses={400: {"description": "`before` or `after` is not a mark of an earlier answer."}},
+    )
     async def activity(
         project_id: str, request: Request, query: Annotated[ActivityQuery, Query()]
     ) -> ActivityResponse:

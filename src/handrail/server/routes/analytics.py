@@ -41,7 +41,16 @@ def analytics_router(services: Services, gate: Gate) -> APIRouter:
     router = APIRouter(tags=["analytics"])
     analytics = Analytics(services.store)
 
-    @router.get("/analytics", openapi_extra=open_to(PEOPLE))
+    @router.get(
+        "/analytics",
+        openapi_extra=open_to(PEOPLE),
+        responses={
+            400: {
+                "description": "`from` is not before `to`, they are more than 31 days apart by "
+                "`hour` or 366 by `day`, or one of them is not between 1970 and 3000."
+            }
+        },
+    )
     async def analyse(
         project_id: str,
         request: Request,

@@ -30,6 +30,8 @@ class BatchRoutes:
                 BatchResponse,
                 BatchRequest,
                 CHANGE_PROBLEMS,
+                bad_input="Two calls have the same `call_id`, or a chain refers to a call that "
+                "does not come before.",
             ),
         )
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from handrail.core.blob import is_sha256
+from handrail.core.blob import INLINE_BYTES, is_sha256
 from handrail.core.errors import BadInput, TooLarge
 from handrail.policy.validators.sizes import SizeLimiter
 from handrail.server.auth import Gate
@@ -43,6 +43,8 @@ class BlobRoutes:
                 BlobResponse,
                 _BYTES,
                 CHANGE_PROBLEMS,
+                bad_input="The content does not have this SHA-256, or is not over "
+                f"{INLINE_BYTES:,} bytes and belongs into the JSON itself.",
             ),
             DirectRoute("GET", path, self.get, ANYONE, "The content of a blob", _BYTES),
         )

@@ -64,6 +64,7 @@ class PolicyRoutes:
                 ExplainResponse,
                 ExplainRequest,
                 (*USUAL_PROBLEMS, 413),
+                bad_input="No tool has this name, or the parameters do not fit its schema.",
             ),
         )
 

@@ -1,0 +1,142 @@
+"""Answers: the questions that are open, and what an answer does to the call that waits for it."""
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+
+import structlog
+
+from handrail.core.approval import Answer, Approval, ApprovalStatus
+from handrail.core.audit import AuditRecord
+from handrail.core.change import Advance, Change, Resolve
+from handrail.core.errors import ChangeRefused, Conflict, NotFound
+from handrail.core.event import EventKind, NewEvent
+from handrail.core.execution import Status, ToolExecution
+from handrail.core.grant import Grant
+from handrail.core.ids import ApprovalId
+from handrail.core.ports import Clock, Store
+from handrail.plane.calls import check_not_stopped
+from handrail.plane.decider import Decider
+from handrail.plane.move import HANDRAIL, Move
+
+log = structlog.get_logger(__name__)
+
+
+class Answers:
+    def __init__(self, store: Store, clock: Clock):
+        self._store = store
+        self._clock = clock
+
+    async def get(self, approval_id: ApprovalId) -> Approval:
+        approval = await self._store.find_approval(approval_id)
+        if approval is None:
+            raise NotFound(f"there is no approval {approval_id!r}")
+        return approval
+
+    async def find(self, approval_id: ApprovalId, decider: Decider) -> Approval:
+        """The question as it stands now; one whose time has passed has expired.
+
+        Raises:
+            NotFound: There is no such question in this project.
+        """
+        approval = await self._store.find_approval(approval_id)
+        if approval is None or approval.project_id != decider.project_id:
+            raise NotFound(f"there is no approval {approval_id!r}")
+        if approval.status is ApprovalStatus.PENDING and self._clock.now() >= approval.expires_at:
+            await self.expire_overdue()
+            approval = await self.get(approval_id)
+        return approval
+
+    async def give(
+        self,
+        resolved: Approval,
+        move: Callable[[ToolExecution], Move],
+        actor: str,
+        grant: Grant | None = None,
+    ) -> Approval:
+        """Store an answer with what it does to the call: `move` says where the call goes.
+
+        The first answer counts. The same answer by the same person, sent again because the
+        reply was lost, gives the decision as it stands.
+
+        Raises:
+            Conflict: There is another answer, or the call has moved on.
+        """
+        current = await self.get(resolved.id)
+        execution = await self._store.find_execution(resolved.execution_id)
+        is_open = current.status is ApprovalStatus.PENDING
+        if is_open and execution is not None:
+            try:
+                await self._submit(resolved, execution, move(execution), actor)
+            except ChangeRefused:
+                current = await self.get(resolved.id)
+            else:
+                _log_answer(resolved)
+                return resolved
+        if await self._is_repeated(current, resolved, grant):
+            return current
+        if is_open and execution is not None:
+            await check_not_stopped(self._store, execution)
+        raise Conflict(current.how_it_ended)
+
+    async def expire_overdue(self) -> None:
+        """Close the questions that nobody has answered in time, also while we were away."""
+        for approval in await self._store.list_overdue(self._clock.now()):
+            answer = Answer(by=HANDRAIL, channel="deadline", at=self._clock.now())
+            expired = approval.resolve(ApprovalStatus.EXPIRED, answer)
+            try:
+                await self.give(expired, partial(_time_out, answer.at), HANDRAIL)
+            except Conflict:
+                log.info("approval.answered_in_time", approval=approval.id)
+
+    async def _submit(
+        self, resolved: Approval, before: ToolExecution, move: Move, actor: str
+    ) -> None:
+        answer = resolved.answer
+        line = AuditRecord(
+            f"approval.{resolved.status}",
+            actor,
+            resolved.id,
+            {
+                "execution": before.id,
+                "status": move.after.status,
+                "digest": resolved.digest,
+                "channel": None if answer is None else answer.channel,
+                "scope": None if answer is None else answer.scope,
+                "reason": None if answer is None else answer.reason,
+                "grant": None if answer is None else answer.grant_id,
+            },
+        )
+        news = NewEvent.for_everyone(move.after, EventKind.APPROVAL_RESOLVED)
+        at = self._clock.now() if answer is None else answer.at
+        steps = (Resolve(resolved), Advance(before, move.first), *move.rest)
+        await self._store.submit(
+            Change(resolved.project_id, at, steps, (news, *move.events), (line,))
+        )
+
+    async def _is_repeated(self, current: Approval, sent: Approval, grant: Grant | None) -> bool:
+        if not sent.repeats(current):
+            return False
+        given = None if current.answer is None else current.answer.grant_id
+        kept = None if given is None else await self._store.find_grant(given)
+        if kept is None or grant is None:
+            return kept is grant
+        return grant.is_limited_like(kept)
+
+
+def _time_out(at: datetime, call: ToolExecution) -> Move:
+    return Move(call.advance(Status.TIMEOUT, at, error="Approval timeout"))
+
+
+def _log_answer(resolved: Approval) -> None:
+    answer = resolved.answer
+    log.info(
+        f"approval.{resolved.status}",
+        approval=resolved.id,
+        execution=resolved.execution_id,
+        tool=resolved.tool_name,
+        by=None if answer is None else answer.by,
+        channel=None if answer is None else answer.channel,
+        scope=None if answer is None else answer.scope,
+        reason=None if answer is None else answer.reason,
+    )
