@@ -81,6 +81,7 @@ NOTICED = (
     _run("command.nested", *_NESTED, "ls"),
     _run("command.unboxed", "ls"),
     _bash("bash.not-plain", "ls > files.txt"),
+    _bash("bash.fork-bomb", ":(){ :|:& };:"),
     _bash("bash.git", "git diff > x.patch"),
     _bash("bash.pattern", "touch *.py"),
     _bash("bash.piped-code", "cat x.py | python3"),

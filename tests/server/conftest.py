@@ -127,6 +127,8 @@ class Caller:
         sent = dict(headers or {})
         if token is not None:
             sent["authorization"] = f"Bearer {token}"
+        if "data" in options and "skip_auto_headers" not in options:
+            sent.setdefault("content-type", "application/json")
         async with (
             asyncio.timeout(10),
             self.session.request(method, self.address + path, headers=sent, **options) as response,

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from handrail.core.box import Profile
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.stage import NamedFile, Stage
+from handrail.core.visible import visible
 from handrail.policy.rulebook.spelling import SHELL_WORDS
+from handrail.policy.shell.recursion import find_fork_bomb
 from handrail.policy.shell.script import NotPlain
 from handrail.policy.shell.sight import look_through
 from handrail.policy.validators.commands import CommandValidator
@@ -29,6 +31,9 @@ def judge_unread(validator: CommandValidator, text: str, why: NotPlain) -> Itera
     """That somebody has to look at it, and what is refused in any line."""
     reason = f"{why.reason}, so what it does cannot be told for certain; it would run as bash"
     yield Finding("bash.not-plain", reason, RiskLevel.HIGH)
+    if (name := find_fork_bomb(text)) is not None:
+        reason = f"Command not allowed: {visible(name)} starts itself over and over, a fork bomb"
+        yield Finding("bash.fork-bomb", reason, RiskLevel.FORBIDDEN)
     seen = look_through(text)
     for command, *args in seen.commands:
         if command not in SHELL_WORDS:
