@@ -272,8 +272,10 @@ async def test_two_results_at_once_are_one_end(
         return str(outcome.status) if isinstance(outcome, ToolExecution) else type(outcome).__name__
 
     assert sorted(map(named, outcomes)) == expected
-    assert (await store.event_range(household.project.id)).last == 2
     winners = [one for one in outcomes if isinstance(one, ToolExecution)]
+    # The one that is turned away is told so.
+    told = (await store.event_range(household.project.id)).last
+    assert told == 2 + len(outcomes) - len(winners)
     assert [await find(store, handed)] * len(winners) == winners
 
 
@@ -365,7 +367,7 @@ async def test_what_comes_after_an_end_without_it_is_kept_beside_the_end(
     assert await services.executor.settle(before.id) == kept
     items = await store.read_stream(household.project.id, after=told, client_id=None, limit=9)
     assert [item.event[2:] for item in items] == [
-        (clock.now(), *NewEvent(EventKind.STATUS, before.id, Status.FAILED))
+        (clock.now(), *NewEvent.about(before, EventKind.RESULT_KEPT))
     ]
     (line,) = await lines_of(store, household, "call.late_result")
     assert (line.actor, line.subject) == (household.client.subject, before.id)
@@ -417,7 +419,8 @@ async def test_the_same_late_result_twice_is_one_and_another_is_a_conflict(
 
     assert again == kept
     assert await find(store, before) == kept
-    assert await store.event_range(project_id) == told
+    items = await store.read_stream(project_id, after=told.last, client_id=None, limit=9)
+    assert [item.event.kind for item in items] == [EventKind.RESULT_REJECTED]
     assert len(await lines_of(store, household, "call.late_result")) == 1
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from pydantic import BaseModel
 
 from handrail.core.event import Event, EventKind
 from handrail.core.execution import Status, ToolExecution
@@ -130,14 +131,24 @@ def test_a_signal_that_no_longer_stands_says_so_and_carries_no_parameters(
     )
 
 
-def test_the_addressed_client_reads_that_its_result_has_arrived() -> None:
-    assert rendered(an_item(EventKind.RESULT_ACK), HERE) == (
+@pytest.mark.parametrize(
+    ("kind", "receipt", "message"),
+    [
+        (EventKind.RESULT_ACK, "processed", "Tool result processed"),
+        (EventKind.RESULT_KEPT, "received", "The call had ended; this is kept beside its end"),
+        (EventKind.RESULT_REJECTED, "rejected", "Tool result rejected: the call is executing"),
+    ],
+)
+def test_the_addressed_client_reads_what_became_of_its_result(
+    kind: EventKind, receipt: str, message: str
+) -> None:
+    assert rendered(an_item(kind), HERE) == (
         "tool.result_ack",
         {
             "tool_id": "exe_1",
             "status": "received",
-            "receipt_status": "processed",
-            "message": "Tool result processed",
+            "receipt_status": receipt,
+            "message": message,
             "timestamp": "2026-01-02T03:04:05.678900Z",
         },
     )
@@ -197,14 +208,22 @@ def test_a_whole_second_is_written_without_a_fraction() -> None:
 
 
 def test_every_event_is_described() -> None:
-    assert set(EVENTS) == {*EventKind, STREAM_RESET, CHAT_DELTA}
+    receipts = {EventKind.RESULT_KEPT, EventKind.RESULT_REJECTED}
+    assert set(EVENTS) == {*EventKind, STREAM_RESET, CHAT_DELTA} - receipts
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_every_event_has_a_timestamp(name: str) -> None:
+    described = EVENTS[name]
+    model = described.model_fields if issubclass(described, BaseModel) else {}
+    assert "timestamp" in {**model, **described.__annotations__}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in OF_CALLS if kind not in ABOUT_APPROVALS])
 def test_every_event_carries_the_fields_it_promises(kind: EventKind) -> None:
     name, payload = rendered(an_item(kind), HERE)
 
-    assert name == kind
+    assert name in (kind, EventKind.RESULT_ACK)
     assert list(payload) == list(EVENTS[name].__annotations__)
 
 

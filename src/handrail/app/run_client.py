@@ -43,7 +43,7 @@ async def connect(
                 credentials, journal, policy, announce, channel, [home.path], find_token, belt
             ) as client:
                 await client.run()
-    except* (ApiError, ServerUntrusted) as errors:
+    except* (ApiError, ServerUntrusted, SetupError) as errors:
         refusals = errors.exceptions
     # Not from inside `except*`: some versions of Python would wrap it in a group.
     for refusal in refusals:

@@ -163,7 +163,9 @@ class ToolHandler:
             running.cancel()
 
     def handle_tool_result_ack(self, ack: ResultAck) -> None:
-        self.forget(ack.tool_id)
+        # The answer to the report itself has told of a refusal; a newer report may wait by now.
+        if ack.receipt_status != "rejected":
+            self.forget(ack.tool_id)
 
     def forget(self, tool_id: str) -> None:
         """The server has answered a report: there is nothing left to tell."""

@@ -3,12 +3,15 @@
 import asyncio
 import random
 from collections.abc import Callable
+from functools import cache
 
 import aiohttp
 import structlog
 
 from handrail.client.api import ApiError, HandrailApi, ServerUnreachable, problem_detail
 from handrail.client.sse import ServerEvent, SseParser
+from handrail.core.errors import SetupError
+from handrail.wire.version import check_wire_version
 
 _FIRST_PAUSE_SECONDS = 0.1
 _LONGEST_PAUSE_SECONDS = 5.0
@@ -39,6 +42,7 @@ class Listener:
         Raises:
             ApiError: The server knows us no longer.
             ServerUntrusted: Whoever answers there was never proven to be the server.
+            SetupError: It speaks another version; the words say what to upgrade.
         """
         pauses = Pauses()
         while True:
@@ -69,11 +73,19 @@ class Listener:
             pauses.reset()
             self._announce(True)
             async for piece in response.content.iter_any():
-                for event in parser.feed(piece):
+                events = parser.feed(piece)
+                _check_version(parser.wire_version)
+                for event in events:
                     if event.id is not None:
                         self._last_event_id = event.id
                     if event.data:
                         self._handle(event)
+
+
+@cache
+def _check_version(server: str | None) -> None:
+    if server is not None and (words := check_wire_version(server)) is not None:
+        raise SetupError(words)
 
 
 class Pauses:

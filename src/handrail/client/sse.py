@@ -6,6 +6,7 @@ from handrail.core.errors import HandrailError
 
 _MAX_EVENT_BYTES = 64_000_000
 _MOST_DIGITS = 18
+_GREETING = b": handrail "
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,8 @@ class SseParser:
 
     def __init__(self) -> None:
         self._rest = b""
+        # What the server has said in its first comment.
+        self.wire_version: str | None = None
 
     def feed(self, piece: bytes) -> list[ServerEvent]:
         # A carriage return at the very end may belong to the line feed that is still to come.
@@ -30,6 +33,9 @@ class SseParser:
         self._rest = rest + held
         if len(self._rest) > _MAX_EVENT_BYTES:
             raise HandrailError("an event without an end; is this a Handrail server?")
+        if blocks and blocks[0].startswith(_GREETING):
+            said = blocks[0].removeprefix(_GREETING).partition(b"\n")[0]
+            self.wire_version = said.decode(errors="replace")
         return [event for block in blocks if (event := _read(block)) is not None]
 
 

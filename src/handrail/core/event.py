@@ -13,6 +13,9 @@ class EventKind(StrEnum):
 
     EXECUTION_SIGNAL = "tool.execution_signal"
     RESULT_ACK = "tool.result_ack"
+    # Told as `tool.result_ack` too: the row says what became of the report.
+    RESULT_KEPT = "tool.result_kept"
+    RESULT_REJECTED = "tool.result_rejected"
     STATUS = "tool.status"
     CANCEL = "tool.cancel"
     SURVEY_REQUEST = "tool.survey_request"

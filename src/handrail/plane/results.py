@@ -5,11 +5,11 @@ from typing import Literal
 
 from handrail.core.access import Principal
 from handrail.core.audit import AuditRecord
-from handrail.core.change import Change, KeepLate
+from handrail.core.change import Advance, Change, KeepLate
 from handrail.core.errors import ChangeRefused, Conflict, ErrorType, OfferedAnew
 from handrail.core.event import EventKind, NewEvent
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.ids import ExecutionId, ProjectId
+from handrail.core.ids import ClientId, ExecutionId, ProjectId
 from handrail.core.ports import Clock, Store
 from handrail.core.tool import JsonObject
 from handrail.plane.blobs import BlobKeeper
@@ -68,6 +68,8 @@ class Receiver:
     ) -> ToolExecution:
         """Take a report: the same one twice is one, and one after the end is kept beside it.
 
+        The result of a call that was offered and not claimed counts as its claim.
+
         Raises:
             NotFound: There is no such call in this project.
             OfferedAnew: It was handed to this client again since.
@@ -77,14 +79,19 @@ class Receiver:
         if report.error is not None:
             report = replace(report, error=mask_text(report.error))
         execution = await get_call(self._store, report.execution_id, project_id)
-        if execution.client_id != client.subject:
-            raise Conflict(f"{execution.id} was not handed to this client")
         try:
+            if execution.client_id != client.subject:
+                raise Conflict(f"{execution.id} was not handed to this client")
             if execution.status.is_final:
                 return await self._accept_late(execution, report, client)
             return await self._accept(execution, report, client)
         except ChangeRefused:
             return await self.accept(report, client, project_id)
+        except OfferedAnew:
+            raise  # Its client reports it again, under the new epoch.
+        except Conflict:
+            await self._reject(execution, client)
+            raise
 
     async def _accept(
         self, execution: ToolExecution, report: Report, client: Principal
@@ -96,7 +103,9 @@ class Receiver:
                 f"{execution.id} was handed out anew since; report under its new epoch"
             )
         found = await self._suspicion.about(execution, report.result, report.error)
-        ended = execution.advance(
+        claims = execution.status is Status.APPROVED and report.status is Status.COMPLETED
+        begun = execution.advance(Status.EXECUTING, self._clock.now()) if claims else execution
+        ended = begun.advance(
             report.status,
             self._clock.now(),
             suspicion=found,
@@ -107,9 +116,18 @@ class Receiver:
         )
         blobs = await self._blobs.use_in_result(execution, report.result)
         told = await keep_told(ended, report.result, report.error)
-        change = ending(execution, ended, client.subject, EventKind.RESULT_ACK, *blobs, *told)
+        change = ending(begun, ended, client.subject, EventKind.RESULT_ACK, *blobs, *told)
+        if claims:
+            change = _with_claim(change, execution, begun, client)
         await self._store.submit(Tainting.by(ended).added_to(change))
         return ended
+
+    async def _reject(self, execution: ToolExecution, client: Principal) -> None:
+        """Tell a client on its stream that its report was turned away."""
+        news = NewEvent.about(execution, EventKind.RESULT_REJECTED)
+        told = news._replace(client_id=ClientId(client.subject))
+        change = Change(execution.project_id, self._clock.now(), (), (told,))
+        await self._store.submit(change)
 
     async def _accept_late(
         self, execution: ToolExecution, report: Report, client: Principal
@@ -126,12 +144,28 @@ class Receiver:
             kept.id,
             {"ended": execution.error_type, "status": report.status, "error": report.error},
         )
-        news = NewEvent.for_everyone(kept, EventKind.STATUS)
+        news = NewEvent.about(kept, EventKind.RESULT_KEPT)
         blobs = await self._blobs.use_in_result(kept, report.result)
         steps = (KeepLate(kept), *blobs, *await keep_told(kept, report.result, report.error))
         change = Change(kept.project_id, self._clock.now(), steps, (news,), (line,))
         await self._store.submit(Tainting.by(kept).added_to(change))
         return kept
+
+
+def _with_claim(
+    change: Change, approved: ToolExecution, begun: ToolExecution, client: Principal
+) -> Change:
+    """A client that executes without claiming claims by its result: it alone was signalled.
+
+    The claim is part of the same change, so it holds the same fences as any other: the call is
+    still this client's, under the same epoch, and has neither begun nor ended.
+    """
+    line = AuditRecord(
+        "call.claimed", client.subject, begun.id, {"epoch": begun.epoch, "by": "result"}
+    )
+    return replace(
+        change, steps=(Advance(approved, begun), *change.steps), audit=(line, *change.audit)
+    )
 
 
 def _may_be_followed(ended: ToolExecution) -> bool:

@@ -42,6 +42,8 @@ class Tally:
         self.decision_seconds: dict[str, Histogram] = {}
         self.commit_sizes = Histogram(_SIZES)
         self.events_streamed = 0
+        # How many streams are open now, by channel.
+        self.listening: Counter[str] = Counter()
         self._tools: frozenset[str] = frozenset()
 
     def know_tools(self, names: Iterable[str]) -> None:

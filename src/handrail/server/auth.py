@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -22,6 +23,14 @@ NOT_GOOD = "this token is unknown, revoked or expired"
 RECHECK_SECONDS = 1.0
 
 
+class Channel(StrEnum):
+    """By which way a person listens, as far as the server can tell."""
+
+    CONSOLE = "console"
+    TERMINAL = "terminal"
+    CLIENT = "client"
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """Somebody who was let into a project, and by which token."""
@@ -29,6 +38,13 @@ class Entry:
     principal: Principal
     project: Project
     token_hash: str
+    by_browser: bool = False
+
+    @property
+    def channel(self) -> Channel:
+        if self.principal.role is Role.CLIENT:
+            return Channel.CLIENT
+        return Channel.CONSOLE if self.by_browser else Channel.TERMINAL
 
 
 class Gate:
@@ -51,7 +67,8 @@ class Gate:
             allowed = " or ".join(f"{_with_article(role)}'s" for role in roles)
             own = _with_article(principal.role)
             raise Forbidden(f"{own}'s token cannot do this; use {allowed} token")
-        return Entry(principal, project, token.secret_hash)
+        by_browser = "authorization" not in connection.headers
+        return Entry(principal, project, token.secret_hash, by_browser)
 
     async def hear(
         self, request: Request, model: type[M], max_bytes: int, *roles: Role, empty: M | None = None

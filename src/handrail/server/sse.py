@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import ExitStack
+from datetime import datetime
 
 import msgspec
 import structlog
@@ -14,7 +15,7 @@ from handrail.core.ids import ClientId, MessageId, RunId, SessionId
 from handrail.core.ports import Bell, StreamItem
 from handrail.plane.seats import Seat
 from handrail.plane.whispers import Whisper
-from handrail.server.auth import RECHECK_SECONDS, Entry, Gate
+from handrail.server.auth import RECHECK_SECONDS, Channel, Entry, Gate
 from handrail.server.services import Services
 from handrail.wire import WIRE_VERSION
 from handrail.wire.chat import CHAT_DELTA, ChatDelta
@@ -27,13 +28,15 @@ from handrail.wire.rendering import (
     CANNOT_BE_TOLD,
     render,
     render_message,
-    render_run,
+    render_run_event,
     stream_reset,
 )
 
 _PING_SECONDS = 5.0
 _MOST_PER_FLUSH = 500
 _TURNS_OF_THE_LOOP = 4
+
+CHANNELS = tuple(Channel)
 
 _encode = msgspec.json.Encoder().encode
 log = structlog.get_logger(__name__)
@@ -64,6 +67,7 @@ class EventStream:
     async def frames(self) -> AsyncGenerator[bytes]:
         store = self._services.store
         with ExitStack() as stack:
+            self._count(stack)
             ear = stack.enter_context(self._services.whispers.listen(self._project.id))
             bell = stack.enter_context(self._services.bus.listen(*self._topics()))
             seat = self._sit_down(stack)
@@ -95,7 +99,8 @@ class EventStream:
                     self._services.tally.events_streamed += len(standing)
                     yield b"".join([await self._frame(item, head) for item in standing])
                 elif whispers := ear.take():
-                    yield b"".join(_delta(one) for one in whispers if not self._is_told(one))
+                    now = self._services.clock.now()
+                    yield b"".join(_delta(one, now) for one in whispers if not self._is_told(one))
                 elif not await self._wait(bell):
                     yield b": ping\n\n"
 
@@ -136,6 +141,11 @@ class EventStream:
         if self._client_id is None or workspace_id is None:
             return None
         return stack.enter_context(self._services.seats.take(self._client_id, workspace_id))
+
+    def _count(self, stack: ExitStack) -> None:
+        listening = self._services.tally.listening
+        listening[self._entry.channel] += 1
+        stack.callback(listening.subtract, {self._entry.channel: 1})
 
     def _reset(self, head: int) -> bytes:
         return _event(head, STREAM_RESET, stream_reset(self._services.clock.now()))
@@ -186,7 +196,9 @@ class EventStream:
         """What was said or became of a run; nothing, where the conversation is deleted since."""
         if event.kind is EventKind.CHAT_RUN:
             run = await self._services.store.find_run(RunId(event.execution_id))
-            return b"" if run is None else _event(event.seq, event.kind, render_run(run))
+            return (
+                b"" if run is None else _event(event.seq, event.kind, render_run_event(event, run))
+            )
         message = await self._services.store.find_message(MessageId(event.execution_id))
         if message is None:
             return b""
@@ -194,13 +206,14 @@ class EventStream:
         return _event(event.seq, event.kind, render_message(message))
 
 
-def _delta(whisper: Whisper) -> bytes:
+def _delta(whisper: Whisper, at: datetime) -> bytes:
     """Without a number: it cannot be asked for again."""
     payload: ChatDelta = {
         "session_id": whisper.session_id,
         "run_id": whisper.run_id,
         "seq": whisper.seq,
         "text": whisper.text,
+        "timestamp": at.isoformat().replace("+00:00", "Z"),
     }
     return b"event: %b\ndata: %b\n\n" % (CHAT_DELTA.encode(), _encode(payload))
 

@@ -228,3 +228,4 @@ class ChatDelta(TypedDict):
     run_id: Annotated[str, Meta(description="The run.")]
     seq: Annotated[int, Meta(description="The number of the message that it will be part of.")]
     text: Annotated[str, Meta(description="The piece.")]
+    timestamp: Annotated[str, Meta(description="When it was sent, in UTC.")]

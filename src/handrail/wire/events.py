@@ -82,7 +82,11 @@ class ResultAck(TypedDict):
     tool_id: TheCall
     status: Annotated[Literal["received"], Meta(description="The report has come.")]
     receipt_status: Annotated[
-        Literal["received", "processed", "rejected"], Meta(description="What was done with it.")
+        Literal["received", "processed", "rejected"],
+        Meta(
+            description="`processed`: it ended the call. `received`: the call had ended without "
+            "it, and it is kept as `late_result`. `rejected`: it was turned away."
+        ),
     ]
     message: Annotated[str, Meta(description="The same in words.")]
     timestamp: Timestamp
@@ -127,6 +131,8 @@ class ChatMessage(MessageView):
 
 class ChatRun(RunView):
     """To people: a run has begun or ended."""
+
+    timestamp: str = Field(description="When it happened, in UTC.")
 
 
 class ApprovalResolved(TypedDict):

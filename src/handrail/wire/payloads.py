@@ -315,11 +315,21 @@ class AuditResponse(BaseModel):
     entries: list[AuditView] = Field(description="The lines.")
 
 
+class ChannelHealth(BaseModel):
+    name: str = Field(
+        description="`console`: browsers. `terminal`: screens and programs with a user's token. "
+        "`client`: machines, which may ask their person."
+    )
+    state: Literal["open", "idle"] = Field(description="Whether a question reaches a listener.")
+    listeners: int = Field(description="How many streams are open.")
+
+
 class HealthResponse(BaseModel):
     status: Literal["ok"] = Field(description="The server is well.")
     version: str = Field(description="Which Handrail it is.")
     wire_version: str = Field(description="Which version of these bodies and events it speaks.")
     connected_clients: int = Field(description="How many machines listen.")
+    channels: list[ChannelHealth] = Field(description="The ways to reach a person.")
 
 
 class Problem(BaseModel):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
+from typing import Any, Literal
 
 import msgspec
 
@@ -60,8 +61,8 @@ def render(
             return event.kind, _execution_signal(event, execution, params, salt)
         case EventKind.SURVEY_REQUEST:
             return event.kind, _survey_request(event, execution, params)
-        case EventKind.RESULT_ACK:
-            return event.kind, _result_ack(event)
+        case EventKind.RESULT_ACK | EventKind.RESULT_KEPT | EventKind.RESULT_REJECTED:
+            return EventKind.RESULT_ACK, _result_ack(event)
         case EventKind.CANCEL:
             return event.kind, _cancel(event, execution)
         case _:
@@ -117,8 +118,12 @@ def _without_words(message: Message) -> Message:
     return replace(message, utterance=said, model=None)
 
 
-def render_run(run: Run) -> Payload:
+def render_run(run: Run) -> dict[str, Any]:
     return RunView.of(run).model_dump(mode="json")
+
+
+def render_run_event(event: Event, run: Run) -> Payload:
+    return {**render_run(run), "timestamp": _timestamp(event)}
 
 
 def _execution_signal(
@@ -163,13 +168,24 @@ def _raw(params: str | None) -> msgspec.Raw | None:
 
 
 def _result_ack(event: Event) -> ResultAck:
+    receipt, message = _receipt(event)
     return {
         "tool_id": event.execution_id,
         "status": "received",
-        "receipt_status": "processed",
-        "message": "Tool result processed",
+        "receipt_status": receipt,
+        "message": message,
         "timestamp": _timestamp(event),
     }
+
+
+def _receipt(event: Event) -> tuple[Literal["received", "processed", "rejected"], str]:
+    match event.kind:
+        case EventKind.RESULT_KEPT:
+            return "received", "The call had ended; this is kept beside its end"
+        case EventKind.RESULT_REJECTED:
+            return "rejected", f"Tool result rejected: the call is {event.status}"
+        case _:
+            return "processed", "Tool result processed"
 
 
 def _cancel(event: Event, execution: ToolExecution) -> Cancel:

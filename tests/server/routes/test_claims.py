@@ -168,17 +168,43 @@ async def test_what_a_vanished_client_has_begun_goes_to_nobody_else(
     assert (signal["status"], signal["epoch"]) == ("executing", 2)
 
 
-async def test_what_has_not_been_claimed_cannot_be_completed(
-    caller: Caller, household: Household
+@pytest.mark.parametrize("epoch", [1, None])
+async def test_the_result_of_a_call_that_was_not_claimed_counts_as_its_claim(
+    caller: Caller, household: Household, epoch: int | None
 ) -> None:
     tool_id = await offered(caller, household)
 
-    early = await report(caller, household, tool_id, a_result(epoch=1))
-    await claim(caller, household, tool_id)
-    timely = await report(caller, household, tool_id, a_result(epoch=1))
+    answer = await report(caller, household, tool_id, a_result(epoch=epoch))
 
-    assert early.problem == CONFLICT
-    assert timely.status == 200
+    call = await show(caller, household, f"/tools/{tool_id}")
+    audit = (await show(caller, household, "/audit"))["entries"]
+    assert answer.status == 200
+    assert call["status"] == "completed"
+    assert call["approved_at"] <= call["started_at"] <= call["completed_at"]
+    lines = [line for line in audit if line["subject"] == tool_id]
+    assert [line["action"] for line in lines][-2:] == ["call.claimed", "call.ended"]
+    assert json.loads(lines[-2]["details"]) == {"epoch": 1, "by": "result"}
+    # Neither a claim nor another result comes after it.
+    assert (await claim(caller, household, tool_id)).problem == CONFLICT
+    other = a_result("another", epoch=epoch)
+    assert (await report(caller, household, tool_id, other)).problem == CONFLICT
+
+
+async def test_a_result_is_no_claim_of_what_was_offered_to_another_or_again(
+    caller: Caller, household: Household, store: SqliteStore
+) -> None:
+    tool_id = await offered(caller, household)
+    _, elsewhere = await add_machine(store, household)
+
+    path = f"{base(household)}/tools/{tool_id}/result"
+    stranger = await caller.ask("POST", path, elsewhere, json=a_result())
+    async with caller.listen(household, household.secrets[Role.CLIENT]) as client:
+        _, _, signal = await client.event()
+    old = await report(caller, household, tool_id, a_result(epoch=signal["epoch"] - 1))
+
+    assert (stranger.problem, old.problem) == (CONFLICT, CONFLICT)
+    call = await show(caller, household, f"/tools/{tool_id}")
+    assert call["status"] == "approved"
 
 
 async def test_a_call_that_cannot_even_begin_is_reported_without_a_claim(

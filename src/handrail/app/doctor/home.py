@@ -15,7 +15,7 @@ from handrail.app.audit import verify
 from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.app.home import WRITTEN_BY_HAND
 from handrail.store.look import Look, look_into
-from handrail.wire import WIRE_VERSION
+from handrail.wire.version import check_wire_version
 
 _LOW_BYTES, _EMPTY_BYTES = 1 << 30, 100 << 20
 _ANSWER_SECONDS = 3.0
@@ -136,8 +136,7 @@ def check_server(patient: Patient) -> Finding:
             "server", Health.NOTE, f"none answers at {address}", "`handrail up` starts it"
         )
     spoken = str(health.get("wire_version"))
-    if not _fits(spoken):
-        words = f"it speaks version {spoken}, and this Handrail {WIRE_VERSION}"
+    if (words := check_wire_version(spoken)) is not None:
         return Finding("server", Health.BROKEN, words, "stop it, and start the one you have here")
     return Finding("server", Health.FINE, f"{health.get('version')} answers at {address}")
 
@@ -186,12 +185,3 @@ def _everything_in(path: Path) -> list[tuple[Path, os.stat_result]]:
         if len(found) > _MOST_FILES:
             break
     return found
-
-
-def _fits(spoken: str) -> bool:
-    """Client and server may differ by one minor."""
-    try:
-        ours, theirs = ([int(part) for part in v.split(".")] for v in (WIRE_VERSION, spoken))
-    except ValueError:
-        return False
-    return ours[:1] == theirs[:1] and len(theirs) == 2 and abs(ours[1] - theirs[1]) <= 1

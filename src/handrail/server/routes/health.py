@@ -4,10 +4,11 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from handrail.server.services import Services
+from handrail.server.sse import CHANNELS
 from handrail.server.status_page import status_page
 from handrail.version import __version__
 from handrail.wire import WIRE_VERSION
-from handrail.wire.payloads import HealthResponse
+from handrail.wire.payloads import ChannelHealth, HealthResponse
 
 
 def health_router(services: Services) -> APIRouter:
@@ -21,6 +22,11 @@ def health_router(services: Services) -> APIRouter:
             version=__version__,
             wire_version=WIRE_VERSION,
             connected_clients=len(services.seats.connected),
+            channels=[
+                ChannelHealth(name=name, state="open" if count else "idle", listeners=count)
+                for name in CHANNELS
+                for count in (services.tally.listening[name],)
+            ],
         )
 
     @router.get("/", include_in_schema=False)
