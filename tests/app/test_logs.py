@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from handrail.app.logs import Pen, configure_logs
+from handrail.app.logs import LogFile, Pen, configure_logs
 
 
 @pytest.fixture(autouse=True)
@@ -112,3 +112,46 @@ def test_a_line_that_had_to_be_cut_does_not_run_into_the_next() -> None:
     assert rest[0] == ""
     assert json.loads(rest[1])["lines"] == 1
     assert rest[2] == "next"
+
+
+def test_the_file_gets_everything_and_the_screen_only_what_is_worrying(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "handrail.log"
+    configure_logs(file=file)
+    structlog.get_logger().info("harmless")
+    structlog.get_logger().warning("worrying")
+
+    written = [json.loads(line)["event"] for line in file.read_text().splitlines()]
+    assert written == ["harmless", "worrying"]
+    assert lines(capsys) == [("warning", "worrying")]
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_long_file_is_rotated_once_whoever_writes_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("handrail.app.logs._LONGEST_BYTES", 100)
+    path = tmp_path / "handrail.log"
+    here, there = LogFile.open(path), LogFile.open(path)
+    assert here is not None
+    assert there is not None
+
+    for writer in (here, there):
+        writer.write("x" * 60 + "\n")
+    here.write("after\n")
+    there.write("after too\n")
+
+    older = tmp_path / "handrail.log.1"
+    assert older.read_text() == ("x" * 60 + "\n") * 2
+    assert path.read_text() == "after\nafter too\n"
+    assert {file.stat().st_mode & 0o777 for file in (path, older)} == {0o600}
+
+
+def test_a_file_that_cannot_be_written_is_no_reason_not_to_start(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    configure_logs(file=tmp_path / "missing" / "handrail.log")
+    structlog.get_logger().info("harmless")
+
+    assert "cannot be written" in capsys.readouterr().err

@@ -1,7 +1,7 @@
 """build_server: everything that runs beside the plane."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 
@@ -17,6 +17,7 @@ from handrail.app.settings import Settings
 from handrail.app.sign_in_page import remove_old_pages
 from handrail.app.storage import open_checkpoints, open_store
 from handrail.bus.local import LocalBus
+from handrail.core.change import Change
 from handrail.core.ports import Bus, Clock, Store
 from handrail.executors.web.guarded import GuardedWeb
 from handrail.knowledge.memory import MemoryKeeper
@@ -27,6 +28,7 @@ from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Assessor
 from handrail.plane.batch import Batches
 from handrail.plane.blobs import BlobKeeper
+from handrail.plane.call_log import log_changes
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.forgetting import Forgetter
@@ -63,7 +65,7 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
         stack.enter_context(home.serving())
         tally, policy = Tally(), OperatorFile(home)
         config = Config(home, settings.overrides)
-        store = await stack.enter_async_context(open_store(home, bus, tally.take_in))
+        store = await stack.enter_async_context(open_store(home, bus, _observe(tally)))
         sealer = Sealer(store, clock, open_checkpoints(home))
         await sealer.seal_all()
         stack.push_async_callback(sealer.seal_all)
@@ -172,3 +174,13 @@ def _own_chores(services: Services) -> tuple[Chore, ...]:
         Forgetter(services.store, services.clock).forget_old_events,
         services.blobs.tidy_up,
     )
+
+
+def _observe(tally: Tally) -> Callable[[Sequence[Change]], None]:
+    """Count and log what the store has made durable."""
+
+    def take_in(changes: Sequence[Change]) -> None:
+        tally.take_in(changes)
+        log_changes(changes)
+
+    return take_in

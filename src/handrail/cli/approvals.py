@@ -81,7 +81,7 @@ def watch(
     """
     if can_draw() and not plain:
         # Nothing shall run across the screen.
-        configure_logs(file=Home(load_settings(home=home).home).log)
+        configure_logs(file=Home(load_settings(home=home).home).log, on_screen=False)
         with suppress(KeyboardInterrupt, CancelledError):
             ask(workspace, home, screen.watch)
         return

@@ -51,12 +51,9 @@ def connect(
     it ends the client. With --plain, and where no screen can be drawn, you are asked in lines.
     """
     own, terminal = Home(load_settings(home=home).home), find_terminal()
-    if terminal is not None and not verbose:
-        # Cards are shown here; nothing else shall run across them.
-        own.create()
-        configure_logs(file=own.log)
-    else:
-        configure_logs(verbose=verbose)
+    own.create()
+    # Cards are shown in a terminal; nothing else may be written across them.
+    configure_logs(verbose=verbose, file=own.log, on_screen=terminal is None or verbose)
     if server is None and project is None:
         credentials = own.get_credentials(workspace)
     elif server is None or project is None:

@@ -104,7 +104,7 @@ def run(
         own = Home(settings.home)
         own.create()
         # What is said here shall not be run across by anything else.
-        configure_logs(verbose=verbose, file=None if verbose else own.log)
+        configure_logs(verbose=verbose, file=own.log, on_screen=verbose)
         terminal = None if json else find_terminal()
         errand = _Errand(_screen(json=json, can_ask=terminal is not None), terminal)
         wanted = Task(_read(task), session, autonomy)

@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 import uvloop
 
-from handrail.app.home import Credentials
+from handrail.app.home import Credentials, Home
 from handrail.app.logs import configure_logs
 from handrail.app.run_server import Ready
 from handrail.app.run_server import serve as run_server
@@ -32,8 +32,10 @@ def serve(
 
     The workspace is made known to it, so that `handrail connect` can run beside it.
     """
-    configure_logs(verbose=verbose)
     settings = load_settings(home, host, port, tls_cert, tls_key, behind_proxy)
+    own = Home(settings.home)
+    own.create()
+    configure_logs(verbose=verbose, file=own.log)
 
     def greet(ready: Ready) -> None:
         credentials = ready.credentials

@@ -47,12 +47,9 @@ def up(
         raise SetupError("this terminal cannot draw a screen; start without --tui")
     terminal = find_terminal()
     own = Home(settings.home)
-    if terminal is not None and not verbose:
-        # Cards are shown here; nothing else shall run across them.
-        own.create()
-        configure_logs(file=own.log)
-    else:
-        configure_logs(verbose=verbose)
+    own.create()
+    # Cards are shown in a terminal; nothing else may be written across them.
+    configure_logs(verbose=verbose, file=own.log, on_screen=terminal is None or verbose)
     if tui:
         visit, channel = screen.make_visit()
         uvloop.run(while_up(settings, workspace, visit, channel))

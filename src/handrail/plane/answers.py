@@ -71,7 +71,6 @@ class Answers:
             except ChangeRefused:
                 current = await self.get(resolved.id)
             else:
-                _log_answer(resolved)
                 return resolved
         if await self._is_repeated(current, resolved, grant):
             return current
@@ -126,17 +125,3 @@ class Answers:
 
 def _time_out(at: datetime, call: ToolExecution) -> Move:
     return Move(call.advance(Status.TIMEOUT, at, error="Approval timeout"))
-
-
-def _log_answer(resolved: Approval) -> None:
-    answer = resolved.answer
-    log.info(
-        f"approval.{resolved.status}",
-        approval=resolved.id,
-        execution=resolved.execution_id,
-        tool=resolved.tool_name,
-        by=None if answer is None else answer.by,
-        channel=None if answer is None else answer.channel,
-        scope=None if answer is None else answer.scope,
-        reason=None if answer is None else answer.reason,
-    )

@@ -4,7 +4,7 @@ from handrail.wire import WIRE_VERSION
 
 
 def check_wire_version(server: str, ours: str = WIRE_VERSION) -> str | None:
-    """What to upgrade, in one sentence; None where client and server differ by one minor at most."""
+    """What to upgrade, in one sentence; None where they differ by one minor at most."""
     told, own = _numbers(server), _numbers(ours)
     if told is None or own is None:
         return f"the server speaks {server!r}, and this program wire version {ours}"

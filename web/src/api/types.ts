@@ -370,6 +370,15 @@ export interface CancelRequest {
   channel?: string;
 }
 
+export interface ChannelHealth {
+  /** `console`: browsers. `terminal`: screens and programs with a user's token. `client`: machines, which may ask their person. */
+  name: string;
+  /** Whether a question reaches a listener. */
+  state: "open" | "idle";
+  /** How many streams are open. */
+  listeners: number;
+}
+
 /** To people: a further piece of what the agent is saying. It has no number. The whole of it comes as `chat.message`. */
 export interface ChatDelta {
   /** The run. */
@@ -380,6 +389,8 @@ export interface ChatDelta {
   session_id: string;
   /** The piece. */
   text: string;
+  /** When it was sent, in UTC. */
+  timestamp: string;
 }
 
 /** To people: something was said in a conversation, by whom ever. */
@@ -418,6 +429,8 @@ export interface ChatRun {
   created_at: string;
   /** When it ended, in UTC. */
   ended_at: string | null;
+  /** When it happened, in UTC. */
+  timestamp: string;
 }
 
 /** The epoch under which the call was offered, and a key that only this process knows. With the same key the claim can be repeated, also by the next life of the process. */
@@ -835,6 +848,8 @@ export interface HealthResponse {
   wire_version: string;
   /** How many machines listen. */
   connected_clients: number;
+  /** The ways to reach a person. */
+  channels: ChannelHealth[];
 }
 
 /** One file: how many rows of each kind, its settings, and the rows themselves. */
@@ -1191,7 +1206,7 @@ export interface RejectRequest {
 export interface ResultAck {
   /** The same in words. */
   message: string;
-  /** What was done with it. */
+  /** `processed`: it ended the call. `received`: the call had ended without it, and it is kept as `late_result`. `rejected`: it was turned away. */
   receipt_status: "processed" | "received" | "rejected";
   /** The report has come. */
   status: "received";
