@@ -90,6 +90,7 @@ ENDING = {
     "audit key": ("", 0),
     "data export": ("", 0),
     "data delete": ("--all --yes", 1),
+    "prune": ("--dry-run", 0),
     "backup": ("", 0),
     "restore": ("none.tar --yes", 1),
     "token list": ("", 0),

@@ -44,7 +44,7 @@ async def test_everything_of_a_person_is_told(
 
     found = dict(told_of(household, tmp_path))
 
-    assert set(KINDS.values()) - set(found) == {"blob", "usage"}
+    assert set(KINDS.values()) - set(found) == {"blob", "usage", "removed_call"}
     assert found["person"]["name"] == "ada"
     assert found["message"]["parts"] == [
         {"type": "text", "text": "find the failing test\nand fix it"}

@@ -12,7 +12,9 @@ from handrail.store import (
     blob_statements,
     chat_schema,
     chat_statements,
+    event_statements,
     memory_statements,
+    retention_statements,
     schema,
     statements,
     token_statements,
@@ -28,7 +30,9 @@ STATEMENTS = {
         approval_statements,
         blob_statements,
         chat_statements,
+        event_statements,
         memory_statements,
+        retention_statements,
         token_statements,
     )
     for name, value in vars(module).items()
@@ -49,7 +53,10 @@ OF_ALL_PROJECTS = {
     "LIST_TOKENS": "SCAN tokens",
 }
 # Asked with no value at all.
-UNBOUND = {"LIST_LEFT_IN_STOPPED", "LIST_AUDIT_HEADS", "COUNT_OPEN_QUESTIONS", "LIST_RUNNING"}
+UNBOUND = {
+    "LIST_LEFT_IN_STOPPED", "LIST_AUDIT_HEADS", "COUNT_OPEN_QUESTIONS", "LIST_RUNNING",
+    "FREE_PAGES",
+}  # fmt: skip
 READS = [name for name in STATEMENTS if name.startswith(("FIND", "LIST", "READ"))]
 
 

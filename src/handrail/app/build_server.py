@@ -38,6 +38,7 @@ from handrail.plane.looking import HandsFor, Looker
 from handrail.plane.patience import Patience
 from handrail.plane.policies import Policies
 from handrail.plane.results import Receiver
+from handrail.plane.retention import Pruner
 from handrail.plane.sealing import Sealer
 from handrail.plane.seats import Seats
 from handrail.plane.stopping import Stopper
@@ -152,7 +153,7 @@ def build_services(
         skills=skills,
         affairs=affairs,
     )
-    return replace(services, sweeper=Sweeper((*_own_chores(services), *chores)))
+    return replace(services, sweeper=Sweeper((*_own_chores(services, affairs.config), *chores)))
 
 
 def _server_hands(
@@ -162,7 +163,7 @@ def _server_hands(
     return ServerHands(memories, skills, web, affairs)
 
 
-def _own_chores(services: Services) -> tuple[Chore, ...]:
+def _own_chores(services: Services, config: Config) -> tuple[Chore, ...]:
     """What time alone must bring about in the plane."""
     return (
         services.stopper.end_left_behind,
@@ -171,7 +172,10 @@ def _own_chores(services: Services) -> tuple[Chore, ...]:
         services.surveyor.ask_without_facts,
         services.approvals.expire_overdue,
         Patience(services.store, services.clock, services.seats).give_up,
-        Forgetter(services.store, services.clock).forget_old_events,
+        Forgetter(
+            services.store, services.clock, kept_for=lambda: config.retention().events
+        ).forget_old_events,
+        Pruner(services.store, services.clock, config.retention).prune_what_is_due,
         services.blobs.tidy_up,
     )
 

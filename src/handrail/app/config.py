@@ -5,6 +5,7 @@ import re
 import threading
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -27,6 +28,7 @@ from handrail.core.configuration import (
     no_such_setting,
 )
 from handrail.core.errors import BadInput, SetupError
+from handrail.core.retention import Retention
 
 _BARE = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
@@ -94,6 +96,17 @@ class Config:
     def run_limits(self) -> RunLimits:
         settings = (known.MAX_TURNS, known.MAX_CALLS, known.MAX_SECONDS, known.COMPACT_AT_TOKENS)
         return RunLimits(*(cast(int, self.number(setting)) for setting in settings))
+
+    def retention(self) -> Retention:
+        return Retention(
+            results=self._days(known.RETENTION_RESULTS_DAYS),
+            calls=self._days(known.RETENTION_CALLS_DAYS),
+            events=self._days(known.RETENTION_EVENTS_DAYS),
+            max_bytes=cast(int, self.number(known.RETENTION_MAX_DATABASE_MB)) * 1_000_000,
+        )
+
+    def _days(self, setting: Setting) -> timedelta:
+        return timedelta(days=cast(int, self.number(setting)))
 
     def set(self, key: str, words: str) -> Entry:
         """Change one setting in the file.

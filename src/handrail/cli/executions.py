@@ -1,5 +1,6 @@
 """handrail executions: list, show, cancel, stop."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -83,14 +84,21 @@ def show(
     if found["error"]:
         words = [found["error_type"], found["error"]] if found["error_type"] else [found["error"]]
         rows.add_row("error", visible(": ".join(words)))
-    if found["suspicion"]:
-        rows.add_row("suspicious", visible(_suspicious(found["suspicion"])))
-    if found["late_result"]:
-        rows.add_row("told later", visible(_told_later(found["late_result"])))
+    for name, words in _about_result(found):
+        rows.add_row(name, visible(words))
     rows.print()
     if found["result"] and "output" in found["result"]:
         say()
         say(visible(found["result"]["output"], keep="\n\t"))
+
+
+def _about_result(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if found["suspicion"]:
+        yield "suspicious", _suspicious(found["suspicion"])
+    if found["late_result"]:
+        yield "told later", _told_later(found["late_result"])
+    if found["result_removed_at"]:
+        yield "result", f"no longer kept since {found['result_removed_at'][:10]}"
 
 
 def cancel(

@@ -14,7 +14,7 @@ from handrail.core.blob import BlobHold
 from handrail.core.event import NewEvent, Topic
 from handrail.core.execution import ToolExecution
 from handrail.core.grant import Grant
-from handrail.core.ids import INSIDE, ProjectId, UserId
+from handrail.core.ids import INSIDE, ExecutionId, ProjectId, UserId
 from handrail.core.memory import Memory, Vector
 from handrail.core.model import Usage
 from handrail.core.project import Client, Project, Session, User, Workspace
@@ -260,6 +260,31 @@ class ForgetTalk:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoveResults:
+    """The results of these calls are gone; their records say since when.
+
+    Refused if one of the calls has no result, has not ended, or is still needed.
+    """
+
+    ids: tuple[ExecutionId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveCalls:
+    """The records of these calls and their questions are gone; their ids stay taken.
+
+    Refused if one of them has not ended, or is still needed.
+    """
+
+    ids: tuple[ExecutionId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShrinkFile:
+    """A few free pages of the database go back to the file system."""
+
+
+@dataclass(frozen=True, slots=True)
 class KeepMemory:
     """A memory of a person. Refused if its key is taken by any other memory than `replaces`."""
 
@@ -293,9 +318,11 @@ AboutPeople = (
 AboutRuns = OpenRun | MoveRun | Say | CountTokens
 AboutBlobs = KeepBlob | UseBlob | LetBlobGo
 AboutMemories = KeepMemory | ForgetMemory | SetVector
+AboutRetention = RemoveResults | RemoveCalls | ForgetEvents | ShrinkFile
 Step = (
     Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | AboutPeople | AboutBlobs
-    | AboutMemories | KeepLate | KeepTold | ForgetEvents | SetPolicy | AboutRuns | ForgetTalk
+    | AboutMemories | KeepLate | KeepTold | SetPolicy | AboutRuns | ForgetTalk
+    | AboutRetention
 )  # fmt: skip
 
 

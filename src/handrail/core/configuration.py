@@ -6,12 +6,15 @@ from enum import StrEnum
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from handrail.core.retention import CALLS_DAYS, EVENTS_DAYS, MAX_DATABASE_MB, RESULTS_DAYS
+
 Value = str | int
 
 CONFIG_FILE = "config.toml"
 MOST_KEY_CHARS = 100
 MOST_TEXT_CHARS = 8_000
 _MOST_LINE_CHARS = 2_000
+_MOST_DAYS = 36_500
 
 
 class Kind(StrEnum):
@@ -148,10 +151,42 @@ DAILY_TOKENS = Setting(
     "How many tokens the agents of each person may use on one day (UTC); without it, any number.",
 )
 
+RETENTION_RESULTS_DAYS = Setting(
+    "retention.results_days",
+    Kind.NUMBER,
+    "How many days the results of calls are kept.",
+    RESULTS_DAYS,
+    most=_MOST_DAYS,
+)
+RETENTION_CALLS_DAYS = Setting(
+    "retention.calls_days",
+    Kind.NUMBER,
+    "How many days the records of calls and the questions about them are kept; no result is kept "
+    "longer.",
+    CALLS_DAYS,
+    most=_MOST_DAYS,
+)
+RETENTION_EVENTS_DAYS = Setting(
+    "retention.events_days",
+    Kind.NUMBER,
+    "How many days the events of the stream are kept; never more than 100,000 for each project.",
+    EVENTS_DAYS,
+    most=_MOST_DAYS,
+)
+RETENTION_MAX_DATABASE_MB = Setting(
+    "retention.max_database_mb",
+    Kind.NUMBER,
+    "How many megabytes of the database may be in use; beyond that, the oldest results are "
+    "removed, then the oldest calls, but none from the last day.",
+    MAX_DATABASE_MB,
+    least=10,
+)
+
 # The one list to extend when Handrail gets a new setting.
 CATALOGUE = (
     PROVIDER, MODEL, BASE_URL, INSTRUCTIONS, MAX_TURNS, MAX_CALLS, MAX_SECONDS, MAX_TOKENS,
-    COMPACT_AT_TOKENS, DAILY_TOKENS,
+    COMPACT_AT_TOKENS, DAILY_TOKENS, RETENTION_RESULTS_DAYS, RETENTION_CALLS_DAYS,
+    RETENTION_EVENTS_DAYS, RETENTION_MAX_DATABASE_MB,
 )  # fmt: skip
 SETTINGS: Mapping[str, Setting] = {setting.name: setting for setting in CATALOGUE}
 
@@ -170,6 +205,7 @@ _FOR_PEOPLE = {
     "owner": "who owns this is",
     "owners": "who owns this is",
     "budget": "how much agents may use is",
+    "retention": "how long records are kept is",
 }
 
 

@@ -71,6 +71,7 @@ class ToolExecution(NamedTuple):
     the process that claimed it, and nobody else, can show. `origins` names the parameters that
     came out of an earlier call's result, with that call's id. `class_key` says of which class
     it is, where a person may let that pass. `suspicion` is what in its result reads like orders.
+    `result_removed_at` is when retention removed the result, which is None from then on.
 
     A named tuple and not a dataclass, because every call becomes another value several times
     and this way costs a quarter. The fields stand in the order of the table's columns.
@@ -114,6 +115,7 @@ class ToolExecution(NamedTuple):
     origins: Mapping[str, str] | None = None
     class_key: str | None = None
     suspicion: JsonObject | None = None
+    result_removed_at: datetime | None = None
 
     def advance(self, status: Status, at: datetime, **fields: Any) -> Self:
         """Take one step along a road; the moment of arrival is written down on the way."""

@@ -30,6 +30,7 @@ from handrail.core.ids import (
 )
 from handrail.core.memory import MemoryReads
 from handrail.core.project import Client, Place, Project, Session, User, Workspace
+from handrail.core.retention import RetentionReads
 from handrail.core.restoration import Restoration
 from handrail.core.talks import Talks
 
@@ -145,7 +146,7 @@ class Shelf(Protocol):
         ...
 
 
-class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, Protocol):
+class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, RetentionReads, Protocol):
     """The truth. Changes go in whole; what comes out are values."""
 
     @property

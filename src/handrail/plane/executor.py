@@ -36,7 +36,7 @@ from handrail.core.verdict import Ruling
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Asked, Assessment, Assessor
 from handrail.plane.blobs import BlobKeeper
-from handrail.plane.calls import check_not_stopped, check_size
+from handrail.plane.calls import check_not_removed, check_not_stopped, check_size
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.looking import Looker
 from handrail.plane.move import Move
@@ -93,6 +93,7 @@ class ToolExecutor:
 
         Raises:
             ConflictingCall: The call id was used before with another body.
+            Conflict: The call id was used by a call whose record has been removed since.
             Forbidden: The session belongs to another agent.
             TooLarge: The parameters are more than Handrail takes.
             BadInput: They name a blob that is not here.
@@ -286,6 +287,8 @@ class ToolExecutor:
             raise ConflictingCall(
                 f"call {execution.call_id!r} was asked before with other words; use a new call_id"
             )
+        if earlier is None:
+            await check_not_removed(self._store, execution)
         return earlier
 
 

@@ -50,10 +50,13 @@ class _Source(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A value, and the call that told it; or that told of so many that it may be among them."""
+    """A value, and the call that told it; or that told of so many that it may be among them.
+
+    The record of that call may have been removed since; what it told of still counts.
+    """
 
     value: Value
-    call: ToolExecution
+    call: ToolExecution | None
     is_guess: bool = False
 
 
@@ -132,9 +135,8 @@ class Origins:
             teller = await self._store.find_teller(
                 where.project_id, where.circle, key, but_for=but_for
             )
-            call = None if teller is None else await self._store.find_execution(teller)
-            if call is not None:
-                return _Found(value, call, is_guess)
+            if teller is not None:
+                return _Found(value, await self._store.find_execution(teller), is_guess)
         return None
 
     async def _look_again(
@@ -215,7 +217,11 @@ def _without_parts(found: Sequence[_Found]) -> list[_Found]:
     for one in sorted(found, key=lambda one: -len(one.value.shown)):
         if not any(one.value.shown in known.value.shown for known in kept):
             kept.append(one)
-    return sorted(kept, key=lambda one: (one.call.suspicion is None, _WORST.index(one.value.kind)))
+    return sorted(kept, key=lambda one: (not _is_suspicious(one), _WORST.index(one.value.kind)))
+
+
+def _is_suspicious(found: _Found) -> bool:
+    return found.call is not None and found.call.suspicion is not None
 
 
 def _tells(source: _Source, value: Value) -> bool:
@@ -241,7 +247,9 @@ def _told_by(call: ToolExecution) -> str:
 
 def _sentence(found: _Found) -> str:
     call, shown = found.call, found.value.shown
-    where = f"the result of {origin_of(call.tool_name, call.tool_params)} (call {call.call_id})"
+    where = "the result of an earlier call, whose record has been removed since"
+    if call is not None:
+        where = f"the result of {origin_of(call.tool_name, call.tool_params)} (call {call.call_id})"
     if found.is_guess:
         return mask_text(f"more addresses than are kept were in {where}, perhaps also `{shown}`")
     return mask_text(f"`{shown}` appeared in {where}")

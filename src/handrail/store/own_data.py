@@ -12,6 +12,8 @@ from sqlalchemy.dialects import sqlite
 from handrail.store.analytics_schema import hourly_counts
 from handrail.store.chat_schema import messages, runs, token_usage
 from handrail.store.memory_schema import agent_memory
+from handrail.store.result_rows import with_repetition
+from handrail.store.retention_schema import removed_calls
 from handrail.store.rows import from_micros
 from handrail.store.schema import (
     audit,
@@ -43,6 +45,7 @@ KINDS: dict[Table, str] = {
     runs: "run",
     messages: "message",
     tool_executions: "call",
+    removed_calls: "removed_call",
     tool_approvals: "approval",
     grants: "grant",
     blob_holds: "blob",
@@ -89,7 +92,10 @@ def _walk(database: SqliteFile, user_id: str, only: str | None) -> Iterator[Told
         prepared = book.prepare(_rows_of(table, shown))
         for row in database.walk(prepared.sql, prepared.bind({"user_id": user_id})):
             names = (column.name for column in shown)
-            yield Told(kind, {name: _readable(name, v) for name, v in zip(names, row, strict=True)})
+            values = {name: _readable(name, v) for name, v in zip(names, row, strict=True)}
+            if table is tool_executions:
+                values["result"] = with_repetition(values["result"], values.pop("output_field"))
+            yield Told(kind, values)
 
 
 def _rows_of(table: Table, shown: list[Column[Any]]) -> Select[Any]:

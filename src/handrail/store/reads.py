@@ -20,6 +20,7 @@ from handrail.core.project import Client, Place, Project, Session, User, Workspa
 from handrail.core.restoration import Restoration, read_restoration
 from handrail.core.tool import Site
 from handrail.store import (
+    event_statements,
     restore_statements,
     rows,
     statements,
@@ -33,9 +34,12 @@ from handrail.store.approval_reads import ApprovalReads
 from handrail.store.blob_reads import BlobReads
 from handrail.store.chat_reads import ChatReads
 from handrail.store.memory_reads import MemoryReads
+from handrail.store.retention_reads import RetentionReads
 
 
-class StoreReads(ActivityReads, AnalyticsReads, ApprovalReads, BlobReads, ChatReads, MemoryReads):
+class StoreReads(
+    ActivityReads, AnalyticsReads, ApprovalReads, BlobReads, ChatReads, MemoryReads, RetentionReads
+):
     async def get_user(self, user_id: UserId) -> User:
         found = await self._fetch(statements.GET_USER, user_id=user_id)
         if not found:
@@ -156,18 +160,18 @@ class StoreReads(ActivityReads, AnalyticsReads, ApprovalReads, BlobReads, ChatRe
         return [rows.read_execution(row) for row in found]
 
     async def event_range(self, project_id: ProjectId) -> EventRange:
-        found = await self._fetch(statements.EVENT_RANGE, project_id=project_id)
+        found = await self._fetch(event_statements.EVENT_RANGE, project_id=project_id)
         return EventRange(*found[0]) if found else EventRange(1, 0)
 
     async def list_long_streams(self, most_events: int) -> list[tuple[ProjectId, EventRange]]:
-        found = await self._fetch(statements.LIST_LONG_STREAMS, most_events=most_events)
+        found = await self._fetch(event_statements.LIST_LONG_STREAMS, most_events=most_events)
         return [(ProjectId(row[0]), EventRange(*row[1:])) for row in found]
 
     async def read_stream(
         self, project_id: ProjectId, *, after: int, client_id: ClientId | None, limit: int
     ) -> list[StreamItem]:
         found = await self._fetch(
-            statements.READ_STREAM,
+            event_statements.READ_STREAM,
             project_id=project_id,
             after=after,
             client_id=client_id,

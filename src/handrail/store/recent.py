@@ -17,6 +17,8 @@ from handrail.core.change import (
     KeepLate,
     OpenCall,
     Rejudge,
+    RemoveCalls,
+    RemoveResults,
     Reoffer,
     RevokeToken,
     SetPolicy,
@@ -113,6 +115,9 @@ class Recent:
                 self._calls.pop(execution.id, None)
             case ForgetTalk(session):
                 self._drop_calls_of(session)
+            case RemoveResults(ids) | RemoveCalls(ids):
+                for execution_id in ids:
+                    self._calls.pop(execution_id, None)
             case _:
                 self._drop_changed(step)
 

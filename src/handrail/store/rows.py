@@ -29,6 +29,7 @@ from handrail.core.project import (
 )
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, JsonObject, Site
+from handrail.store.result_rows import with_repetition, without_repetition
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -64,11 +65,13 @@ def execution_row(execution: ToolExecution, params_json: str) -> dict[str, Any]:
     row.update(judged_row(execution))
     row["late_result"] = _json_or_none(execution.late_result)
     row["origins"] = _json_or_none(execution.origins)
+    row["result_removed_at"] = micros_or_none(execution.result_removed_at)
     return row
 
 
 def moving_row(execution: ToolExecution) -> dict[str, Any]:
     """The columns that change over the life of a call."""
+    result, output_field = without_repetition(execution.result)
     return {
         "status": execution.status,
         "approval_id": execution.approval_id,
@@ -76,7 +79,7 @@ def moving_row(execution: ToolExecution) -> dict[str, Any]:
         "scope": execution.scope,
         "client_id": execution.client_id,
         "epoch": execution.epoch,
-        "result": _json_or_none(execution.result),
+        "result": _json_or_none(result),
         "error": execution.error,
         "error_type": execution.error_type,
         "execution_time_ms": execution.execution_time_ms,
@@ -85,6 +88,7 @@ def moving_row(execution: ToolExecution) -> dict[str, Any]:
         "completed_at": micros_or_none(execution.completed_at),
         "claim_key": execution.claim_key,
         "suspicion": _json_or_none(execution.suspicion),
+        "output_field": output_field,
     }
 
 
@@ -174,7 +178,8 @@ def read_token(row: Row) -> Token:
 
 
 def read_execution(row: Row) -> ToolExecution:
-    values: dict[str, Any] = dict(zip(ToolExecution._fields, row, strict=True))
+    *columns, output_field = row
+    values: dict[str, Any] = dict(zip(ToolExecution._fields, columns, strict=True))
     values["tool_params"] = _decode(values["tool_params"])
     values["reasons"] = tuple(_decode(values["reasons"]))
     values["site"] = Site(values["site"])
@@ -189,9 +194,10 @@ def read_execution(row: Row) -> ToolExecution:
     values["created_at"] = from_micros(values["created_at"])
     for name in ("result", "late_result", "origins", "suspicion"):
         values[name] = None if values[name] is None else _decode(values[name])
+    values["result"] = with_repetition(values["result"], output_field)
     if values["error_type"] is not None:
         values["error_type"] = ErrorType(values["error_type"])
-    for name in ("approved_at", "started_at", "completed_at"):
+    for name in ("approved_at", "started_at", "completed_at", "result_removed_at"):
         values[name] = moment_or_none(values[name])
     return ToolExecution(**values)
 

@@ -21,6 +21,7 @@ OPEN = text("status IN ('approved', 'executing')")
 PENDING = text("status = 'pending'")
 OF_A_CLASS = text("class_key IS NOT NULL")
 PASSING = text("purpose != 'result'")
+WITH_RESULT = text("(result IS NOT NULL OR late_result IS NOT NULL)")
 
 
 users = Table(
@@ -144,6 +145,9 @@ tool_executions = Table(
     words("origins", nullable=True),
     words("class_key", nullable=True),
     words("suspicion", nullable=True),
+    moment("result_removed_at", nullable=True),
+    # The field of `result` that `output` begins with; that part of `output` is stored only there.
+    words("output_field", nullable=True),
     UniqueConstraint("project_id", "session_id", "call_id"),
     # Holds all that calls are looked through by, so that the rows themselves are left alone.
     Index(
@@ -181,6 +185,13 @@ tool_executions = Table(
         sqlite_where=text("approval_id IS NOT NULL"),
         postgresql_where=text("approval_id IS NOT NULL"),
     ),
+    Index(
+        "tool_executions_with_result",
+        "project_id",
+        "created_at",
+        sqlite_where=WITH_RESULT,
+        postgresql_where=WITH_RESULT,
+    ),
 )
 
 # Kept apart from the record, and only until the end of the call.
@@ -208,6 +219,7 @@ blob_holds = Table(
         sqlite_where=PASSING,
         postgresql_where=PASSING,
     ),
+    Index("blob_holds_by_holder", "project_id", "holder"),
     sqlite_with_rowid=False,
 )
 

@@ -19,7 +19,8 @@ from handrail.core.few import Few
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
 from handrail.core.ports import Bus, StreamItem
 from handrail.core.project import Place, Project
-from handrail.store import statements
+from handrail.core.retention import FileSpace
+from handrail.store import event_statements, statements
 from handrail.store.analytics_statements import ADD_COUNT
 from handrail.store.aside import Aside
 from handrail.store.blobs import BlobFolder
@@ -151,6 +152,9 @@ class SqliteStore(StoreReads):
             return known
         return await super().read_stream(project_id, after=after, client_id=client_id, limit=limit)
 
+    async def measure_file(self) -> FileSpace:
+        return self._reader.measure()
+
     def _is_up_to_date(self) -> bool:
         """Drop what others have changed meanwhile, such as a token; False when nobody can tell."""
         if self._writer_is_away:
@@ -251,7 +255,7 @@ class SqliteStore(StoreReads):
         return page.take(change)
 
     def _write_page(self, page: Page) -> None:
-        self._writer.run_many(self._book.prepare(statements.ADD_EVENT).sql, page.events)
+        self._writer.run_many(self._book.prepare(event_statements.ADD_EVENT).sql, page.events)
         self._writer.run_many(self._book.prepare(statements.ADD_AUDIT).sql, page.lines)
         self._writer.run_many(self._book.prepare(ADD_COUNT).sql, page.counts)
         for move in page.moves():

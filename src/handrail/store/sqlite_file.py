@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import apsw
 
+from handrail.core.retention import FileSpace
 from handrail.store.rows import Row
 
 SqliteError = apsw.Error
@@ -16,6 +17,8 @@ ConstraintError = apsw.ConstraintError
 BusyError = apsw.BusyError
 
 _BUSY_MILLISECONDS = 10_000
+_SHRINKABLE = "PRAGMA auto_vacuum = INCREMENTAL"
+_INCREMENTAL = 2
 _PAGES_PER_STEP = 1_000
 
 
@@ -29,6 +32,9 @@ class SqliteFile:
         self._connection.set_busy_timeout(waits_ms)
         # Plan a statement once, not anew for each value bound to it.
         self._connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+        if self.run("PRAGMA page_count")[0][0] == 0:
+            # Before the write-ahead log, which writes the first page: after that it is too late.
+            self.run(_SHRINKABLE)
         self._log_ahead()
         # FULL: what somebody was told must still be there after a power cut.
         self.run("PRAGMA synchronous = FULL")
@@ -108,6 +114,19 @@ class SqliteFile:
     def data_version(self) -> int:
         """Changes whenever somebody else has written to the file."""
         return self.run("PRAGMA data_version")[0][0]
+
+    def measure(self) -> FileSpace:
+        size, pages, free, vacuum = (
+            self.run(f"PRAGMA {name}")[0][0]
+            for name in ("page_size", "page_count", "freelist_count", "auto_vacuum")
+        )
+        return FileSpace(size * pages, size * free, can_shrink=vacuum == _INCREMENTAL)
+
+    def vacuum(self) -> None:
+        """Write the whole file anew without its free pages, and able to shrink from then on."""
+        self.run(_SHRINKABLE)
+        self.run("VACUUM")
+        self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     @property
     def in_transaction(self) -> bool:

@@ -17,7 +17,6 @@ from sqlalchemy import (
     exists,
     func,
     insert,
-    null,
     or_,
     select,
     update,
@@ -27,12 +26,12 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import ClauseElement
 
+from handrail.store.retention_schema import removed_calls
 from handrail.store.schema import (
     OPEN,
     UNFINISHED,
     audit,
     clients,
-    events,
     projects,
     raw_params,
     sessions,
@@ -68,11 +67,11 @@ SET_POLICY = (
 )
 ADD_CLIENT = insert(clients).values(everything(clients))
 ADD_TOKEN = insert(tokens).values(everything(tokens))
-ADD_EVENT = insert(events).values(everything(events))
 ADD_AUDIT = insert(audit).values(everything(audit))
 ADD_RAW_PARAMS = insert(raw_params).values(everything(raw_params))
 
-# A call enters only through a session that is known and has not been stopped.
+# A call enters only through a session that is known and has not been stopped, and under an id
+# that no removed call has had.
 ADD_EXECUTION = insert(tool_executions).from_select(
     [column.name for column in tool_executions.columns],
     select(*everything(tool_executions).values()).where(
@@ -87,7 +86,12 @@ ADD_EXECUTION = insert(tool_executions).from_select(
                     sessions.c.opened_by == bindparam("expected_opener"),
                 ),
             )
-        )
+        ),
+        ~exists().where(
+            removed_calls.c.project_id == bindparam("expected_project"),
+            removed_calls.c.session_id == bindparam("expected_session"),
+            removed_calls.c.call_id == bindparam("call_id"),
+        ),
     ),
 )
 
@@ -99,7 +103,7 @@ _AS_SEEN = and_(
 _MOVING = (
     "status", "approval_id", "approved_by", "scope", "client_id", "epoch", "result", "error",
     "error_type", "execution_time_ms", "approved_at", "started_at", "completed_at", "claim_key",
-    "suspicion",
+    "suspicion", "output_field",
 )  # fmt: skip
 _JUDGED = ("digest", "risk_level", "reasons", "requires_approval", "surveyed", "class_key")
 # In a session that has been stopped, a call can only end.
@@ -148,10 +152,6 @@ STOP_SESSION = (
     )
     .values(stopped_at=bindparam("stopped_at"))
 )
-FORGET_EVENTS = delete(events).where(
-    events.c.project_id == bindparam("project_of_events"), events.c.seq <= bindparam("through")
-)
-
 READ_HEAD = select(projects.c.last_event, projects.c.audit_seq, projects.c.audit_head).where(
     projects.c.id == bindparam("project_id")
 )
@@ -263,45 +263,6 @@ LIST_LEFT_IN_STOPPED = (
         ),
     )
     .order_by(tool_executions.c.created_at)
-)
-_first_event = (
-    select(func.min(events.c.seq)).where(events.c.project_id == projects.c.id).scalar_subquery()
-)
-_RANGE = (func.coalesce(_first_event, projects.c.last_event + 1), projects.c.last_event)
-EVENT_RANGE = select(*_RANGE).where(projects.c.id == bindparam("project_id"))
-LIST_LONG_STREAMS = select(projects.c.id, *_RANGE).where(
-    # The first test spares most projects the look at their events.
-    projects.c.last_event > bindparam("most_events"),
-    projects.c.last_event - _RANGE[0] >= bindparam("most_events"),
-)
-READ_STREAM = (
-    select(
-        *events.columns,
-        # Results can be large, and no event tells of them.
-        *(
-            null() if column.name in ("result", "late_result") else column
-            for column in tool_executions.columns
-        ),
-        # Without a row of its own, nothing was masked and the record is raw.
-        func.coalesce(raw_params.c.params, tool_executions.c.tool_params),
-    )
-    .select_from(
-        # What was said in a conversation is an event too, and no call.
-        events.outerjoin(tool_executions, tool_executions.c.id == events.c.execution_id).outerjoin(
-            raw_params, raw_params.c.execution_id == events.c.execution_id
-        )
-    )
-    .where(
-        events.c.project_id == bindparam("project_id"),
-        events.c.seq > bindparam("after"),
-        or_(
-            bindparam("client_id", type_=events.c.client_id.type).is_(None),
-            events.c.client_id.is_(None),
-            events.c.client_id == bindparam("client_id"),
-        ),
-    )
-    .order_by(events.c.seq)
-    .limit(bindparam("limit"))
 )
 READ_AUDIT = (
     select(audit)

@@ -28,6 +28,8 @@ from handrail.core.change import (
     OpenRun,
     OpenSession,
     Rejudge,
+    RemoveCalls,
+    RemoveResults,
     Reoffer,
     Resolve,
     RevokeGrant,
@@ -36,6 +38,7 @@ from handrail.core.change import (
     Say,
     SetPolicy,
     SetVector,
+    ShrinkFile,
     StopAgent,
     StopSession,
     TaintSession,
@@ -58,6 +61,7 @@ from handrail.store import (
 from handrail.store.approval_rows import answer_row, approval_row, grant_row
 from handrail.store.chat_steps import write_about_run, writes_that_forget
 from handrail.store.memory_rows import memory_row, replaced_row, vector_row
+from handrail.store.retention_steps import writes_that_prune
 from handrail.store.rows import (
     execution_row,
     judged_row,
@@ -88,9 +92,8 @@ def writes_for(change: Change) -> Iterator[Write]:
                 yield _write_about_memory(step)
             case ForgetTalk(session):
                 yield from writes_that_forget(session)
-            case ForgetEvents(through):
-                values = {"project_of_events": change.project_id, "through": through}
-                yield Write(statements.FORGET_EVENTS, values, may_miss=True)
+            case RemoveResults() | RemoveCalls() | ForgetEvents() | ShrinkFile():
+                yield from writes_that_prune(step, change.project_id, to_micros(change.at))
             case SetPolicy(workspace):
                 this = {"expected_id": workspace.id, "expected_project": workspace.project_id}
                 told = {"policy": workspace.policy, "walls": ",".join(workspace.walls)}

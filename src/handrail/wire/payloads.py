@@ -166,6 +166,10 @@ class ExecutionView(BaseModel):
     approved_at: datetime | None = Field(description="When it was let pass.")
     started_at: datetime | None = Field(description="When a machine began.")
     completed_at: datetime | None = Field(description="When it ended.")
+    result_removed_at: datetime | None = Field(
+        description="When its result was removed, as the retention settings say; the result is "
+        "null from then on."
+    )
 
     @classmethod
     def of(cls, execution: ToolExecution) -> Self:
@@ -219,6 +223,7 @@ def execution_view(execution: ToolExecution) -> dict[str, Any]:
         "approved_at": execution.approved_at,
         "started_at": execution.started_at,
         "completed_at": execution.completed_at,
+        "result_removed_at": execution.result_removed_at,
     }
 
 

@@ -27,7 +27,7 @@ export function BoxLayers({ call }: { call: RecordView }) {
     return (
       <p className="flex gap-2 text-soft">
         <ShieldOff size={16} className="mt-0.5 shrink-0" aria-hidden />
-        {call.started_at ? "It ran in no box: it starts no program, or its machine has none." : "It has not run."}
+        {whyNoBox(call)}
       </p>
     );
   }
@@ -50,4 +50,10 @@ export function BoxLayers({ call }: { call: RecordView }) {
       </ul>
     </>
   );
+}
+
+function whyNoBox(call: RecordView): string {
+  if (!call.started_at) return "It has not run.";
+  if (call.result_removed_at) return "This was part of the result, which is no longer kept. The audit still has it.";
+  return "It ran in no box: it starts no program, or its machine has none.";
 }

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ArrowLeft, X } from "lucide-react";
 import { useEffect, type ReactNode } from "react";
 
-import { ask, Problem } from "../api/client";
+import { ask } from "../api/client";
 import { usePath, useSession } from "../api/session";
 import { stream } from "../api/stream";
 import type { RecordView } from "../api/types";
@@ -55,7 +55,7 @@ export function Details({ callId, filters }: { callId: string; filters: Filters 
         </Link>
       </header>
       <div className="min-h-0 flex-1 space-y-6 overflow-y-auto p-4" tabIndex={0} role="region" aria-label="All about it">
-        {error && <Notice bad>{error instanceof Problem && error.status === 404 ? "There is no such call in this project." : visible(error.message)}</Notice>}
+        {error && <Notice bad>{visible(error.message)}</Notice>}
         {call && !error && <Whole call={call} filters={filters} />}
       </div>
     </aside>

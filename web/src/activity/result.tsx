@@ -15,7 +15,10 @@ export function Result({ call }: { call: RecordView }) {
         </Notice>
       )}
       {text !== null && <Output text={text} label="Output" />}
-      {text === null && !call.error && <p className="text-soft">Nothing came of it yet.</p>}
+      {call.result_removed_at && (
+        <p className="text-soft">The result is no longer kept. It was removed on {call.result_removed_at.slice(0, 10)}, as the retention settings say.</p>
+      )}
+      {text === null && !call.error && !call.result_removed_at && <p className="text-soft">Nothing came of it yet.</p>}
       {call.suspicion && <Suspicion found={call.suspicion} />}
       {call.late_result && (
         <>

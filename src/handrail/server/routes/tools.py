@@ -60,8 +60,9 @@ def tools_router(services: Services, gate: Gate) -> APIRouter:
     async def execution(project_id: str, tool_id: str, request: Request) -> ExecutionView:
         """One call: its state and, at the end, its result."""
         entry = await gate.admit(request, *ANYONE)
-        found = await get_call(services.store, ExecutionId(tool_id), entry.project.id)
-        if entry.principal.role is Role.AGENT and found.agent_id != entry.principal.subject:
+        own = entry.principal.subject if entry.principal.role is Role.AGENT else None
+        found = await get_call(services.store, ExecutionId(tool_id), entry.project.id, own)
+        if own not in (None, found.agent_id):
             raise NotFound(f"there is no execution {tool_id!r}")
         return ExecutionView.of(found)
 
