@@ -29,7 +29,7 @@ def test_every_result_is_read_as_it_was_stored(result: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("tail", ["", "\n[lines 1 to 50 of 90; go on with offset=50]"])
 def test_a_text_is_stored_once(household: Household, tail: str) -> None:
-    result = READ | {"output": READ["content"] + tail} if tail else READ
+    result = READ | {"output": LINE * 50 + tail}
     call = a_call(household, status=Status.COMPLETED, result=result)
 
     row = execution_row(call, "{}")

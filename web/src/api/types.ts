@@ -659,6 +659,8 @@ export interface ExecutionView {
   started_at: string | null;
   /** When it ended. */
   completed_at: string | null;
+  /** When its result was removed, as the retention settings say; the result is null from then on. */
+  result_removed_at: string | null;
 }
 
 export interface ExecutionsResponse {
@@ -1175,6 +1177,8 @@ export interface RecordView {
   started_at: string | null;
   /** When it ended. */
   completed_at: string | null;
+  /** When its result was removed, as the retention settings say; the result is null from then on. */
+  result_removed_at: string | null;
   /** What was judged, and what a yes was bound to: words, plan and facts. */
   digest: string;
   /** Whether the digest covers what the machine was seen to hold. */
