@@ -255,13 +255,13 @@ async def a_client(
             handlers.append(ToolHandler(reviewer, FakeClock(), line, asking, notes))
             return handlers[0]
 
-        async def is_seated() -> bool:
+        async def is_connected() -> bool:
             found = (await api.get("/clients"))["clients"]
             return any(one["connected"] for one in found if one["client_id"] == who)
 
         running = asyncio.create_task(StreamingClient(api, handler, asking, announce).run())
         try:
-            await until(is_seated)
+            await until(is_connected)
             yield handlers[0]
             assert not running.done(), "the client has ended by itself"
         finally:

@@ -50,7 +50,7 @@ async def test_calls_and_results_travel(
         HandrailApi(f"{address}/", project, secrets[Role.AGENT]) as agent,
         HandrailApi(address, project, secrets[Role.CLIENT]) as client,
     ):
-        with services.seats.take(household.client_id, household.workspace.id):
+        with services.connections.open(household.client_id, household.workspace.id):
             asked = await agent.execute(
                 "read_file", {"path": "a"}, session_id="s", call_id="c", reasoning="why"
             )

@@ -55,7 +55,7 @@ def a_write(home: Household, call_id: str = "c1", path: str = "notes.md") -> Too
 
 async def question(services: Services, home: Household, call_id: str = "c1") -> ApprovalId:
     """A call that a person is asked about, after a look at a machine that holds nothing yet."""
-    with services.seats.take(home.client_id, home.workspace.id):
+    with services.connections.open(home.client_id, home.workspace.id):
         asked = await services.executor.propose(a_write(home, call_id), home.agent)
     assert asked.approval_id is not None
     seen = Survey(facts_of(None))

@@ -28,8 +28,8 @@ from handrail.core.change import Change, ForgetEvents
 from handrail.core.hands import Files, Hands
 from handrail.core.project import Autonomy
 from handrail.executors.filesystem import FileSystemExecutor
+from handrail.plane.connections import Connection
 from handrail.plane.patience import WITHOUT_WORD
-from handrail.plane.seats import Seat
 from handrail.policy.security import Scene
 from handrail.server.services import Services
 from handrail.server.serving import bind
@@ -676,8 +676,8 @@ async def test_a_report_that_crosses_with_an_offer_anew_counts_under_the_new_epo
     services: Services, household: Household
 ) -> None:
     async def offer_anew(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        seat = Seat(household.client_id, household.workspace.id)
-        await services.dispatcher.offer_open_calls(seat)
+        connection = Connection(household.client_id, household.workspace.id)
+        await services.dispatcher.offer_open_calls(connection)
         await app(scope, receive, send)
 
     reading = SlowFiles({"README.md": b"hello"}, slow=False)

@@ -120,7 +120,7 @@ async def test_a_watcher_takes_no_work(services: Services, household: Household)
             return await status_of(services, approval_id) == "approved"
 
         await until(approved)
-        assert services.seats.connected == frozenset()
+        assert services.connections.connected == frozenset()
         async with a_client(server, household, files):
             await until(lambda: files.files == {"notes.md": b"new\n"})
 

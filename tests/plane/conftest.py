@@ -27,9 +27,9 @@ from handrail.core.ports import Store
 from handrail.core.project import Autonomy, Client, Workspace
 from handrail.core.survey import Survey
 from handrail.core.tool import ToolCall
+from handrail.plane.connections import Connection
 from handrail.plane.decider import Decider
 from handrail.plane.results import Report
-from handrail.plane.seats import Seat
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.store.sqlite_file import SqliteFile
@@ -166,7 +166,7 @@ async def look(
     services: Services, home: Household, call_id: str = "call-1", **words: Any
 ) -> ToolExecution:
     """Propose a write while the household's client is there, which is then asked to look."""
-    with services.seats.take(home.client_id, home.workspace.id):
+    with services.connections.open(home.client_id, home.workspace.id):
         pending = await services.executor.propose(a_write(home, call_id, **words), home.agent)
     assert pending.status is Status.PENDING
     return pending
@@ -221,15 +221,15 @@ def all_tables(folder: Path) -> str:
     return str(found)
 
 
-def seated(services: Services, client: Principal) -> AbstractContextManager[Seat]:
+def connected(services: Services, client: Principal) -> AbstractContextManager[Connection]:
     """A client that is here while the context is open."""
     assert client.workspace_id is not None
-    return services.seats.take(ClientId(client.subject), client.workspace_id)
+    return services.connections.open(ClientId(client.subject), client.workspace_id)
 
 
 async def handed_out(services: Services, home: Household, call_id: str = "call-1") -> ToolExecution:
     """A read in the hands of the household's client, which has left since."""
-    with seated(services, home.client):
+    with connected(services, home.client):
         return await services.executor.propose(a_read(home, call_id), home.agent)
 
 

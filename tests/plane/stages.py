@@ -6,7 +6,7 @@ from handrail.core.execution import ToolExecution
 from handrail.plane.dispatch import Claim
 from handrail.server.services import Services
 from tests.conftest import Household
-from tests.plane.conftest import KEY, approve_in_full, ask_unseen, now_of, seated
+from tests.plane.conftest import KEY, approve_in_full, ask_unseen, connected, now_of
 
 
 async def approved(
@@ -23,7 +23,7 @@ async def offered(
 ) -> ToolExecution:
     """A write that was approved and offered to the household's client."""
     question = await ask_unseen(services, home, call_id, **words)
-    with seated(services, home.client):
+    with connected(services, home.client):
         await approve_in_full(services, question, home)
     return await now_of(services.store, question.execution_id)
 

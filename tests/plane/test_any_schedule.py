@@ -56,7 +56,7 @@ from handrail.store.sqlite_file import SqliteFile
 from handrail.store.statements import StatementBook
 from handrail.testing import FakeClock
 from tests.conftest import Household, settle_in
-from tests.plane.conftest import KEY, a_read, a_write, add_client, at_the, lines_of, seated
+from tests.plane.conftest import KEY, a_read, a_write, add_client, at_the, connected, lines_of
 
 T = TypeVar("T")
 
@@ -209,14 +209,14 @@ class AnySchedule(RuleBasedStateMachine):
         """As the event stream does it: a second line of the same machine ends the first."""
         machine = self._machines[which]
         line = ExitStack()
-        seat = line.enter_context(seated(self._services, machine))
+        connection = line.enter_context(connected(self._services, machine))
         earlier = self._lines.pop(machine.subject, None)
         self._lines[machine.subject] = line
-        self._do(self._services.dispatcher.offer_open_calls(seat))
+        self._do(self._services.dispatcher.offer_open_calls(connection))
         if earlier is not None:
-            assert machine.subject in self._services.seats.connected
+            assert machine.subject in self._services.connections.connected
             earlier.close()
-        assert machine.subject in self._services.seats.connected
+        assert machine.subject in self._services.connections.connected
 
     @rule(which=MACHINES)
     def disconnect(self, which: int) -> None:

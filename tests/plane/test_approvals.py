@@ -47,12 +47,12 @@ from tests.plane.conftest import (
     ask_unseen,
     at_the,
     call_of,
+    connected,
     lines_of,
     look,
     news_of,
     now_of,
     question_of,
-    seated,
     with_autonomy,
 )
 
@@ -285,7 +285,7 @@ async def test_a_yes_is_told_before_the_call_is_handed_out(
 ) -> None:
     question = await ask_unseen(services, household)
 
-    with services.seats.take(household.client_id, household.workspace.id):
+    with services.connections.open(household.client_id, household.workspace.id):
         await approvals.approve_tool(question.id, at_the("console", household))
 
     assert await news_of(store, household) == [
@@ -304,8 +304,8 @@ async def test_without_a_client_a_yes_is_kept_until_one_comes(
     await approvals.approve_tool(question.id, at_the("console", household))
     assert (await call_of(store, question)).client_id is None
 
-    with services.seats.take(household.client_id, household.workspace.id) as seat:
-        await services.dispatcher.offer_open_calls(seat)
+    with services.connections.open(household.client_id, household.workspace.id) as connection:
+        await services.dispatcher.offer_open_calls(connection)
 
     call = await call_of(store, question)
     assert (call.status, call.client_id, call.epoch) == (Status.APPROVED, household.client_id, 1)
@@ -837,7 +837,7 @@ async def test_a_read_that_is_asked_about_begins_when_it_is_approved_and_a_clien
             pending.approval_id, Survey(), household.client, household.project.id
         )
 
-    with seated(services, household.client):
+    with connected(services, household.client):
         call = await read("call-1")
         assert call.approval_id is not None
         scope = Scope.ONCE if how == "asked" else Scope.SESSION
@@ -861,8 +861,8 @@ async def test_a_question_says_how_long_calls_of_its_class_have_taken(
     for number, taken in enumerate(earlier):
         question = await ask(services, household, f"earlier-{number}", path=f"src/{number}.py")
         await services.approvals.approve_tool(question.id, at_the("console", household))
-        with seated(services, household.client) as seat:
-            await services.dispatcher.offer_open_calls(seat)
+        with connected(services, household.client) as connection:
+            await services.dispatcher.offer_open_calls(connection)
         offered = await call_of(services.store, question)
         claim = Claim(offered.epoch, KEY)
         await services.dispatcher.claim(offered.id, claim, household.client, household.project.id)

@@ -28,8 +28,8 @@ from tests.plane.conftest import (
     another_process,
     ask,
     at_the,
+    connected,
     question_of,
-    seated,
     signals_to,
 )
 
@@ -59,7 +59,7 @@ async def a_machine(
                 await services.receiver.accept(report, home.client, home.project.id)
             await asyncio.sleep(0.001)
 
-    with seated(services, home.client):
+    with connected(services, home.client):
         async with asyncio.TaskGroup() as group:
             answering = group.create_task(answer())
             yield
@@ -263,8 +263,8 @@ async def test_who_asks_again_takes_the_chain_further(
         other_store = revived.store
         assert isinstance(other_store, SqliteStore)
         await revived.dispatcher.hand_over_forsaken()
-        with seated(revived, household.client) as seat:
-            await revived.dispatcher.offer_open_calls(seat)
+        with connected(revived, household.client) as connection:
+            await revived.dispatcher.offer_open_calls(connection)
         async with a_machine(revived, other_store, household):
             again = await revived.batches.run_chain(calls, household.agent, wait_seconds=10)
     assert states(again) == [Status.COMPLETED, Status.COMPLETED]

@@ -20,9 +20,9 @@ from tests.plane.conftest import (
     a_report,
     add_client,
     add_workspace,
+    connected,
     find,
     handed_out,
-    seated,
     signals_to,
 )
 
@@ -41,7 +41,7 @@ def test_a_read_is_assigned_to_a_client_that_is_there(
     approved = a_call(household)
     clock.advance(5)
 
-    with seated(services, household.client):
+    with connected(services, household.client):
         assigned = dispatcher.hand_out(approved, clock.now()).after
 
     assert assigned == approved._replace(
@@ -65,7 +65,7 @@ def test_a_client_of_another_workspace_is_given_nothing(
 ) -> None:
     approved = a_call(household)
 
-    with services.seats.take(ClientId("cli_elsewhere"), WorkspaceId("wsp_elsewhere")):
+    with services.connections.open(ClientId("cli_elsewhere"), WorkspaceId("wsp_elsewhere")):
         assert dispatcher.hand_out(approved, clock.now()).after == approved
 
 
@@ -74,7 +74,7 @@ def test_what_changes_something_is_offered_and_waits_to_be_claimed(
 ) -> None:
     approved = a_call(household, effect=Effect.CHANGE)
 
-    with seated(services, household.client):
+    with connected(services, household.client):
         assert dispatcher.hand_out(approved, clock.now()).after == approved._replace(
             client_id=household.client_id, epoch=1
         )
@@ -91,8 +91,8 @@ async def test_a_client_that_comes_is_offered_what_waits(
         for number in range(3)
     ]
 
-    with seated(services, household.client) as seat:
-        await dispatcher.offer_open_calls(seat)
+    with connected(services, household.client) as connection:
+        await dispatcher.offer_open_calls(connection)
 
     at = household.project.created_at
     offered = [
@@ -117,8 +117,8 @@ async def test_a_client_that_comes_back_is_offered_anew_what_it_had(
     handed = await handed_out(services, household)
 
     for epoch in (2, 3):
-        with seated(services, household.client) as seat:
-            await dispatcher.offer_open_calls(seat)
+        with connected(services, household.client) as connection:
+            await dispatcher.offer_open_calls(connection)
         assert await find(store, handed) == handed._replace(epoch=epoch)
 
     epochs = [event.epoch for event in await signals_to(store, household, household.client)]
@@ -131,8 +131,8 @@ async def test_a_client_that_comes_is_offered_what_a_vanished_one_left(
     handed = await handed_out(services, household)
     other = await add_client(store, household)
 
-    with seated(services, other) as seat:
-        await dispatcher.offer_open_calls(seat)
+    with connected(services, other) as connection:
+        await dispatcher.offer_open_calls(connection)
 
     assert await find(store, handed) == handed._replace(client_id=other.subject, epoch=2)
     assert [event.epoch for event in await signals_to(store, household, other)] == [2]
@@ -142,10 +142,10 @@ async def test_nothing_is_taken_out_of_the_hands_of_a_client_that_is_there(
     services: Services, dispatcher: Dispatcher, store: SqliteStore, household: Household
 ) -> None:
     other = await add_client(store, household)
-    with seated(services, household.client):
+    with connected(services, household.client):
         handed = await services.executor.propose(a_read(household), household.agent)
-        with seated(services, other) as seat:
-            await dispatcher.offer_open_calls(seat)
+        with connected(services, other) as connection:
+            await dispatcher.offer_open_calls(connection)
             await dispatcher.hand_over(household.workspace.id)
 
     assert await find(store, handed) == handed
@@ -159,8 +159,8 @@ async def test_calls_of_another_workspace_are_not_offered(
     workspace = await add_workspace(store, household, "/elsewhere")
     other = await add_client(store, household, workspace.id)
 
-    with seated(services, other) as seat:
-        await dispatcher.offer_open_calls(seat)
+    with connected(services, other) as connection:
+        await dispatcher.offer_open_calls(connection)
         await dispatcher.hand_over(workspace.id)
         await dispatcher.hand_over(household.workspace.id)
 
@@ -175,8 +175,8 @@ async def test_what_has_ended_is_not_offered(
         a_report(handed.id), household.client, household.project.id
     )
 
-    with seated(services, household.client) as seat:
-        await dispatcher.offer_open_calls(seat)
+    with connected(services, household.client) as connection:
+        await dispatcher.offer_open_calls(connection)
 
     assert await find(store, handed) == ended
     assert len(await signals_to(store, household, household.client)) == 1
@@ -188,7 +188,7 @@ async def test_a_vanished_clients_read_is_handed_over(
     other = await add_client(store, household)
     handed = await handed_out(services, household)
 
-    with seated(services, other):
+    with connected(services, other):
         await dispatcher.hand_over(household.workspace.id)
 
     assert await find(store, handed) == handed._replace(client_id=other.subject, epoch=2)
@@ -213,8 +213,8 @@ async def test_a_change_that_was_claimed_is_not_handed_to_another_client(
     begun = offered.advance(Status.EXECUTING, at)
     await store.submit(opening(begun, household))
 
-    with seated(services, other) as seat:
-        await dispatcher.offer_open_calls(seat)
+    with connected(services, other) as connection:
+        await dispatcher.offer_open_calls(connection)
         await dispatcher.hand_over(household.workspace.id)
 
     assert await find(store, begun) == begun
@@ -229,7 +229,7 @@ async def test_two_clients_that_come_at_once_share_no_call(
         for number in range(5)
     ]
 
-    with seated(services, household.client) as one, seated(services, other) as two:
+    with connected(services, household.client) as one, connected(services, other) as two:
         await asyncio.gather(dispatcher.offer_open_calls(one), dispatcher.offer_open_calls(two))
 
     found = [await find(store, call) for call in waiting]
@@ -247,7 +247,7 @@ async def test_a_change_that_nobody_claimed_is_offered_to_another_client(
     offered = a_call(household, effect=Effect.CHANGE).assign(household.client_id, at)
     await store.submit(opening(offered, household))
 
-    with seated(services, other):
+    with connected(services, other):
         await dispatcher.hand_over(household.workspace.id)
 
     assert await find(store, offered) == offered._replace(client_id=other.subject, epoch=2)
@@ -280,8 +280,8 @@ async def test_another_process_with_the_same_token_is_not_let_begin_what_is_begu
     offered = a_call(household, effect=Effect.CHANGE).assign(household.client_id, at)
     await store.submit(opening(offered, household))
     await dispatcher.claim(offered.id, Claim(1, KEY), household.client, household.project.id)
-    with seated(services, household.client) as seat:
-        await dispatcher.offer_open_calls(seat)
+    with connected(services, household.client) as connection:
+        await dispatcher.offer_open_calls(connection)
 
     with pytest.raises(Conflict, match="begun by another process"):
         await dispatcher.claim(
@@ -300,7 +300,7 @@ async def test_a_client_that_is_slow_is_asked_after_now_and_then(
     household: Household,
     clock: FakeClock,
 ) -> None:
-    with seated(services, household.client):
+    with connected(services, household.client):
         call = await services.executor.propose(a_read(household), household.agent)
 
         for seconds in (599, 1, 1, 598, 1):
@@ -366,7 +366,7 @@ async def test_calls_are_tended_while_the_server_runs(
     other = await add_client(store, household)
     handed = await handed_out(services, household)
 
-    with seated(services, other):
+    with connected(services, other):
         tending = asyncio.create_task(services.sweeper.sweep_forever())
         async with asyncio.timeout(10):
             while (await find(store, handed)).client_id != other.subject:

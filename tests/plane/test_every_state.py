@@ -34,9 +34,9 @@ from tests.plane.conftest import (
     ask_unseen,
     at_the,
     call_of,
+    connected,
     look,
     now_of,
-    seated,
 )
 
 NO_QUESTION = ApprovalId("apr_none")
@@ -80,7 +80,7 @@ async def begun(world: World) -> ToolExecution:
 
 
 async def begun_read(world: World) -> ToolExecution:
-    with seated(world.services, world.home.client):
+    with connected(world.services, world.home.client):
         return await waiting_read(world)
 
 
@@ -189,8 +189,8 @@ async def report_failure(world: World, call: ToolExecution) -> object:
 
 
 async def come_and_be_offered(world: World, call: ToolExecution) -> object:
-    with seated(world.services, world.home.client) as seat:
-        return await world.services.dispatcher.offer_open_calls(seat)
+    with connected(world.services, world.home.client) as connection:
+        return await world.services.dispatcher.offer_open_calls(connection)
 
 
 async def cancel(world: World, call: ToolExecution) -> object:

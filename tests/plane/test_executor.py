@@ -116,7 +116,7 @@ async def test_a_harmless_read_waits_approved_while_no_client_is_there(
 async def test_a_harmless_read_is_handed_at_once_to_a_client_that_is_there(
     services: Services, store: SqliteStore, household: Household
 ) -> None:
-    with services.seats.take(household.client_id, household.workspace.id):
+    with services.connections.open(household.client_id, household.workspace.id):
         call = a_read(household, path="README.md", reasoning="to know")
         execution = await services.executor.propose(call, household.agent)
 
@@ -137,7 +137,7 @@ async def test_a_harmless_read_is_handed_at_once_to_a_client_that_is_there(
 async def test_what_policy_refuses_has_failed_with_its_reasons_and_reaches_no_client(
     services: Services, store: SqliteStore, household: Household
 ) -> None:
-    with services.seats.take(household.client_id, household.workspace.id):
+    with services.connections.open(household.client_id, household.workspace.id):
         execution = await services.executor.propose(
             a_read(household, path="../etc/passwd"), household.agent
         )
@@ -191,7 +191,7 @@ async def test_bad_parameters_are_recorded_as_failed_and_name_the_field(
     params: dict[str, Any],
     field: str,
 ) -> None:
-    with services.seats.take(household.client_id, household.workspace.id):
+    with services.connections.open(household.client_id, household.workspace.id):
         execution = await services.executor.propose(a_read(household, **params), household.agent)
 
     assert (execution.status, execution.error_type) == (Status.FAILED, ErrorType.VALIDATION)
@@ -231,7 +231,7 @@ async def test_an_error_is_as_long_as_it_takes_to_mend_a_call_and_no_longer(
 async def test_secrets_in_parameters_are_masked_in_the_record_and_kept_apart(
     services: Services, store: SqliteStore, household: Household
 ) -> None:
-    with services.seats.take(household.client_id, household.workspace.id):
+    with services.connections.open(household.client_id, household.workspace.id):
         execution = await services.executor.propose(
             a_read(household, path="token=open-sesame"), household.agent
         )
@@ -295,7 +295,7 @@ async def test_the_same_call_asked_by_many_at_once_is_one_execution(
 async def test_a_call_that_has_ended_is_answered_with_its_end(
     services: Services, household: Household
 ) -> None:
-    with services.seats.take(household.client_id, household.workspace.id):
+    with services.connections.open(household.client_id, household.workspace.id):
         first = await services.executor.propose(a_read(household), household.agent)
         ended = await services.receiver.accept(
             a_report(first.id), household.client, household.project.id
@@ -460,7 +460,7 @@ async def asked(executor: ToolExecutor, call: ToolCall, asker: Principal) -> Too
 
 
 async def test_whoever_waits_is_woken_by_the_end(services: Services, household: Household) -> None:
-    with services.seats.take(household.client_id, household.workspace.id):
+    with services.connections.open(household.client_id, household.workspace.id):
         execution = await services.executor.propose(a_read(household), household.agent)
         async with asyncio.timeout(4), asyncio.TaskGroup() as group:  # less than a poll
             waiting = [group.create_task(services.executor.settle(execution.id)) for _ in range(20)]
@@ -476,7 +476,7 @@ async def test_whoever_waits_is_woken_by_the_end(services: Services, household: 
 async def test_a_call_can_be_asked_for_and_waited_for_in_one(
     services: Services, household: Household
 ) -> None:
-    with services.seats.take(household.client_id, household.workspace.id):
+    with services.connections.open(household.client_id, household.workspace.id):
         async with asyncio.TaskGroup() as group:
             asking = group.create_task(asked(services.executor, a_read(household), household.agent))
             async with asyncio.timeout(10):

@@ -23,7 +23,7 @@ from handrail.testing import FakeClock
 from handrail.tools.base import Tool, ToolParams
 from handrail.tools.catalogue import builtin_registry
 from tests.conftest import Household
-from tests.plane.conftest import a_read, a_write, lines_of, now_of, question_of, seated
+from tests.plane.conftest import a_read, a_write, connected, lines_of, now_of, question_of
 
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}, "token": {}}}
 
@@ -156,7 +156,7 @@ async def test_a_tool_that_breaks_when_it_is_judged_anew_fails_its_own_call(
     household: Household,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with seated(services, household.client):
+    with connected(services, household.client):
         pending = await services.executor.propose(
             a_call(household, "fragile", breaks="never"), household.agent
         )

@@ -16,7 +16,7 @@ from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.conftest import Household
-from tests.plane.conftest import at_the, lines_of, now_of, question_of, seated
+from tests.plane.conftest import at_the, connected, lines_of, now_of, question_of
 from tests.plane.desk import Desk, at_work, registry_at
 
 
@@ -60,7 +60,7 @@ async def test_it_is_done_on_the_server_though_no_machine_is_there(
 async def test_a_client_is_never_handed_what_is_done_on_the_server(
     services: Services, household: Household, desk: Desk
 ) -> None:
-    with seated(services, household.client):
+    with connected(services, household.client):
         call = await services.executor.propose(a_note(household, "milk"), household.agent)
         await services.dispatcher.hand_over_forsaken()
     assert (await now_of(services.store, call.id)).client_id == INSIDE

@@ -24,8 +24,8 @@ from tests.plane.conftest import (
     a_read,
     ask_unseen,
     at_the,
+    connected,
     question_of,
-    seated,
     with_autonomy,
 )
 from tests.plane.test_taint import read
@@ -233,7 +233,7 @@ async def test_a_card_says_where_its_words_came_from(
 async def test_a_file_of_the_workspace_that_was_listed_is_no_news(
     services: Services, household: Household
 ) -> None:
-    with seated(services, household.client):
+    with connected(services, household.client):
         listing = await call(services, household, "list_directory", "list", path=".")
     await tell(services, listing, result={"output": "src/deep/module.py\nsrc/deep/other.py"})
 

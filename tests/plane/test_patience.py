@@ -25,12 +25,12 @@ from tests.plane.conftest import (
     another_process,
     ask_unseen,
     call_of,
+    connected,
     find,
     handed_out,
     lines_of,
     look,
     now_of,
-    seated,
 )
 from tests.plane.stages import approved, begun, offered
 
@@ -60,7 +60,7 @@ def patience(services: Services) -> Patience:
 
 
 def patience_of(services: Services) -> Patience:
-    return Patience(services.store, services.clock, services.seats)
+    return Patience(services.store, services.clock, services.connections)
 
 
 async def a_waiting_read(services: Services, home: Household) -> ToolExecution:
@@ -112,7 +112,7 @@ async def test_where_nobody_has_been_for_long_the_time_counts_from_the_approval(
     household: Household,
     clock: FakeClock,
 ) -> None:
-    with seated(services, household.client):
+    with connected(services, household.client):
         pass
     clock.advance(A_DAY)
     call = await a_waiting_read(services, household)
@@ -136,8 +136,8 @@ async def test_where_somebody_was_here_the_time_counts_from_when_the_last_one_le
 ) -> None:
     other = await add_client(store, household)
     call = await offered(services, household)
-    with seated(services, other):
-        with seated(services, household.client):
+    with connected(services, other):
+        with connected(services, household.client):
             clock.advance(100)
         clock.advance(100)
 
@@ -160,8 +160,8 @@ async def test_a_client_that_comes_in_time_gets_the_call_and_may_take_its_own(
 ) -> None:
     call = await a_waiting_read(services, household)
     clock.advance(300 - A_MOMENT)
-    with seated(services, household.client) as seat:
-        await services.dispatcher.offer_open_calls(seat)
+    with connected(services, household.client) as connection:
+        await services.dispatcher.offer_open_calls(connection)
         clock.advance(A_DAY)
 
         await patience.give_up()
@@ -231,7 +231,7 @@ async def test_a_read_whose_client_has_left_for_good_ends(
     household: Household,
     clock: FakeClock,
 ) -> None:
-    with seated(services, household.client):
+    with connected(services, household.client):
         call = await a_waiting_read(services, household)
         clock.advance(A_DAY)
         await patience.give_up()
@@ -258,7 +258,7 @@ async def test_a_read_is_not_given_up_while_another_client_could_have_it(
     other = await add_client(store, household)
     call = await handed_out(services, household)
 
-    with seated(services, other):
+    with connected(services, other):
         clock.advance(A_DAY)
         await patience.give_up()
 
@@ -277,7 +277,7 @@ async def test_what_was_offered_and_not_claimed_ends_after_ten_minutes_and_not_a
 ) -> None:
     call = await offered(services, household)
 
-    with seated(services, household.client):
+    with connected(services, household.client):
         clock.advance(600 - A_MOMENT)
         await patience.give_up()
         just_before = await find(store, call)
@@ -298,8 +298,8 @@ async def test_offering_a_call_anew_gives_it_no_more_time(
     call = await offered(services, household)
     clock.advance(299)
 
-    with seated(services, household.client) as seat:
-        await services.dispatcher.offer_open_calls(seat)
+    with connected(services, household.client) as connection:
+        await services.dispatcher.offer_open_calls(connection)
         clock.advance(301)
         await patience.give_up()
 
@@ -320,7 +320,7 @@ async def test_a_claim_and_the_end_of_patience_at_once_have_one_outcome(
         call.id, Claim(call.epoch, KEY), household.client, household.project.id
     )
 
-    with seated(services, household.client):
+    with connected(services, household.client):
         clock.advance(600)
         both = (claim, patience.give_up()) if claims_first else (patience.give_up(), claim)
         outcomes = await asyncio.gather(*both, return_exceptions=True)
@@ -365,7 +365,7 @@ async def test_while_its_client_is_here_a_change_may_take_as_long_as_it_takes(
 ) -> None:
     call = await begun(services, household)
 
-    with seated(services, household.client):
+    with connected(services, household.client):
         clock.advance(A_DAY)
         await patience.give_up()
 
@@ -381,7 +381,7 @@ async def test_each_absence_counts_for_itself(
 ) -> None:
     call = await begun(services, household)
     clock.advance(599)
-    with seated(services, household.client):
+    with connected(services, household.client):
         pass
 
     clock.advance(600 - A_MOMENT)
@@ -404,7 +404,7 @@ async def test_another_client_cannot_know_how_far_a_change_came(
     other = await add_client(store, household)
     call = await begun(services, household)
 
-    with seated(services, other):
+    with connected(services, other):
         clock.advance(600)
         await patience.give_up()
 

@@ -29,12 +29,12 @@ from tests.plane.conftest import (
     ask,
     at_the,
     call_of,
+    connected,
     find,
     handed_out,
     lines_of,
     news_of,
     question_of,
-    seated,
     signals_to,
 )
 
@@ -192,7 +192,7 @@ async def test_a_yes_does_not_bring_back_a_session_that_is_being_stopped(
 ) -> None:
     questions = [await ask(services, household, f"call-{number}") for number in range(3)]
 
-    with seated(services, household.client):
+    with connected(services, household.client):
         stopped, answered = await race(
             services,
             household,
@@ -254,7 +254,7 @@ async def test_of_two_machines_that_are_there_each_read_is_handed_to_one(
 ) -> None:
     other = await add_client(store, household)
 
-    with seated(services, household.client) as here, seated(services, other) as there:
+    with connected(services, household.client) as here, connected(services, other) as there:
         calls = await asyncio.gather(
             *(
                 services.executor.propose(a_read(household, f"call-{number}"), household.agent)
@@ -265,9 +265,9 @@ async def test_of_two_machines_that_are_there_each_read_is_handed_to_one(
             services.sweeper.sweep(),
             services.dispatcher.hand_over(household.workspace.id),
             *(
-                services.dispatcher.offer_open_calls(seat)
-                for seat in (here, there)
-                if seat.client_id != calls[0].client_id
+                services.dispatcher.offer_open_calls(connection)
+                for connection in (here, there)
+                if connection.client_id != calls[0].client_id
             ),
         )
 
@@ -283,7 +283,7 @@ async def test_of_two_machines_that_are_there_exactly_one_may_begin(
 ) -> None:
     other = await add_client(store, household)
     question = await ask(services, household)
-    with seated(services, household.client), seated(services, other):
+    with connected(services, household.client), connected(services, other):
         call = await let_pass(services, household, question)
 
         mine, theirs = await race(
@@ -311,8 +311,8 @@ async def test_a_claim_and_a_handing_over_at_once_let_exactly_one_machine_begin(
     call = await stages.offered(services, household)
 
     async def come_and_claim() -> ToolExecution:
-        with seated(services, other) as seat:
-            await services.dispatcher.offer_open_calls(seat)
+        with connected(services, other) as connection:
+            await services.dispatcher.offer_open_calls(connection)
             return await services.dispatcher.claim(
                 call.id, Claim(2, KEY), other, household.project.id
             )
@@ -349,7 +349,7 @@ async def test_an_agent_that_repeats_itself_twenty_times_at_once_has_it_done_onc
             )
         await services.receiver.accept(a_report(asked.id), household.client, household.project.id)
 
-    with seated(services, household.client):
+    with connected(services, household.client):
         async with asyncio.timeout(10):
             *answers, _ = await asyncio.gather(
                 *(services.executor.execute_tool(call, household.agent) for _ in range(20)),
@@ -403,9 +403,9 @@ async def test_what_a_machine_tells_after_it_was_given_up_is_kept_once_and_chang
     given_up = await find(store, begun)
     reports = [a_report(begun.id, words) for words in ("done", "done", "done otherwise")]
 
-    with seated(services, household.client) as seat:
+    with connected(services, household.client) as connection:
         told = await asyncio.gather(
-            services.dispatcher.offer_open_calls(seat),
+            services.dispatcher.offer_open_calls(connection),
             *(
                 services.receiver.accept(report, household.client, household.project.id)
                 for report in reports
@@ -430,8 +430,8 @@ async def test_a_machine_that_comes_back_as_it_is_given_up_can_still_tell_the_ou
     clock.advance(600)
 
     async def come_back() -> None:
-        with seated(services, household.client) as seat:
-            await services.dispatcher.offer_open_calls(seat)
+        with connected(services, household.client) as connection:
+            await services.dispatcher.offer_open_calls(connection)
 
     await race(services, household, lead, come_back(), services.sweeper.sweep())
     now = await find(store, begun)
@@ -474,7 +474,7 @@ async def test_once_a_session_is_said_to_be_stopped_nothing_of_it_begins(
     for lead in range(5):
         session = f"stopped-{lead}"
         questions = [await ask(services, household, f"{n}", session_id=session) for n in range(3)]
-        with seated(services, household.client):
+        with connected(services, household.client):
             await race(
                 services,
                 household,

@@ -26,12 +26,12 @@ from tests.plane.conftest import (
     add_client,
     another_process,
     at_the,
+    connected,
     find,
     handed_out,
     lines_of,
     look,
     now_of,
-    seated,
     signals_to,
 )
 from tests.plane.stages import begun, offered
@@ -161,8 +161,8 @@ async def test_a_result_under_an_older_epoch_is_a_conflict(
     services: Services, dispatcher: Dispatcher, store: SqliteStore, household: Household
 ) -> None:
     handed = await handed_out(services, household)
-    with seated(services, household.client) as seat:
-        await dispatcher.offer_open_calls(seat)
+    with connected(services, household.client) as connection:
+        await dispatcher.offer_open_calls(connection)
 
     with pytest.raises(Conflict, match="was handed out anew since"):
         await services.receiver.accept(
@@ -180,8 +180,8 @@ async def test_without_an_epoch_the_present_one_is_meant(
     services: Services, dispatcher: Dispatcher, household: Household
 ) -> None:
     handed = await handed_out(services, household)
-    with seated(services, household.client) as seat:
-        await dispatcher.offer_open_calls(seat)
+    with connected(services, household.client) as connection:
+        await dispatcher.offer_open_calls(connection)
 
     ended = await services.receiver.accept(
         a_report(handed.id, epoch=None), household.client, household.project.id
@@ -195,7 +195,7 @@ async def test_a_client_whose_call_was_handed_over_is_turned_away(
 ) -> None:
     other = await add_client(store, household)
     handed = await handed_out(services, household)
-    with seated(services, other):
+    with connected(services, other):
         await dispatcher.hand_over(household.workspace.id)
 
     with pytest.raises(Conflict, match="was not handed to this client"):
@@ -284,8 +284,8 @@ async def test_a_result_that_comes_too_late_for_a_new_offer_is_turned_away(
 ) -> None:
     handed = await handed_out(services, household)
 
-    with seated(services, household.client) as seat:
-        offering = asyncio.create_task(dispatcher.offer_open_calls(seat))
+    with connected(services, household.client) as connection:
+        offering = asyncio.create_task(dispatcher.offer_open_calls(connection))
         while store._idle.is_set():
             await asyncio.sleep(0)
         with pytest.raises(Conflict):
@@ -302,10 +302,10 @@ async def test_an_offer_that_comes_too_late_for_a_result_changes_nothing(
 ) -> None:
     handed = await handed_out(services, household)
 
-    with seated(services, household.client) as seat:
+    with connected(services, household.client) as connection:
         ended, _ = await asyncio.gather(
             services.receiver.accept(a_report(handed.id), household.client, household.project.id),
-            dispatcher.offer_open_calls(seat),
+            dispatcher.offer_open_calls(connection),
         )
 
     assert await find(store, handed) == ended
@@ -319,7 +319,7 @@ async def after_patience(services: Services, home: Household, clock: FakeClock) 
     """A change that was begun, and whose client stayed away for too long."""
     call = await begun(services, home)
     clock.advance(600)
-    await Patience(services.store, clock, services.seats).give_up()
+    await Patience(services.store, clock, services.connections).give_up()
     return await now_of(services.store, call.id)
 
 
@@ -334,7 +334,7 @@ async def after_a_wait(services: Services, home: Household, clock: FakeClock) ->
     """A read whose client left, and nobody else came."""
     call = await handed_out(services, home)
     clock.advance(300)
-    await Patience(services.store, clock, services.seats).give_up()
+    await Patience(services.store, clock, services.connections).give_up()
     return await now_of(services.store, call.id)
 
 
@@ -476,7 +476,7 @@ async def test_what_nobody_had_begun_has_no_late_result(
 ) -> None:
     call = await offered(services, household)
     clock.advance(600)
-    await Patience(store, clock, services.seats).give_up()
+    await Patience(store, clock, services.connections).give_up()
     timed_out = await find(store, call)
 
     with pytest.raises(Conflict, match="has ended already, as timeout"):

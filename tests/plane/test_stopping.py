@@ -36,13 +36,13 @@ from tests.plane.conftest import (
     ask_unseen,
     at_the,
     call_of,
+    connected,
     find,
     handed_out,
     lines_of,
     look,
     now_of,
     question_of,
-    seated,
     signals_to,
 )
 from tests.plane.stages import approved, begun, offered
@@ -70,7 +70,7 @@ async def waiting_read(
 async def read_under_way(
     services: Services, home: Household, call_id: str = "call-1", *, content: str = "README.md"
 ) -> ToolExecution:
-    with seated(services, home.client):
+    with connected(services, home.client):
         return await waiting_read(services, home, call_id, content=content)
 
 
@@ -429,8 +429,8 @@ async def test_a_cancelled_call_cannot_be_begun_nor_is_it_offered_again(
         await services.dispatcher.claim(
             call.id, Claim(call.epoch, KEY), household.client, household.project.id
         )
-    with seated(services, household.client) as seat:
-        await services.dispatcher.offer_open_calls(seat)
+    with connected(services, household.client) as connection:
+        await services.dispatcher.offer_open_calls(connection)
         await services.dispatcher.hand_over_forsaken()
 
     assert await find(store, call) == ended

@@ -128,7 +128,7 @@ async def test_what_is_decided_by_its_words_is_not_looked_at(
     status: Status,
 ) -> None:
     home = await with_autonomy(store, household, autonomy)
-    with services.seats.take(home.client_id, home.workspace.id):
+    with services.connections.open(home.client_id, home.workspace.id):
         execution = await services.executor.propose(
             a_read(home, tool_name=tool_name, **params), home.agent
         )
@@ -141,8 +141,8 @@ async def test_a_look_that_is_under_way_is_not_taken_for_an_offer(
 ) -> None:
     pending = await look(services, household)
 
-    with services.seats.take(household.client_id, household.workspace.id) as seat:
-        await services.dispatcher.offer_open_calls(seat)
+    with services.connections.open(household.client_id, household.workspace.id) as connection:
+        await services.dispatcher.offer_open_calls(connection)
         with pytest.raises(Conflict):
             await services.dispatcher.claim(
                 pending.id, Claim(0, KEY), household.client, household.project.id
@@ -202,7 +202,7 @@ async def test_the_road_from_look_to_offer_is_told_in_order(
 ) -> None:
     waiting = await accept(await look(services, household))
     question = await question_of(store, waiting)
-    with services.seats.take(household.client_id, household.workspace.id):
+    with services.connections.open(household.client_id, household.workspace.id):
         await services.approvals.approve_tool(
             question.id, at_the("console", household), digest=question.digest
         )

@@ -92,11 +92,11 @@ async def test_what_waits_for_a_client_that_has_left_is_handed_to_one_that_is_th
     services: Services, store: SqliteStore, household: Household
 ) -> None:
     other = await add_client(store, household)
-    with services.seats.take(household.client_id, household.workspace.id):
+    with services.connections.open(household.client_id, household.workspace.id):
         handed = await services.executor.propose(a_read(household), household.agent)
 
     assert other.workspace_id is not None
-    with services.seats.take(ClientId(other.subject), other.workspace_id):
+    with services.connections.open(ClientId(other.subject), other.workspace_id):
         await services.sweeper.sweep()
 
     assert (await now_of(store, handed.id)).client_id == other.subject

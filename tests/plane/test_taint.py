@@ -30,11 +30,11 @@ from tests.plane.conftest import (
     ask,
     at_the,
     call_of,
+    connected,
     handed_out,
     lines_of,
     news_of,
     now_of,
-    seated,
     with_autonomy,
 )
 from tests.plane.stages import begun
@@ -55,7 +55,7 @@ async def read(
     services: Services, home: Household, content: str, call_id: str = "read-1", **words: Any
 ) -> ToolExecution:
     """A read that is handed to the household's client, and brings this back."""
-    with seated(services, home.client):
+    with connected(services, home.client):
         call = await services.executor.propose(a_read(home, call_id, **words), home.agent)
     report = Report(
         execution_id=call.id,
@@ -139,7 +139,7 @@ async def test_a_late_result_can_carry_orders_too(
 ) -> None:
     call = await begun(services, household)
     clock.advance(100_000)
-    await Patience(services.store, clock, services.seats).give_up()
+    await Patience(services.store, clock, services.connections).give_up()
     late = a_report(call.id, ORDERS, epoch=None)
 
     kept = await services.receiver.accept(late, household.client, household.project.id)
@@ -291,7 +291,7 @@ async def test_a_grant_that_was_found_just_before_lets_nothing_pass(
 async def test_what_was_looked_at_meanwhile_is_judged_anew(
     services: Services, household: Household
 ) -> None:
-    with seated(services, household.client):
+    with connected(services, household.client):
         pending = await propose(services, household, a_write(household, "looked-at"))
     await read(services, household, ORDERS)
     assert pending.approval_id is not None

@@ -19,11 +19,11 @@ from tests.plane.conftest import (
     ask,
     ask_unseen,
     at_the,
+    connected,
     lines_of,
     look,
     news_of,
     question_of,
-    seated,
 )
 
 SECRET = "password='hunter22'"
@@ -60,7 +60,7 @@ async def test_the_machine_is_asked_again_and_its_text_is_stored_nowhere(
     question = await a_masked_question(services, household)
     assert SECRET not in question.evidence
 
-    with seated(services, household.client):
+    with connected(services, household.client):
         async with asyncio.TaskGroup() as group:
             shown = group.create_task(unmask(services, household, question))
             again = group.create_task(unmask(services, household, question))
@@ -111,7 +111,7 @@ async def test_other_facts_than_those_of_the_question_are_not_shown(
 ) -> None:
     question = await a_masked_question(services, household)
 
-    with seated(services, household.client):
+    with connected(services, household.client):
         answering = asyncio.create_task(answer(services, household, question, said))
         with pytest.raises(Conflict, match="the machine has changed since this was asked"):
             await unmask(services, household, question)
@@ -123,7 +123,7 @@ async def test_a_client_that_cannot_send_the_full_text_is_told_to_be_updated(
 ) -> None:
     question = await a_masked_question(services, household)
 
-    with seated(services, household.client):
+    with connected(services, household.client):
         masked = Survey(FACTS, evidence=question.evidence)
         answering = asyncio.create_task(answer(services, household, question, masked))
         with pytest.raises(Conflict, match="is too old to send it; update it"):
@@ -136,7 +136,7 @@ async def test_who_comes_after_an_answer_asks_again(
 ) -> None:
     question = await a_masked_question(services, household)
 
-    with seated(services, household.client):
+    with connected(services, household.client):
         for _ in range(2):
             async with asyncio.TaskGroup() as group:
                 shown = group.create_task(unmask(services, household, question))
@@ -158,7 +158,7 @@ async def test_a_machine_that_is_away_or_silent_is_named_as_the_cause(
     with pytest.raises(Conflict, match="is not connected"):
         await unmask(services, household, question)
     monkeypatch.setattr(unmasking, "UNMASK_SECONDS", 0.01)
-    with seated(services, household.client), pytest.raises(Conflict, match="has not answered"):
+    with connected(services, household.client), pytest.raises(Conflict, match="has not answered"):
         await unmask(services, household, question)
     with pytest.raises(Conflict, match="too late"):
         await services.surveyor.accept(question.id, SEEN, household.client, household.project.id)

@@ -65,7 +65,7 @@ async def test_an_open_stream_ends_soon_after_its_token(
         async with asyncio.timeout(10):
             assert await stream.read() is None
 
-    assert services.seats.connected == frozenset()
+    assert services.connections.connected == frozenset()
     refused = await caller.ask("GET", f"{base(household)}/chat/stream", secret)
     assert refused.problem == (401, "urn:handrail:unauthenticated")
 

@@ -56,7 +56,7 @@ async def test_open_streams_and_waiting_askers_are_let_go_when_the_server_ends(
     # The streams end where an event ends, and the asker is told how things stand.
     assert rest == [b"\n", b"\n"]
     assert answer["status"] == "executing"
-    assert services.seats.connected == frozenset()
+    assert services.connections.connected == frozenset()
 
 
 async def test_signals_end_the_server_and_are_given_back(services: Services) -> None:

@@ -261,7 +261,7 @@ async def test_a_second_stream_of_the_same_client_ends_the_first(
         assert await first.read() is None
         tool_id = await ask_to_read(caller, household)
         assert await second.told(1) == [(1, "tool.execution_signal", tool_id)]
-        assert services.seats.connected == {household.client_id}
+        assert services.connections.connected == {household.client_id}
 
 
 async def test_several_streams_of_one_person_tell_the_same(
@@ -281,10 +281,10 @@ async def test_a_client_whose_line_breaks_is_no_longer_there(
     caller: Caller, services: Services, household: Household
 ) -> None:
     async with caller.listen(household, household.secrets[Role.CLIENT]):
-        assert services.seats.connected == {household.client_id}
+        assert services.connections.connected == {household.client_id}
 
     async def gone() -> bool:
-        return not services.seats.connected
+        return not services.connections.connected
 
     await until(gone)
 

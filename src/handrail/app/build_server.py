@@ -29,6 +29,7 @@ from handrail.plane.assessment import Assessor
 from handrail.plane.batch import Batches
 from handrail.plane.blobs import BlobKeeper
 from handrail.plane.call_log import log_changes
+from handrail.plane.connections import Connections
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.forgetting import Forgetter
@@ -40,7 +41,6 @@ from handrail.plane.policies import Policies
 from handrail.plane.results import Receiver
 from handrail.plane.retention import Pruner
 from handrail.plane.sealing import Sealer
-from handrail.plane.seats import Seats
 from handrail.plane.stopping import Stopper
 from handrail.plane.survey import Surveyor
 from handrail.plane.suspicion import Suspicion, get_ready
@@ -118,20 +118,20 @@ def build_services(
     registry = builtin_registry() if registry is None else registry
     rules, tally = rulebook or Rulebook(), tally or Tally()
     tally.know_tools(tool.name for tool in registry)
-    assessor, seats, room = Assessor(registry, rules), Seats(bus, clock), WaitingRoom(bus)
-    dispatcher, grants = Dispatcher(store, clock, seats), GrantBook(store, clock)
+    room, receiver = WaitingRoom(bus), Receiver(store, clock, blobs, suspicion)
+    connections, grants = Connections(bus, clock), GrantBook(store, clock)
+    assessor, dispatcher = Assessor(registry, rules), Dispatcher(store, clock, connections)
     approvals = ApprovalManager(store, room, clock, dispatcher, grants, approval_timeout_seconds)
     looker = Looker(assessor, hands_for or _server_hands(memories, skills, rules, affairs))
-    unmasker = Unmasker(store, clock, seats, assessor, looker)
+    unmasker = Unmasker(store, clock, connections, assessor, looker)
     executor = ToolExecutor(
         registry, assessor, store, room, clock, dispatcher, approvals, blobs, looker
     )
-    receiver = Receiver(store, clock, blobs, suspicion)
     services = Services(
         store=store,
         bus=bus,
         clock=clock,
-        seats=seats,
+        connections=connections,
         room=room,
         executor=executor,
         batches=Batches(executor),
@@ -171,7 +171,7 @@ def _own_chores(services: Services, config: Config) -> tuple[Chore, ...]:
         services.dispatcher.ask_after_the_slow,
         services.surveyor.ask_without_facts,
         services.approvals.expire_overdue,
-        Patience(services.store, services.clock, services.seats).give_up,
+        Patience(services.store, services.clock, services.connections).give_up,
         Forgetter(
             services.store, services.clock, kept_for=lambda: config.retention().events
         ).forget_old_events,

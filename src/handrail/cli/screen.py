@@ -27,7 +27,7 @@ async def watch(api: HandrailApi) -> None:
 def connect(known: Credentials, find_token: Callable[[], str | None], listen: Listen) -> None:
     """Show what waits while this machine's client works, and asks there.
 
-    It has one seat at the server, so nobody else may listen with its token.
+    A client has one connection to the server, so nothing else may listen with its token.
     """
     from handrail.tui.inbox import Inbox
     from handrail.tui.line import Line

@@ -20,8 +20,8 @@ from handrail.core.ids import INSIDE, ClientId, ExecutionId, ProjectId, Workspac
 from handrail.core.ports import Clock, Store
 from handrail.core.tool import Effect, Site
 from handrail.plane.calls import check_not_stopped, get_call
+from handrail.plane.connections import Connection, Connections
 from handrail.plane.move import HANDRAIL, Move
-from handrail.plane.seats import Seat, Seats
 
 # Longer than any tool may take.
 _SLOW = timedelta(seconds=600)
@@ -35,15 +35,15 @@ class Claim(NamedTuple):
 
 
 class Dispatcher:
-    def __init__(self, store: Store, clock: Clock, seats: Seats):
+    def __init__(self, store: Store, clock: Clock, connections: Connections):
         self._store = store
         self._clock = clock
-        self._seats = seats
+        self._connections = connections
         self._asked_after: dict[ExecutionId, datetime | None] = {}
 
     def find_client(self, workspace_id: WorkspaceId) -> ClientId | None:
         """A connected client of a workspace."""
-        return self._seats.find_client(workspace_id)
+        return self._connections.find_client(workspace_id)
 
     def hand_out(self, approved: ToolExecution, at: datetime, *steps: Step) -> Move:
         """Give an approved call to a connected client; without one it waits as it is."""
@@ -54,7 +54,7 @@ class Dispatcher:
         via = approved if handed.status is Status.EXECUTING else None
         return Move(handed, steps, (NewEvent.about(handed, kind),), via)
 
-    async def offer_open_calls(self, seat: Seat) -> None:
+    async def offer_open_calls(self, connection: Connection) -> None:
         """Tell a client that has just come everything that waits for it, or for anyone.
 
         What it was handed on an earlier connection is handed out anew, so that it can answer
@@ -62,14 +62,14 @@ class Dispatcher:
         """
         waiting = [
             execution
-            for execution in await self._store.list_open(seat.workspace_id)
-            if execution.client_id == seat.client_id or self._is_forsaken(execution)
+            for execution in await self._store.list_open(connection.workspace_id)
+            if execution.client_id == connection.client_id or self._is_forsaken(execution)
         ]
-        await self._offer_all(waiting, seat.client_id)
+        await self._offer_all(waiting, connection.client_id)
 
     async def hand_over_forsaken(self) -> None:
         """See to it that no call waits for a client that has left while another is there."""
-        for workspace_id in self._seats.workspaces:
+        for workspace_id in self._connections.workspaces:
             await self.hand_over(workspace_id)
 
     async def hand_over(self, workspace_id: WorkspaceId) -> None:
@@ -92,7 +92,7 @@ class Dispatcher:
             since, client_id = asked[execution.id], execution.client_id
             if since is None or client_id is None or now - since < _SLOW:
                 continue
-            if client_id in self._seats.connected:
+            if client_id in self._connections.connected:
                 asked[execution.id] = now
                 await self._offer(execution, client_id)
         self._asked_after = asked
@@ -132,7 +132,7 @@ class Dispatcher:
         if execution.site is Site.SERVER:
             return False
         untouched = execution.status is Status.APPROVED or execution.effect is Effect.READ
-        return untouched and execution.client_id not in self._seats.connected
+        return untouched and execution.client_id not in self._connections.connected
 
     async def _offer_all(self, calls: Iterable[ToolExecution], client_id: ClientId) -> None:
         """Side by side, so that they share commits."""

@@ -6,8 +6,8 @@ from handrail.core.errors import ChangeRefused, ErrorType
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ports import Clock, Store
 from handrail.core.tool import Effect, Site
+from handrail.plane.connections import Connections
 from handrail.plane.move import HANDRAIL, ending
-from handrail.plane.seats import Seats
 
 WITHOUT_CLIENT = timedelta(seconds=300)
 UNCLAIMED = timedelta(seconds=600)
@@ -15,10 +15,10 @@ WITHOUT_WORD = timedelta(seconds=600)
 
 
 class Patience:
-    def __init__(self, store: Store, clock: Clock, seats: Seats):
+    def __init__(self, store: Store, clock: Clock, connections: Connections):
         self._store = store
         self._clock = clock
-        self._seats = seats
+        self._connections = connections
 
     async def give_up(self) -> None:
         """End the calls that have waited for a machine long enough, also while we were away."""
@@ -42,7 +42,7 @@ class Patience:
         if execution.status is Status.APPROVED and now - approved_at >= UNCLAIMED:
             words = f"no machine has begun with it within {_in_words(UNCLAIMED)}"
             return execution.advance(Status.TIMEOUT, now, error=words)
-        empty_since = self._seats.workspace_empty_since(execution.workspace_id)
+        empty_since = self._connections.workspace_empty_since(execution.workspace_id)
         if empty_since is None or now - empty_since < WITHOUT_CLIENT:
             return None
         words = (
@@ -53,7 +53,7 @@ class Patience:
 
     def _end_begun(self, execution: ToolExecution, now: datetime) -> ToolExecution | None:
         """Only the client that has begun can know the outcome, so it gets time to come back."""
-        away_since = self._seats.client_away_since(execution.client_id)
+        away_since = self._connections.client_away_since(execution.client_id)
         if away_since is None or now - away_since < WITHOUT_WORD:
             return None
         words = (

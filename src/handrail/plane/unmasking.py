@@ -22,8 +22,8 @@ from handrail.core.masks import count_masks
 from handrail.core.ports import Clock, Store
 from handrail.core.survey import Survey
 from handrail.plane.assessment import Asked, Assessor
+from handrail.plane.connections import Connections
 from handrail.plane.looking import Looker
-from handrail.plane.seats import Seats
 
 UNMASK_SECONDS = 5.0
 _CHANGED = "the machine has changed since this was asked; refuse it, so that the agent asks again"
@@ -35,11 +35,16 @@ _Answer = asyncio.Future[Survey | None]
 
 class Unmasker:
     def __init__(
-        self, store: Store, clock: Clock, seats: Seats, assessor: Assessor, looker: Looker
+        self,
+        store: Store,
+        clock: Clock,
+        connections: Connections,
+        assessor: Assessor,
+        looker: Looker,
     ):
         self._store = store
         self._clock = clock
-        self._seats = seats
+        self._connections = connections
         self._assessor = assessor
         self._looker = looker
         self._readers: dict[tuple[ApprovalId, ClientId], list[_Answer]] = {}
@@ -104,7 +109,7 @@ class Unmasker:
         )
 
     async def _look_on_client(self, approval: Approval, execution: ToolExecution) -> Survey:
-        client_id = self._seats.find_client(execution.workspace_id)
+        client_id = self._connections.find_client(execution.workspace_id)
         if client_id is None:
             raise Conflict("the machine that has the full text is not connected")
         key = (approval.id, client_id)

@@ -10,13 +10,13 @@ from handrail.knowledge.skills import SkillShelf
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.batch import Batches
 from handrail.plane.blobs import BlobKeeper
+from handrail.plane.connections import Connections
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.grants import GrantBook
 from handrail.plane.inside import Inside
 from handrail.plane.policies import Policies
 from handrail.plane.results import Receiver
-from handrail.plane.seats import Seats
 from handrail.plane.stopping import Stopper
 from handrail.plane.survey import Surveyor
 from handrail.plane.sweeper import Sweeper
@@ -32,7 +32,7 @@ class Services:
     store: Store
     bus: Bus
     clock: Clock
-    seats: Seats
+    connections: Connections
     room: WaitingRoom
     executor: ToolExecutor
     batches: Batches

@@ -13,7 +13,7 @@ from handrail.core.approval import Approval
 from handrail.core.event import Event, EventKind, Topic
 from handrail.core.ids import ClientId, MessageId, RunId, SessionId
 from handrail.core.ports import Bell, StreamItem
-from handrail.plane.seats import Seat
+from handrail.plane.connections import Connection
 from handrail.plane.whispers import Whisper
 from handrail.server.auth import RECHECK_SECONDS, Channel, Entry, Gate
 from handrail.server.services import Services
@@ -43,9 +43,9 @@ log = structlog.get_logger(__name__)
 
 
 class EventStream:
-    """One listener's stream. A client's stream is also its seat: while it is open, it gets work.
+    """One listener's stream. While a client's stream is open, the client gets work.
 
-    It ends soon after its token does, whoever has revoked it and from which process.
+    The stream ends soon after its token is revoked, also when another process revoked it.
     """
 
     def __init__(self, services: Services, gate: Gate, entry: Entry, last_event_id: int | None):
@@ -70,7 +70,7 @@ class EventStream:
             self._count(stack)
             ear = stack.enter_context(self._services.whispers.listen(self._project.id))
             bell = stack.enter_context(self._services.bus.listen(*self._topics()))
-            seat = self._sit_down(stack)
+            connection = self._connect(stack)
             # Whatever is numbered up to here was told before, or is offered anew below.
             first, head = await store.event_range(self._project.id)
             # It may ask for what has been dropped, or have listened to another life of us.
@@ -80,9 +80,9 @@ class EventStream:
             yield f": handrail {WIRE_VERSION}\nid: {self._cursor}\nretry: 1000\n\n".encode()
             if lost:
                 yield self._reset(head)
-            if seat is not None:
-                await self._services.dispatcher.offer_open_calls(seat)
-            while not await self._is_over(seat):
+            if connection is not None:
+                await self._services.dispatcher.offer_open_calls(connection)
+            while not await self._is_over(connection):
                 items = await store.read_stream(
                     self._project.id,
                     after=self._cursor,
@@ -104,9 +104,9 @@ class EventStream:
                 elif not await self._wait(bell):
                     yield b": ping\n\n"
 
-    async def _is_over(self, seat: Seat | None) -> bool:
+    async def _is_over(self, connection: Connection | None) -> bool:
         await self._check_token()
-        replaced = seat is not None and seat.replaced
+        replaced = connection is not None and connection.replaced
         return self._refused or replaced or self._services.room.closed
 
     async def _wait(self, bell: Bell) -> bool:
@@ -136,11 +136,11 @@ class EventStream:
         topics = (Topic.project(self._project.id), Topic.CLOSING)
         return topics if self._client_id is None else (*topics, Topic.client(self._client_id))
 
-    def _sit_down(self, stack: ExitStack) -> Seat | None:
+    def _connect(self, stack: ExitStack) -> Connection | None:
         workspace_id = self._principal.workspace_id
         if self._client_id is None or workspace_id is None:
             return None
-        return stack.enter_context(self._services.seats.take(self._client_id, workspace_id))
+        return stack.enter_context(self._services.connections.open(self._client_id, workspace_id))
 
     def _count(self, stack: ExitStack) -> None:
         listening = self._services.tally.listening

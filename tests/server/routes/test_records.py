@@ -26,7 +26,7 @@ async def test_machines_are_listed_and_those_that_are_there_are_marked(
         during = await caller.ask("GET", path, token)
 
     async def gone() -> bool:
-        return not services.seats.connected
+        return not services.connections.connected
 
     await until(gone)
     after = await caller.ask("GET", path, token)

@@ -56,7 +56,7 @@ async def under_way(caller: Caller, services: Services, home: Household) -> str:
         tool_id = await ask_to_read(caller, home)
 
     async def gone() -> bool:
-        return not services.seats.connected
+        return not services.connections.connected
 
     await until(gone)
     return tool_id

@@ -21,7 +21,7 @@ def health_router(services: Services) -> APIRouter:
             status="ok",
             version=__version__,
             wire_version=WIRE_VERSION,
-            connected_clients=len(services.seats.connected),
+            connected_clients=len(services.connections.connected),
             channels=[
                 ChannelHealth(name=name, state="open" if count else "idle", listeners=count)
                 for name in CHANNELS
@@ -32,7 +32,7 @@ def health_router(services: Services) -> APIRouter:
     @router.get("/", include_in_schema=False)
     async def home() -> HTMLResponse:
         return HTMLResponse(
-            status_page(len(services.seats.connected)),
+            status_page(len(services.connections.connected)),
             headers={"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"},
         )
 

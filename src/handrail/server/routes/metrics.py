@@ -36,7 +36,7 @@ def metrics_router(services: Services, *, token: str | None, behind_proxy: bool)
         admit(request)
         body = render(
             services.tally,
-            connected_clients=len(services.seats.connected),
+            connected_clients=len(services.connections.connected),
             open_approvals=sum((await services.store.count_open_questions()).values()),
         )
         return PlainTextResponse(body, media_type=CONTENT_TYPE_PLAIN_0_0_4)

@@ -18,14 +18,14 @@ def records_router(services: Services, gate: Gate) -> APIRouter:
     async def clients(project_id: str, request: Request) -> ClientsResponse:
         """The machines registered for this project, and which of them are there."""
         entry = await gate.admit(request, *PEOPLE)
-        seats, project = services.seats, entry.project
+        connections, project = services.connections, entry.project
         folders = {one.id: one for one in await services.store.list_workspaces(project.id)}
         views = [
             ClientView.of(
                 client,
                 folders[client.workspace_id],
-                connected=client.id in seats.connected,
-                left_at=seats.client_left_at(client.id),
+                connected=client.id in connections.connected,
+                left_at=connections.client_left_at(client.id),
             )
             for client in await services.store.list_clients(project.id)
         ]
