@@ -1,9 +1,9 @@
-"""A client is connected for as long as its stream is open."""
+"""A client is connected while its stream is open and its lease has not lapsed."""
 
 from handrail.bus.local import LocalBus
 from handrail.core.event import Topic
 from handrail.core.ids import ClientId, WorkspaceId
-from handrail.plane.connections import Connections
+from handrail.plane.connections import CHECKS, Connections
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
@@ -18,7 +18,7 @@ def test_a_client_is_connected_while_its_connection_is_open(
 ) -> None:
     with connected(services, household.client) as connection:
         assert services.connections.connected == {household.client_id}
-        assert not connection.replaced
+        assert not connection.ended
 
     assert services.connections.connected == frozenset()
 
@@ -33,7 +33,7 @@ async def test_a_second_connection_of_a_client_replaces_the_first(
         connected(services, household.client) as later,
     ):
         assert await bell.wait(1)
-        assert (earlier.replaced, later.replaced) == (True, False)
+        assert (earlier.ended, later.ended) == (True, False)
         # The first one ends late; the client is still connected.
         first.__exit__(None, None, None)
         assert services.connections.connected == {household.client_id}
@@ -122,3 +122,54 @@ def test_a_client_that_replaced_its_connection_has_not_been_away(
 
     assert connections.client_away_since(household.client_id) == clock.now()
     assert connections.workspace_empty_since(household.workspace.id) == clock.now()
+
+
+async def test_a_lease_lapses_unless_it_is_renewed(
+    services: Services, bus: LocalBus, household: Household, clock: FakeClock
+) -> None:
+    connections, client_id = services.connections, household.client_id
+    with (
+        bus.listen(Topic.client(client_id)) as bell,
+        connections.open(client_id, household.workspace.id, leased=True) as connection,
+    ):
+        for _ in range(3):
+            check(connections, CHECKS - 1)
+            assert connections.renew(client_id)
+        assert client_id in connections.connected
+
+        check(connections, CHECKS)
+
+        assert connection.ended
+        assert await bell.wait(1)
+        assert not connections.renew(client_id)
+        assert connections.connected == frozenset()
+        assert connections.client_left_at(client_id) == clock.now()
+
+
+def test_a_client_without_heartbeats_is_connected_while_its_stream_is_open(
+    services: Services, household: Household
+) -> None:
+    with connected(services, household.client) as connection:
+        check(services.connections, 3 * CHECKS)
+
+        assert not connection.ended
+        assert services.connections.connected == {household.client_id}
+
+
+def test_a_lapsed_connection_that_ends_late_does_not_end_the_next_one(
+    services: Services, household: Household
+) -> None:
+    connections = services.connections
+    first = connections.open(household.client_id, household.workspace.id, leased=True)
+    first.__enter__()
+    check(connections, CHECKS)
+    with connected(services, household.client) as second:
+        first.__exit__(None, None, None)
+
+        assert not second.ended
+        assert connections.connected == {household.client_id}
+
+
+def check(connections: Connections, times: int) -> None:
+    for _ in range(times):
+        connections.check_leases()

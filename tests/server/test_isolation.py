@@ -61,6 +61,7 @@ NOT_FOR_AGENTS = {
     "GET /chat/sessions",
     "POST /chat/runs/{run_id}/stop",
     "GET /clients",
+    "POST /clients/heartbeat",
     "POST /console/links",
     "GET /audit",
     "GET /policy",

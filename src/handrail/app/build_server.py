@@ -29,7 +29,7 @@ from handrail.plane.assessment import Assessor
 from handrail.plane.batch import Batches
 from handrail.plane.blobs import BlobKeeper
 from handrail.plane.call_log import log_changes
-from handrail.plane.connections import Connections
+from handrail.plane.connections import LEASE_SECONDS, Connections
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.forgetting import Forgetter
@@ -108,18 +108,16 @@ def build_services(
     skills: SkillShelf | None = None,
     affairs: Affairs | None = None,
     suspicion: Suspicion | None = None,
+    lease_seconds: float = LEASE_SECONDS,
 ) -> Services:
-    """The plane over a store, a bus and a clock, with the shipped tools by default.
-
-    `chores` run once a second; `hands_for` replaces what tools on the server may touch.
-    """
+    """The plane. `chores` run once a second; `hands_for` is what tools on the server may touch."""
     affairs, blobs = affairs or Affairs(store, clock), BlobKeeper(store, clock)
     memories, skills = memories or MemoryKeeper(store, clock), skills or SkillShelf()
     registry = builtin_registry() if registry is None else registry
     rules, tally = rulebook or Rulebook(), tally or Tally()
     tally.know_tools(tool.name for tool in registry)
     room, receiver = WaitingRoom(bus), Receiver(store, clock, blobs, suspicion)
-    connections, grants = Connections(bus, clock), GrantBook(store, clock)
+    connections, grants = Connections(bus, clock, lease_seconds), GrantBook(store, clock)
     assessor, dispatcher = Assessor(registry, rules), Dispatcher(store, clock, connections)
     approvals = ApprovalManager(store, room, clock, dispatcher, grants, approval_timeout_seconds)
     looker = Looker(assessor, hands_for or _server_hands(memories, skills, rules, affairs))

@@ -264,12 +264,25 @@ class HandrailApi:
         soon = aiohttp.ClientTimeout(total=_ANSWER_SECONDS)
         return await self._request("POST", path, data=_encode(body), timeout=soon)
 
-    def stream(self, last_event_id: int | None) -> "aiohttp.client._RequestContextManager":  # pyright: ignore[reportPrivateUsage]
-        """Open the event stream; the answer is to be read in pieces."""
+    def stream(
+        self, last_event_id: int | None, *, heartbeat: bool = False
+    ) -> "aiohttp.client._RequestContextManager":  # pyright: ignore[reportPrivateUsage]
+        """Open the event stream, to be read in pieces. A client says that it sends heartbeats."""
         headers = {} if last_event_id is None else {"last-event-id": str(last_event_id)}
         # Pings come every 5 s: nine missed ones mean that nobody is there.
         quiet = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=50)
-        return self._opened.get(f"{self._base}/chat/stream", headers=headers, timeout=quiet)
+        address = f"{self._base}/chat/stream"
+        query = {"heartbeat": "true"} if heartbeat else {}
+        return self._opened.get(address, params=query, headers=headers, timeout=quiet)
+
+    async def send_heartbeat(self, *, seconds: float) -> bool:
+        """Renew this client's lease; False if the server no longer counts it as connected."""
+        soon = aiohttp.ClientTimeout(total=seconds)
+        answer = await self._request("POST", "/clients/heartbeat", timeout=soon)
+        try:
+            return msgspec.convert(answer["connected"], bool)
+        except (msgspec.ValidationError, KeyError, TypeError) as error:
+            raise ServerUnreachable(f"{self.server} does not speak like Handrail") from error
 
     @property
     def _opened(self) -> aiohttp.ClientSession:

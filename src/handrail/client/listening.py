@@ -3,12 +3,14 @@
 import asyncio
 import random
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache
 
 import aiohttp
 import structlog
 
 from handrail.client.api import ApiError, HandrailApi, ServerUnreachable, problem_detail
+from handrail.client.heartbeat import Heartbeat
 from handrail.client.sse import ServerEvent, SseParser
 from handrail.core.errors import SetupError
 from handrail.wire.version import check_wire_version
@@ -22,7 +24,8 @@ log = structlog.get_logger(__name__)
 class Listener:
     """Hands over every event once, in order.
 
-    `announce` is called with True when the line is up and False when it is down.
+    `announce` is called with True when the stream is open and False when it is lost. With a
+    `heartbeat` the stream is a client's, which is connected while it sends heartbeats.
     """
 
     def __init__(
@@ -30,8 +33,10 @@ class Listener:
         api: HandrailApi,
         handle: Callable[[ServerEvent], None],
         announce: Callable[[bool], None] = lambda connected: None,
+        heartbeat: Heartbeat | None = None,
     ):
         self._api = api
+        self._heartbeat = heartbeat
         self._handle = handle
         self._announce = announce
         self._last_event_id: int | None = None
@@ -64,7 +69,8 @@ class Listener:
             await pauses.sleep()
 
     async def _listen(self, pauses: "Pauses") -> None:
-        async with self._api.stream(self._last_event_id) as response:
+        leased = self._heartbeat is not None
+        async with self._api.stream(self._last_event_id, heartbeat=leased) as response:
             if response.status != 200:
                 raise ApiError(
                     response.status, problem_detail(await response.read(), response.status)
@@ -72,14 +78,15 @@ class Listener:
             parser = SseParser()
             pauses.reset()
             self._announce(True)
-            async for piece in response.content.iter_any():
-                events = parser.feed(piece)
-                _check_version(parser.wire_version)
-                for event in events:
-                    if event.id is not None:
-                        self._last_event_id = event.id
-                    if event.data:
-                        self._handle(event)
+            with self._heartbeat.keeping(response) if self._heartbeat else nullcontext():
+                async for piece in response.content.iter_any():
+                    events = parser.feed(piece)
+                    _check_version(parser.wire_version)
+                    for event in events:
+                        if event.id is not None:
+                            self._last_event_id = event.id
+                        if event.data:
+                            self._handle(event)
 
 
 @cache

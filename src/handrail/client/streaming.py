@@ -12,6 +12,7 @@ from handrail.client.api import ApiError, HandrailApi, ServerTroubled, ServerUnr
 from handrail.client.asking import Asking, read_card, read_resolved, read_tainted
 from handrail.client.blobs import ClientBlobs
 from handrail.client.handler import ReportResult, ToolHandler
+from handrail.client.heartbeat import Heartbeat
 from handrail.client.listening import Listener, Pauses
 from handrail.client.messages import Cancel, read_ack, read_cancel, read_signal, read_survey
 from handrail.client.policy import PolicyKeeper
@@ -96,15 +97,18 @@ class StreamingClient:
             ApiError: The server knows us no longer.
         """
         self._handler.resume()
+        heartbeat = Heartbeat(self._api)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._send_forever())
+                group.create_task(heartbeat.run())
                 if self._policy is not None:
                     group.create_task(self._policy.run())
                 listener = Listener(
                     self._api,
                     lambda event: self._route(event, group),
                     lambda connected: self._on_line(connected, group),
+                    heartbeat,
                 )
                 await listener.run()
         finally:

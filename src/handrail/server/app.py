@@ -40,6 +40,7 @@ from handrail.server.routes.own import own_router
 from handrail.server.routes.policy import PolicyRoutes
 from handrail.server.routes.records import records_router
 from handrail.server.routes.stops import StopRoutes
+from handrail.server.routes.streams import StreamRoutes
 from handrail.server.routes.taints import TaintRoutes
 from handrail.server.routes.tools import tools_router
 from handrail.server.services import Services
@@ -66,6 +67,7 @@ def create_app(
     gate = Gate(services.store, services.clock)
     direct = (
         *CallRoutes(services, gate).routes(),
+        *StreamRoutes(services, gate).routes(),
         *AnswerRoutes(services, gate).routes(),
         *StopRoutes(services, gate).routes(),
         *TaintRoutes(services, gate).routes(),
@@ -105,7 +107,11 @@ def create_app(
 @asynccontextmanager
 async def _at_work(services: Services) -> AsyncGenerator[None]:
     async with asyncio.TaskGroup() as group:
-        works = [services.sweeper.sweep_forever(), services.inside.work_forever()]
+        works = [
+            services.connections.watch_leases(),
+            services.sweeper.sweep_forever(),
+            services.inside.work_forever(),
+        ]
         if services.runs is not None:
             works.append(services.runs.work_forever())
         tasks = [group.create_task(work) for work in works]

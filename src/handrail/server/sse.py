@@ -45,13 +45,24 @@ log = structlog.get_logger(__name__)
 class EventStream:
     """One listener's stream. While a client's stream is open, the client gets work.
 
+    A `leased` client must send heartbeats as well; its stream ends when its lease lapses.
+
     The stream ends soon after its token is revoked, also when another process revoked it.
     """
 
-    def __init__(self, services: Services, gate: Gate, entry: Entry, last_event_id: int | None):
+    def __init__(
+        self,
+        services: Services,
+        gate: Gate,
+        entry: Entry,
+        last_event_id: int | None,
+        *,
+        leased: bool = False,
+    ):
         self._services = services
         self._gate = gate
         self._entry = entry
+        self._leased = leased
         self._time = asyncio.get_running_loop().time
         self._checked_at = self._time()
         self._refused = False
@@ -106,8 +117,8 @@ class EventStream:
 
     async def _is_over(self, connection: Connection | None) -> bool:
         await self._check_token()
-        replaced = connection is not None and connection.replaced
-        return self._refused or replaced or self._services.room.closed
+        ended = connection is not None and connection.ended
+        return self._refused or ended or self._services.room.closed
 
     async def _wait(self, bell: Bell) -> bool:
         """Wait for a ring, or until our token is good no more; False when a ping is due."""
@@ -140,7 +151,10 @@ class EventStream:
         workspace_id = self._principal.workspace_id
         if self._client_id is None or workspace_id is None:
             return None
-        return stack.enter_context(self._services.connections.open(self._client_id, workspace_id))
+        opening = self._services.connections.open(
+            self._client_id, workspace_id, leased=self._leased
+        )
+        return stack.enter_context(opening)
 
     def _count(self, stack: ExitStack) -> None:
         listening = self._services.tally.listening

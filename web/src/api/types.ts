@@ -469,7 +469,7 @@ export interface ClientView {
   boxed: boolean;
   /** When it was registered. */
   registered_at: string;
-  /** Whether it listens at this moment. */
+  /** Whether its stream is open and its lease, if it has one, holds. */
   connected: boolean;
   /** When it left; null while it is here, and where it has not been since the server started. */
   left_at: string | null;
@@ -852,6 +852,13 @@ export interface HealthResponse {
   connected_clients: number;
   /** The ways to reach a person. */
   channels: ChannelHealth[];
+}
+
+export interface HeartbeatResponse {
+  /** What goes wrong is told as a problem instead. */
+  success: boolean;
+  /** Whether the client counts as connected. If not, it must open its stream again. */
+  connected: boolean;
 }
 
 /** One file: how many rows of each kind, its settings, and the rows themselves. */

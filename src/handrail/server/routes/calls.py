@@ -1,13 +1,12 @@
-"""Calls: asked for by agents, reported on by clients, told of on the stream."""
+"""Calls: asked for by agents, claimed and reported on by clients."""
 
 import asyncio
 
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from handrail.core.access import Role
 from handrail.core.errors import (
-    BadInput,
     Conflict,
     ErrorType,
     NotFound,
@@ -26,7 +25,6 @@ from handrail.server.direct import (
     json_response,
 )
 from handrail.server.services import Services
-from handrail.server.sse import EventStream
 from handrail.wire.approvals import ClaimRequest, ClaimResponse
 from handrail.wire.payloads import (
     ExecuteRequest,
@@ -59,13 +57,6 @@ class CallRoutes:
         self._gate = gate
 
     def routes(self) -> tuple[DirectRoute, ...]:
-        number = {"type": "string", "pattern": "^[0-9]{1,18}$"}
-        last_event = {
-            "name": "Last-Event-ID",
-            "in": "header",
-            "schema": number,
-            "description": "The number of the last event that was heard.",
-        }
         return (
             DirectRoute(
                 "POST",
@@ -106,15 +97,6 @@ class CallRoutes:
                 ClaimResponse,
                 ClaimRequest,
                 CHANGE_PROBLEMS,
-            ),
-            DirectRoute(
-                "GET",
-                f"{BASE}/chat/stream",
-                self.stream,
-                PEOPLE,
-                "Server-sent events; resumes after `Last-Event-ID`",
-                "text/event-stream",
-                parameters=(last_event,),
             ),
         )
 
@@ -159,12 +141,6 @@ class CallRoutes:
         receipt = ClaimResponse(tool_id=claimed.id, status=claimed.status, epoch=claimed.epoch)
         return json_response(receipt.model_dump())
 
-    async def stream(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, *PEOPLE)
-        stream = EventStream(self._services, self._gate, entry, _last_event_id(request))
-        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(stream.frames(), 200, headers, "text/event-stream")
-
     async def _receive(self, entry: Entry, one: NamedResult) -> dict[str, object]:
         try:
             ended = await self._accept(entry, one.tool_id, one)
@@ -196,12 +172,3 @@ def _receipt_for(ended: ToolExecution) -> dict[str, object]:
 
 def _receipt(tool_id: str, status: str, message: str, *, success: bool = True) -> dict[str, object]:
     return {"success": success, "tool_id": tool_id, "status": status, "message": message}
-
-
-def _last_event_id(request: Request) -> int | None:
-    text = request.headers.get("last-event-id")
-    if text is None:
-        return None
-    if not text.isdecimal() or len(text) > 18:
-        raise BadInput("Last-Event-ID is the number of an event of this stream")
-    return int(text)
