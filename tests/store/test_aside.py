@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from handrail.core.errors import StoreUnavailable
 from handrail.store.aside import Aside
-from handrail.store.sqlite_file import SqliteError, SqliteFile
+from handrail.store.sqlite_file import SqliteFile
 
 LONG = (
     "WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < ?)"
@@ -40,7 +41,7 @@ async def test_what_was_written_meanwhile_is_seen_by_the_next_look_and_nothing_i
     before = await aside.run("SELECT count(*) FROM t", ())
     written.run("INSERT INTO t VALUES (1)")
     after = await aside.run("SELECT count(*) FROM t", ())
-    with pytest.raises(SqliteError):
+    with pytest.raises(StoreUnavailable):
         await aside.run("DELETE FROM t", ())
     aside.close()
     written.close()

@@ -110,7 +110,7 @@ async def test_who_comes_second_finds_the_work_done(tmp_path: Path) -> None:
     async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         group.create_task(asyncio.to_thread(migrate_sqlite, path))
         await asyncio.sleep(0.05)  # It looks, finds nothing and waits for us.
-        first.run_script(steps_as_sql("sqlite", None))
+        first.run(steps_as_sql("sqlite", None))
         first.run("COMMIT")
     first.close()
 

@@ -15,7 +15,7 @@ import pytest
 from handrail.bus.local import LocalBus
 from handrail.core.access import Role, hash_secret
 from handrail.core.change import Advance, Change, RevokeToken
-from handrail.core.errors import ChangeRefused, HandrailError
+from handrail.core.errors import ChangeRefused, HandrailError, StoreFull, StoreLocked
 from handrail.core.execution import Status
 from handrail.store import sqlite
 from handrail.store.rows import Row
@@ -55,14 +55,16 @@ async def test_when_the_disk_is_full_everyone_is_told_and_the_store_goes_on(
             *(store.submit(opening(call, household)) for call in calls), return_exceptions=True
         )
 
-    assert [type(outcome) for outcome in outcomes] == [HandrailError] * 3
-    assert "the database could not be written" in str(outcomes[0])
+    assert [type(outcome) for outcome in outcomes] == [StoreFull] * 3
+    assert len({id(outcome) for outcome in outcomes}) == 3
+    assert isinstance(store.fault, StoreFull)
     assert [await store.find_execution(call.id) for call in calls] == [None] * 3
     assert (await store.event_range(household.project.id)).last == 0
     store._writer.run("PRAGMA max_page_count = 1000000")
     async with asyncio.timeout(10):
         await store.submit(opening(calls[0], household))
     assert await store.find_execution(calls[0].id) == calls[0]
+    assert store.fault is None
 
 
 async def test_closing_writes_what_still_waits(tmp_path: Path, clock: FakeClock) -> None:
@@ -300,7 +302,7 @@ async def test_who_holds_the_file_for_too_long_is_not_waited_for(
     call = a_call(household)
 
     async with asyncio.timeout(10):
-        with pytest.raises(HandrailError, match="could not be written"):
+        with pytest.raises(StoreLocked, match="another process has locked"):
             await store.submit(opening(call, household))
         stranger.run("ROLLBACK")
         await store.submit(opening(call, household))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.store.sqlite_file import SqliteError, SqliteFile
+from handrail.core.errors import StoreUnavailable
+from handrail.store.sqlite_file import SqliteFile
 
 
 def test_every_connection_is_durable_and_erases_for_good(tmp_path: Path) -> None:
@@ -33,7 +34,7 @@ def test_a_reader_cannot_write(tmp_path: Path) -> None:
     writer.run("CREATE TABLE things (name)")
     reader = SqliteFile(path, read_only=True)
 
-    with pytest.raises(SqliteError):
+    with pytest.raises(StoreUnavailable):
         reader.run("INSERT INTO things VALUES ('one')")
 
     assert reader.run("SELECT * FROM things") == []

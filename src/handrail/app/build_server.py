@@ -164,6 +164,7 @@ def _server_hands(
 def _own_chores(services: Services, config: Config) -> tuple[Chore, ...]:
     """What time alone must bring about in the plane."""
     return (
+        services.store.check,
         services.stopper.end_left_behind,
         services.dispatcher.hand_over_forsaken,
         services.dispatcher.ask_after_the_slow,

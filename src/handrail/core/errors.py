@@ -15,6 +15,11 @@ HandrailError
 │   ├── LinkUsed          another browser has signed in with this link
 │   └── IllegalTransition no road leads from this state to that one
 ├── BrokenRecord          the audit does not prove itself
+├── StoreUnavailable      the database cannot be read or written now
+│   ├── StoreFull         its disk is full
+│   ├── StoreLocked       another process holds it locked
+│   ├── StoreDamaged      its pages contradict each other
+│   └── StoreReplaced     its file was removed or replaced while it was open
 ├── SetupError            Handrail cannot start like this
 │   ├── RuleError         a policy file contradicts itself
 │   └── StoreTooNew       the database was written by a newer Handrail
@@ -115,6 +120,26 @@ class IllegalTransition(Conflict):
 
 class BrokenRecord(HandrailError):
     """The audit, or a checkpoint of it, is not what was once written."""
+
+
+class StoreUnavailable(HandrailError):
+    """The database cannot be read or written now; a change that raises this was not stored."""
+
+
+class StoreFull(StoreUnavailable):
+    """The disk that holds the database has no space left."""
+
+
+class StoreLocked(StoreUnavailable):
+    """Another process has held the lock of the database for too long."""
+
+
+class StoreDamaged(StoreUnavailable):
+    """The content of the database is damaged; only a backup helps."""
+
+
+class StoreReplaced(StoreUnavailable):
+    """The file of the database is no longer the one that was opened."""
 
 
 class SetupError(HandrailError):

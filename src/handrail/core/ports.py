@@ -14,6 +14,7 @@ from handrail.core.blob import Blob, BlobHold
 from handrail.core.card import Card, Choice
 from handrail.core.change import Change
 from handrail.core.checkpoint import Checkpoint
+from handrail.core.errors import StoreUnavailable
 from handrail.core.event import Event
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.grant import Grant, PastCalls
@@ -152,8 +153,22 @@ class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, RetentionReads, P
     @property
     def shelf(self) -> Shelf: ...
 
+    @property
+    def fault(self) -> StoreUnavailable | None:
+        """Why changes cannot be stored at the moment; None while they can."""
+        ...
+
+    async def check(self) -> None:
+        """Notice a database that is gone, and one that can be written again; raises nothing."""
+        ...
+
     async def submit(self, change: Change) -> None:
-        """Make the change durable, then ring. Raises ChangeRefused when it no longer applies."""
+        """Make the change durable, then ring.
+
+        Raises:
+            ChangeRefused: It no longer applies.
+            StoreUnavailable: Nothing can be stored now.
+        """
         ...
 
     async def find_user(self, name: str) -> User | None: ...

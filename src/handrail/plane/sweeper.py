@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
 
+from handrail.core.errors import StoreUnavailable
+
 _PAUSE_SECONDS = 1.0
 
 log = structlog.get_logger(__name__)
@@ -27,6 +29,8 @@ class Sweeper:
         for chore in self._chores:
             try:
                 await chore()
+            except StoreUnavailable:
+                continue  # The store logs that itself, once and not every second.
             except Exception as error:
                 # Whatever it is, the next chore and the next second come all the same.
                 log.exception("sweep.failed", error=str(error))

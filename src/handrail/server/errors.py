@@ -18,6 +18,7 @@ log = structlog.get_logger(__name__)
 # Of one answer: enough to mend a request by.
 _MOST_LINES = 10
 _MOST_CHARS = 2_000
+_RETRY_SECONDS = 5
 
 
 class Kind(NamedTuple):
@@ -27,6 +28,7 @@ class Kind(NamedTuple):
     name: str
     title: str
     meaning: str
+    retry_after_seconds: int | None = None
 
     @property
     def type(self) -> str:
@@ -75,14 +77,30 @@ UNSUPPORTED_TYPE = Kind(
     415, "unsupported-type", "Not JSON", "The content type of the body is not `application/json`."
 )
 HEAD_TOO_LARGE = Kind(431, "too-large", "Too large", "Address and headers are more than is taken.")
+STORE_UNAVAILABLE = Kind(
+    503,
+    "store-unavailable",
+    "The database is not available",
+    "The database is locked, read-only, damaged or gone; nothing was stored. Send the request "
+    "again after `Retry-After` seconds.",
+    _RETRY_SECONDS,
+)
+STORE_FULL = Kind(
+    507,
+    "store-full",
+    "The disk is full",
+    "The disk of the database is full; nothing was stored. Send the request again after "
+    "`Retry-After` seconds.",
+    _RETRY_SECONDS,
+)
 INTERNAL = Kind(
     500, "internal", "Handrail failed", "A defect of the server; its log has the whole story."
 )
 
 PROBLEMS = (
     BAD_INPUT, UNAUTHENTICATED, FORBIDDEN, FOREIGN_ORIGIN, NOT_FOUND, METHOD_NOT_ALLOWED,
-    CONFLICTING_CALL, LINK_USED, CONFLICT, TOO_LARGE, UNSUPPORTED_TYPE,
-    HEAD_TOO_LARGE, INTERNAL,
+    CONFLICTING_CALL, LINK_USED, CONFLICT, TOO_LARGE, UNSUPPORTED_TYPE, HEAD_TOO_LARGE, INTERNAL,
+    STORE_UNAVAILABLE, STORE_FULL,
 )  # fmt: skip
 
 # The first line that fits counts, so the special stand before the general.
@@ -96,12 +114,16 @@ _TABLE: tuple[tuple[type[errors.HandrailError], Kind], ...] = (
     (errors.ConflictingCall, CONFLICTING_CALL),
     (errors.LinkUsed, LINK_USED),
     (errors.Conflict, CONFLICT),
+    (errors.StoreFull, STORE_FULL),
+    (errors.StoreUnavailable, STORE_UNAVAILABLE),
 )
 
 
 def problem(kind: Kind, detail: str) -> Response:
     body = {"type": kind.type, "title": kind.title, "status": kind.status, "detail": detail}
-    headers = {"www-authenticate": "Bearer"} if kind is UNAUTHENTICATED else None
+    headers = {"www-authenticate": "Bearer"} if kind is UNAUTHENTICATED else {}
+    if kind.retry_after_seconds is not None:
+        headers["retry-after"] = str(kind.retry_after_seconds)
     return JSONResponse(body, kind.status, headers, media_type="application/problem+json")
 
 

@@ -12,6 +12,7 @@ from typing import Self
 from handrail.core.blob import INLINE_BYTES, Blob, is_sha256
 from handrail.core.errors import BadInput, NotFound, TooLarge
 from handrail.core.ids import ProjectId
+from handrail.store.faults import faults_told
 from handrail.store.folders import sync_folder
 
 # As much is moved at once: threads are asked seldom, and memory stays small.
@@ -27,6 +28,12 @@ class BlobFolder:
 
     async def put(
         self, project_id: ProjectId, sha256: str, pieces: AsyncIterable[bytes], *, max_bytes: int
+    ) -> Blob:
+        with faults_told(self._path):
+            return await self._put(project_id, sha256, pieces, max_bytes)
+
+    async def _put(
+        self, project_id: ProjectId, sha256: str, pieces: AsyncIterable[bytes], max_bytes: int
     ) -> Blob:
         with await asyncio.to_thread(_Draft, self._path, self._life) as draft:
             async for piece in _gathered(pieces):
@@ -87,10 +94,12 @@ class _Draft:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        # Its lock makes this wait for a write that a thread may still be at.
-        self._file.close()
-        if self._path is not None:
-            self._path.unlink()
+        try:
+            # Its lock makes this wait for a write that a thread may still be at.
+            self._file.close()
+        finally:
+            if self._path is not None:
+                self._path.unlink()
 
     @property
     def sha256(self) -> str:

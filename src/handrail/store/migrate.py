@@ -63,7 +63,7 @@ def _run_steps(database: SqliteFile, version: str | None) -> None:
     try:
         # Somebody else may have done it while we waited for the lock.
         if _version(database) == version:
-            database.run_script(steps_as_sql("sqlite", version))
+            database.run(steps_as_sql("sqlite", version))
         database.run("COMMIT")
     except BaseException:
         database.run("ROLLBACK")

@@ -4,8 +4,9 @@ import asyncio
 from typing import NamedTuple
 
 from handrail.core.change import Change
-from handrail.core.errors import HandrailError
+from handrail.core.errors import ChangeRefused, HandrailError, StoreUnavailable
 from handrail.core.event import Event
+from handrail.store.sqlite_file import ConstraintError
 
 
 class Order(NamedTuple):
@@ -32,3 +33,17 @@ def conclude(done: asyncio.Future[None], error: Exception | None) -> None:
         done.set_result(None)
     else:
         done.set_exception(error)
+
+
+def refusal_of(error: BaseException) -> HandrailError:
+    """What the submitter of a change is told when the change was not stored."""
+    match error:
+        case ChangeRefused():
+            return error
+        case ConstraintError():
+            return ChangeRefused(str(error))
+        case StoreUnavailable():
+            # Each submitter gets its own: what one adds to it is not for the others.
+            return type(error)(error.message)
+        case _:
+            return HandrailError(f"the database could not be written: {error}")

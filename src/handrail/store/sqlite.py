@@ -12,28 +12,24 @@ from sqlalchemy.sql.elements import ClauseElement
 
 from handrail.core.access import Token
 from handrail.core.change import Change
-from handrail.core.errors import ChangeRefused, HandrailError
-from handrail.core.event import Event
+from handrail.core.errors import HandrailError, StoreLocked, StoreUnavailable
 from handrail.core.execution import ToolExecution
 from handrail.core.few import Few
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
 from handrail.core.ports import Bus, StreamItem
 from handrail.core.project import Place, Project
 from handrail.core.retention import FileSpace
-from handrail.store import event_statements, statements
-from handrail.store.analytics_statements import ADD_COUNT
 from handrail.store.aside import Aside
+from handrail.store.batch_writer import BatchWriter
 from handrail.store.blobs import BlobFolder
+from handrail.store.condition import Condition
 from handrail.store.migrate import migrate_sqlite
-from handrail.store.order import Order, Outcome, conclude
-from handrail.store.page import Head, Page
+from handrail.store.order import Order, Outcome, conclude, refusal_of
 from handrail.store.reads import StoreReads
 from handrail.store.recent import Recent
 from handrail.store.rows import Row
-from handrail.store.sqlite_file import BusyError, ConstraintError, SqliteFile
+from handrail.store.sqlite_file import SqliteFile
 from handrail.store.statements import StatementBook
-from handrail.store.steps import writes_for
-from handrail.store.write import Write
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -82,6 +78,7 @@ class SqliteStore(StoreReads):
         self._writer_is_away = False
         self._closed = False
         self._locked_since: float | None = None
+        self._condition = Condition(path)
 
     async def open(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -90,6 +87,36 @@ class SqliteStore(StoreReads):
         self._aside = Aside(self._path)
         # Whoever waits for the file waits on the loop, where others can go on.
         self._writer = SqliteFile(self._path, waits_ms=0)
+        self._batches = BatchWriter(self._writer, self._book, self._notice_others)
+        self._condition.remember_files()
+
+    @property
+    def fault(self) -> StoreUnavailable | None:
+        return self._condition.fault
+
+    def note_fault(self, fault: StoreUnavailable) -> None:
+        """Take in what was found out elsewhere, such as by a check of all pages."""
+        self._condition.note(fault)
+
+    async def check(self) -> None:
+        """Notice files that are gone, and a disk that takes writes again."""
+        try:
+            self._condition.check_files()
+        except StoreUnavailable as fault:
+            self._condition.note(fault)
+        if self.fault is None or self._condition.is_lasting or not self._idle.is_set():
+            return
+        self._idle.clear()
+        self._in_thread(self._writer.rewrite_header, self._end_check)
+        await self._idle.wait()
+
+    def _end_check(self, error: BaseException | None) -> None:
+        self._batches.roll_back()
+        if error is None:
+            self._condition.note_success()
+        elif isinstance(error, StoreUnavailable):
+            self._condition.note(error)
+        self._write_what_waits()
 
     async def close(self) -> None:
         """Write what waits, then stop; the log is folded into the one database file."""
@@ -104,6 +131,7 @@ class SqliteStore(StoreReads):
     async def submit(self, change: Change) -> None:
         if self._closed:
             raise HandrailError("the store is closed")
+        self._condition.raise_lasting()
         done: asyncio.Future[None] = self._loop.create_future()
         self._waiting.append(Order(change, done))
         if self._idle.is_set():
@@ -164,18 +192,26 @@ class SqliteStore(StoreReads):
 
     async def _fetch(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
         prepared = self._book.prepare(statement)
-        return self._reader.run(prepared.sql, prepared.bind(values))
+        try:
+            return self._reader.run(prepared.sql, prepared.bind(values))
+        except StoreUnavailable as fault:
+            self._condition.note(fault)
+            raise
 
     async def _fetch_aside(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
         prepared = self._book.prepare(statement)
-        return await self._aside.run(prepared.sql, prepared.bind(values))
+        try:
+            return await self._aside.run(prepared.sql, prepared.bind(values))
+        except StoreUnavailable as fault:
+            self._condition.note(fault)
+            raise
 
     def _write(self) -> None:
         """Take a batch and write it, all but the commit."""
         batch, self._waiting = self._waiting[:_MOST_PER_COMMIT], self._waiting[_MOST_PER_COMMIT:]
         try:
-            outcomes = self._apply_all(batch)
-        except BusyError as error:
+            outcomes = self._batches.apply(batch)
+        except StoreLocked as error:
             self._wait_for_the_lock(batch, error)
             return
         except Exception as error:  # Whatever it is, nobody may be left waiting.
@@ -202,7 +238,7 @@ class SqliteStore(StoreReads):
 
         self._loop.run_in_executor(self._disk, work).add_done_callback(back)
 
-    def _wait_for_the_lock(self, batch: list[Order], error: BusyError) -> None:
+    def _wait_for_the_lock(self, batch: list[Order], error: StoreLocked) -> None:
         """Somebody else is writing to the file: come back in a moment, but not for ever."""
         now = self._loop.time()
         if self._locked_since is None:
@@ -214,76 +250,18 @@ class SqliteStore(StoreReads):
         self._waiting = batch + self._waiting
         self._loop.call_later(_LOCKED_PAUSE_SECONDS, self._write)
 
-    def _apply_all(self, batch: list[Order]) -> list[Outcome]:
-        self._begin()
-        try:
-            page = Page(self._read_head)
-            outcomes = [Outcome(*order, self._apply(order.change, page), None) for order in batch]
-            self._write_page(page)
-        except Exception:  # One of them is at fault; the second round finds out which.
-            self._roll_back()
-            self._begin()
-            outcomes = [self._apply_or_refuse(order) for order in batch]
-        return outcomes
-
-    def _begin(self) -> None:
-        self._writer.run("BEGIN IMMEDIATE")
-        self._notice_others()
-
     def _notice_others(self) -> None:
         if (version := self._writer.data_version) != self._version:
             self._version = version
             self._recent.clear()
-
-    def _apply_or_refuse(self, order: Order) -> Outcome:
-        """Store one change or, if it no longer applies, leave no trace of it."""
-        self._writer.run("SAVEPOINT change")
-        try:
-            page = Page(self._read_head)
-            events = self._apply(order.change, page)
-            self._write_page(page)
-        except Exception as error:
-            self._writer.run("ROLLBACK TO change")
-            self._writer.run("RELEASE change")
-            return Outcome(*order, [], _in_our_words(error))
-        self._writer.run("RELEASE change")
-        return Outcome(*order, events, None)
-
-    def _apply(self, change: Change, page: Page) -> list[Event]:
-        for write in writes_for(change):
-            self._do(write)
-        return page.take(change)
-
-    def _write_page(self, page: Page) -> None:
-        self._writer.run_many(self._book.prepare(event_statements.ADD_EVENT).sql, page.events)
-        self._writer.run_many(self._book.prepare(statements.ADD_AUDIT).sql, page.lines)
-        self._writer.run_many(self._book.prepare(ADD_COUNT).sql, page.counts)
-        for move in page.moves():
-            self._do(move)
-
-    def _do(self, write: Write) -> None:
-        prepared = self._book.prepare(write.statement)
-        if write.each is not None:
-            name, each = write.each
-            rows = [prepared.bind({**write.values, name: value}) for value in each]
-            self._writer.run_many(prepared.sql, rows)
-            return
-        self._writer.run(prepared.sql, prepared.bind(write.values))
-        if not write.may_miss and self._writer.changes != 1:
-            raise ChangeRefused("what this change builds on is no longer so")
-
-    def _read_head(self, project_id: ProjectId) -> Head:
-        prepared = self._book.prepare(statements.READ_HEAD)
-        found = self._writer.run(prepared.sql, (project_id,))
-        if not found:
-            raise ChangeRefused(f"there is no project {project_id}")
-        return Head(project_id, *found[0])
 
     def _commit(self) -> None:
         """The one step that waits for the disk, and the one that makes it true."""
         began = time.perf_counter()
         try:
             self._writer.run("COMMIT")
+            # Not acknowledged: who starts next would not find it.
+            self._condition.check_files()
         finally:
             self._commit_seconds = time.perf_counter() - began
 
@@ -292,6 +270,8 @@ class SqliteStore(StoreReads):
             self._give_up([Order(outcome.change, outcome.done) for outcome in outcomes], error)
             return
         self._committing = frozenset()
+        if any(outcome.refused is None for outcome in outcomes):
+            self._condition.note_success()
         for change, done, events, refused in outcomes:
             if refused is None:
                 self._recent.remember(change, events)
@@ -304,14 +284,12 @@ class SqliteStore(StoreReads):
     def _give_up(self, batch: list[Order], error: BaseException) -> None:
         """Nothing of the batch was stored, and everybody in it is told so."""
         self._committing = frozenset()
-        self._roll_back()
+        self._batches.roll_back()
+        if isinstance(error, StoreUnavailable):
+            self._condition.note(error)
         for _, done in batch:
-            conclude(done, HandrailError(f"the database could not be written: {error}"))
+            conclude(done, refusal_of(error))
         self._write_on()
-
-    def _roll_back(self) -> None:
-        if self._writer.in_transaction:
-            self._writer.run("ROLLBACK")
 
     def _write_on(self) -> None:
         if self._writer.log_pages < _MOST_LOG_PAGES:
@@ -332,13 +310,3 @@ def _try(action: Callable[[], None]) -> Exception | None:
     except Exception as error:
         return error
     return None
-
-
-def _in_our_words(error: Exception) -> HandrailError:
-    match error:
-        case ChangeRefused():
-            return error
-        case ConstraintError():
-            return ChangeRefused(str(error))
-        case _:
-            return HandrailError(f"the database could not be written: {error}")

@@ -9,12 +9,13 @@ from typing import Any, cast
 
 import apsw
 
+from handrail.core.errors import StoreLocked
 from handrail.core.retention import FileSpace
+from handrail.store.faults import fault_of
 from handrail.store.rows import Row
 
 SqliteError = apsw.Error
 ConstraintError = apsw.ConstraintError
-BusyError = apsw.BusyError
 
 _BUSY_MILLISECONDS = 10_000
 _SHRINKABLE = "PRAGMA auto_vacuum = INCREMENTAL"
@@ -23,12 +24,31 @@ _PAGES_PER_STEP = 1_000
 
 
 class SqliteFile:
-    """`waits_ms` is for how long a statement blocks while somebody else holds the file."""
+    """`waits_ms` is how long a statement blocks while another process holds the lock.
+
+    Every method raises StoreUnavailable, or a kind of it, for a fault of the disk or the file.
+    """
 
     def __init__(self, path: Path, *, read_only: bool = False, waits_ms: int = _BUSY_MILLISECONDS):
-        _make(path)
-        # Typed here as far as we use it: apsw's own hints need Python 3.12.
-        self._connection = cast(Any, apsw.Connection(str(path)))
+        self._path = path
+        try:
+            _make(path)
+            # Typed here as far as we use it: apsw's own hints need Python 3.12.
+            self._connection = cast(Any, apsw.Connection(str(path)))
+        except (apsw.Error, OSError) as error:
+            self._raise_fault(error)
+            raise
+        try:
+            self._set_up(read_only=read_only, waits_ms=waits_ms)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _raise_fault(self, error: Exception) -> None:
+        if (fault := fault_of(error, self._path)) is not None:
+            raise fault from error
+
+    def _set_up(self, *, read_only: bool, waits_ms: int) -> None:
         self._connection.set_busy_timeout(waits_ms)
         # Plan a statement once, not anew for each value bound to it.
         self._connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
@@ -59,31 +79,44 @@ class SqliteFile:
             self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         self.log_pages = 0
 
+    def rewrite_header(self) -> None:
+        """Write a page that stays as it is, to find out whether the disk takes writes."""
+        version = self.run("PRAGMA user_version")[0][0]
+        self.run(f"PRAGMA user_version = {version}")
+
     def _log_ahead(self) -> None:
         """Switch to the write-ahead log. SQLite does not wait its turn for this, so we do."""
         for pause_seconds in (0.01, 0.05, 0.2, 1.0):
             try:
                 self.run("PRAGMA journal_mode = WAL")
-            except apsw.BusyError:
+            except StoreLocked:
                 time.sleep(pause_seconds)
             else:
                 return
         self.run("PRAGMA journal_mode = WAL")
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
-        return self._connection.execute(sql, values).fetchall()
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except apsw.Error as error:
+            self._raise_fault(error)
+            raise
 
     def walk(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
         """Row by row, as they are asked for."""
-        return iter(self._connection.execute(sql, values))
+        try:
+            yield from self._connection.execute(sql, values)
+        except apsw.Error as error:
+            self._raise_fault(error)
+            raise
 
     def run_many(self, sql: str, rows: Sequence[Row]) -> None:
         """Run a statement that gives nothing back, once for each row of values."""
-        self._connection.executemany(sql, rows)
-
-    def run_script(self, sql: str) -> None:
-        """Run statement after statement; each goes on only when its rows are taken."""
-        self._connection.execute(sql).fetchall()
+        try:
+            self._connection.executemany(sql, rows)
+        except apsw.Error as error:
+            self._raise_fault(error)
+            raise
 
     def copy_to(self, path: Path, on_progress: Callable[[int, int], None]) -> None:
         """Copy the database as it is now into one new file, while others go on writing.
@@ -131,6 +164,10 @@ class SqliteFile:
     @property
     def in_transaction(self) -> bool:
         return self._connection.in_transaction
+
+    def interrupt(self) -> None:
+        """End the statement that another thread is running."""
+        self._connection.interrupt()
 
     def close(self) -> None:
         self._connection.close()

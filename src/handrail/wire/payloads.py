@@ -330,7 +330,10 @@ class ChannelHealth(BaseModel):
 
 
 class HealthResponse(BaseModel):
-    status: Literal["ok"] = Field(description="The server is well.")
+    status: Literal["ok", "degraded"] = Field(
+        description="`degraded` while nothing can be stored; the status code is 503 then."
+    )
+    problem: str | None = Field(None, description="What is wrong, and what to do about it.")
     version: str = Field(description="Which Handrail it is.")
     wire_version: str = Field(description="Which version of these bodies and events it speaks.")
     connected_clients: int = Field(description="How many machines listen.")
