@@ -39,7 +39,7 @@ from handrail.core.conversation import (
     ToolUse,
     Utterance,
 )
-from handrail.core.errors import HandrailError, NotFound
+from handrail.core.errors import HandrailError, NotFound, StoreUnavailable
 from handrail.core.execution import ToolExecution
 from handrail.core.ids import OWN_AGENT, UserId
 from handrail.core.model import Prompt, Provider, Reply, StopReason
@@ -99,7 +99,8 @@ class Loop:
     async def drive(self) -> None:
         try:
             await self._drive()
-        except LetGo:
+        except (LetGo, StoreUnavailable):
+            # A run that could not be stored still runs: it is taken up again later.
             log.info("run.let_go", run=self.run.id)
         except HandrailError as error:
             await self._end(End(RunStatus.FAILED, error.message))
@@ -134,7 +135,7 @@ class Loop:
     async def _end(self, end: End) -> None:
         try:
             await self._thread.say(end=end)
-        except LetGo:
+        except (LetGo, StoreUnavailable):
             log.info("run.let_go", run=self.run.id)
 
     async def _place(self) -> Place:
@@ -263,6 +264,8 @@ class Loop:
         )
         try:
             return await self._means.executor.propose(call, self._agent)
+        except StoreUnavailable:
+            raise
         except HandrailError as error:
             return answer_without_call(use.id, f"not run: {error.message}")
 

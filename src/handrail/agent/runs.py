@@ -1,6 +1,7 @@
 """AgentRuns: takes down what a person says, and sees to it that every run comes to its end."""
 
 import asyncio
+from contextlib import suppress
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -11,7 +12,14 @@ from handrail.core.access import Principal
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Change, MoveRun, OpenRun, OpenSession, Say, Step
 from handrail.core.conversation import Speaker, Text, Utterance
-from handrail.core.errors import ChangeRefused, Conflict, Forbidden, NotFound, SetupError
+from handrail.core.errors import (
+    ChangeRefused,
+    Conflict,
+    Forbidden,
+    NotFound,
+    SetupError,
+    StoreUnavailable,
+)
 from handrail.core.event import NewEvent, Topic
 from handrail.core.ids import OWN_AGENT, MessageId, ProjectId, RunId, SessionId, WorkspaceId, mint
 from handrail.core.ports import Bus
@@ -119,7 +127,8 @@ class AgentRuns:
         async with asyncio.TaskGroup() as group:
             with self._bus.listen(Topic.RUNS) as bell:
                 while True:
-                    await self._look(group)
+                    with suppress(StoreUnavailable):
+                        await self._look(group)
                     await bell.wait(_POLL_SECONDS)
 
     # What is said.
@@ -255,7 +264,7 @@ class AgentRuns:
         change = Change(before.project_id, self._clock.now(), (MoveRun(before, after),))
         try:
             await self._store.submit(change)
-        except ChangeRefused:
+        except (ChangeRefused, StoreUnavailable):
             return False
         return True
 

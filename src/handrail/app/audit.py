@@ -1,21 +1,24 @@
 """The record of a project, straight from the store: it can be read while no server runs."""
 
 import asyncio
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from handrail.app.home import Home
-from handrail.app.storage import open_store
+from handrail.app.storage import find_home_loss, open_store
 from handrail.bus.local import LocalBus
 from handrail.core.audit import BEGINNING, AuditEntry, AuditHead
 from handrail.core.checkpoint import Checkpoint
-from handrail.core.errors import BrokenRecord
+from handrail.core.errors import BrokenRecord, StoreDamaged
 from handrail.core.ids import ProjectId
 from handrail.core.ports import Store
 from handrail.core.proof import RecordProof
 from handrail.core.restoration import Restoration
 from handrail.store.audit_key import AuditKey, is_signed
 from handrail.store.checkpoints import read_checkpoints
+from handrail.store.faults import damaged
+from handrail.store.look import look_into
 
 _PAGE = 2_000
 
@@ -37,7 +40,7 @@ class Verification:
 async def read_latest(home: Home, project_id: str, limit: int) -> list[AuditEntry]:
     """The last lines of a record, oldest first."""
     project = ProjectId(project_id)
-    async with open_store(home, LocalBus()) as store:
+    async with open_store(home, LocalBus(), to_prove=True) as store:
         head = await _head(store, project)
         return await store.read_audit(project, after=max(0, head.seq - limit), limit=limit)
 
@@ -54,7 +57,9 @@ async def verify(
     """
     project = ProjectId(project_id)
     trusted = key or public_key(home)
-    async with open_store(home, LocalBus()) as store:
+    if not home.database.exists() and (loss := find_home_loss(home)) is not None:
+        return Verification(0, None, trusted, loss)
+    async with open_store(home, LocalBus(), to_prove=True) as store:
         # In this order: whatever was sealed or counted by now must be met on the way.
         with read_checkpoints(home.checkpoints, project) as checkpoints:
             head = await _head(store, project)
@@ -67,10 +72,19 @@ async def verify(
             )
             try:
                 await _walk(store, project, proof, lambda page: on_page(page, head.seq))
-                broken = None
-            except BrokenRecord as error:
+                # A project of this folder may be whole where another one is lost.
+                broken = find_home_loss(home)
+            except (BrokenRecord, StoreDamaged) as error:
                 broken = str(error)
     return Verification(proof.lines, proof.last_checkpoint, trusted, broken, restorations)
+
+
+async def verify_pages(home: Home) -> str | None:
+    """What is wrong with the pages of the database itself; None if they are whole."""
+    if not home.database.exists():
+        return None
+    look = await asyncio.to_thread(look_into, home.database, math.inf)
+    return damaged(look.trouble or "unreadable").message if look.sound is False else None
 
 
 async def _walk(

@@ -15,7 +15,7 @@ from handrail.app.policy_files import OperatorFile
 from handrail.app.server_hands import ServerHands
 from handrail.app.settings import Settings
 from handrail.app.sign_in_page import remove_old_pages
-from handrail.app.storage import open_checkpoints, open_store
+from handrail.app.storage import open_checkpoints, open_served_store
 from handrail.bus.local import LocalBus
 from handrail.core.change import Change
 from handrail.core.ports import Bus, Clock, Store
@@ -66,7 +66,7 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
         stack.enter_context(home.serving())
         tally, policy = Tally(), OperatorFile(home)
         config = Config(home, settings.overrides)
-        store = await stack.enter_async_context(open_store(home, bus, _observe(tally)))
+        store = await stack.enter_async_context(open_served_store(home, bus, _observe(tally)))
         sealer = Sealer(store, clock, open_checkpoints(home))
         await sealer.seal_all()
         stack.push_async_callback(sealer.seal_all)

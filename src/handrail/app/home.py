@@ -1,16 +1,16 @@
 """Handrail's own folder: the database, and this person's credentials, readable by no one else."""
 
-import fcntl
 import json
 import os
-import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
 
+from handrail.app.locks import held, held_folder
 from handrail.app.private_file import write_private
 from handrail.core.access import Role
 from handrail.core.configuration import CONFIG_FILE
@@ -144,10 +144,10 @@ class Home:
 
     def is_served(self) -> bool:
         """Whether a server runs on this folder."""
-        if not (self.path / "server.lock").exists():
+        if not self.path.is_dir():
             return False
         try:
-            with self.serving():
+            with self._kept_from_servers("", make_files=False):
                 return False
         except SetupError:
             return True
@@ -163,7 +163,21 @@ class Home:
             f"another Handrail server is running on {self.path}; stop it, "
             "or give this one its own folder with --home"
         )
-        with _held(self.path / "server.lock", trouble):
+        with self._kept_from_servers(trouble, make_files=True):
+            yield
+
+    @contextmanager
+    def _kept_from_servers(self, trouble: str, *, make_files: bool) -> Generator[None]:
+        """Hold the lock of the server.
+
+        It is on the folder itself: a lock file can be deleted while it is held, and the next one
+        to make it would hold another. The file is locked too, for versions that know only it.
+        """
+        file = self.path / "server.lock"
+        with ExitStack() as stack:
+            stack.enter_context(held_folder(self.path, trouble))
+            if make_files or (file.is_file() and not file.is_symlink()):
+                stack.enter_context(held(file, trouble))
             yield
 
     @contextmanager
@@ -174,7 +188,7 @@ class Home:
             SetupError: Another process is.
         """
         trouble = "another `handrail token` is at work and does not end; look what it waits for"
-        with _held(self.path / "token.lock", trouble, patience_seconds=_PATIENCE_SECONDS):
+        with held(self.path / "token.lock", trouble, patience_seconds=_PATIENCE_SECONDS):
             yield
 
     @contextmanager
@@ -186,7 +200,7 @@ class Home:
         """
         self.create()
         trouble = "another `handrail config` is at work and does not end; look what it waits for"
-        with _held(self.path / "config.lock", trouble, patience_seconds=_PATIENCE_SECONDS):
+        with held(self.path / "config.lock", trouble, patience_seconds=_PATIENCE_SECONDS):
             yield
 
     @contextmanager
@@ -216,7 +230,7 @@ class Home:
             SetupError: Another process is.
         """
         lock = self._credentials_file(workspace).with_suffix(".lock")
-        with _held(lock, f"another Handrail client is running for {workspace}; one is enough"):
+        with held(lock, f"another Handrail client is running for {workspace}; one is enough"):
             yield
 
     def journal_folder(self, credentials: Credentials) -> Path:
@@ -251,10 +265,41 @@ class Home:
         """
         trouble = f"Handrail is running on {self.path}; stop it first (Ctrl+C where it runs)"
         with ExitStack() as stack:
-            for lock in (self.path / "server.lock", *self._credentials_folder.glob("*.lock")):
+            stack.enter_context(self._kept_from_servers(trouble, make_files=False))
+            for lock in self._credentials_folder.glob("*.lock"):
                 if lock.is_file() and not lock.is_symlink():
-                    stack.enter_context(_held(lock, trouble))
+                    stack.enter_context(held(lock, trouble))
             yield
+
+    def set_aside(self, at: datetime) -> Path | None:
+        """Move what belongs to the database into a folder of its own; None if there is nothing.
+
+        Settings stay, and so do the credentials of machines that another server let in.
+
+        Raises:
+            SetupError: A server or a client is running here, or a file cannot be moved.
+        """
+        with self.at_rest():
+            local = {
+                self._credentials_file(Path(known.workspace))
+                for known in self.list_credentials()
+                if known.user_token
+            }
+            rooted = (self.audit_key, self.checkpoints, self.path / "blobs")
+            files = [*self.path.glob(f"{self.database.name}*"), *rooted, *sorted(local)]
+            found = [file for file in files if os.path.lexists(file)]
+            if not found:
+                return None
+            aside = self.path / f"old-{at:%Y%m%d-%H%M%S}"
+            try:
+                aside.mkdir(mode=0o700)
+                for file in found:
+                    place = aside / file.relative_to(self.path)
+                    place.parent.mkdir(mode=0o700, exist_ok=True)
+                    file.rename(place)
+            except OSError as error:
+                raise SetupError(f"{error.filename} cannot be moved: {error.strerror}") from error
+        return aside
 
     def get_credentials(self, workspace: Path) -> Credentials:
         """The credentials for a folder, or for the nearest folder above it that has some."""
@@ -314,27 +359,3 @@ def _read(file: Path) -> Credentials | None:
 
 def _write(file: Path, credentials: Credentials) -> None:
     write_private(file, json.dumps(asdict(credentials), indent=2))
-
-
-@contextmanager
-def _held(file: Path, trouble: str, *, patience_seconds: float = 0.0) -> Generator[None]:
-    """Hold a lock that the system takes back when this process dies, however it dies."""
-    gives_up_at = time.monotonic() + patience_seconds
-    lock = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        os.fchmod(lock, 0o600)  # Earlier versions have left it to the umask.
-        while not _take(lock):
-            if time.monotonic() >= gives_up_at:
-                raise SetupError(trouble)
-            time.sleep(0.05)
-        yield
-    finally:
-        os.close(lock)
-
-
-def _take(lock: int) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

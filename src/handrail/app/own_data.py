@@ -50,7 +50,7 @@ async def find_person(home: Home, project_id: str) -> Project:
         SetupError: Their data is on another machine.
     """
     if home.database.exists():
-        async with open_store(home, LocalBus()) as store:
+        async with open_store(home, LocalBus(), to_prove=True) as store:
             if (found := await store.find_project(ProjectId(project_id))) is not None:
                 return found
     raise SetupError("your data is where the server runs; ask for it on that machine")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from handrail.app.audit import Verification, public_key, read_latest
+from handrail.app.audit import Verification, public_key, read_latest, verify_pages
 from handrail.app.audit import verify as prove
 from handrail.app.audit_export import verify_export
 from handrail.app.home import Home
@@ -122,6 +122,8 @@ def _verify_own(
 ) -> tuple[int, Verification]:
     own = Home(load_settings(home=home).home)
     project_id = own.get_credentials(workspace).project_id
+    if (damage := asyncio.run(verify_pages(own))) is not None:
+        return 0, Verification(0, None, trusted, damage)
     with audit_export.progress() as on_page:
         return 0, asyncio.run(prove(own, project_id, trusted, on_page))
 

@@ -3,6 +3,7 @@
 import asyncio
 import shlex
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -49,6 +50,12 @@ def init(
     key_stdin: Annotated[
         bool, typer.Option("--key-stdin", help="Read its key from standard input, the first line.")
     ] = False,
+    fresh: Annotated[
+        bool,
+        typer.Option(
+            "--fresh", help="Start with a new database; the old files are moved aside, not deleted."
+        ),
+    ] = False,
     port: options.Port = None,
     home: options.Home = None,
     json: options.Json = False,
@@ -70,12 +77,13 @@ def init(
         say(f"Agents shall work in [bold]{visible(workspace.resolve())}[/], and nowhere else.")
         typer.confirm("Is that the right folder?", default=True, abort=True)
 
+    aside = _start_fresh(settings, ask=channel is not None) if fresh else None
     settled = asyncio.run(settle(settings, workspace))
-    changes: list[str] = []
+    changes: list[str] = [f"moved the old files to {aside}"] if aside is not None else []
     if key_stdin:
-        changes = keep_from_stdin(settings, provider).changes
+        changes += keep_from_stdin(settings, provider).changes
     elif channel is None and provider is not None:
-        changes = switch_provider(settings, provider)
+        changes += switch_provider(settings, provider)
     findings = examine(settings, workspace)
     if json:
         print_json({**_in_json(settings, settled, findings), "changes": changes})
@@ -90,6 +98,14 @@ def init(
         _first_call(settings, workspace, channel, at_home)
     at_port = "" if port is None or is_served else f" --port {port}"
     _say_next(settled, f"{at_home}{at_port}", is_served=is_served)
+
+
+def _start_fresh(settings: Settings, *, ask: bool) -> Path | None:
+    home = Home(settings.home)
+    if ask:
+        say("All projects, tokens and records here are moved aside, and a new database is made.")
+        typer.confirm("Start fresh?", default=False, abort=True)
+    return home.set_aside(datetime.now(UTC))
 
 
 def _say_next(settled: Settled, options: str, *, is_served: bool) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
+from handrail.app.disk_faults import disk_fault_words, is_disk_fault
 from handrail.app.process import begin_process
 from handrail.core.errors import HandrailError, SetupError, leaves
 from handrail.core.visible import visible
@@ -92,13 +93,19 @@ _ON_WINDOWS = (
 def main() -> None:
     """Run the `handrail` command."""
     begin_process()
-    troubles: list[BaseException] = []
+    troubles: list[HandrailError] = []
     wanted = _first_word(sys.argv[1:])
     try:
         _check_system(wanted)
         build_command(wanted)()
     except* HandrailError as group:
         troubles = list(leaves(group))
+    except* OSError as group:
+        faults, defects = group.split(is_disk_fault)
+        if defects is not None:
+            raise defects from None
+        if faults is not None:
+            troubles += [SetupError(disk_fault_words(fault)) for fault in leaves(faults)]
     for trouble in troubles:
         typer.echo(f"handrail: {visible(str(trouble), keep=chr(10))}", err=True)
     if troubles:

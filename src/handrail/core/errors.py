@@ -40,6 +40,9 @@ are for broken promises and for what the caller must mend.
 
 from collections.abc import Iterator
 from enum import StrEnum
+from typing import TypeVar
+
+E = TypeVar("E", bound=Exception)
 
 
 class ErrorType(StrEnum):
@@ -208,7 +211,7 @@ class ApprovalDeniedError(ToolError):
     error_type = ErrorType.DENIED
 
 
-def leaves(group: BaseExceptionGroup[HandrailError]) -> Iterator[HandrailError]:
+def leaves(group: BaseExceptionGroup[E]) -> Iterator[E]:
     """The errors in a group, however deep they lie."""
     for error in group.exceptions:
         if isinstance(error, BaseExceptionGroup):

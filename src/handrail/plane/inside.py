@@ -10,6 +10,7 @@ import asyncio
 import json
 import secrets
 import time
+from contextlib import suppress
 
 import structlog
 
@@ -23,6 +24,7 @@ from handrail.core.errors import (
     Conflict,
     ErrorType,
     NotFound,
+    StoreUnavailable,
     ToolError,
 )
 from handrail.core.event import EventKind, NewEvent, Topic
@@ -40,6 +42,7 @@ from handrail.tools.registry import ToolRegistry
 
 # A ring can be lost; then this is how late we notice.
 _POLL_SECONDS = 5.0
+_STORE_RETRY_SECONDS = 0.5
 _MOST_AT_ONCE = 16
 _MOST_PER_PERSON = 6
 _MOST_SECONDS = 300.0
@@ -77,7 +80,8 @@ class Inside:
         async with asyncio.TaskGroup() as group:
             with self._bus.listen(Topic.INSIDE) as bell:
                 while True:
-                    await self._look(group)
+                    with suppress(StoreUnavailable):
+                        await self._look(group)
                     await bell.wait(_POLL_SECONDS)
 
     async def _look(self, group: asyncio.TaskGroup) -> None:
@@ -103,6 +107,8 @@ class Inside:
         except (Conflict, NotFound) as error:
             # Somebody has ended it meanwhile.
             log.info("inside.ended_elsewhere", execution=execution_id, why=error.message)
+        except StoreUnavailable:
+            log.info("inside.postponed", execution=execution_id)
         finally:
             del self._running[execution_id]
 
@@ -184,4 +190,11 @@ class Inside:
             execution_time_ms=milliseconds,
         )
         us = Principal(Role.CLIENT, INSIDE, call.user_id)
-        await self._receiver.accept(report, us, call.project_id)
+        while True:
+            try:
+                await self._receiver.accept(report, us, call.project_id)
+            except StoreUnavailable:
+                # What the tool did is known only here, so it is kept until it can be stored.
+                await asyncio.sleep(_STORE_RETRY_SECONDS)
+            else:
+                return

@@ -48,11 +48,7 @@ class CheckpointFolder:
         return await asyncio.to_thread(self._add, project_id, head, at, restored)
 
     def _find_last(self, project_id: ProjectId) -> Checkpoint | None:
-        try:
-            with checkpoint_file(self._folder, project_id).open("rb") as stream:
-                return _last_whole_line(stream)[0]
-        except FileNotFoundError:
-            return None
+        return find_last_checkpoint(checkpoint_file(self._folder, project_id))
 
     def _add(
         self, project_id: ProjectId, head: AuditHead, at: datetime, restored: Restoration | None
@@ -105,6 +101,15 @@ class CheckpointFolder:
 
 def checkpoint_file(folder: Path, project_id: ProjectId) -> Path:
     return folder / f"{project_id}.jsonl"
+
+
+def find_last_checkpoint(file: Path) -> Checkpoint | None:
+    """Raises BrokenRecord if it cannot be read."""
+    try:
+        with file.open("rb") as stream:
+            return _last_whole_line(stream)[0]
+    except FileNotFoundError:
+        return None
 
 
 @contextmanager

@@ -24,10 +24,15 @@ class Look(NamedTuple):
         return self.version == HEAD
 
 
+def open_to_look(path: Path) -> Any:
+    """A connection that writes nothing, also no file beside the database."""
+    return cast(Any, apsw.Connection(_address(path), flags=_READ_ONLY))
+
+
 def look_into(path: Path, most_seconds: float) -> Look:
     """Raises OSError when it cannot be opened."""
     try:
-        connection = cast(Any, apsw.Connection(_address(path), flags=_READ_ONLY))
+        connection = open_to_look(path)
     except apsw.Error as error:
         raise OSError(str(error)) from error
     try:

@@ -20,7 +20,8 @@ def migrate_sqlite(path: Path) -> None:
 
     Raises:
         StoreTooNew: A newer Handrail has written it.
-        SetupError: It is no database, or cannot be opened.
+        SetupError: It cannot be opened as a database.
+        StoreUnavailable: It is damaged, or its disk is full, read-only or locked.
     """
     try:
         database = SqliteFile(path)

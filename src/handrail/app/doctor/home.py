@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 from handrail.app.audit import verify
 from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.app.home import WRITTEN_BY_HAND
+from handrail.app.storage import find_home_loss
+from handrail.store.faults import WAYS_ON
 from handrail.store.look import Look, look_into
 from handrail.wire.version import check_wire_version
 
@@ -63,13 +65,12 @@ def check_disk(patient: Patient) -> Finding:
 
 def check_database(patient: Patient) -> Finding:
     look = _look(patient)
+    if look is not None and look.sound is False:
+        return Finding("database", Health.BROKEN, f"it is damaged: {look.trouble}", WAYS_ON)
+    if (loss := find_home_loss(patient.home)) is not None:
+        return Finding("database", Health.BROKEN, loss, WAYS_ON)
     if look is None:
         return Finding("database", Health.NOTE, "there is no database yet", _NOT_YET)
-    if look.sound is False:
-        remedy = (
-            f"keep a copy of {patient.home.path}, then restore a backup with `handrail restore`"
-        )
-        return Finding("database", Health.BROKEN, f"it is damaged: {look.trouble}", remedy)
     if look.version is None:
         remedy = "move the file away, or choose another --home"
         return Finding("database", Health.BROKEN, "it is none of Handrail's", remedy)
@@ -138,6 +139,8 @@ def check_server(patient: Patient) -> Finding:
     spoken = str(health.get("wire_version"))
     if (words := check_wire_version(spoken)) is not None:
         return Finding("server", Health.BROKEN, words, "stop it, and start the one you have here")
+    if (problem := health.get("problem")) is not None:
+        return Finding("server", Health.BROKEN, str(problem), f"see the log of {address}")
     return Finding("server", Health.FINE, f"{health.get('version')} answers at {address}")
 
 
