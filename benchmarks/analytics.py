@@ -129,7 +129,7 @@ def multiply(path: Path, times: int) -> None:
         copy_rows(database, table, times, step)
     for table in _MADE_SINCE:
         database.run(f"DROP TABLE {table}")
-    database.run_script(steps_as_sql("sqlite", _BEFORE_COUNTS))
+    database.run(steps_as_sql("sqlite", _BEFORE_COUNTS))
     database.close()
 
 

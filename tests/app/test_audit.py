@@ -33,7 +33,7 @@ class Record:
         self._clock = clock
 
     async def grow(self, lines: int, *, sealed: bool = True) -> None:
-        async with open_store(self.home, LocalBus()) as store:
+        async with open_store(self.home, LocalBus(), to_prove=True) as store:
             for number in range(lines):
                 self._clock.advance(1)
                 line = AuditRecord("did", "ada", f"thing-{number}")

@@ -1,6 +1,7 @@
 """A folder is made known once, and found again."""
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -111,12 +112,25 @@ async def test_two_folders_are_two_projects_of_one_person(
     assert home.find_credentials(workspace) == first
 
 
-async def test_new_credentials_are_made_when_the_database_is_gone(
+async def test_new_credentials_are_made_after_a_fresh_start_and_the_old_ones_are_kept(
     clock: FakeClock, home: Home, workspace: Path
 ) -> None:
     async with open_store(home, LocalBus()) as store:
         first = await enrol(store, clock, home, workspace, SERVER)
+    joined = replace(first, workspace="/elsewhere", user_token="", agent_token="")
+    home.save_credentials(joined)
+    before = {file.name: file.read_bytes() for file in home.path.rglob("*") if file.is_file()}
     home.database.unlink()
+
+    with pytest.raises(SetupError, match=r"is missing, but line 1 .* `handrail init --fresh`"):
+        async with open_store(home, LocalBus()):
+            pass
+    aside = home.set_aside(clock.now())
+    assert aside is not None
+    kept = {file.name: file.read_bytes() for file in home.path.rglob("*") if file.is_file()}
+    assert kept.items() >= {k: v for k, v in before.items() if k != "handrail.db"}.items()
+    assert home.list_credentials() == [joined]
+    assert aside.stat().st_mode & 0o777 == 0o700
 
     async with open_store(home, LocalBus()) as store:
         second = await enrol(store, clock, home, workspace, SERVER)

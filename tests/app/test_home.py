@@ -1,5 +1,6 @@
 """Credentials are for their owner's eyes, and never half written."""
 
+import fcntl
 import json
 import os
 import stat
@@ -76,6 +77,25 @@ def test_locks_and_journals_are_closed_also_those_that_an_earlier_version_left_o
     assert (made_now, mode(home.path / "journal")) == (0o700, 0o700)
     locks += (home.path / "credentials").glob("*.lock")
     assert [mode(lock) for lock in locks] == [0o600] * 3
+
+
+def test_a_second_server_is_refused_also_when_the_lock_file_was_deleted(home: Home) -> None:
+    with home.serving():
+        (home.path / "server.lock").unlink()
+
+        assert home.is_served()
+        with pytest.raises(SetupError, match="another Handrail server is running"), home.serving():
+            pass
+        with pytest.raises(SetupError, match="Handrail is running on"), home.at_rest():
+            pass
+        assert not (home.path / "server.lock").exists()
+    assert not home.is_served()
+
+
+def test_a_server_of_a_version_that_locks_only_the_file_is_noticed(home: Home) -> None:
+    with (home.path / "server.lock").open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert home.is_served()
 
 
 def test_creating_twice_changes_nothing(home: Home, workspace: Path) -> None:

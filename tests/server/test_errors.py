@@ -47,6 +47,11 @@ JSON = {"content-type": "application/json"}
         (errors.ApprovalDeniedError, 500),
         (errors.BrokenTool, 500),
         (errors.BrokenRecord, 500),
+        (errors.StoreUnavailable, 503),
+        (errors.StoreFull, 507),
+        (errors.StoreLocked, 503),
+        (errors.StoreDamaged, 503),
+        (errors.StoreReplaced, 503),
         (errors.HandrailError, 500),
     ],
 )

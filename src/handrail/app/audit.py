@@ -19,6 +19,7 @@ from handrail.store.audit_key import AuditKey, is_signed
 from handrail.store.checkpoints import read_checkpoints
 from handrail.store.faults import damaged
 from handrail.store.look import look_into
+from handrail.store.standing import holds_records
 
 _PAGE = 2_000
 
@@ -57,7 +58,7 @@ async def verify(
     """
     project = ProjectId(project_id)
     trusted = key or public_key(home)
-    if not home.database.exists() and (loss := find_home_loss(home)) is not None:
+    if (loss := find_home_loss(home)) is not None and not holds_records(home.database):
         return Verification(0, None, trusted, loss)
     async with open_store(home, LocalBus(), to_prove=True) as store:
         # In this order: whatever was sealed or counted by now must be met on the way.

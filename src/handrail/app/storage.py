@@ -15,7 +15,7 @@ from handrail.store.checkpoints import CheckpointFolder
 from handrail.store.faults import WAYS_ON
 from handrail.store.page_check import PageCheck
 from handrail.store.sqlite import SqliteStore
-from handrail.store.standing import find_loss
+from handrail.store.standing import find_loss, holds_records
 
 # 400 MB are checked in about a second from a warm cache; a larger file is checked while it serves.
 _PAGE_CHECK_SECONDS = 10.0
@@ -43,7 +43,7 @@ async def open_store(
     store = SqliteStore(home.database, bus, on_stored)
     try:
         loss = await asyncio.to_thread(find_home_loss, home)
-        if loss is not None and not (to_prove and home.database.exists()):
+        if loss is not None and not (to_prove and holds_records(home.database)):
             raise SetupError(f"{loss}: {WAYS_ON}")
         await store.open()
     except StoreUnavailable as fault:

@@ -77,9 +77,8 @@ def init(
         say(f"Agents shall work in [bold]{visible(workspace.resolve())}[/], and nowhere else.")
         typer.confirm("Is that the right folder?", default=True, abort=True)
 
-    aside = _start_fresh(settings, ask=channel is not None) if fresh else None
+    changes = _start_fresh(settings, ask=channel is not None) if fresh else []
     settled = asyncio.run(settle(settings, workspace))
-    changes: list[str] = [f"moved the old files to {aside}"] if aside is not None else []
     if key_stdin:
         changes += keep_from_stdin(settings, provider).changes
     elif channel is None and provider is not None:
@@ -100,12 +99,12 @@ def init(
     _say_next(settled, f"{at_home}{at_port}", is_served=is_served)
 
 
-def _start_fresh(settings: Settings, *, ask: bool) -> Path | None:
-    home = Home(settings.home)
+def _start_fresh(settings: Settings, *, ask: bool) -> list[str]:
     if ask:
         say("All projects, tokens and records here are moved aside, and a new database is made.")
         typer.confirm("Start fresh?", default=False, abort=True)
-    return home.set_aside(datetime.now(UTC))
+    aside = Home(settings.home).set_aside(datetime.now(UTC))
+    return [] if aside is None else [f"The old files are in {aside}."]
 
 
 def _say_next(settled: Settled, options: str, *, is_served: bool) -> None:

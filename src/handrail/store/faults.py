@@ -61,7 +61,9 @@ def faults_told(path: Path) -> Generator[None]:
 
 
 def damaged(details: str) -> StoreDamaged:
-    return StoreDamaged(f"Handrail's database is damaged ({details}): {WAYS_ON}")
+    # SQLite tells in several lines, and a person is told in one.
+    words = " ".join(details.split())
+    return StoreDamaged(f"Handrail's database is damaged ({words}): {WAYS_ON}")
 
 
 def _fault_of_disk(details: str, path: Path) -> StoreUnavailable:

@@ -4,7 +4,8 @@ A checkpoint is written only after the lines it seals are durable. So a database
 sealed line has lost it: the file is missing, empty, an older copy, or was changed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,17 +33,35 @@ def find_loss(database: Path, checkpoints: Path, key: Path) -> str | None:
         return f"{database} is missing, but {proof}"
     if database.stat().st_size == 0:
         return f"{database} is empty, but {proof}"
+    with _opened(database) as connection:
+        losses = (_loss_of(connection, database, last) for last in sealed)
+        return next((loss for loss in losses if loss is not None), None)
+
+
+def holds_records(database: Path) -> bool:
+    """Whether it is a database with a table for records; raises StoreUnavailable as above."""
+    if not database.exists() or database.stat().st_size == 0:
+        return False
+    with _opened(database) as connection:
+        return _has_records(connection)
+
+
+@contextmanager
+def _opened(database: Path) -> Generator[Any]:
     try:
         connection = open_to_look(database)
         try:
-            losses = (_loss_of(connection, database, last) for last in sealed)
-            return next((loss for loss in losses if loss is not None), None)
+            yield connection
         finally:
             connection.close()
     except apsw.Error as error:
         if (fault := fault_of(error, database)) is None:
             raise
         raise fault from error
+
+
+def _has_records(connection: Any) -> bool:
+    return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'audit'").get)
 
 
 def _last_checkpoints(folder: Path) -> Iterator[Checkpoint]:
@@ -62,7 +81,7 @@ def _seal(last: Checkpoint) -> str:
 
 
 def _loss_of(connection: Any, database: Path, last: Checkpoint) -> str | None:
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'audit'").get is None:
+    if not _has_records(connection):
         return f"{database} holds no records, but {_seal(last)}"
     of_project = "FROM audit WHERE project_id = ?"
     found = connection.execute(

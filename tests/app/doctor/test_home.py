@@ -1,6 +1,7 @@
 """What is wrong in the folder, or with who answers for it, is said with what to do."""
 
 import os
+import shutil
 import socket
 import sqlite3
 import threading
@@ -100,6 +101,10 @@ def test_a_database_of_somebody_else_is_found(patient: Patient) -> None:
     opened = sqlite3.connect(patient.home.database)
     opened.execute("CREATE TABLE cats (name)")
     opened.close()
+    assert "holds no records, but line 1" in broken(home.check_database(patient))
+
+    patient.home.audit_key.unlink()
+    shutil.rmtree(patient.home.checkpoints)
     assert broken(home.check_database(patient)) == "it is none of Handrail's"
 
 

@@ -842,8 +842,10 @@ export interface GrantsResponse {
 }
 
 export interface HealthResponse {
-  /** The server is well. */
-  status: "ok";
+  /** `degraded` while nothing can be stored; the status code is 503 then. */
+  status: "ok" | "degraded";
+  /** What is wrong, and what to do about it. */
+  problem: string | null;
   /** Which Handrail it is. */
   version: string;
   /** Which version of these bodies and events it speaks. */
