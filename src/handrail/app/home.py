@@ -213,7 +213,7 @@ class Home:
         self.create()
         trouble = f"another `handrail {name}` is running on {self.path}; wait until it ends"
         folder = self.path / f"{name}.tmp"
-        with _held(self.path / f"{name}.lock", trouble):
+        with held(self.path / f"{name}.lock", trouble):
             try:
                 if folder.exists():
                     rmtree(folder)

@@ -13,9 +13,12 @@ import apsw
 
 from handrail.core.checkpoint import Checkpoint
 from handrail.core.errors import BrokenRecord
+from handrail.core.restoration import RESTORED, read_restoration
+from handrail.store.audit_key import is_signed
 from handrail.store.checkpoints import find_last_checkpoint
 from handrail.store.faults import fault_of
 from handrail.store.look import open_to_look
+from handrail.store.rows import read_audit_entry
 
 
 def find_loss(database: Path, checkpoints: Path, key: Path) -> str | None:
@@ -80,6 +83,21 @@ def _seal(last: Checkpoint) -> str:
     )
 
 
+def _was_left_by_restore(connection: Any, last: Checkpoint) -> bool:
+    """Whether a restore that the owner of the key has signed goes on without this checkpoint."""
+    lines = connection.execute(
+        "SELECT * FROM audit WHERE project_id = ? AND action = ?", (last.project_id, RESTORED)
+    )
+    try:
+        restored = [read_restoration(read_audit_entry(line)) for line in lines]
+    except BrokenRecord:
+        return False
+    return any(
+        one.leaves_behind(last.number) and one.key == last.key and is_signed(one)
+        for one in restored
+    )
+
+
 def _loss_of(connection: Any, database: Path, last: Checkpoint) -> str | None:
     if not _has_records(connection):
         return f"{database} holds no records, but {_seal(last)}"
@@ -88,6 +106,8 @@ def _loss_of(connection: Any, database: Path, last: Checkpoint) -> str | None:
         f"SELECT hash {of_project} AND seq = ?", (last.project_id, last.seq)
     ).get
     if found == last.hash:
+        return None
+    if _was_left_by_restore(connection, last):
         return None
     end = connection.execute(f"SELECT max(seq) {of_project}", (last.project_id,)).get
     # The first line is sealed before it is stored: a crash between the two loses nothing.
