@@ -11,7 +11,7 @@ from handrail.app.config import Config
 from handrail.app.home import Home
 from handrail.app.storage import open_store
 from handrail.bus.local import LocalBus
-from handrail.core.errors import SetupError
+from handrail.core.errors import SetupError, StoreUnavailable
 from handrail.core.ports import Clock
 from handrail.core.retention import Amount, FileSpace, Retention
 from handrail.plane.blobs import BlobKeeper
@@ -74,7 +74,7 @@ def vacuum(home: Home) -> tuple[int, int]:
                 file.vacuum()
             finally:
                 file.close()
-        except SqliteError as error:
+        except (SqliteError, StoreUnavailable) as error:
             raise SetupError(f"{home.database} cannot be rewritten: {error}") from error
         return before, home.database.stat().st_size
 

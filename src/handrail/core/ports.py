@@ -31,8 +31,8 @@ from handrail.core.ids import (
 )
 from handrail.core.memory import MemoryReads
 from handrail.core.project import Client, Place, Project, Session, User, Workspace
-from handrail.core.retention import RetentionReads
 from handrail.core.restoration import Restoration
+from handrail.core.retention import RetentionReads
 from handrail.core.talks import Talks
 
 

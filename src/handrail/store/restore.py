@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from handrail.core.audit import AuditHead
+from handrail.core.errors import StoreUnavailable
 from handrail.core.ids import OWN_AGENT, ProjectId
 from handrail.store.migrate import HEAD
 from handrail.store.rows import Row, to_micros
@@ -109,7 +110,7 @@ def read_present(path: Path) -> Present | None:
             database.run("SELECT count(*), max(tainted_by) FROM sessions")
         finally:
             database.close()
-    except (SqliteError, OSError):
+    except (SqliteError, StoreUnavailable, OSError):
         return None
     return Present(
         {ProjectId(row[0]): row[1] for row in rows},

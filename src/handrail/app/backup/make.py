@@ -21,7 +21,7 @@ from handrail.app.clock import SystemClock
 from handrail.app.home import WRITTEN_BY_HAND, Home
 from handrail.app.storage import open_store
 from handrail.bus.local import LocalBus
-from handrail.core.errors import SetupError
+from handrail.core.errors import SetupError, StoreUnavailable
 from handrail.store.folders import sync_folder
 from handrail.store.look import look_into
 from handrail.store.migrate import HEAD
@@ -136,7 +136,7 @@ def _copy_database(home: Home, folder: Path, on_progress: OnProgress) -> None:
             database.copy_to(copy, lambda done, pages: on_progress("copying page", done, pages))
         finally:
             database.close()
-    except SqliteError as error:
+    except (SqliteError, StoreUnavailable) as error:
         raise SetupError(f"{home.database} cannot be copied: {error}") from error
 
 

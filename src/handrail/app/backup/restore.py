@@ -13,7 +13,7 @@ from handrail.app.backup.make import OnProgress, check_database, read_positions
 from handrail.app.backup.placing import install_files, put_in_place, undo_unfinished
 from handrail.app.clock import SystemClock
 from handrail.app.home import Home
-from handrail.core.errors import SetupError
+from handrail.core.errors import SetupError, StoreUnavailable
 from handrail.core.ids import ProjectId
 from handrail.core.restoration import Restoration
 from handrail.store.audit_key import AuditKey
@@ -84,7 +84,7 @@ def _prepare(home: Home, file: Path, folder: Path, on_progress: OnProgress) -> P
     )
     try:
         access = carry_over_access(copy.database, home.database if present else None, at)
-    except SqliteError:
+    except (SqliteError, StoreUnavailable):
         # It can be opened, but some of its pages cannot be read.
         present = None
         access = carry_over_access(copy.database, None, at)
