@@ -12,6 +12,7 @@ from handrail.client import listening
 from handrail.client.api import ApiError, HandrailApi
 from handrail.client.listening import Listener, Pauses
 from handrail.client.sse import ServerEvent
+from handrail.core.errors import SetupError
 from tests.client.conftest import until
 
 
@@ -168,3 +169,14 @@ async def test_pauses_grow_to_a_limit_and_begin_anew(monkeypatch: pytest.MonkeyP
     longest = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0, 5.0, 5.0, 0.1]
     for seconds, most in zip(slept, longest, strict=True):
         assert most / 2 <= seconds <= most
+
+
+async def test_a_server_of_another_version_ends_the_listening_with_what_to_upgrade() -> None:
+    greeting = b": handrail 9.0\nid: 1\nretry: 1000\n\n"
+    odd, ear = OddServer([[greeting[:8], greeting[8:] + frame(2)]]), Ear()
+    async with odd.running() as server, ear.listening_to(server) as running:
+        with pytest.raises(SetupError, match=r"speaks wire version 9\.0.*upgrade Handrail on this"):
+            async with asyncio.timeout(10):
+                await running
+
+    assert ear.events == []
