@@ -7,7 +7,16 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
-from benchmarks import against_mcp, analytics, boundary, console, distrust, memory, steady
+from benchmarks import (
+    against_mcp,
+    analytics,
+    boundary,
+    console,
+    distrust,
+    listeners,
+    memory,
+    steady,
+)
 from benchmarks.outcome import Outcome
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -18,6 +27,7 @@ SUITES: dict[str, tuple[tuple[str, ...], Measure]] = {
     "boundary": (boundary.NAMES, boundary.measure),
     "distrust": (distrust.NAMES, distrust.measure),
     "steady": (steady.NAMES, steady.measure),
+    "listeners": (listeners.NAMES, listeners.measure),
     "memory": (memory.NAMES, memory.measure),
     "console": (console.NAMES, console.measure),
     "analytics": (analytics.NAMES, analytics.measure),

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 
 class Load(NamedTuple):
-    """Calls per second, and the times of the middle and of the slowest hundredth, in ms."""
+    """Calls per second, the median and the 99th percentile of their times in ms, and how many."""
 
     rate: float
     p50: float
     p99: float
+    calls: float
 
 
 async def load(call: Callable[[], Awaitable[None]], callers: int, seconds: float) -> Load:
@@ -28,7 +29,7 @@ async def load(call: Callable[[], Awaitable[None]], callers: int, seconds: float
     await asyncio.gather(*(keep_calling() for _ in range(callers)))
     elapsed = perf_counter() - began
     hundredths = quantiles(took, n=100, method="inclusive")
-    return Load(len(took) / elapsed, hundredths[49] * 1000, hundredths[98] * 1000)
+    return Load(len(took) / elapsed, hundredths[49] * 1000, hundredths[98] * 1000, len(took))
 
 
 async def calls_in_a_row(call: Callable[[], Awaitable[None]], count: int) -> list[float]:

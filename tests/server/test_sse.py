@@ -1,6 +1,8 @@
 """Every event once, in order, to whom it concerns, from where they stood."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import pytest
@@ -9,6 +11,8 @@ from handrail.core.access import Role, hash_secret
 from handrail.core.change import Change, ForgetEvents
 from handrail.core.digest import digest_call
 from handrail.core.verdict import Plan
+from handrail.server import frames
+from handrail.server.audience import Audiences
 from handrail.server.auth import Entry, Gate
 from handrail.server.services import Services
 from handrail.server.sse import EventStream
@@ -35,6 +39,20 @@ async def read_again(
 ) -> list[tuple[int, str, dict[str, Any]]]:
     async with caller.listen(home, token, last_event_id) as stream:
         return [await stream.event() for _ in range(count)]
+
+
+@asynccontextmanager
+async def a_stream(
+    services: Services, home: Household, last_event_id: int | None = None
+) -> AsyncGenerator[AsyncGenerator[bytes]]:
+    """A stream of a person, read as slowly as the test likes."""
+    entry = Entry(home.user, home.project, hash_secret(home.secrets[Role.USER]))
+    audiences = Audiences(services, Gate(services.store, services.clock))
+    async with (
+        audiences.running(),
+        aclosing(EventStream(services, audiences, entry, last_event_id).frames()) as stream,
+    ):
+        yield stream
 
 
 async def test_a_stream_begins_with_a_greeting_and_is_kept_by_nobody(
@@ -506,17 +524,15 @@ async def test_who_hears_nothing_but_the_greeting_can_go_on_from_there(
 
 
 async def test_who_listens_too_slowly_is_told_that_events_are_gone(
-    services: Services, store: SqliteStore, household: Household
+    services: Services, store: SqliteStore, household: Household, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entry = Entry(household.user, household.project, hash_secret(household.secrets[Role.USER]))
-    stream = EventStream(services, Gate(store, services.clock), entry, None).frames()
-    await anext(stream)
-    for number in range(5):
-        await store.submit(opening(a_call(household, f"call-{number}"), household))
-    at = household.project.created_at
-    await store.submit(Change(household.project.id, at, (ForgetEvents(3),)))
+    monkeypatch.setattr(frames, "_MOST_FRAMES", 1)
+    async with a_stream(services, household) as stream:
+        await anext(stream)
+        for number in range(5):
+            await store.submit(opening(a_call(household, f"call-{number}"), household))
+        await forget(store, household, 3)
 
-    told = await anext(stream)
+        told = await anext(stream)
 
     assert told.startswith(b"id: 5\nevent: stream.reset\n")
-    await stream.aclose()

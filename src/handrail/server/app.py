@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Mount
 
+from handrail.server.audience import Audiences
 from handrail.server.auth import Gate
 from handrail.server.console.files import ConsoleFiles
 from handrail.server.console.sign_in import SignIns
@@ -65,9 +66,10 @@ def create_app(
     `hosts` are further names it answers to; `origin` is how others reach the proxy in front of it.
     """
     gate = Gate(services.store, services.clock)
+    audiences = Audiences(services, gate)
     direct = (
         *CallRoutes(services, gate).routes(),
-        *StreamRoutes(services, gate).routes(),
+        *StreamRoutes(services, gate, audiences).routes(),
         *AnswerRoutes(services, gate).routes(),
         *StopRoutes(services, gate).routes(),
         *TaintRoutes(services, gate).routes(),
@@ -100,13 +102,13 @@ def create_app(
             Middleware(Switchboard, routes=direct),
         ],
         exception_handlers=HANDLERS,  # pyright: ignore[reportArgumentType]
-        lifespan=lambda _: _at_work(services),
+        lifespan=lambda _: _at_work(services, audiences),
     )
 
 
 @asynccontextmanager
-async def _at_work(services: Services) -> AsyncGenerator[None]:
-    async with asyncio.TaskGroup() as group:
+async def _at_work(services: Services, audiences: Audiences) -> AsyncGenerator[None]:
+    async with audiences.running(), asyncio.TaskGroup() as group:
         works = [
             services.connections.watch_leases(),
             services.sweeper.sweep_forever(),

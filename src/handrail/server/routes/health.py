@@ -5,7 +5,7 @@ from fastapi.responses import HTMLResponse
 
 from handrail.server.errors import STORE_UNAVAILABLE
 from handrail.server.services import Services
-from handrail.server.sse import CHANNELS
+from handrail.server.auth import Channel
 from handrail.server.status_page import status_page
 from handrail.version import __version__
 from handrail.wire import WIRE_VERSION
@@ -30,7 +30,7 @@ def health_router(services: Services) -> APIRouter:
             connected_clients=len(services.connections.connected),
             channels=[
                 ChannelHealth(name=name, state="open" if count else "idle", listeners=count)
-                for name in CHANNELS
+                for name in Channel
                 for count in (services.tally.listening[name],)
             ],
         )

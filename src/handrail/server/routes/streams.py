@@ -5,6 +5,7 @@ from starlette.responses import Response, StreamingResponse
 
 from handrail.core.errors import BadInput
 from handrail.core.ids import ClientId
+from handrail.server.audience import Audiences
 from handrail.server.auth import Gate
 from handrail.server.direct import DirectRoute, json_response, query_of
 from handrail.server.routes.calls import BASE, MACHINES, PEOPLE
@@ -21,9 +22,10 @@ _LAST_EVENT_ID = {
 
 
 class StreamRoutes:
-    def __init__(self, services: Services, gate: Gate):
+    def __init__(self, services: Services, gate: Gate, audiences: Audiences):
         self._services = services
         self._gate = gate
+        self._audiences = audiences
 
     def routes(self) -> tuple[DirectRoute, ...]:
         return (
@@ -51,7 +53,9 @@ class StreamRoutes:
         query = StreamQuery.model_validate(dict(request.query_params))
         leased = query.heartbeat and entry.principal.role in MACHINES
         last_event_id = _last_event_id(request)
-        stream = EventStream(self._services, self._gate, entry, last_event_id, leased=leased)
+        stream = EventStream(
+            self._services, self._audiences, entry, last_event_id, leased=leased
+        )
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         if leased:
             headers[LEASE_HEADER] = str(self._services.connections.lease_seconds)
