@@ -7,8 +7,9 @@ import pytest
 
 from tests.journeys.conftest import Rig
 
-# A read takes two commits: the call, and its end. The first of a new home introduces the user.
-COMMITS = (1, 2, 3)
+# The first read of a session takes three commits: the session, which is stored before the call is
+# judged, the call, and its end. The first commit of a new home adds the user.
+COMMITS = (1, 2, 3, 4)
 
 
 @pytest.mark.behaviour("read.travels")

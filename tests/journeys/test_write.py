@@ -13,9 +13,10 @@ from tests.journeys.conftest import Rig
 
 YES, NO = Choice(approved=True), Choice(approved=False, reason="leave it as it is")
 
-# A write takes five commits: asked, surveyed, approved, claimed, ended. The first of a new home
-# introduces the user.
-COMMITS = (2, 3, 4, 5, 6)
+# The first write of a session takes six commits: the session, which is stored before the call is
+# judged, then asked, surveyed, approved, claimed, ended. The first commit of a new home adds the
+# user.
+COMMITS = (2, 3, 4, 5, 6, 7)
 
 
 def an_addition(path: str = "notes.txt") -> dict[str, Any]:

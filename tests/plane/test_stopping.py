@@ -15,11 +15,13 @@ from handrail.core.errors import Conflict, ErrorType, NotFound
 from handrail.core.event import EventKind, NewEvent
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.grant import Scope
-from handrail.core.ids import ExecutionId, SessionId
+from handrail.core.ids import CallId, ExecutionId, SessionId
 from handrail.core.project import Session
 from handrail.core.survey import Survey
+from handrail.plane.assessment import Assessment
 from handrail.plane.decider import Decider
 from handrail.plane.dispatch import Claim
+from handrail.plane.move import Move
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
@@ -610,6 +612,23 @@ async def test_a_call_that_enters_just_when_its_session_is_stopped_does_not_stay
     assert sum(isinstance(outcome, Conflict) for outcome in outcomes) == (1 if stops_first else 0)
     assert len(calls) == (1 if stops_first else 2)
     assert {call.error_type for call in calls} == {ErrorType.CANCELLED}
+
+
+async def test_a_session_whose_first_call_is_still_judged_can_be_stopped_and_the_call_never_runs(
+    services: Services, store: SqliteStore, household: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = services.approvals.rule
+
+    async def stop_meanwhile(pending: ToolExecution, assessment: Assessment) -> Move:
+        await stop(services, household)
+        return await rule(pending, assessment)
+
+    monkeypatch.setattr(services.approvals, "rule", stop_meanwhile)
+    with seated(services, household.client), pytest.raises(Conflict, match="has been stopped"):
+        await services.executor.propose(a_read(household), household.agent)
+
+    assert await store.find_call(household.project.id, SESSION, CallId("call-1")) is None
+    assert (await store.event_range(household.project.id)).last == 0
 
 
 async def test_a_result_that_comes_just_when_its_session_is_stopped_is_the_end(

@@ -11,7 +11,7 @@ import structlog
 
 from handrail.core.access import Principal, Role
 from handrail.core.audit import AuditRecord, canonical
-from handrail.core.change import Change, OpenCall, OpenSession, Step
+from handrail.core.change import Change, OpenCall, OpenSession
 from handrail.core.digest import digest_request
 from handrail.core.errors import (
     BadInput,
@@ -99,14 +99,13 @@ class ToolExecutor:
             BadInput: They name a blob that is not here.
         """
         call, params_json = await self._weigh(call, asker)
-        place, opening = await self._enter(call, asker)
+        place = await self._enter(call, asker)
         move = await self._judge(call, params_json, place, asker)
         execution = move.after
         change = Change(
             project_id=call.project_id,
             at=execution.created_at,
             steps=(
-                *opening,
                 _opening_of(execution, call, params_json, asker, place),
                 *self._blobs.use_in_params(execution, call.tool_params, asker),
                 *move.steps,
@@ -170,14 +169,22 @@ class ToolExecutor:
         check_size(call.tool_params, params_json, large)
         return call, params_json
 
-    async def _enter(self, call: ToolCall, asker: Principal) -> tuple[Place, tuple[Step, ...]]:
-        """The place a call happens in; a session is opened by its first call."""
+    async def _enter(self, call: ToolCall, asker: Principal) -> Place:
+        """The place a call happens in; a session is opened by its first call.
+
+        The session is stored before the call is judged, so that a person can stop it meanwhile.
+        """
         place = await self._store.find_place(call.project_id, call.session_id)
         if place is None:
             place = await self._new_place(call, asker)
-            return place, (OpenSession(place.session),)
+            opening = (OpenSession(place.session),)
+            try:
+                await self._store.submit(Change(call.project_id, self._clock.now(), opening))
+            except ChangeRefused:
+                # Another call has opened it at the same time.
+                return await self._enter(call, asker)
         _check_owner(place.session, asker)
-        return place, ()
+        return place
 
     async def _new_place(self, call: ToolCall, asker: Principal) -> Place:
         project = await self._store.find_project(call.project_id)
