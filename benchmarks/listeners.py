@@ -81,14 +81,13 @@ def _turn(server: int, asker: Worker, listener: Worker, callers: int) -> tuple[f
 def _heard_by_all(listener: Worker, at_least: int) -> int:
     """How many events each listener has heard, once they agree."""
     give_up_at = time.monotonic() + _HEARD_SECONDS
-    while time.monotonic() < give_up_at:
-        heard: set[int] = set(listener.ask(do="heard"))
-        if not heard:
-            return 0
+    while heard := set[int](listener.ask(do="heard")):
         if len(heard) == 1 and min(heard) >= at_least:
             return min(heard)
+        if time.monotonic() > give_up_at:
+            raise RuntimeError(f"listeners have heard {min(heard)} to {max(heard)} events")
         time.sleep(0.1)
-    raise RuntimeError(f"of {at_least:,} events listeners have heard {min(heard)} to {max(heard)}")
+    return 0
 
 
 def _cpu_ms(pid: int) -> float:
