@@ -19,6 +19,7 @@ from handrail.core.ids import ClientId, TokenId, mint
 from handrail.core.project import Client
 from handrail.server.app import create_app
 from handrail.server.console.files import ConsoleFiles
+from handrail.server.http import Timeouts
 from handrail.server.services import Services
 from handrail.server.serving import HandrailServer, bind
 from handrail.store.sqlite import SqliteStore
@@ -33,11 +34,16 @@ _DOCUMENT: dict[str, Any] = {}
 
 @asynccontextmanager
 async def serving(
-    services: Services, *, port: int = 0, app: Starlette | None = None
+    services: Services,
+    *,
+    port: int = 0,
+    app: Starlette | None = None,
+    timeouts: Timeouts | None = None,
 ) -> AsyncGenerator[str]:
     """Run a server for as long as the context is open; gives its address."""
     listening = bind("127.0.0.1", port)
-    server = HandrailServer(app or create_app(services, console=UNBUILT), services.room)
+    app = app or create_app(services, console=UNBUILT)
+    server = HandrailServer(app, services.room, timeouts=timeouts)
     running = asyncio.create_task(server.serve(sockets=[listening]))
     try:
         async with asyncio.timeout(10):

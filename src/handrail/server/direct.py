@@ -4,7 +4,6 @@ They say in data what FastAPI would have read from their signatures, so that the
 stays true for them as well.
 """
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +31,6 @@ M = TypeVar("M", bound=BaseModel)
 
 _JSON = "application/json"
 _SURELY_FEW_BYTES = 100_000
-_LONGEST_BODY_SECONDS = 60
 _MOST_HEARD_OUT_BYTES = 64_000_000
 
 # The description of a problem about which a route has nothing further to say.
@@ -200,11 +198,7 @@ async def _take(request: Request, max_bytes: int) -> bytes:
     """
     announced = request.headers.get("content-length", "")
     size = int(announced) if announced.isdigit() else 0
-    try:
-        async with asyncio.timeout(_LONGEST_BODY_SECONDS):
-            return b"".join([piece async for piece in _heard_out(request, size, max_bytes)])
-    except TimeoutError:
-        raise BadInput(f"the body has not come within {_LONGEST_BODY_SECONDS} seconds") from None
+    return b"".join([piece async for piece in _heard_out(request, size, max_bytes)])
 
 
 async def _heard_out(request: Request, announced: int, max_bytes: int) -> AsyncGenerator[bytes]:

@@ -7,7 +7,7 @@ import structlog
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from handrail.core import errors
@@ -54,6 +54,7 @@ NOT_FOUND = Kind(
 METHOD_NOT_ALLOWED = Kind(
     405, "method-not-allowed", "Not in this way", "The address takes other methods; see `Allow`."
 )
+TIMEOUT = Kind(408, "timeout", "Too slow", "The request did not arrive completely in time.")
 CONFLICTING_CALL = Kind(
     409,
     "conflicting-call",
@@ -98,7 +99,7 @@ INTERNAL = Kind(
 )
 
 PROBLEMS = (
-    BAD_INPUT, UNAUTHENTICATED, FORBIDDEN, FOREIGN_ORIGIN, NOT_FOUND, METHOD_NOT_ALLOWED,
+    BAD_INPUT, UNAUTHENTICATED, FORBIDDEN, FOREIGN_ORIGIN, NOT_FOUND, METHOD_NOT_ALLOWED, TIMEOUT,
     CONFLICTING_CALL, LINK_USED, CONFLICT, TOO_LARGE, UNSUPPORTED_TYPE, HEAD_TOO_LARGE, INTERNAL,
     STORE_UNAVAILABLE, STORE_FULL,
 )  # fmt: skip
@@ -173,6 +174,12 @@ async def on_any_error(request: Request, error: Exception) -> Response:
     return problem(INTERNAL, "Something broke; the server's log says what")
 
 
+async def on_caller_gone(request: Request, error: Exception) -> Response:
+    """A caller that closed its connection before its body was complete; it gets no answer."""
+    log.info("request.abandoned", path=request.url.path)
+    return problem(BAD_INPUT, "the body is not complete")
+
+
 async def answer_for(request: Request, error: Exception) -> Response:
     """What is told of anything that is in the table below."""
     handler = next(HANDLERS[kind] for kind in type(error).__mro__ if kind in HANDLERS)
@@ -184,8 +191,9 @@ HANDLERS: dict[type[object], Callable[[Request, Exception], Awaitable[Response]]
     ValidationError: on_invalid_body,
     RequestValidationError: on_invalid_body,
     HTTPException: on_http_error,
+    ClientDisconnect: on_caller_gone,
     Exception: on_any_error,
 }
 
 # Anything else is a defect, and no route needs to know what to do about it.
-EXPECTED = (errors.HandrailError, ValidationError, HTTPException)
+EXPECTED = (errors.HandrailError, ValidationError, HTTPException, ClientDisconnect)

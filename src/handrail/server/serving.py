@@ -6,7 +6,9 @@ import signal
 import socket
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
+from typing import cast
 
 import uvicorn
 from starlette.applications import Starlette
@@ -14,7 +16,7 @@ from starlette.applications import Starlette
 from handrail.core.address import is_loopback
 from handrail.core.errors import SetupError
 from handrail.plane.waiting import WaitingRoom
-from handrail.server.http import StrictHttp
+from handrail.server.http import StrictHttp, Timeouts
 from handrail.server.tls import Tls
 
 _GRACE_SECONDS = 1
@@ -29,11 +31,14 @@ class HandrailServer(uvicorn.Server):
         room: WaitingRoom,
         on_ready: Callable[[], None] = lambda: None,
         tls: Tls | None = None,
+        timeouts: Timeouts | None = None,
     ):
+        http = partial(StrictHttp, timeouts=timeouts or Timeouts())
         super().__init__(
             uvicorn.Config(
                 app,
-                http=StrictHttp,
+                # Only ever called.
+                http=cast(type[asyncio.Protocol], http),
                 log_config=None,
                 access_log=False,
                 server_header=False,

@@ -1,7 +1,5 @@
 """Payloads too large for JSON, streamed in and out."""
 
-import asyncio
-from collections.abc import AsyncGenerator
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -15,7 +13,6 @@ from handrail.server.routes.calls import ANYONE, BASE
 from handrail.server.services import Services
 from handrail.wire.blobs import BlobResponse
 
-_LONGEST_PAUSE_SECONDS = 30
 _BYTES = "application/octet-stream"
 # What an agent wrote is never shown as a page.
 _HEADERS = {
@@ -53,7 +50,7 @@ class BlobRoutes:
         entry = await self._gate.admit(request, *ANYONE)
         _check_announced(request)
         blob = await self._services.blobs.put(
-            entry.project.id, _sha256(request), _pieces(request), entry.principal
+            entry.project.id, _sha256(request), request.stream(), entry.principal
         )
         await self._gate.check_again(entry)
         return json_response({"success": True, **blob.as_json()})
@@ -65,20 +62,6 @@ class BlobRoutes:
         )
         headers = {**_HEADERS, "content-length": str(blob.size)}
         return StreamingResponse(pieces, 200, headers, _BYTES)
-
-
-async def _pieces(request: Request) -> AsyncGenerator[bytes]:
-    """What is sent; whoever stops sending is not waited for."""
-    stream = request.stream()
-    while True:
-        try:
-            async with asyncio.timeout(_LONGEST_PAUSE_SECONDS):
-                piece = await anext(stream, None)
-        except TimeoutError:
-            raise BadInput(f"nothing has come for {_LONGEST_PAUSE_SECONDS} seconds") from None
-        if piece is None:
-            return
-        yield piece
 
 
 def _sha256(request: Request) -> str:
