@@ -624,7 +624,7 @@ async def test_a_session_whose_first_call_is_still_judged_can_be_stopped_and_the
         return await rule(pending, assessment)
 
     monkeypatch.setattr(services.approvals, "rule", stop_meanwhile)
-    with seated(services, household.client), pytest.raises(Conflict, match="has been stopped"):
+    with connected(services, household.client), pytest.raises(Conflict, match="has been stopped"):
         await services.executor.propose(a_read(household), household.agent)
 
     assert await store.find_call(household.project.id, SESSION, CallId("call-1")) is None

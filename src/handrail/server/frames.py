@@ -58,9 +58,7 @@ class Renderer:
             if not self._is_superseded(item)
         ]
 
-    def render_whispers(
-        self, whispers: Sequence[Whisper], seq: int, at: datetime
-    ) -> list[Frame]:
+    def render_whispers(self, whispers: Sequence[Whisper], seq: int, at: datetime) -> list[Frame]:
         """Frames of chat text, without pieces of a message that was already sent whole."""
         return [
             Frame(seq, _delta(one, at))
@@ -103,7 +101,9 @@ class Renderer:
         """A message or a run; nothing if its conversation has been deleted."""
         if event.kind is EventKind.CHAT_RUN:
             run = await self._store.find_run(RunId(event.execution_id))
-            return b"" if run is None else _event(event.seq, event.kind, render_run_event(event, run))
+            if run is None:
+                return b""
+            return _event(event.seq, event.kind, render_run_event(event, run))
         message = await self._store.find_message(MessageId(event.execution_id))
         if message is None:
             return b""

@@ -1,6 +1,5 @@
 """Payloads too large for JSON, streamed in and out."""
 
-
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 

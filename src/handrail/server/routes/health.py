@@ -3,9 +3,9 @@
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 
+from handrail.server.auth import Channel
 from handrail.server.errors import STORE_UNAVAILABLE
 from handrail.server.services import Services
-from handrail.server.auth import Channel
 from handrail.server.status_page import status_page
 from handrail.version import __version__
 from handrail.wire import WIRE_VERSION

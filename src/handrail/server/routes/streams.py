@@ -53,9 +53,7 @@ class StreamRoutes:
         query = StreamQuery.model_validate(dict(request.query_params))
         leased = query.heartbeat and entry.principal.role in MACHINES
         last_event_id = _last_event_id(request)
-        stream = EventStream(
-            self._services, self._audiences, entry, last_event_id, leased=leased
-        )
+        stream = EventStream(self._services, self._audiences, entry, last_event_id, leased=leased)
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         if leased:
             headers[LEASE_HEADER] = str(self._services.connections.lease_seconds)
