@@ -1,5 +1,6 @@
 """A judgement follows from the words, the place and what was seen, and is bound to all of them."""
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -36,13 +37,17 @@ def a_place(autonomy: Autonomy = Autonomy.SUPERVISED) -> Place:
     return Place(project, workspace, session)
 
 
+def assess(assessor: Assessor, asked: Asked, place: Place, *rest: Any) -> Assessment:
+    return asyncio.run(assessor.assess(asked, place, *rest))
+
+
 def judge(
     survey: Survey | None = None,
     autonomy: Autonomy = Autonomy.SUPERVISED,
     **params: str,
 ) -> Assessment:
     words = WRITE | params
-    return ASSESSOR.assess(Asked("write_file", words, canonical(words)), a_place(autonomy), survey)
+    return assess(ASSESSOR, Asked("write_file", words, canonical(words)), a_place(autonomy), survey)
 
 
 def saw(risk: RiskLevel, reason: str = "seen") -> Survey:
@@ -179,7 +184,7 @@ def test_what_no_tool_can_read_is_bad_input(
     tool_name: str, params: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(BadInput, match=words):
-        ASSESSOR.assess(Asked(tool_name, params, canonical(params)), a_place())
+        assess(ASSESSOR, Asked(tool_name, params, canonical(params)), a_place())
 
 
 # What is remembered
@@ -204,14 +209,14 @@ def read_of(path: str = "src/a.py", **asked: Any) -> Asked:
 def test_the_same_words_in_the_same_place_are_judged_once() -> None:
     place = a_place()
 
-    assert ASSESSOR.assess(read_of(), place) is ASSESSOR.assess(read_of(), place)
-    assert ASSESSOR.assess(read_of("lib/a.py"), place) is not ASSESSOR.assess(read_of(), place)
+    assert assess(ASSESSOR, read_of(), place) is assess(ASSESSOR, read_of(), place)
+    assert assess(ASSESSOR, read_of("lib/a.py"), place) is not assess(ASSESSOR, read_of(), place)
 
 
 def test_a_place_that_was_read_again_and_is_the_same_is_not_judged_again() -> None:
     place = a_place()
 
-    assert ASSESSOR.assess(read_of(), replace(place)) is ASSESSOR.assess(read_of(), place)
+    assert assess(ASSESSOR, read_of(), replace(place)) is assess(ASSESSOR, read_of(), place)
 
 
 def test_a_place_that_has_changed_is_judged_anew() -> None:
@@ -223,24 +228,24 @@ def test_a_place_that_has_changed_is_judged_anew() -> None:
 def test_rules_that_were_exchanged_hold_from_the_next_call_on() -> None:
     book, place = Rulebook(), a_place()
     assessor = Assessor(builtin_registry(), book)
-    before = assessor.assess(read_of(), place)
+    before = assess(assessor, read_of(), place)
 
     book.exchange(operator_rules(FORBIDDEN_HERE, "policy.toml"))
-    after = assessor.assess(read_of(), place)
+    after = assess(assessor, read_of(), place)
 
     assert (before.verdict.ruling, after.verdict.ruling) == (Ruling.ALLOW, Ruling.DENY)
 
 
 def test_what_was_seen_or_came_from_elsewhere_is_never_taken_from_memory() -> None:
     place = a_place()
-    remembered = ASSESSOR.assess(read_of(), place)
+    remembered = assess(ASSESSOR, read_of(), place)
 
-    seen = ASSESSOR.assess(read_of(), place, saw(RiskLevel.HIGH))
-    chained = ASSESSOR.assess(read_of(origins={"path": "call-1"}), place)
+    seen = assess(ASSESSOR, read_of(), place, saw(RiskLevel.HIGH))
+    chained = assess(ASSESSOR, read_of(origins={"path": "call-1"}), place)
 
     assert seen.verdict.risk is RiskLevel.HIGH
     assert [finding.rule for finding in chained.verdict.findings] == ["chain.value"]
-    assert ASSESSOR.assess(read_of(), place) is remembered
+    assert assess(ASSESSOR, read_of(), place) is remembered
 
 
 def test_long_words_are_not_kept() -> None:
@@ -248,12 +253,12 @@ def test_long_words_are_not_kept() -> None:
     words = WRITE | {"content": "x" * 3_000}
     asked = Asked("write_file", words, canonical(words))
 
-    assert ASSESSOR.assess(asked, place) is not ASSESSOR.assess(asked, place)
+    assert assess(ASSESSOR, asked, place) is not assess(ASSESSOR, asked, place)
 
 
 def test_words_with_a_secret_in_them_do_not_outlive_their_call() -> None:
     assessor, place = Assessor(builtin_registry(), Rulebook()), a_place()
 
-    assessor.assess(read_of("token=open-sesame"), place)
+    assess(assessor, read_of("token=open-sesame"), place)
 
     assert len(assessor._known) == 0

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from threading import Thread, Timer
 
@@ -27,6 +27,7 @@ from handrail.core.project import Autonomy
 from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.git.guard import own_identity
+from handrail.executors.judging import JudgingPool
 from handrail.executors.programs import SEARCH_PATH
 from handrail.executors.ripgrep import Ripgrep
 from handrail.executors.sandbox.box import Box
@@ -65,6 +66,7 @@ async def build_client(
             private=private,
         ) as files,
         Ripgrep(files.root) as ripgrep,
+        closing(JudgingPool()) as judging,
     ):
         isolation = await asyncio.to_thread(prove_here, find_programs())
         # The server has asked where asking was due; here only what is refused always is refused.
@@ -93,7 +95,7 @@ async def build_client(
                         adopt(policy.rules)
 
                 commands.refresh_with(refresh)
-                reviewer = Reviewer(toolbox.registry, scene, hands, refresh)
+                reviewer = Reviewer(toolbox.registry, scene, hands, refresh, judging)
                 asking = Asking(api, channel)
 
                 def handler(line: StreamingClient) -> ToolHandler:

@@ -18,7 +18,8 @@ from handrail.app.sign_in_page import remove_old_pages
 from handrail.app.storage import open_checkpoints, open_served_store
 from handrail.bus.local import LocalBus
 from handrail.core.change import Change
-from handrail.core.ports import Bus, Clock, Store
+from handrail.core.ports import Bus, Clock, Judging, Store
+from handrail.executors.judging import JudgingPool
 from handrail.executors.web.guarded import GuardedWeb
 from handrail.knowledge.memory import MemoryKeeper
 from handrail.knowledge.minilm import find_weights
@@ -77,6 +78,8 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
         memories = MemoryKeeper(store, clock, weights)
         stack.callback(memories.close)
         affairs = Affairs(store, clock, home, config)
+        judging = JudgingPool()
+        stack.callback(judging.close)
         services = build_services(
             store,
             bus,
@@ -90,6 +93,7 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
             skills=SkillShelf(home.skills),
             affairs=affairs,
             suspicion=Suspicion(OrderReader(weights.folder) if weights.folder else None),
+            judging=judging,
         )
         yield replace(services, runs=hire_agent(services, affairs))
 
@@ -108,6 +112,7 @@ def build_services(
     skills: SkillShelf | None = None,
     affairs: Affairs | None = None,
     suspicion: Suspicion | None = None,
+    judging: Judging | None = None,
     lease_seconds: float = LEASE_SECONDS,
 ) -> Services:
     """The plane. `chores` run once a second; `hands_for` is what tools on the server may touch."""
@@ -118,7 +123,7 @@ def build_services(
     tally.know_tools(tool.name for tool in registry)
     room, receiver = WaitingRoom(bus), Receiver(store, clock, blobs, suspicion)
     connections, grants = Connections(bus, clock, lease_seconds), GrantBook(store, clock)
-    assessor, dispatcher = Assessor(registry, rules), Dispatcher(store, clock, connections)
+    assessor, dispatcher = Assessor(registry, rules, judging), Dispatcher(store, clock, connections)
     approvals = ApprovalManager(store, room, clock, dispatcher, grants, approval_timeout_seconds)
     looker = Looker(assessor, hands_for or _server_hands(memories, skills, rules, affairs))
     unmasker = Unmasker(store, clock, connections, assessor, looker)

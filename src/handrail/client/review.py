@@ -11,7 +11,9 @@ from handrail.core.digest import digest_call
 from handrail.core.errors import ApprovalDeniedError, BadInput
 from handrail.core.few import Few
 from handrail.core.hands import Hands
-from handrail.core.risk import RiskLevel
+from handrail.core.ports import Judging
+from handrail.core.project import Autonomy
+from handrail.core.risk import Finding, RiskLevel
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Ruling, Verdict
@@ -19,9 +21,12 @@ from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
 from handrail.tools.base import AnyTool, ToolParams
 from handrail.tools.blame import blaming
-from handrail.tools.judgement import judge_call, may_be_remembered
+from handrail.tools.judgement import MOST_JUDGED_INLINE, judge_call, may_be_remembered
 from handrail.tools.outcome import as_result, as_survey
 from handrail.tools.registry import ToolRegistry
+
+# All calls come from one server; which agent asked for them it does not say.
+_SERVER = "server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +61,14 @@ class Reviewer:
         scene: Scene,
         hands: Hands,
         refresh: Callable[[], object] = lambda: None,
+        judging: Judging | None = None,
     ):
+        """`judging` is where long calls are judged; without it, they are judged here."""
         self._registry = registry
         self._refresh = refresh
         self._scene = scene
         self._hands = hands
+        self._judging = judging
         self._known: Few[tuple[str, str], Verdict] = Few()
 
     def adopt(self, rules: Rules) -> None:
@@ -99,7 +107,7 @@ class Reviewer:
         known = self._known.get((tool_name, params_json))
         with blaming(tool_name, "on the client"):
             params = tool.read_params(raw)
-            verdict = judge_call(tool, params, self._scene) if known is None else known
+        verdict = await self._judge(tool, raw, params_json) if known is None else known
         _refuse_if_denied(verdict)
         if verdict.risk is RiskLevel.LOW:
             if known is None and may_be_remembered(raw, params_json):
@@ -109,15 +117,19 @@ class Reviewer:
             with blaming(tool_name, "on the client"):
                 given = await tool.survey(params, self._scene, self._hands)
                 survey = as_survey(tool_name, given)
-                verdict = judge_call(
-                    tool,
-                    params,
-                    self._scene,
-                    survey.findings,
-                    changes_nothing=survey.changes_nothing,
-                )
+        verdict = await self._judge(tool, raw, params_json, survey)
         _refuse_if_denied(verdict)
         return Reviewed(tool, params, params_json, verdict, survey)
+
+    async def _judge(
+        self, tool: AnyTool, raw: JsonObject, params_json: str, survey: Survey | None = None
+    ) -> Verdict:
+        scene, looked = self._scene, survey or Survey()
+        seen = (looked.findings, looked.changes_nothing)
+        case = (tool, raw, scene.workspace, scene.autonomy, scene.isolated, *seen)
+        if self._judging is None or tool.judged_length(raw, params_json) <= MOST_JUDGED_INLINE:
+            return _judge_case(scene.rules, *case)
+        return await self._judging.run(_SERVER, _judge_case, scene.rules, *case)
 
     async def execute(self, reviewed: Reviewed, *, surveyed: bool = True) -> ToolResult:
         """Do it. Unless it was `surveyed` before anybody was asked, it reaches no host.
@@ -130,6 +142,22 @@ class Reviewer:
         with blaming(tool.name, "on the client"):
             given = await tool.execute(reviewed.params, self._scene, self._hands, facts)
             return as_result(tool.name, given)
+
+
+def _judge_case(
+    rules: Rules,
+    tool: AnyTool,
+    raw: JsonObject,
+    workspace: str,
+    autonomy: Autonomy,
+    isolated: bool,
+    seen: tuple[Finding, ...],
+    changes_nothing: bool,
+) -> Verdict:
+    with blaming(tool.name, "on the client"):
+        scene = Scene(workspace, autonomy, isolated, rules)
+        params = tool.read_params(raw)
+        return judge_call(tool, params, scene, seen, changes_nothing=changes_nothing)
 
 
 def _refuse_if_denied(verdict: Verdict) -> None:

@@ -32,6 +32,7 @@ HandrailError
     │   └── StaleCommandError
     ├── StaleMemoryError
     ├── WebError
+    ├── NotJudged         a call could not be judged, so it is refused
     └── ApprovalDeniedError
 
 Refusals by policy and failures of tools are results that are stored and returned; exceptions
@@ -203,6 +204,12 @@ class StaleMemoryError(ToolError):
 
 class WebError(ToolError):
     """A host may not be reached, or did not answer."""
+
+
+class NotJudged(ToolError):
+    """A call could not be judged in time, so it is refused."""
+
+    error_type = ErrorType.DENIED
 
 
 class ApprovalDeniedError(ToolError):

@@ -2,30 +2,35 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import structlog
 
+from handrail.core.audit import canonical
 from handrail.core.digest import digest_call
 from handrail.core.errors import BrokenTool
 from handrail.core.execution import ToolExecution
 from handrail.core.few import Few
 from handrail.core.grant import CallClass
 from handrail.core.ids import ClientId, SessionId
+from handrail.core.ports import Judging
 from handrail.core.project import Autonomy, Place, Workspace
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.survey import Survey
 from handrail.core.tool import Effect, JsonObject
 from handrail.core.verdict import Explained, Ruling, Verdict
 from handrail.policy.distrust import Doubt, tainted
-from handrail.policy.redaction import mask_text
+from handrail.policy.redaction import mask, mask_text
 from handrail.policy.rulebook.book import Rulebook
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
 from handrail.tools.base import AnyTool, ToolParams
 from handrail.tools.blame import blaming
-from handrail.tools.judgement import judge_call, may_be_remembered
+from handrail.tools.judgement import MOST_JUDGED_INLINE, judge_call, may_be_remembered
 from handrail.tools.registry import ToolRegistry
+
+# To mask a character takes 0.4 µs.
+_MOST_MASKED_INLINE = 10_000
 
 log = structlog.get_logger(__name__)
 
@@ -70,6 +75,33 @@ class Asked(NamedTuple):
     origins: Mapping[str, str] | None = None
 
 
+class _Case(NamedTuple):
+    """What a judgement depends on besides the rules.
+
+    No class is offered for a call that `is_alone`; one that is `always_described` need not be put
+    to a person to be.
+    """
+
+    tool: AnyTool
+    tool_params: JsonObject
+    root: str
+    is_boxed: bool
+    autonomy: Autonomy
+    is_alone: bool = False
+    findings: tuple[Finding, ...] = ()
+    survey: Survey | None = None
+    doubts: tuple[Doubt, ...] = ()
+    always_described: bool = False
+
+
+class _Judged(NamedTuple):
+    """`description` is what a person is shown; `kind` the class that they are offered."""
+
+    verdict: Verdict
+    description: str
+    kind: CallClass | None
+
+
 class _Known(NamedTuple):
     """A judgement, and what it was based on besides the words."""
 
@@ -81,12 +113,14 @@ class _Known(NamedTuple):
 class Assessor:
     """Agents say the same again and again: judgement is pure, so what it came to is remembered."""
 
-    def __init__(self, registry: ToolRegistry, rulebook: Rulebook):
+    def __init__(self, registry: ToolRegistry, rulebook: Rulebook, judging: Judging | None = None):
+        """`judging` is where long calls are judged; without it, they are judged here."""
         self._registry = registry
         self._rulebook = rulebook
+        self._judging = judging
         self._known: Few[tuple[SessionId, str, str], _Known] = Few()
 
-    def assess(
+    async def assess(
         self,
         asked: Asked,
         place: Place,
@@ -107,44 +141,57 @@ class Assessor:
         known = self._known.get(key) if by_words_alone else None
         if known is not None and known.rules is rules and known.place == place:
             return known.assessment
-        try:
-            with blaming(asked.tool_name, "while it was judged"):
-                assessment = self._assess(asked, place, rules, survey, doubts)
-        except BrokenTool:
-            log.exception("tool.broke", tool=asked.tool_name)
-            raise
+        tool = self._registry.get(asked.tool_name)
+        if place.session.tainted_by is not None:
+            doubts = (*doubts, tainted(place.session.tainted_by))
+        case = _Case(
+            tool,
+            asked.tool_params,
+            place.workspace.root,
+            place.workspace.is_boxed,
+            place.autonomy,
+            # What came out of an earlier result is part of no class.
+            is_alone=bool(asked.origins or doubts),
+            findings=tuple(_judge_origins(tool, asked.origins)),
+            survey=survey,
+            doubts=tuple(doubts),
+        )
+        judged = await self._judge(
+            place.session.opened_by,
+            case,
+            rules,
+            tool.judged_length(asked.tool_params, asked.params_json),
+        )
+        verdict, facts = judged.verdict, None if survey is None else survey.facts
+        digest = digest_call(
+            place.project.digest_salt, tool.name, asked.params_json, verdict.plan, facts
+        )
+        kind = None if judged.kind is None else judged.kind.bind(facts)
+        assessment = Assessment(
+            tool, verdict, digest, judged.description, kind, survey, bool(doubts)
+        )
         if by_words_alone and may_be_remembered(asked.tool_params, asked.params_json):
             self._known.keep(key, _Known(place, rules, assessment))
         return assessment
 
-    def _assess(
-        self,
-        asked: Asked,
-        place: Place,
-        rules: Rules,
-        survey: Survey | None,
-        doubts: Sequence[Doubt],
-    ) -> Assessment:
-        tool, params = self._registry.parse(asked.tool_name, asked.tool_params)
-        scene = _scene(place.workspace, place.autonomy, rules)
-        seen = () if survey is None else survey.findings
-        if place.session.tainted_by is not None:
-            doubts = (*doubts, tainted(place.session.tainted_by))
-        findings = (*_judge_origins(tool, asked.origins), *seen)
-        idle = survey is not None and survey.changes_nothing
-        verdict = judge_call(tool, params, scene, findings, doubts, changes_nothing=idle)
-        facts: Mapping[str, Any] | None = None if survey is None else survey.facts
-        digest = digest_call(
-            place.project.digest_salt, tool.name, asked.params_json, verdict.plan, facts
-        )
-        if verdict.ruling is not Ruling.ASK:
-            return Assessment(tool, verdict, digest, "", None, survey, bool(doubts))
-        # What came out of somebody's result is part of no class either.
-        alone = asked.origins or _is_alarming([*scene.rules.judge_tool(tool.name), *seen])
-        kind = None if alone or doubts else _sayable(tool.call_class(params, scene), facts)
-        summary = "" if survey is None else survey.summary
-        shown = mask_text(summary or tool.preview(params))
-        return Assessment(tool, verdict, digest, shown, kind, survey, bool(doubts))
+    async def mask(self, agent: str, params: JsonObject, size: int) -> JsonObject:
+        """Parameters without their secrets.
+
+        Raises:
+            NotJudged, Conflict: As `Judging` says, where there are so many that it takes long.
+        """
+        if self._judging is None or size <= _MOST_MASKED_INLINE:
+            return mask(params)
+        return await self._judging.run(agent, _mask, None, params)
+
+    async def _judge(self, agent: str, case: _Case, rules: Rules, size: int) -> _Judged:
+        try:
+            if self._judging is None or size <= MOST_JUDGED_INLINE:
+                return _judge_case(rules, case)
+            return await self._judging.run(agent, _judge_case, rules, case)
+        except BrokenTool:
+            log.exception("tool.broke", tool=case.tool.name)
+            raise
 
     def parse(self, asked: Asked) -> tuple[AnyTool, ToolParams]:
         """The tool and its parameters.
@@ -157,32 +204,54 @@ class Assessor:
     def scene_of(self, place: Place) -> Scene:
         """What a call in this place is judged by, and done by."""
         rules = self._rulebook.rules_for(place.workspace.policy)
-        return _scene(place.workspace, place.autonomy, rules)
+        return Scene(place.workspace.root, place.autonomy, place.workspace.is_boxed, rules)
 
-    def explain(
-        self, tool_name: str, tool_params: JsonObject, workspace: Workspace, autonomy: Autonomy
+    async def explain(
+        self,
+        tool_name: str,
+        tool_params: JsonObject,
+        workspace: Workspace,
+        autonomy: Autonomy,
+        agent: str,
     ) -> Explained:
-        """Judge a call that nobody has asked for, by its words alone.
+        """Judge a call that nobody has asked for, by its words alone, on behalf of `agent`.
 
         Raises:
             BadInput: No tool has that name, or the parameters do not fit it.
             ToolError, BrokenTool: The tool itself could not be asked.
         """
         name, own = self._registry.resolve(tool_name, tool_params)
-        with blaming(name, "while it was judged"):
-            tool, params = self._registry.parse(name, own)
-            rules = self._rulebook.rules_for(workspace.policy)
-            scene = _scene(workspace, autonomy, rules)
-            verdict = judge_call(tool, params, scene)
-            kind = None
-            if verdict.ruling is Ruling.ASK and not _is_alarming(rules.judge_tool(tool.name)):
-                kind = tool.call_class(params, scene)
-            words = kind.words if kind is not None and _is_sayable(kind) else None
-            return Explained(tool.name, verdict, mask_text(tool.preview(params)), words)
+        tool = self._registry.get(name)
+        rules = self._rulebook.rules_for(workspace.policy)
+        case = _Case(tool, own, workspace.root, workspace.is_boxed, autonomy, always_described=True)
+        size = tool.judged_length(own, canonical(own))
+        judged = await self._judge(agent, case, rules, size)
+        words = None if judged.kind is None else judged.kind.words
+        return Explained(tool.name, judged.verdict, judged.description, words)
 
 
-def _scene(workspace: Workspace, autonomy: Autonomy, rules: Rules) -> Scene:
-    return Scene(workspace.root, autonomy, workspace.is_boxed, rules)
+def _mask(_shared: None, params: JsonObject) -> JsonObject:
+    return mask(params)
+
+
+def _judge_case(rules: Rules, case: _Case) -> _Judged:
+    """All that depends on the words of a call; a long one is judged in another process."""
+    tool, looked = case.tool, case.survey or Survey()
+    with blaming(tool.name, "while it was judged"):
+        params = tool.read_params(case.tool_params)
+        scene = Scene(case.root, case.autonomy, case.is_boxed, rules)
+        seen = looked.findings
+        findings = (*case.findings, *seen)
+        verdict = judge_call(
+            tool, params, scene, findings, case.doubts, changes_nothing=looked.changes_nothing
+        )
+        asks = verdict.ruling is Ruling.ASK
+        kind = None
+        if asks and not case.is_alone and not _is_alarming([*rules.judge_tool(tool.name), *seen]):
+            kind = _sayable(tool.call_class(params, scene))
+        is_described = asks or case.always_described
+        words = (looked.summary or tool.preview(params)) if is_described else ""
+        return _Judged(verdict, mask_text(words), kind)
 
 
 def _judge_origins(tool: AnyTool, origins: Mapping[str, str] | None) -> list[Finding]:
@@ -199,13 +268,6 @@ def _is_alarming(findings: Iterable[Finding]) -> bool:
     return worst(findings) >= RiskLevel.HIGH
 
 
-def _sayable(kind: CallClass | None, facts: JsonObject | None) -> CallClass | None:
-    """A class that cannot be told without giving a secret away is not offered.
-
-    Nor is one that is bound to what no machine has seen.
-    """
-    return kind.bind(facts) if kind is not None and _is_sayable(kind) else None
-
-
-def _is_sayable(kind: CallClass) -> bool:
-    return mask_text(kind.words) == kind.words
+def _sayable(kind: CallClass | None) -> CallClass | None:
+    """A class that cannot be told without giving a secret away is not offered."""
+    return kind if kind is not None and mask_text(kind.words) == kind.words else None

@@ -16,6 +16,9 @@ from handrail.core.tool import ToolCall
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.references import fill_in, find_references
 
+# Of one batch; what comes before a call is judged is done for so many without a pause.
+_MOST_PROPOSED_AT_ONCE = 4
+
 Check = Callable[[], Awaitable[None]]
 
 
@@ -56,9 +59,10 @@ class Batches:
         """
         _check_names(calls)
         deadline = _now() + wait_seconds
+        gate = asyncio.Semaphore(_MOST_PROPOSED_AT_ONCE)
 
         async def ask(call: ToolCall) -> Part:
-            return await self._ask(call, asker, deadline, check)
+            return await self._ask(call, asker, deadline, check, gate)
 
         return list(await asyncio.gather(*map(ask, calls)))
 
@@ -78,7 +82,7 @@ class Batches:
         _check_names(calls)
         for number, call in enumerate(calls):
             find_references(call, at_most=number)
-        deadline = _now() + wait_seconds
+        deadline, gate = _now() + wait_seconds, asyncio.Semaphore(1)
         parts: list[Part] = []
         for call in calls:
             if parts and (reason := _why_not_on(parts[-1])) is not None:
@@ -90,13 +94,21 @@ class Batches:
                 parts.append(Part(call.call_id, None, error.message))
             else:
                 await check()
-                parts.append(await self._ask(filled, asker, deadline, check))
+                parts.append(await self._ask(filled, asker, deadline, check, gate))
         return parts
 
-    async def _ask(self, call: ToolCall, asker: Principal, deadline: float, check: Check) -> Part:
+    async def _ask(
+        self,
+        call: ToolCall,
+        asker: Principal,
+        deadline: float,
+        check: Check,
+        gate: asyncio.Semaphore,
+    ) -> Part:
         """One call of several: what is wrong with it is no harm to the others."""
         try:
-            execution = await self._executor.propose(call, asker)
+            async with gate:
+                execution = await self._executor.propose(call, asker)
             execution = await self._executor.settle_for(execution, deadline - _now(), check)
         except (BadInput, Conflict) as error:
             return Part(call.call_id, None, error.message)

@@ -22,6 +22,7 @@ from handrail.core.errors import (
     ErrorType,
     Forbidden,
     NotFound,
+    NotJudged,
     ToolError,
 )
 from handrail.core.event import EventKind, NewEvent, Topic
@@ -31,7 +32,7 @@ from handrail.core.ports import Clock, Store
 from handrail.core.project import Place, Session
 from handrail.core.risk import RiskLevel
 from handrail.core.survey import Survey
-from handrail.core.tool import Effect, Site, ToolCall, ToolDefinition
+from handrail.core.tool import Effect, JsonObject, Site, ToolCall, ToolDefinition
 from handrail.core.verdict import Ruling
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Asked, Assessment, Assessor
@@ -42,7 +43,7 @@ from handrail.plane.looking import Looker
 from handrail.plane.move import Move
 from handrail.plane.origins import Origins
 from handrail.plane.waiting import WaitingRoom
-from handrail.policy.redaction import mask, mask_text
+from handrail.policy.redaction import mask_text
 from handrail.tools.registry import ToolRegistry
 
 # How soon a right that was lost is noticed by whoever waits.
@@ -226,7 +227,8 @@ class ToolExecutor:
     ) -> Move:
         """The call after judgement: handed out, put to a person, or failed with the reason."""
         request_digest = digest_request(place.project.digest_salt, call.tool_name, params_json)
-        pending = self._pending(call, request_digest, place, asker)
+        masked = await self._mask(call, params_json, asker)
+        pending = self._pending(call, masked, request_digest, place, asker)
         try:
             asked = Asked(call.tool_name, call.tool_params, params_json, call.origins)
             assessment = await self._origins.assess(self._assessor, asked, place)
@@ -251,8 +253,20 @@ class ToolExecutor:
         params = assessment.tool.read_params(call.tool_params)
         return await self._looker.look(pending, assessment.tool, params, place)
 
+    async def _mask(self, call: ToolCall, params_json: str, asker: Principal) -> JsonObject:
+        """The parameters without their secrets; without that, nothing of the call is stored."""
+        try:
+            return await self._assessor.mask(asker.subject, call.tool_params, len(params_json))
+        except NotJudged as error:
+            raise Conflict(error.message) from error
+
     def _pending(
-        self, call: ToolCall, request_digest: str, place: Place, asker: Principal
+        self,
+        call: ToolCall,
+        masked: JsonObject,
+        request_digest: str,
+        place: Place,
+        asker: Principal,
     ) -> ToolExecution:
         """The call before judgement. Nothing is known of it yet, so everything is feared."""
         at = self._clock.now()
@@ -265,7 +279,7 @@ class ToolExecutor:
             call_id=call.call_id,
             agent_id=asker.subject,
             tool_name=mask_text(call.tool_name),
-            tool_params=mask(call.tool_params),
+            tool_params=masked,
             request_digest=request_digest,
             digest=request_digest,
             site=Site.CLIENT,

@@ -164,7 +164,8 @@ class Inside:
             if call.surveyed:
                 survey = await self._looker.look(call, tool, params, place)
                 asked = Asked(call.tool_name, raw, words, call.origins)
-                if self._assessor.assess(asked, place, survey).digest != call.digest:
+                assessment = await self._assessor.assess(asked, place, survey)
+                if assessment.digest != call.digest:
                     return self._differing(call)
                 facts = None if survey is None else survey.facts
             hands = await self._looker.hands_for(call, place)

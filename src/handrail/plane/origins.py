@@ -25,7 +25,7 @@ from handrail.policy.injection.values import (
     in_one_form,
     notable_values,
 )
-from handrail.policy.redaction import mask, mask_text
+from handrail.policy.redaction import mask_text
 from handrail.policy.told import ANY_HOST, keys_of, told_in
 
 MOST_RESULTS = 50
@@ -90,17 +90,18 @@ class Origins:
         Raises:
             BadInput, ToolError, BrokenTool: As `Assessor.assess` does.
         """
-        assessment = assessor.assess(asked, place, survey)
+        assessment = await assessor.assess(asked, place, survey)
         verdict = assessment.verdict
         if not verdict.plan.reaches_out or verdict.ruling is Ruling.DENY:
             return assessment
         web = assessor.scene_of(place).rules.web
-        params = mask(asked.tool_params)
+        agent, size = place.session.opened_by, len(asked.params_json)
+        params = await assessor.mask(agent, asked.tool_params, size)
         hosts = [host for host in hosts_in(params, verdict.plan.hosts) if not web.names(host.shown)]
         found = await self._look(hosts, _Where.of_session(place.session), params)
         if not found:
             return assessment
-        return assessor.assess(asked, place, survey, (told(_sentence(found[0])),))
+        return await assessor.assess(asked, place, survey, (told(_sentence(found[0])),))
 
     async def notes_for(self, judged: ToolExecution, large: str | None) -> tuple[str, ...]:
         """Where the words of a call came from, in sentences for the person who decides on it."""

@@ -115,7 +115,9 @@ class Policies:
         workspace, usual = await self._find_scene(project, where, asker)
         freedom = where.autonomy or usual
         try:
-            explained = self._assessor.explain(tool_name, tool_params, workspace, freedom)
+            explained = await self._assessor.explain(
+                tool_name, tool_params, workspace, freedom, asker.subject
+            )
         except (ToolError, BrokenTool) as error:
             raise BadInput(error.message) from error
         allowed = self._rulebook.rules_for(workspace.policy).lower(freedom)

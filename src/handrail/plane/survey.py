@@ -4,6 +4,7 @@ The client looks and answers; if it takes too long, the question is put without 
 call is surveyed when it is executed.
 """
 
+import time
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -25,7 +26,7 @@ from handrail.core.errors import (
 )
 from handrail.core.event import EventKind, NewEvent
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.ids import ApprovalId, ProjectId
+from handrail.core.ids import ApprovalId, ExecutionId, ProjectId
 from handrail.core.ports import Clock, Store
 from handrail.core.survey import Survey
 from handrail.plane.approvals import ApprovalManager
@@ -37,6 +38,7 @@ from handrail.plane.unmasking import Unmasker
 from handrail.policy.redaction import mask_text
 
 SURVEY_SECONDS = 2.0
+_CHORE_SECONDS = 1.0
 
 log = structlog.get_logger(__name__)
 
@@ -64,6 +66,8 @@ class Surveyor:
         self._approvals = approvals
         self._unmasker = unmasker
         self._origins = Origins(store)
+        # Calls with facts that are being judged, which takes long if they are long.
+        self._judging: set[ExecutionId] = set()
 
     async def accept(
         self,
@@ -91,7 +95,11 @@ class Surveyor:
         if isinstance(answer, Refusal):
             move = self._fail(pending, answer.error_type, answer.error)
         else:
-            move = await self._rule(pending, answer)
+            self._judging.add(pending.id)
+            try:
+                move = await self._rule(pending, answer)
+            finally:
+                self._judging.discard(pending.id)
         try:
             await self._submit(pending, move, client.subject)
         except Conflict:
@@ -103,7 +111,13 @@ class Surveyor:
     async def ask_without_facts(self) -> None:
         """Put to a person what no client has looked at in time, also while we were away."""
         limit = self._clock.now() - timedelta(seconds=SURVEY_SECONDS)
+        end = time.monotonic() + _CHORE_SECONDS
         for pending in await self._store.list_unsurveyed(limit):
+            # Other chores wait for this one; it goes on the next time.
+            if time.monotonic() > end:
+                return
+            if pending.id in self._judging:
+                continue
             try:
                 await self._submit(pending, await self._rule(pending, None), HANDRAIL)
             except Conflict:

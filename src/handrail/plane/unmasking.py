@@ -95,7 +95,8 @@ class Unmasker:
             if survey is None:
                 survey = await self._look_on_client(approval, execution)
             # The person must not be shown other facts than those the yes is bound to.
-            if self._assessor.assess(asked, place, survey).digest != approval.digest:
+            assessment = await self._assessor.assess(asked, place, survey)
+            if assessment.digest != approval.digest:
                 raise Conflict(_CHANGED)
             evidence = survey.in_full
             description = survey.summary or description

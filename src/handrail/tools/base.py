@@ -64,6 +64,11 @@ class Tool(ABC, Generic[P]):
         except ValidationError as error:
             raise BadInput(_in_words(error)) from error
 
+    def judged_length(self, params: JsonObject, params_json: str) -> int:
+        """The length of what is judged: of a file's content, no rule looks at the words."""
+        large = None if self.large is None else params.get(self.large)
+        return len(params_json) - (len(large) if isinstance(large, str) else 0)
+
     def pre_validate(self, params: P, scene: Scene) -> list[Finding]:
         """Reasons for concern, before anyone is asked. Never raises."""
         return []

@@ -15,6 +15,8 @@ from handrail.tools.base import AnyTool, ToolParams
 
 _POLICY = SecurityPolicy()
 
+# A call of more characters is judged away from the event loop: each takes up to 7 µs.
+MOST_JUDGED_INLINE = 1_000
 _MOST_CHARS_REMEMBERED = 2_000
 # Nothing else refuses what is not forbidden, and nobody is asked about it.
 _ONLY_READS = Finding(
