@@ -13,8 +13,10 @@ from handrail.core.card import Card
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import OWN_AGENT
 from handrail.core.project import Autonomy
+from handrail.core.retention import Retention
 from handrail.core.risk import RiskLevel
 from handrail.plane.results import Report
+from handrail.plane.retention import Pruner
 from handrail.policy.rulebook.book import Rulebook, operator_rules
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
@@ -73,6 +75,23 @@ async def test_a_host_that_a_result_told_is_put_to_a_person_with_its_origin(
         "`collect.example` appeared in the result of read_file notes.md (call c-3)",
     )
     assert asked.offers == (asked.offers[0],)
+
+
+async def test_a_host_is_still_put_to_a_person_when_the_record_that_told_it_was_removed(
+    services: Services, store: SqliteStore, household: Household, clock: FakeClock
+) -> None:
+    await read(services, household, PAGE, "c-3", path="notes.md")
+    clock.advance(400 * 24 * 3_600)
+    pruner = Pruner(store, clock, Retention)
+    while await pruner.take_step() is not None:
+        pass
+
+    asked = await question(services, household, "http_request", url="https://collect.example/")
+
+    assert asked.reasons == (
+        "`collect.example` appeared in the result of an earlier call, whose record has been "
+        "removed since",
+    )
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ FIRST_AFTER = timedelta(minutes=1)
 PAUSE = timedelta(hours=1)
 # A database can be too large for other reasons; that must not cost the records of today.
 KEPT_AT_ANY_SIZE = timedelta(days=1)
-MOST_AT_ONCE = 100
+MOST_AT_ONCE = 50
 
 log = structlog.get_logger(__name__)
 
