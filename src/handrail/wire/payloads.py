@@ -270,9 +270,7 @@ class ClientView(BaseModel):
     walls: list[Wall] = Field(description="What is proven to keep commands in there.")
     boxed: bool = Field(description="Whether that is enough to let a command run unasked.")
     registered_at: datetime = Field(description="When it was registered.")
-    connected: bool = Field(
-        description="Whether its stream is open and its lease, if it has one, holds."
-    )
+    connected: bool = Field(description="Whether its stream is open and its lease holds.")
     left_at: datetime | None = Field(
         description="When it left; null while it is here, and where it has not been since the "
         "server started."

@@ -469,7 +469,7 @@ export interface ClientView {
   boxed: boolean;
   /** When it was registered. */
   registered_at: string;
-  /** Whether its stream is open and its lease, if it has one, holds. */
+  /** Whether its stream is open and its lease holds. */
   connected: boolean;
   /** When it left; null while it is here, and where it has not been since the server started. */
   left_at: string | null;
