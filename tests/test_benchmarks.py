@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import against_mcp, analytics, boundary, distrust, memory, steady
+from benchmarks import against_mcp, analytics, boundary, distrust, listeners, memory, steady
 from benchmarks.__main__ import NAMES
 from benchmarks.outcome import Outcome
 from benchmarks.task import TEXT, check_output
@@ -45,6 +45,22 @@ def test_calls_in_a_row_are_timed_and_weighed(
 
     assert (speed.name, memory.name) == steady.NAMES
     assert speed.ratio > 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_calls_with_listeners_are_held_against_calls_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listeners, "LISTENERS", 20)
+    monkeypatch.setattr(listeners, "ROUNDS", 1)
+    monkeypatch.setattr(listeners, "SECONDS", 0.5)
+
+    (outcome,) = listeners.measure(tmp_path, ["listeners-16"])
+
+    assert (outcome.name, outcome.target) == ("listeners-16", 3.0)
+    assert outcome.ratio > 0
+    assert "per call with 20 listeners against" in outcome.detail
 
 
 @pytest.mark.usefixtures("needs_box")

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import aiohttp
 import pytest
 from structlog.testing import capture_logs
+from structlog.typing import EventDict
 
 from handrail.core.access import Role
 from handrail.server.http import Timeouts
@@ -115,11 +116,11 @@ async def test_a_caller_that_leaves_amid_its_body_is_one_quiet_line(
     assert_quiet(lines, caplog)
 
 
-async def said(lines: list[dict[str, object]]) -> bool:
+async def said(lines: list[EventDict]) -> bool:
     return any(line["event"] == "request.abandoned" for line in lines)
 
 
-def assert_quiet(lines: list[dict[str, object]], caplog: pytest.LogCaptureFixture) -> None:
+def assert_quiet(lines: list[EventDict], caplog: pytest.LogCaptureFixture) -> None:
     told = [line for line in lines if str(line["event"]).startswith("request.")]
     assert [(line["event"], line["log_level"]) for line in told] == [("request.abandoned", "info")]
     assert not [record for record in caplog.records if record.exc_info]

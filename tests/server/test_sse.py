@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Any
 
 import pytest
@@ -18,6 +18,7 @@ from handrail.server.services import Services
 from handrail.server.sse import EventStream
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
+from handrail.wire.rendering import render
 from tests.conftest import Household, settle_in
 from tests.contracts.conftest import a_call, opening
 from tests.server.conftest import (
@@ -521,6 +522,28 @@ async def test_who_hears_nothing_but_the_greeting_can_go_on_from_there(
         household, household.secrets[Role.USER], int(greeting["id"])
     ) as stream:
         assert await stream.told(1) == [(2, "tool.status", missed)]
+
+
+async def test_an_event_is_read_and_rendered_once_however_many_people_listen(
+    caller: Caller, store: SqliteStore, household: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rendered: list[int] = []
+    monkeypatch.setattr(
+        frames,
+        "render",
+        lambda item, **how: rendered.append(item.event.seq) or render(item, **how),
+    )
+    token = household.secrets[Role.USER]
+    async with AsyncExitStack() as stack:
+        streams = [
+            await stack.enter_async_context(caller.listen(household, token)) for _ in range(20)
+        ]
+        made = [await ask_to_read(caller, household, f"call-{number}") for number in range(5)]
+        told = [await stream.told(5) for stream in streams]
+
+    expected = [(number, "tool.status", tool_id) for number, tool_id in enumerate(made, start=1)]
+    assert told == [expected] * 20
+    assert rendered == [1, 2, 3, 4, 5]
 
 
 async def test_who_listens_too_slowly_is_told_that_events_are_gone(

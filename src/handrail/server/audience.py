@@ -21,7 +21,7 @@ _TURNS_OF_THE_LOOP = 4
 
 # A write to one listener takes some 30 microseconds of the loop. With this pause after each piece,
 # many listeners slow down how often they are written to, and not the calls that they hear of.
-_PAUSE_SECONDS_PER_LISTENER = 0.000_3
+_PAUSE_SECONDS_PER_LISTENER = 0.000_5
 _LONGEST_PAUSE_SECONDS = 0.5
 # The timer of the loop is no finer.
 _SHORTEST_PAUSE_SECONDS = 0.001

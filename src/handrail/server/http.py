@@ -39,6 +39,7 @@ class _Part(Enum):
 class StrictHttp(HttpToolsProtocol):
     """Bounds the size of a head, which the parser does not, and the time of a whole request."""
 
+    _begun = False
     _moved_on = False
     _head_bytes = 0
     _body_bytes = 0
@@ -83,7 +84,7 @@ class StrictHttp(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._part = _Part.HEAD
+        self._part, self._begun = _Part.HEAD, True
 
     def on_headers_complete(self) -> None:
         super().on_headers_complete()
@@ -120,7 +121,7 @@ class StrictHttp(HttpToolsProtocol):
         in_head = self._part is _Part.HEAD
         if not self._is_stalled():
             self._watch()
-        elif self.headers is None or (not in_head and self.cycle.response_started):
+        elif not self._begun or (not in_head and self.cycle.response_started):
             # Nothing was asked, or the answer is on its way already.
             self.transport.close()
         elif in_head:
@@ -134,7 +135,7 @@ class StrictHttp(HttpToolsProtocol):
         """Whether it is the caller that keeps the request from arriving, and not the server."""
         if self._part is _Part.HEAD:
             # An earlier request is answered first, such as one that waits for the end of a call.
-            return self.cycle is None or self.cycle.response_complete
+            return not self.cycle or self.cycle.response_complete
         if self.flow.read_paused or self.cycle.waiting_for_100_continue:
             return False
         return self._body_bytes < self._timeouts.body_bytes
@@ -150,7 +151,7 @@ class StrictHttp(HttpToolsProtocol):
         lines += [name + b": " + value for name, value in answer.raw_headers]
         self.transport.write(b"\r\n".join([*lines, b"", bytes(answer.body)]))
         self.transport.close()
-        if self.cycle is not None and not self.cycle.response_complete:
+        if self.cycle and not self.cycle.response_complete:
             # This was the answer; the application may stop waiting for the rest of the body.
             self.cycle.disconnected = True
             self.cycle.message_event.set()
