@@ -148,6 +148,7 @@ def assert_logged(rig: Rig, calls: list[str]) -> None:
     assert file.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.behaviour("log.calls")
 async def test_a_refusal_and_a_block_are_logged_with_their_reasons(rig: Rig) -> None:
     rig.start_server()
     async with connected(rig, "reject") as client:
