@@ -18,7 +18,8 @@ from handrail.app.sign_in_page import remove_old_pages
 from handrail.app.storage import open_checkpoints, open_served_store
 from handrail.bus.local import LocalBus
 from handrail.core.change import Change
-from handrail.core.ports import Bus, Clock, Judging, Store
+from handrail.core.judging import Judging
+from handrail.core.ports import Bus, Clock, Store
 from handrail.executors.judging import JudgingPool
 from handrail.executors.web.guarded import GuardedWeb
 from handrail.knowledge.memory import MemoryKeeper

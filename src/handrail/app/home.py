@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from shutil import rmtree
 
 from handrail.app.locks import held, held_folder
 from handrail.app.private_file import write_private
@@ -202,25 +201,6 @@ class Home:
         trouble = "another `handrail config` is at work and does not end; look what it waits for"
         with held(self.path / "config.lock", trouble, patience_seconds=_PATIENCE_SECONDS):
             yield
-
-    @contextmanager
-    def staging(self, name: str) -> Generator[Path]:
-        """An empty folder for one backup or restore; what a killed one has left is removed.
-
-        Raises:
-            SetupError: Another process is at the same.
-        """
-        self.create()
-        trouble = f"another `handrail {name}` is running on {self.path}; wait until it ends"
-        folder = self.path / f"{name}.tmp"
-        with held(self.path / f"{name}.lock", trouble):
-            try:
-                if folder.exists():
-                    rmtree(folder)
-                folder.mkdir(mode=0o700)
-                yield folder
-            finally:
-                rmtree(folder, ignore_errors=True)
 
     @contextmanager
     def acting_for(self, workspace: Path) -> Generator[None]:

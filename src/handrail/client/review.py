@@ -11,7 +11,7 @@ from handrail.core.digest import digest_call
 from handrail.core.errors import ApprovalDeniedError, BadInput
 from handrail.core.few import Few
 from handrail.core.hands import Hands
-from handrail.core.ports import Judging
+from handrail.core.judging import Judging
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.survey import Survey

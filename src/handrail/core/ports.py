@@ -1,9 +1,9 @@
 """Sockets in the wall: what the rooms above need and the adapters below provide."""
 
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
 from handrail.core.access import Token
 from handrail.core.activity import ActivityReads
@@ -35,8 +35,6 @@ from handrail.core.restoration import Restoration
 from handrail.core.retention import RetentionReads
 from handrail.core.talks import Talks
 
-T = TypeVar("T")
-
 
 class Clock(Protocol):
     def now(self) -> datetime: ...
@@ -55,21 +53,6 @@ class Bus(Protocol):
 
     def listen(self, *topics: str) -> AbstractContextManager[Bell]:
         """One bell for all the topics, for as long as the context is open."""
-        ...
-
-
-class Judging(Protocol):
-    """Runs pure functions over long texts away from the event loop, agent by agent."""
-
-    async def run(
-        self, agent: str, function: Callable[..., T], shared: object, /, *arguments: object
-    ) -> T:
-        """What a module's function returns for `shared` and the arguments, or raises.
-
-        Raises:
-            NotJudged: It took too long, or could not be run.
-            Conflict: Too many calls of this agent are waiting.
-        """
         ...
 
 

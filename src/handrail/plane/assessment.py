@@ -13,7 +13,7 @@ from handrail.core.execution import ToolExecution
 from handrail.core.few import Few
 from handrail.core.grant import CallClass
 from handrail.core.ids import ClientId, SessionId
-from handrail.core.ports import Judging
+from handrail.core.judging import Judging
 from handrail.core.project import Autonomy, Place, Workspace
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.survey import Survey

@@ -11,7 +11,7 @@ import structlog
 
 from handrail.core.access import Principal, Role
 from handrail.core.audit import AuditRecord, canonical
-from handrail.core.change import Change, OpenCall, OpenSession
+from handrail.core.change import Change, OpenCall
 from handrail.core.digest import digest_request
 from handrail.core.errors import (
     BadInput,
@@ -20,16 +20,15 @@ from handrail.core.errors import (
     Conflict,
     ConflictingCall,
     ErrorType,
-    Forbidden,
     NotFound,
     NotJudged,
     ToolError,
 )
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.ids import OWN_AGENT, ApprovalId, ExecutionId, mint
+from handrail.core.ids import ApprovalId, ExecutionId, mint
 from handrail.core.ports import Clock, Store
-from handrail.core.project import Place, Session
+from handrail.core.project import Place
 from handrail.core.risk import RiskLevel
 from handrail.core.survey import Survey
 from handrail.core.tool import Effect, JsonObject, Site, ToolCall, ToolDefinition
@@ -42,6 +41,7 @@ from handrail.plane.dispatch import Dispatcher
 from handrail.plane.looking import Looker
 from handrail.plane.move import Move
 from handrail.plane.origins import Origins
+from handrail.plane.sessions import SessionOpener, check_owner
 from handrail.plane.waiting import WaitingRoom
 from handrail.policy.redaction import mask_text
 from handrail.tools.registry import ToolRegistry
@@ -78,6 +78,7 @@ class ToolExecutor:
         self._blobs = blobs
         self._looker = looker
         self._origins = Origins(store)
+        self._sessions = SessionOpener(store, clock)
 
     @property
     def tools(self) -> list[ToolDefinition]:
@@ -100,7 +101,7 @@ class ToolExecutor:
             BadInput: They name a blob that is not here.
         """
         call, params_json = await self._weigh(call, asker)
-        place = await self._enter(call, asker)
+        place = await self._sessions.enter(call, asker)
         move = await self._judge(call, params_json, place, asker)
         execution = move.after
         change = Change(
@@ -169,58 +170,6 @@ class ToolExecutor:
         params_json = canonical(call.tool_params)
         check_size(call.tool_params, params_json, large)
         return call, params_json
-
-    async def _enter(self, call: ToolCall, asker: Principal) -> Place:
-        """The place a call happens in; a session is opened by its first call.
-
-        The session is stored before the call is judged, so that a person can stop it meanwhile.
-        """
-        place = await self._store.find_place(call.project_id, call.session_id)
-        if place is None:
-            place = await self._new_place(call, asker)
-            opening = (OpenSession(place.session),)
-            try:
-                await self._store.submit(Change(call.project_id, self._clock.now(), opening))
-            except ChangeRefused:
-                # Another call has opened it at the same time.
-                return await self._enter(call, asker)
-        _check_owner(place.session, asker)
-        return place
-
-    async def _new_place(self, call: ToolCall, asker: Principal) -> Place:
-        project = await self._store.find_project(call.project_id)
-        if project is None:
-            raise NotFound(f"there is no project {call.project_id}")
-        workspaces = await self._store.list_workspaces(call.project_id)
-        if asker.workspace_id is not None:
-            workspaces = [place for place in workspaces if place.id == asker.workspace_id]
-        if not workspaces:
-            raise Conflict("this project has no workspace yet; `handrail connect` registers one")
-        if len(workspaces) > 1:
-            raise Conflict("this project has several workspaces; ask with an agent's token")
-        session = Session(
-            call.session_id,
-            call.project_id,
-            workspaces[0].id,
-            opened_by=asker.subject,
-            created_at=self._clock.now(),
-        )
-        return Place(project, workspaces[0], await self._with_taint_of_agent(session))
-
-    async def _with_taint_of_agent(self, session: Session) -> Session:
-        """What a foreign agent has read elsewhere is not forgotten because it begins anew."""
-        if session.opened_by == OWN_AGENT:
-            return session
-        tainted = await self._store.list_tainted(session.project_id)
-        for one in tainted:
-            if one.opened_by == session.opened_by:
-                return replace(
-                    session,
-                    tainted_at=one.tainted_at,
-                    tainted_by=one.tainted_by,
-                    tainted_call=one.tainted_call,
-                )
-        return session
 
     async def _judge(
         self, call: ToolCall, params_json: str, place: Place, asker: Principal
@@ -300,7 +249,7 @@ class ToolExecutor:
         """The call as the store has it already, if that is why it would not take it."""
         place = await self._store.find_place(execution.project_id, execution.session_id)
         if place is not None:
-            _check_owner(place.session, asker)
+            check_owner(place.session, asker)
         earlier = await self._store.find_call(
             execution.project_id, execution.session_id, execution.call_id
         )
@@ -311,12 +260,6 @@ class ToolExecutor:
         if earlier is None:
             await check_not_removed(self._store, execution)
         return earlier
-
-
-def _check_owner(session: Session, asker: Principal) -> None:
-    """A session is its agent's own; the people of the project may use any."""
-    if asker.role is Role.AGENT and session.opened_by != asker.subject:
-        raise Forbidden(f"session {session.id!r} belongs to somebody else")
 
 
 def _opening_of(

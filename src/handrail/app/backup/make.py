@@ -17,6 +17,7 @@ from handrail.app.backup.archive import (
     read_archive,
     write_archive,
 )
+from handrail.app.backup.staging import staging
 from handrail.app.clock import SystemClock
 from handrail.app.home import WRITTEN_BY_HAND, Home
 from handrail.app.storage import open_store
@@ -56,7 +57,7 @@ def make_backup(home: Home, file: Path | None, on_progress: OnProgress) -> Made:
     named = file or home.backups / f"handrail-{at:%Y%m%dT%H%M%SZ}.tar"
     target = Path(os.path.abspath(named))
     _check_target(home, target)
-    with home.staging("backup") as folder:
+    with staging(home, "backup") as folder:
         _link_all(home.path / "blobs", folder / "blobs")
         # Before the database: what is sealed by now is in its copy.
         _copy_files(home, folder)

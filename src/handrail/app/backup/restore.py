@@ -11,6 +11,7 @@ from handrail.app.backup.archive import Manifest, read_archive
 from handrail.app.backup.fencing import Ended, fence
 from handrail.app.backup.make import OnProgress, check_database, read_positions
 from handrail.app.backup.placing import install_files, put_in_place, undo_unfinished
+from handrail.app.backup.staging import staging
 from handrail.app.clock import SystemClock
 from handrail.app.home import Home
 from handrail.core.errors import SetupError, StoreUnavailable
@@ -58,7 +59,7 @@ def prepare_restore(home: Home, file: Path, on_progress: OnProgress) -> Generato
     Raises:
         SetupError: One is running, or the backup is damaged, too new, or of another folder.
     """
-    with _at_rest(home), home.staging("restore") as folder:
+    with _at_rest(home), staging(home, "restore") as folder:
         undo_unfinished(home)
         yield _prepare(home, file, folder, on_progress)
 
