@@ -13,6 +13,7 @@ from typing import Any, Protocol, Self, TextIO
 import structlog
 from structlog.typing import EventDict, Processor
 
+from handrail.app.disk_faults import is_disk_fault
 from handrail.core.visible import visible
 
 _LONGEST_BYTES = 10_000_000
@@ -100,7 +101,9 @@ class LogFile:
         try:
             return cls(path, _open(path))
         except OSError as error:
-            sys.stderr.write(f"handrail: {path} cannot be written: {error.strerror}\n")
+            # A disk that is full or read-only stops the start itself, and is told there.
+            if not is_disk_fault(error):
+                sys.stderr.write(f"handrail: {path} cannot be written: {error.strerror}\n")
             return None
 
     def write(self, line: str) -> None:
