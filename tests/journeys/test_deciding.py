@@ -122,7 +122,11 @@ async def test_who_may_not_decide_or_comes_second_is_told_so_by_the_code(
         other = await play.ask(Role.USER, "POST", path, json=body | {"digest": "of another card"})
         assert other.problem == CONFLICT
     assert (await play.ask(Role.USER, "POST", path, json=body)).status == 200
-    assert (await play.ask(Role.USER, "POST", path, json=body)).problem == CONFLICT
+    assert (await play.ask(Role.USER, "POST", path, json=body)).status == 200
+    other_verb = {"approve": "reject", "reject": "approve"}[verb]
+    other_body = {} if verb == "approve" else {"decision": "approved"}
+    elsewhere = f"/approvals/{play.approval_id}/{other_verb}"
+    assert (await play.ask(Role.USER, "POST", elsewhere, json=other_body)).problem == CONFLICT
 
 
 @pytest.mark.behaviour("endpoint.cancel")

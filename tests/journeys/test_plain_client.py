@@ -161,7 +161,8 @@ async def test_a_refusal_and_a_block_are_logged_with_their_reasons(rig: Rig) -> 
     assert SECRET not in text
     lines = [json.loads(line) for line in text.splitlines()]
     (rejected,) = [line for line in lines if line["event"] == "approval.rejected"]
-    (warned,) = [line for line in lines if line.get("subject") == blocked["tool_id"]]
+    (warned,) = [line for line in lines if line["event"] == "call.denied"]
     assert rejected["reason"] == "no"
     assert warned["level"] == "warning"
-    assert "fork bomb" in str(warned["reasons"])
+    assert warned["execution"] == blocked["tool_id"]
+    assert "fork bomb" in warned["reason"]

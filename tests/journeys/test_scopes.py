@@ -18,8 +18,8 @@ def git(*words: str) -> dict[str, Any]:
     return {"command": "git", "args": list(words)}
 
 
-def a_write(path: str) -> dict[str, Any]:
-    return {"path": path, "content": "x\n"}
+def a_write(path: str, content: str = "x\n") -> dict[str, Any]:
+    return {"path": path, "content": content}
 
 
 async def asked(
@@ -59,7 +59,8 @@ def warnings_on(card: Card) -> dict[Scope, str | None]:
 async def test_a_yes_for_one_call_leaves_the_next_one_asked(standing: Rig) -> None:
     yes = Choice(approved=True, scope=Scope.ONCE)
     first, card = await asked(standing, yes, "write_file", a_write("once.md"), "call-1", "once")
-    second, again = await asked(standing, NO, "write_file", a_write("once.md"), "call-2", "once")
+    other = a_write("once.md", "y\n")
+    second, again = await asked(standing, NO, "write_file", other, "call-2", "once")
 
     assert (first["status"], first["scope"]) == ("completed", "once")
     assert first["approved_by"] == await decided_by(standing, card)
@@ -100,7 +101,8 @@ async def test_a_yes_for_a_whole_session_is_warned_of_and_named_in_each_record(
         await standing.call("write_file", a_write("src/x.py"), "call-3", session_id="session"),
     ]
     forbidden = await standing.call(GIT, {"command": "sudo"}, "call-4", session_id="session")
-    other, _ = await asked(standing, NO, "write_file", a_write("all.md"), "call-5", "next-session")
+    change = a_write("all.md", "y\n")
+    other, _ = await asked(standing, NO, "write_file", change, "call-5", "next-session")
 
     grant = await grant_in(standing, "session")
     assert warnings_on(card)[Scope.SESSION] == WHOLE_SESSION

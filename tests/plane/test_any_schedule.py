@@ -285,9 +285,13 @@ class AnySchedule(RuleBasedStateMachine):
                 assert report.is_known_to(told)
         else:
             handed_out = before.status in (Status.APPROVED, Status.EXECUTING)
-            timely = epoch_off in (None, 0) and outcome in TRANSITIONS[before.status]
             mine = before.client_id == machine.subject
+            timely = epoch_off in (None, 0)
             self._do(expect(mine and handed_out and timely, accepting))
+            accepted = mine and handed_out and timely
+            if accepted and outcome is Status.COMPLETED and before.effect is Effect.CHANGE:
+                # A result is also the claim of what was only offered.
+                self._acted[call].add(machine.subject)
 
     # What people do
 
@@ -312,11 +316,27 @@ class AnySchedule(RuleBasedStateMachine):
             with pytest.raises(BadInput):
                 self._do(approving)
             return
-        approved = self._do(expect(self._is_open(question) and as_shown, approving))
+        again = self._is_answered(question, ApprovalStatus.APPROVED, scope, uses)
+        allowed = (self._is_open(question) or again) and as_shown
+        approved = self._do(expect(allowed, approving))
         if approved is not None and approved.answer is not None:
             self._said_yes.add(call)
             if approved.answer.grant_id is not None:
                 self._granted[approved.answer.grant_id] = (question.session_id, uses)
+
+    def _is_answered(
+        self,
+        question: Approval,
+        status: ApprovalStatus,
+        scope: Scope | None = None,
+        uses: int | None = None,
+    ) -> bool:
+        """Whether the person has given just this answer before."""
+        answer = question.answer
+        if answer is None or question.status is not status or answer.by != "ada":
+            return False
+        granted = None if answer.grant_id is None else self._granted[answer.grant_id]
+        return answer.scope == scope and (granted is None or granted[1] == uses)
 
     def _shown_digest(self, question: Approval) -> str:
         salt = self._home.project.digest_salt
@@ -328,7 +348,8 @@ class AnySchedule(RuleBasedStateMachine):
         question = self._question(call)
         if question is not None:
             rejecting = self._services.approvals.reject_tool(question.id, self._person)
-            self._do(expect(self._is_open(question), rejecting))
+            again = self._is_answered(question, ApprovalStatus.REJECTED)
+            self._do(expect(self._is_open(question) or again, rejecting))
 
     @rule(call=calls, yes=st.booleans())
     def answer_as_time_runs_out(self, call: ExecutionId, yes: bool) -> None:

@@ -9,7 +9,8 @@ import structlog
 
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Change
-from handrail.core.execution import Status
+from handrail.core.errors import ErrorType
+from handrail.core.execution import Status, ToolExecution
 
 log = structlog.get_logger(__name__)
 
@@ -21,10 +22,20 @@ def log_changes(changes: Sequence[Change]) -> None:
             _log(record)
 
 
+def warn_if_denied(execution: ToolExecution) -> None:
+    """A block is worth a warning, on screen too."""
+    if execution.error_type is ErrorType.DENIED:
+        log.warning(
+            "call.denied",
+            execution=execution.id,
+            tool=execution.tool_name,
+            agent=execution.agent_id,
+            reason=execution.error,
+        )
+
+
 def _log(record: AuditRecord) -> None:
     details = {name: value for name, value in record.details.items() if value not in (None, ())}
-    is_refused = details.get("status") == Status.FAILED and details.get("risk") == "FORBIDDEN"
-    tell = log.warning if is_refused else log.info
-    tell(record.action, **(details | {"actor": record.actor, "subject": record.subject}))
+    log.info(record.action, **(details | {"actor": record.actor, "subject": record.subject}))
     if details.get("status") == Status.AWAITING_APPROVAL and "approval" in details:
         log.info("approval.requested", subject=details["approval"], execution=record.subject)

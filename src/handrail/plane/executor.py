@@ -7,8 +7,6 @@ Nobody carries a call from room to room: it lies in the store and moves by its s
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-import structlog
-
 from handrail.core.access import Principal, Role
 from handrail.core.audit import AuditRecord, canonical
 from handrail.core.change import Change, OpenCall
@@ -19,7 +17,6 @@ from handrail.core.errors import (
     ChangeRefused,
     Conflict,
     ConflictingCall,
-    ErrorType,
     NotFound,
     NotJudged,
     ToolError,
@@ -36,6 +33,7 @@ from handrail.core.verdict import Ruling
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Asked, Assessment, Assessor
 from handrail.plane.blobs import BlobKeeper
+from handrail.plane.call_log import warn_if_denied
 from handrail.plane.calls import check_not_removed, check_not_stopped, check_size
 from handrail.plane.dispatch import Dispatcher
 from handrail.plane.looking import Looker
@@ -51,8 +49,6 @@ _CHECK_SECONDS = 1.0
 
 # Enough to mend a call by; it goes into the record, where nothing can be taken back.
 _MOST_ERROR_CHARS = 2_000
-
-log = structlog.get_logger(__name__)
 
 
 class ToolExecutor:
@@ -124,8 +120,7 @@ class ToolExecutor:
             await self._blobs.check_params(call, asker)
             # Then the grant it was to pass on was used up meanwhile, or its session tainted.
             return await self.propose(call, asker)
-        if execution.error_type is ErrorType.DENIED:
-            log.warning("call.denied", execution=execution.id, tool=execution.tool_name)
+        warn_if_denied(execution)
         return execution
 
     async def settle(

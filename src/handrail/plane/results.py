@@ -163,8 +163,12 @@ def _with_claim(
     line = AuditRecord(
         "call.claimed", client.subject, begun.id, {"epoch": begun.epoch, "by": "result"}
     )
+    news = NewEvent.for_everyone(begun, EventKind.STATUS)
     return replace(
-        change, steps=(Advance(approved, begun), *change.steps), audit=(line, *change.audit)
+        change,
+        steps=(Advance(approved, begun), *change.steps),
+        events=(news, *change.events),
+        audit=(line, *change.audit),
     )
 
 

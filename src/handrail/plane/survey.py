@@ -31,6 +31,7 @@ from handrail.core.ports import Clock, Store
 from handrail.core.survey import Survey
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Asked, Assessor
+from handrail.plane.call_log import warn_if_denied
 from handrail.plane.calls import check_not_stopped
 from handrail.plane.move import HANDRAIL, Move
 from handrail.plane.origins import Origins
@@ -169,3 +170,4 @@ class Surveyor:
             )
         except ChangeRefused:
             raise Conflict(f"{after.id} has moved on meanwhile") from None
+        warn_if_denied(after)

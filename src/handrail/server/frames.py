@@ -55,7 +55,7 @@ class Renderer:
         return [
             Frame(item.event.seq, await self._render_safely(item, head))
             for item in items
-            if not self._is_superseded(item)
+            if not self._is_void(item)
         ]
 
     def render_whispers(self, whispers: Sequence[Whisper], seq: int, at: datetime) -> list[Frame]:
@@ -66,9 +66,14 @@ class Renderer:
             if one.seq > (self._messages.get(one.session_id) or 0)
         ]
 
-    def _is_superseded(self, item: StreamItem) -> bool:
-        """Whether a signal was sent again with a later epoch. Only the latest one counts."""
+    def _is_void(self, item: StreamItem) -> bool:
+        """Whether a signal was sent again with a later epoch: only the latest one counts.
+
+        That a report was turned away is told to its client alone: the call did not change.
+        """
         event, execution, _ = item
+        if event.kind is EventKind.RESULT_REJECTED:
+            return event.client_id != self._client_id
         if execution is None or self._client_id is None:
             return False
         signal = event.kind is EventKind.EXECUTION_SIGNAL and event.client_id == self._client_id
