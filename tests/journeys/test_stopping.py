@@ -152,9 +152,9 @@ async def test_a_machine_that_wakes_up_late_still_tells_what_it_did(rig: Rig) ->
 
 @pytest.mark.slow
 @pytest.mark.behaviour("stop.server-dies")
-# Asked, surveyed, approved and claimed are commits 2 to 5; then the session is stopped, its call
-# ended, and what the client has to say about it kept.
-@pytest.mark.parametrize("commit", [6, 7, 8])
+# The session is commit 2; asked, surveyed, approved and claimed are 3 to 6. Then the session is
+# stopped, its call ended, and the client's report kept.
+@pytest.mark.parametrize("commit", [7, 8, 9])
 @pytest.mark.parametrize("when", ["before", "after"])
 async def test_the_server_may_die_while_a_session_is_stopped(
     rig: Rig, when: str, commit: int
