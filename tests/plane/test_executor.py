@@ -155,7 +155,7 @@ async def test_what_policy_refuses_has_failed_with_its_reasons_and_reaches_no_cl
     assert "climbs out of the workspace" in line.details
 
 
-async def test_a_refusal_is_logged_as_a_warning_without_its_parameters(
+async def test_a_refusal_is_logged_as_a_warning_with_its_reason(
     executor: ToolExecutor, household: Household
 ) -> None:
     with capture_logs() as lines:
@@ -170,6 +170,8 @@ async def test_a_refusal_is_logged_as_a_warning_without_its_parameters(
             "log_level": "warning",
             "execution": refused.id,
             "tool": "read_file",
+            "agent": household.agent.subject,
+            "reason": "'/somewhere/else' lies outside the workspace",
         }
     ]
 

@@ -1,9 +1,11 @@
 """The log of calls, questions, decisions and expiries: one line for each line of the audit.
 
-The audit holds neither parameters nor results, and its words are masked, so neither does the log.
+The audit holds neither parameters nor results, so neither does the log. Its reasons may name a path
+or a command; they are masked once more here.
 """
 
 from collections.abc import Sequence
+from typing import cast
 
 import structlog
 
@@ -11,6 +13,7 @@ from handrail.core.audit import AuditRecord
 from handrail.core.change import Change
 from handrail.core.errors import ErrorType
 from handrail.core.execution import Status, ToolExecution
+from handrail.policy.redaction import mask_text
 
 log = structlog.get_logger(__name__)
 
@@ -30,12 +33,24 @@ def warn_if_denied(execution: ToolExecution) -> None:
             execution=execution.id,
             tool=execution.tool_name,
             agent=execution.agent_id,
-            reason=execution.error,
+            reason=mask_text(execution.error or ""),
         )
 
 
 def _log(record: AuditRecord) -> None:
-    details = {name: value for name, value in record.details.items() if value not in (None, ())}
+    details = {name: _masked(value) for name, value in record.details.items() if value}
     log.info(record.action, **(details | {"actor": record.actor, "subject": record.subject}))
     if details.get("status") == Status.AWAITING_APPROVAL and "approval" in details:
         log.info("approval.requested", subject=details["approval"], execution=record.subject)
+
+
+def _masked(value: object) -> object:
+    match value:
+        case Status():
+            return value
+        case str():
+            return mask_text(value)
+        case tuple():
+            return tuple(map(_masked, cast(tuple[object, ...], value)))
+        case _:
+            return value
