@@ -15,6 +15,9 @@ from handrail.core.errors import ErrorType
 from handrail.core.execution import Status, ToolExecution
 from handrail.policy.redaction import mask_text
 
+# Of the details, those that may quote what an agent or a tool has written.
+_IN_WORDS = {"error", "reason", "reasons"}
+
 log = structlog.get_logger(__name__)
 
 
@@ -38,19 +41,14 @@ def warn_if_denied(execution: ToolExecution) -> None:
 
 
 def _log(record: AuditRecord) -> None:
-    details = {name: _masked(value) for name, value in record.details.items() if value}
+    details = {name: value for name, value in record.details.items() if value}
+    for name in details.keys() & _IN_WORDS:
+        details[name] = _masked(details[name])
     log.info(record.action, **(details | {"actor": record.actor, "subject": record.subject}))
     if details.get("status") == Status.AWAITING_APPROVAL and "approval" in details:
         log.info("approval.requested", subject=details["approval"], execution=record.subject)
 
 
 def _masked(value: object) -> object:
-    match value:
-        case Status():
-            return value
-        case str():
-            return mask_text(value)
-        case tuple():
-            return tuple(map(_masked, cast(tuple[object, ...], value)))
-        case _:
-            return value
+    words = cast(tuple[str, ...], value) if isinstance(value, tuple) else (str(value),)
+    return "; ".join(map(mask_text, words))
