@@ -52,6 +52,7 @@ class Audience:
         self._connection = connection
         self._renderer = Renderer(services.store, project, client_id)
         self._log: FrameLog | None = None
+        self._head = 0
         self._task: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
         # By the hashes of their tokens.
@@ -84,10 +85,13 @@ class Audience:
             if not self._listeners:
                 self.close()
 
-    def begin(self, head: int) -> FrameLog:
-        """The log, which starts with the events after `head` unless it was started before."""
+    def begin(self, start: int, head: int) -> FrameLog:
+        """The log, which has the events after `start` unless it was begun before.
+
+        Events up to `head` count as replayed.
+        """
         if self._log is None:
-            self._log = FrameLog(head)
+            self._log, self._head = FrameLog(start), head
             self._task = self._group.create_task(self._run(self._log))
         return self._log
 
@@ -142,7 +146,7 @@ class Audience:
                 frames.restart(head)
                 return True
         if items:
-            frames.extend(await self._renderer.render(items, 0), items[-1].event.seq)
+            frames.extend(await self._renderer.render(items, self._head), items[-1].event.seq)
         elif whispers := self._ear.take():
             now = self._services.clock.now()
             frames.extend(self._renderer.render_whispers(whispers, last, now), last)

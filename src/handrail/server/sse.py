@@ -1,5 +1,6 @@
 """The event stream: every event once, in order, resumed after the last one that was heard."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import ExitStack
 
@@ -11,6 +12,8 @@ from handrail.server.auth import Entry
 from handrail.server.frames import PING, FrameLog, Renderer, join, reset_frame
 from handrail.server.services import Services
 from handrail.wire import WIRE_VERSION
+
+_SHORT_SECONDS = 0.001
 
 
 class EventStream:
@@ -56,16 +59,19 @@ class EventStream:
             # It may ask for events that were dropped, or that another database had.
             lost = last is not None and not first - 1 <= last <= head
             self._cursor = head if last is None or lost else last
-            shared, pings = audience.begin(head), audience.pings
             # With its number, so that a listener that hears nothing else can go on from here.
             yield f": handrail {WIRE_VERSION}\nid: {self._cursor}\nretry: 1000\n\n".encode()
             if lost:
                 yield reset_frame(head, self._services.clock.now())
             if connection is not None:
                 await self._services.dispatcher.offer_open_calls(connection)
+            # A client hears only some events: it can reach the log by reading the store only if
+            # the log starts where the client stands.
+            start = head if self._client_id is None else self._cursor
+            shared, pings = audience.begin(start, head), audience.pings
             while not audience.is_over_for(self._entry):
                 if self._cursor < shared.first or self._is_behind(shared):
-                    yield await self._read_store(shared, head)
+                    yield await self._read_store(head)
                 elif data := self._read_log(shared):
                     yield data
                 elif audience.pings != pings:
@@ -89,11 +95,9 @@ class EventStream:
         self._services.tally.events_streamed += piece.events
         return piece.data
 
-    async def _read_store(self, shared: FrameLog, head: int) -> bytes:
+    async def _read_store(self, head: int) -> bytes:
         """Events from before those in the log."""
         self._position = None
-        # Everything up to here is in the store before it is in the log.
-        reached = shared.last
         items = await self._store.read_stream(
             self._project.id, after=self._cursor, client_id=self._client_id, limit=MOST_PER_READ
         )
@@ -104,10 +108,11 @@ class EventStream:
                 # Events were dropped before this listener had read them.
                 self._cursor = last
                 return reset_frame(last, self._services.clock.now())
-        if items:
-            self._cursor = items[-1].event.seq
-        if len(items) < MOST_PER_READ:
-            self._cursor = max(self._cursor, reached)
+        if not items:
+            # Their commit is on disk, and the store is about to learn of it.
+            await asyncio.sleep(_SHORT_SECONDS)
+            return b""
+        self._cursor = items[-1].event.seq
         data, events = join(await self._renderer.render(items, head))
         self._services.tally.events_streamed += events
         return data
