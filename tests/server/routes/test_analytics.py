@@ -255,6 +255,18 @@ async def test_a_span_that_cannot_be_told_is_refused_in_words(
     assert words in told.body["detail"]
 
 
+NEWER_THAN_0012 = (
+    "DROP TABLE hourly_counts",
+    "DROP TABLE told_values",
+    "DROP TRIGGER tool_executions_no_delete",
+    "DROP TABLE removed_calls",
+    "DROP INDEX blob_holds_by_holder",
+    "DROP INDEX tool_executions_with_result",
+    "ALTER TABLE tool_executions DROP COLUMN result_removed_at",
+    "ALTER TABLE tool_executions DROP COLUMN output_field",
+)
+
+
 async def test_an_older_database_is_counted_as_if_it_had_always_been(
     caller: Caller, services: Services, household: Household, clock: FakeClock, tmp_path: Path
 ) -> None:
@@ -276,8 +288,8 @@ async def test_an_older_database_is_counted_as_if_it_had_always_been(
     database.close()
 
     opened = SqliteFile(older)
-    opened.run("DROP TABLE hourly_counts")
-    opened.run("DROP TABLE told_values")
+    for newer in NEWER_THAN_0012:
+        opened.run(newer)
     opened.run("UPDATE alembic_version SET version_num = '0012'")
     opened.close()
     migrate_sqlite(older)
