@@ -199,7 +199,7 @@ class Audiences:
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """The time in which there can be listeners."""
-        async with self._group:
+        async with asyncio.TaskGroup() as self._group:
             yield
             for audience in [*self._open]:
                 audience.close()

@@ -32,7 +32,7 @@ async def test_health_says_what_is_running_and_who_is_there(
         now = (await caller.ask("GET", "/health")).body
         return bool(now["channels"] == channels(0, 0, 0)["channels"])
 
-    well = {"status": "ok", "version": __version__, "wire_version": "1.0"}
+    well = {"status": "ok", "version": __version__, "wire_version": "1.0", "problem": None}
     assert before.body == well | {"connected_clients": 0} | channels(0, 0, 0)
     assert during.body == well | {"connected_clients": 1} | channels(0, 2, 1)
     await until(all_have_left)
