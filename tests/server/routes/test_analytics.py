@@ -259,11 +259,14 @@ NEWER_THAN_0012 = (
     "DROP TABLE hourly_counts",
     "DROP TABLE told_values",
     "DROP TRIGGER tool_executions_no_delete",
+    "DROP TRIGGER tool_approvals_no_delete",
     "DROP TABLE removed_calls",
     "DROP INDEX blob_holds_by_holder",
     "DROP INDEX tool_executions_with_result",
     "ALTER TABLE tool_executions DROP COLUMN result_removed_at",
     "ALTER TABLE tool_executions DROP COLUMN output_field",
+    "CREATE TRIGGER tool_approvals_no_delete BEFORE DELETE ON tool_approvals"
+    " BEGIN SELECT RAISE(ABORT, 'a question is not taken back'); END",
 )
 
 

@@ -68,6 +68,7 @@ async def test_a_call_is_answered_at_once_with_its_state(
         "approved_at": "2026-01-01T00:00:00Z",
         "started_at": None,
         "completed_at": None,
+        "result_removed_at": None,
     }
 
 
