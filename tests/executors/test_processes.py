@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from handrail.executors.git import handing
 from handrail.executors.git.credentials import Remote, ask_helpers
 from handrail.executors.git.guard import own_identity
 from handrail.executors.git.handing import HandIn
+from handrail.executors.judging import JudgingPool
 from handrail.executors.network import listener
 from handrail.executors.network.hosts import Networks
 from handrail.executors.output import Output
@@ -219,6 +220,13 @@ async def a_socket_in_a_box(place: Place) -> tuple[set[int], set[int]]:
     return descriptors(" ".join(w for w in words if not w.startswith("meant:"))), {0, 1, 2} | meant
 
 
+async def a_judging_process(_place: Place) -> tuple[set[int], set[int]]:
+    with closing(JudgingPool()) as pool:
+        listed = await pool.run("agent", os.listdir, "/proc/self/fd")
+    # The fourth is that of the listing itself.
+    return {int(name) for name in listed}, {0, 1, 2, 3}
+
+
 Way = Callable[[Place], Awaitable[tuple[set[int], set[int]]]]
 
 # Every module that starts a process, with each way in which it does.
@@ -234,6 +242,7 @@ WAYS: dict[str, dict[str, Way]] = {
     "executors/git/credentials.py": {"credential-helper": a_credential_helper},
     "executors/git/guard.py": {"git-identity": gits_own_identity},
     "executors/git/handing.py": {"git-programs": gits_own_programs},
+    "executors/judging.py": {"judging": a_judging_process},
     "executors/network/hosts.py": {"package-manager": a_package_manager},
     "executors/network/listener.py": {"socket-in-a-box": a_socket_in_a_box},
 }

@@ -35,6 +35,7 @@ async def first_event(rig: Rig, last_event_id: int) -> str:
     raise AssertionError("the stream ended")
 
 
+@pytest.mark.behaviour("restore.runs-nothing-twice")
 async def test_a_call_that_ran_after_the_backup_does_not_run_again(
     rig: Rig, tmp_path: Path
 ) -> None:
