@@ -43,9 +43,7 @@ MANY = 1_000_000
 ROUNDS = 5
 _SEED = 10_000
 _PER_CHANGE = 100
-_BEFORE_COUNTS = "0012"
-# What that step and those behind it make.
-_MADE_SINCE = ("hourly_counts", "told_values")
+_BEFORE_COUNTS, _WITH_COUNTS = "0012", "0013"
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _MONTH = timedelta(days=30)
 _TOOLS = ("read_file", "search_code", "list_directory", "run_bash", "write_file", "git")
@@ -127,9 +125,8 @@ def multiply(path: Path, times: int) -> None:
     step = _MONTH // timedelta(microseconds=1) // max(times, 1)
     for table in (tool_executions, tool_approvals):
         copy_rows(database, table, times, step)
-    for table in _MADE_SINCE:
-        database.run(f"DROP TABLE {table}")
-    database.run(steps_as_sql("sqlite", _BEFORE_COUNTS))
+    database.run("DROP TABLE hourly_counts")
+    database.run(steps_as_sql("sqlite", _BEFORE_COUNTS, _WITH_COUNTS))
     database.close()
 
 

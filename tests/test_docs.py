@@ -105,7 +105,7 @@ class Reader:
         """The tour asks the reader twice: they approve the write and refuse the command."""
         command = [sys.executable, "-m", "handrail", "tour"]
         with Terminal(command, cwd=self.workspace, env=self._environment) as terminal:
-            terminal.expect("Write 4 lines")
+            terminal.expect("Create handrail-tour/config.json (4 lines)")
             terminal.expect("decide")
             terminal.type("a")
             terminal.expect("type 'approve'")

@@ -133,7 +133,7 @@ def test_a_program_gets_every_event_as_a_line_and_the_end_last(desk: Desk) -> No
     assert end["tokens"] > 0
     assert {event.get("session_id", end["session_id"]) for event in events} == {end["session_id"]}
     (line,) = ended.stderr.splitlines()
-    assert "nobody can be asked here: Write 1 line to notes.md" in line
+    assert "nobody can be asked here: Create notes.md (1 line)" in line
     assert not desk.notes.exists()
 
 
@@ -231,7 +231,7 @@ def test_a_person_sees_the_answer_grow_and_decides_in_between(desk: Desk) -> Non
     desk.script(WRITE)
     with desk.sit_down() as terminal:
         terminal.expect("I write it down.")
-        terminal.expect("Write 1 line to notes.md")
+        terminal.expect("Create notes.md (1 line)")
         terminal.expect("decide")
         terminal.type("a")
         terminal.expect("approved")

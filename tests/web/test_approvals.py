@@ -93,12 +93,12 @@ async def test_keys_that_were_pressed_before_the_card_was_seen_decide_nothing(
 ) -> None:
     page = await console.signed_in()
     call = asks("write_file", CHANGE)
-    await page.get_by_role("heading", name="Write 2 lines").wait_for()
+    await page.get_by_role("heading", name="Change 2 lines").wait_for()
     await page.keyboard.press("a")
     await page.keyboard.press("a")
 
     await seen_for_a_moment(page)
-    await expect(page.get_by_role("heading", name="Write 2 lines")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Change 2 lines")).to_be_visible()
     assert not call.done()
 
 

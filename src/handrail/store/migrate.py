@@ -71,8 +71,8 @@ def _run_steps(database: SqliteFile, version: str | None) -> None:
         raise
 
 
-def steps_as_sql(dialect: str, version: str | None) -> str:
-    """Every step from `version` to HEAD, as one script."""
+def steps_as_sql(dialect: str, version: str | None, until: str = HEAD) -> str:
+    """Every step from `version` to `until`, as one script."""
     # Alembic takes a third of a second to load and is needed once in many starts.
     from alembic import command
     from alembic.config import Config
@@ -83,5 +83,5 @@ def steps_as_sql(dialect: str, version: str | None) -> str:
         config.set_main_option("script_location", str(folder))
         config.set_main_option("path_separator", "os")
         config.attributes["dialect"] = dialect
-        command.upgrade(config, f"{version or 'base'}:{HEAD}", sql=True)
+        command.upgrade(config, f"{version or 'base'}:{until}", sql=True)
     return script.getvalue()

@@ -15,7 +15,7 @@ from handrail.core.change import Change
 from handrail.core.model import Usage
 from handrail.policy.rulebook.book import project_rules
 from handrail.server.services import Services
-from handrail.store.migrate import migrate_sqlite
+from handrail.store.migrate import steps_as_sql
 from handrail.store.sqlite import SqliteStore
 from handrail.store.sqlite_file import SqliteFile
 from handrail.testing import FakeClock
@@ -255,21 +255,6 @@ async def test_a_span_that_cannot_be_told_is_refused_in_words(
     assert words in told.body["detail"]
 
 
-NEWER_THAN_0012 = (
-    "DROP TABLE hourly_counts",
-    "DROP TABLE told_values",
-    "DROP TRIGGER tool_executions_no_delete",
-    "DROP TRIGGER tool_approvals_no_delete",
-    "DROP TABLE removed_calls",
-    "DROP INDEX blob_holds_by_holder",
-    "DROP INDEX tool_executions_with_result",
-    "ALTER TABLE tool_executions DROP COLUMN result_removed_at",
-    "ALTER TABLE tool_executions DROP COLUMN output_field",
-    "CREATE TRIGGER tool_approvals_no_delete BEFORE DELETE ON tool_approvals"
-    " BEGIN SELECT RAISE(ABORT, 'a question is not taken back'); END",
-)
-
-
 async def test_an_older_database_is_counted_as_if_it_had_always_been(
     caller: Caller, services: Services, household: Household, clock: FakeClock, tmp_path: Path
 ) -> None:
@@ -291,13 +276,8 @@ async def test_an_older_database_is_counted_as_if_it_had_always_been(
     database.close()
 
     opened = SqliteFile(older)
-    for newer in NEWER_THAN_0012:
-        opened.run(newer)
-    opened.run("UPDATE alembic_version SET version_num = '0012'")
-    opened.close()
-    migrate_sqlite(older)
-
-    opened = SqliteFile(older)
+    opened.run("DROP TABLE hourly_counts")
+    opened.run(steps_as_sql("sqlite", "0012", "0013"))
     again = opened.run("SELECT * FROM hourly_counts ORDER BY kind, hour, name, detail, value")
     opened.close()
     assert {row[1] for row in counts} == {"outcome", "pass", "wait", "asked", "error"}
