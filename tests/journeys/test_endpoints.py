@@ -30,6 +30,7 @@ EXECUTION = {
     "tool_params", "risk_level", "reasons", "requires_approval", "approved_by", "scope",
     "session_id", "call_id", "agent_id", "reasoning", "execution_time_ms", "late_result",
     "origins", "suspicion", "created_at", "approved_at", "started_at", "completed_at",
+    "result_removed_at",
 }  # fmt: skip
 
 
@@ -171,7 +172,9 @@ async def test_an_operator_reads_how_the_server_is(caller: Caller) -> None:
     health = await caller.ask("GET", "/health")
     metrics = await caller.ask("GET", "/metrics")
 
-    assert set(health.body) == {"status", "version", "wire_version", "connected_clients"}
+    assert set(health.body) == {
+        "status", "problem", "version", "wire_version", "connected_clients", "channels",
+    }  # fmt: skip
     assert (health.body["status"], metrics.status) == ("ok", 200)
     # The client in its own process.
     assert health.body["connected_clients"] >= 1
