@@ -30,6 +30,7 @@ REACHES = {
     "app/doctor/model.py": "a model server of your own, to see whether it is there",
     "app/enrol.py": "nobody: the name of this machine",
     "client/api.py": "our own server",
+    "client/heartbeat.py": "our own server",
     "client/listening.py": "our own server",
     "executors/network/dialing.py": "the hosts on the card",
     "executors/network/interfaces.py": "nobody: the numbers of address families",

@@ -51,15 +51,14 @@ def connect(
     it ends the client. With --plain, and where no screen can be drawn, you are asked in lines.
     """
     own, terminal = Home(load_settings(home=home).home), find_terminal()
-    own.create()
-    # Cards are shown in a terminal; nothing else may be written across them.
-    configure_logs(verbose=verbose, file=own.log, on_screen=terminal is None or verbose)
     if server is None and project is None:
         credentials = own.get_credentials(workspace)
     elif server is None or project is None:
         raise BadInput("--server and --project belong together; who made the token knows both")
     else:
         credentials = asyncio.run(join(own, workspace, server, project, _token()))
+    # Cards are shown in a terminal; nothing else may be written across them.
+    configure_logs(verbose=verbose, file=own.log, on_screen=terminal is None or verbose)
 
     if can_draw() and not plain and not verbose:
         _show(own, workspace, credentials)

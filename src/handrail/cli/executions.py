@@ -97,7 +97,7 @@ def _about_result(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "suspicious", _suspicious(found["suspicion"])
     if found["late_result"]:
         yield "told later", _told_later(found["late_result"])
-    if found["result_removed_at"]:
+    if found.get("result_removed_at"):
         yield "result", f"no longer kept since {found['result_removed_at'][:10]}"
 
 

@@ -70,7 +70,10 @@ COMMANDS = {
         "handrail.cli.data",
         "Take along what Handrail keeps of you, or have it deleted.",
     ),
-    "prune": ("handrail.cli.prune", "Remove results and calls that are older than you keep them."),
+    "prune": (
+        "handrail.cli.prune",
+        "Remove the results and calls that are older than the settings allow.",
+    ),
     "backup": (
         "handrail.cli.backup",
         "Write a backup of everything the server keeps, also while it runs.",
