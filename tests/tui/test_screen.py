@@ -113,7 +113,7 @@ async def test_of_a_thousand_cards_the_one_that_is_looked_at_stays(
             await person.type("enough")
             await person.sees("1 waiting 999")
             person.app.desk.action_move(1_000)
-            await person.sees("Create last.md (1 line)")
+            await person.sees("Write 1 line to last.md")
 
 
 async def ask_for(
@@ -194,7 +194,7 @@ async def test_it_counts_down_by_the_clock_of_the_server(
         token = household.secrets[Role.AGENT]
         await ask_for(address, household, token, [("notes.md", "hello\n")])
         async with sit_at(address, household) as person:
-            await person.sees("Create notes.md (1 line)")
+            await person.sees("Write 1 line to notes.md")
             assert re.search(r"decide \((5:00|4:5\d) left", person.bar)
 
 
