@@ -198,6 +198,7 @@ def test_a_call_is_shown_in_words_a_program_can_rely_on(household: Household) ->
         "approved_at": "2026-01-01T00:00:00Z",
         "started_at": None,
         "completed_at": None,
+        "result_removed_at": None,
     }
 
 

@@ -1,6 +1,7 @@
 """What Handrail thinks of a call: the verdict, bound by a digest to what it was based on."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -163,9 +164,10 @@ class Assessor:
             tool.judged_length(asked.tool_params, asked.params_json),
         )
         verdict, facts = judged.verdict, None if survey is None else survey.facts
-        digest = digest_call(
-            place.project.digest_salt, tool.name, asked.params_json, verdict.plan, facts
-        )
+        with _logging_breaks(tool.name), blaming(tool.name, "while it was judged"):
+            digest = digest_call(
+                place.project.digest_salt, tool.name, asked.params_json, verdict.plan, facts
+            )
         kind = None if judged.kind is None else judged.kind.bind(facts)
         assessment = Assessment(
             tool, verdict, digest, judged.description, kind, survey, bool(doubts)
@@ -185,13 +187,10 @@ class Assessor:
         return await self._judging.run(agent, _mask, None, params)
 
     async def _judge(self, agent: str, case: _Case, rules: Rules, size: int) -> _Judged:
-        try:
+        with _logging_breaks(case.tool.name):
             if self._judging is None or size <= MOST_JUDGED_INLINE:
                 return _judge_case(rules, case)
             return await self._judging.run(agent, _judge_case, rules, case)
-        except BrokenTool:
-            log.exception("tool.broke", tool=case.tool.name)
-            raise
 
     def parse(self, asked: Asked) -> tuple[AnyTool, ToolParams]:
         """The tool and its parameters.
@@ -228,6 +227,15 @@ class Assessor:
         judged = await self._judge(agent, case, rules, size)
         words = None if judged.kind is None else judged.kind.words
         return Explained(tool.name, judged.verdict, judged.description, words)
+
+
+@contextmanager
+def _logging_breaks(tool_name: str) -> Generator[None]:
+    try:
+        yield
+    except BrokenTool:
+        log.exception("tool.broke", tool=tool_name)
+        raise
 
 
 def _mask(_shared: None, params: JsonObject) -> JsonObject:
