@@ -46,17 +46,18 @@ async def test_a_person_sees_the_diff_and_approves_the_write(rig: Rig) -> None:
 
 
 @pytest.mark.behaviour("write.changes-nothing")
-async def test_a_write_that_changes_nothing_passes_without_a_question(rig: Rig) -> None:
-    file = rig.workspace / "config.json"
+@pytest.mark.parametrize("name", ["config.json", "notes.md"], ids=["high", "medium"])
+async def test_a_write_that_changes_nothing_passes_without_a_question(rig: Rig, name: str) -> None:
+    file = rig.workspace / name
     file.write_text("{}\n")
     before = file.stat()
     rig.start_server()
     rig.start_client()
 
-    answer = await rig.call("write_file", {"path": "config.json", "content": "{}\n"})
+    answer = await rig.call("write_file", {"path": name, "content": "{}\n"})
 
-    assert answer["status"] == "completed"
-    assert answer["result"]["output"] == "config.json already has this content; nothing was written"
+    assert answer["status"] == "completed", answer["error"]
+    assert answer["result"]["output"] == f"{name} already has this content; nothing was written"
     assert answer["reasons"] == ["it would change nothing"]
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert rig.rows("SELECT count(*) FROM tool_approvals") == [(0,)]

@@ -53,7 +53,9 @@ def test_a_call_that_changes_nothing_needs_no_approval(
     autonomy: Autonomy, ruling: Ruling, word: str
 ) -> None:
     scene, params = Scene(NOWHERE, autonomy), WordParams(word=word)
-    assert judge_call(Shout(), params, scene, changes_nothing=True).ruling is ruling
+    verdict = judge_call(Shout(), params, scene, changes_nothing=True)
+    assert verdict.ruling is ruling
+    assert ruling is Ruling.DENY or verdict.risk is RiskLevel.LOW
 
 
 def test_a_forbidden_call_is_refused_even_if_it_changes_nothing() -> None:

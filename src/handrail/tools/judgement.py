@@ -55,7 +55,7 @@ def judge_call(
         verdict = replace(verdict, findings=(*verdict.findings, _ONLY_READS))
     for ceiling in scene.rules.ceilings:
         verdict = _under(ceiling, verdict, scene.autonomy)
-    if changes_nothing and verdict.ruling is Ruling.ASK and not plan.reaches_out:
+    if changes_nothing and verdict.ruling is not Ruling.DENY and not plan.reaches_out:
         return Verdict(Ruling.ALLOW, RiskLevel.LOW, (_CHANGES_NOTHING,), plan=plan)
     return verdict
 
