@@ -81,7 +81,7 @@ async def verify(
 
 
 async def verify_pages(home: Home) -> str | None:
-    """What is wrong with the pages of the database itself; None if they are whole."""
+    """The damage that a page check of the database finds; None if it finds none."""
     if not home.database.exists():
         return None
     look = await asyncio.to_thread(look_into, home.database, math.inf)

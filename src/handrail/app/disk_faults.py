@@ -11,7 +11,7 @@ _WORDS = {
 
 
 def is_disk_fault(error: BaseException) -> bool:
-    """Whether the disk is at fault, and not Handrail."""
+    """Whether the error comes from the disk: full, over quota, read-only or failing."""
     return isinstance(error, OSError) and error.errno in _WORDS
 
 

@@ -100,7 +100,7 @@ class Home:
 
     @property
     def backups(self) -> Path:
-        """Where backups are written that are given no name."""
+        """The default folder for backups."""
         return self.path / "backups"
 
     @property

@@ -21,7 +21,7 @@ from handrail.store.sqlite_file import SqliteError, SqliteFile
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What was removed, or would be, and the database file as it is now."""
+    """Counts of removed records, or of those a dry run finds, and the size of the file."""
 
     removed: Amount
     space: FileSpace
@@ -60,7 +60,7 @@ async def prune(
 
 
 def vacuum(home: Home) -> tuple[int, int]:
-    """Write the database file anew, and make it able to shrink; its size before and after.
+    """Rewrite the database file so that it can shrink; returns its size before and after.
 
     Raises:
         SetupError: A server or a client is running, or there is not enough room on the disk.

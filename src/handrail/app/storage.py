@@ -83,7 +83,7 @@ def _note(store: SqliteStore, found: asyncio.Future[StoreUnavailable | None]) ->
 
 
 def find_home_loss(home: Home) -> str | None:
-    """What the database of this folder has lost of what was sealed, as a sentence."""
+    """A sentence that says which sealed lines this folder's database lacks; None if none."""
     return find_loss(home.database, home.checkpoints, home.audit_key)
 
 

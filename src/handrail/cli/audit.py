@@ -124,7 +124,7 @@ def _verify_own(
     project_id = own.get_credentials(workspace).project_id
     if (damage := asyncio.run(verify_pages(own))) is not None:
         return 0, Verification(0, None, trusted, damage)
-    with audit_export.progress() as on_page:
+    with audit_export.progress_by_page() as on_page:
         return 0, asyncio.run(prove(own, project_id, trusted, on_page))
 
 

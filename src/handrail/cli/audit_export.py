@@ -16,10 +16,9 @@ from handrail.app.audit_export import Exporter
 from handrail.app.home import Home
 from handrail.app.settings import load_settings
 from handrail.cli import options
+from handrail.cli.progress import progress
 from handrail.core.audit import AuditEntry
 from handrail.core.errors import SetupError
-
-_CLEAR = "\r\x1b[2K"
 
 
 def export(
@@ -42,7 +41,7 @@ def export(
     own = Home(load_settings(home=home).home)
     project_id = own.get_credentials(workspace).project_id
     moment = None if since is None else since.replace(tzinfo=UTC)
-    with opened(output) as stream, progress() as on_page:
+    with opened(output) as stream, progress_by_page() as on_page:
         exporter = Exporter(own, project_id, stream)
         lines = asyncio.run(exporter.export(after=after, since=moment, on_page=on_page))
     if output is not None:
@@ -50,24 +49,15 @@ def export(
 
 
 @contextmanager
-def progress() -> Generator[OnPage]:
-    """Tell a person who waits how far it has come; say nothing to a program."""
-    is_seen = sys.stderr.isatty()
-    shown = False
+def progress_by_page() -> Generator[OnPage]:
+    """Show how many lines are done, if they do not all fit one page."""
+    with progress() as show:
 
-    def on_page(page: list[AuditEntry], lines: int) -> None:
-        nonlocal shown
-        if is_seen and lines > len(page):
-            shown = True
-            sys.stderr.write(f"{_CLEAR}line {page[-1].seq:,} of {lines:,}")
-            sys.stderr.flush()
+        def on_page(page: list[AuditEntry], lines: int) -> None:
+            if lines > len(page):
+                show("line", page[-1].seq, lines)
 
-    try:
         yield on_page
-    finally:
-        if shown:
-            sys.stderr.write(_CLEAR)
-            sys.stderr.flush()
 
 
 @contextmanager

@@ -91,7 +91,7 @@ class Approval:
         return replace(self, status=status, answer=answer)
 
     def repeats(self, earlier: "Approval") -> bool:
-        """Whether the same person has given the same answer before, on whatever screen."""
+        """Whether the same person has already given the same answer, on any screen."""
         if self.answer is None or earlier.answer is None or self.status is not earlier.status:
             return False
         sent, kept = self.answer, earlier.answer

@@ -22,7 +22,7 @@ from handrail.store.rows import read_audit_entry
 
 
 def find_loss(database: Path, checkpoints: Path, key: Path) -> str | None:
-    """What the database has lost of what was sealed, as a sentence; None if it has lost nothing.
+    """A sentence that says which sealed lines the database lacks; None if it has them all.
 
     Raises:
         StoreUnavailable: It cannot be read.

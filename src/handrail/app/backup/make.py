@@ -122,7 +122,7 @@ def _copy_files(home: Home, folder: Path) -> None:
 
 
 def _only_regular(parent: str, names: list[str]) -> Iterable[str]:
-    """Names that are left out: links lead to what is not ours."""
+    """Skip symbolic links: their targets are not part of the home."""
     paths = (Path(parent, name) for name in names)
     return [
         path.name for path in paths if path.is_symlink() or not (path.is_file() or path.is_dir())

@@ -139,7 +139,7 @@ def _describe(
     present: Present | None,
     file: Path,
 ) -> Restoration:
-    """Where a chain goes on, and which checkpoints and lines it leaves behind."""
+    """The position where the chain continues, and the checkpoints and lines after it."""
     (position,) = [one for one in manifest.projects if one.project_id == project_id]
     _check_same_beginning(home, copy, project_id, file)
     kept = left = 0
