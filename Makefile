@@ -3,7 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test quick check format bench reference pictures lock clean help
+.PHONY: run test quick check format bench soak reference pictures lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 16
@@ -34,6 +34,9 @@ format: $(VENV)/dev.stamp ## Put the code in its house style
 bench: $(VENV)/dev.stamp ## Measure the speed; ONLY=name measures one
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python -m benchmarks $(ONLY)
+
+soak: $(VENV)/dev.stamp ## Load, kill and check the books; MINUTES=60
+	@$(BIN)/python -m benchmarks.soak --minutes $(or $(MINUTES),60)
 
 reference: $(VENV)/dev.stamp ## Write the reference anew, from the code
 	@$(BIN)/python -m scripts.reference

@@ -1,0 +1,1 @@
+"""A mixed load with kills, and the books of it: what was asked, decided, done and told."""
