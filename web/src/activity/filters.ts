@@ -1,4 +1,4 @@
-import { STATES } from "../ui/call-state";
+import { STATUS_OUTCOMES } from "../words/outcome";
 
 /** What is shown, as it stands in the address: who has the address sees the same. */
 export interface Filters {
@@ -19,7 +19,7 @@ export function filtersOf(query: URLSearchParams): Filters {
   const one = (name: string) => (query.get(name) ?? "").slice(0, MOST_CHARS);
   // What nothing can be is no filter.
   const of = (name: string, known: string[]) => (known.includes(one(name)) ? one(name) : "");
-  return { state: of("state", Object.keys(STATES)), tool: one("tool"), risk: of("risk", RISKS), session: one("session"), q: one("q") };
+  return { state: of("state", Object.keys(STATUS_OUTCOMES)), tool: one("tool"), risk: of("risk", RISKS), session: one("session"), q: one("q") };
 }
 
 export function isFiltered(filters: Filters): boolean {

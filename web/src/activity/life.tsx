@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 
 import type { RecordView } from "../api/types";
 import { Code } from "../ui/code";
-import { CallState, stateOf } from "../ui/call-state";
+import { CallState } from "../ui/call-state";
 import { Risk } from "../ui/risk";
 import { duration, moment } from "../words/time";
 import { visible } from "../words/visible";
@@ -53,7 +53,7 @@ export function Life({ call }: { call: RecordView }) {
       )}
       <Step title={call.completed_at ? "Ended" : "Now"} at={call.completed_at}>
         <p className="flex items-center">
-          <CallState status={stateOf(call)} />
+          <CallState call={call} />
           <span className="text-soft">{took}</span>
         </p>
       </Step>

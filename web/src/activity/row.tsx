@@ -3,7 +3,7 @@ import { memo } from "react";
 import { useSession } from "../api/session";
 import type { GlimpseView } from "../api/types";
 import { Link } from "../router";
-import { CallState, stateOf } from "../ui/call-state";
+import { CallState } from "../ui/call-state";
 import { Risk } from "../ui/risk";
 import { glance } from "../words/glance";
 import { clock, duration } from "../words/time";
@@ -63,7 +63,7 @@ export const Row = memo(function Row({ call, number, isShown, address }: Props) 
         {shortMoment(call.created_at)}
       </span>
       <span role="cell" className="flex items-center @max-xl:order-2 @max-xl:flex-col @max-xl:items-end">
-        <CallState status={stateOf(call)} className="text-xs" />
+        <CallState call={call} className="text-xs" />
         <span className="text-[11px] leading-4 text-soft tabular-nums @xl:hidden">{shortMoment(call.created_at)}</span>
       </span>
       <span role="cell" className="flex min-w-0 items-baseline gap-2">

@@ -7,9 +7,9 @@ import { usePath, useSession } from "../api/session";
 import type { ToolsResponse } from "../api/types";
 import { go } from "../router";
 import { Button } from "../ui/button";
-import { STATES } from "../ui/call-state";
 import { ITEM, Menu } from "../ui/menu";
 import { Select } from "../ui/select";
+import { STATUS_OUTCOMES } from "../words/outcome";
 import { visible } from "../words/visible";
 import { addressOf, isFiltered, questionOf, RISKS, type Filters } from "./filters";
 
@@ -21,7 +21,7 @@ export function Toolbar({ filters, shown }: { filters: Filters; shown: string | 
   return (
     <div role="search" aria-label="Which calls" className="grid grid-cols-2 items-center gap-2 px-4 pb-3 sm:flex sm:flex-wrap">
       <Words value={filters.q} onChange={(q) => change({ q })} />
-      <Select quiet label="State" value={filters.state} options={[["", "Any state"], ...Object.entries(STATES).map(([name, one]) => [name, one.word] as const)]} onChange={(state) => change({ state })} />
+      <Select quiet label="State" value={filters.state} options={[["", "Any state"], ...Object.entries(STATUS_OUTCOMES).map(([name, one]) => [name, one.words] as const)]} onChange={(state) => change({ state })} />
       <Select quiet label="Tool" value={filters.tool} options={[["", "Any tool"], ...withOwn(tools, filters.tool).map((name) => [name, name] as const)]} onChange={(tool) => change({ tool })} />
       <Select quiet label="Risk" value={filters.risk} options={[["", "Any risk"], ...RISKS.map((risk) => [risk, risk.toLowerCase()] as const)]} onChange={(risk) => change({ risk })} />
       {filters.session && (

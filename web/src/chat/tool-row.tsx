@@ -13,6 +13,7 @@ import { Output } from "../ui/output";
 import { Parameters } from "../ui/parameters";
 import { Risk } from "../ui/risk";
 import { glance } from "../words/glance";
+import type { Ending } from "../words/outcome";
 import { duration } from "../words/time";
 import { visible } from "../words/visible";
 import { Question } from "./question";
@@ -28,7 +29,7 @@ interface Props {
 export function ToolRow({ use, answer, call, question }: Props) {
   const [open, setOpen] = useState(false);
   const id = useId();
-  const status = call?.status ?? (answer && (answer.is_error ? "failed" : "completed"));
+  const ending = endingOf(call, answer);
   const [isBeingAnswered, setIsBeingAnswered] = useState(false);
   const waits = question?.status === "pending";
   return (
@@ -49,7 +50,7 @@ export function ToolRow({ use, answer, call, question }: Props) {
           </span>
         )}
         {call?.execution_time_ms != null && <span className="text-xs text-soft tabular-nums max-sm:hidden">{duration(call.execution_time_ms)}</span>}
-        <CallState status={status} className="text-xs" />
+        <CallState call={ending} className="text-xs" />
       </button>
       {question && (waits || isBeingAnswered) && <Question card={question} onAsking={setIsBeingAnswered} />}
       <div id={id} hidden={!open} className="space-y-4 border-t border-line bg-bg p-3 md:p-4">
@@ -57,6 +58,13 @@ export function ToolRow({ use, answer, call, question }: Props) {
       </div>
     </div>
   );
+}
+
+/** What the model was told counts too: the list of calls may be older, or not reach back as far. */
+function endingOf(call: Ending | undefined, answer: PartView | undefined): Ending | undefined {
+  if (!answer) return call;
+  const result = { success: !answer.is_error };
+  return call ? { result, ...call } : { status: answer.is_error ? "failed" : "completed", result };
 }
 
 function Inside({ use, answer, call }: Omit<Props, "question">) {
