@@ -1,6 +1,7 @@
 """The inbox: what waits is shown as it is, decided with a key, and done on the machine."""
 
 import asyncio
+import re
 
 import pytest
 from playwright.async_api import Browser, FloatRect, expect
@@ -153,7 +154,7 @@ async def test_what_is_high_needs_a_second_and_different_step(
     await page.keyboard.type("say today", delay=60)
 
     await press_alone(page, "a")
-    await expect(page.get_by_role("alert")).to_contain_text("This is high. Approve it for real?")
+    await expect(page.get_by_role("alert")).to_contain_text("Approve this high-risk call?")
     await page.keyboard.type("a yes", delay=60)
     await press_alone(page, "a")
     assert not call.done()
@@ -310,6 +311,37 @@ async def test_whoever_goes_by_keys_goes_on_from_the_next_card(
     await expect(told).to_be_attached()
 
 
+async def test_a_decision_leads_to_the_neighbour_and_its_outcome_is_told(
+    console: Console, asks: Asking
+) -> None:
+    page = await console.signed_in()
+    for name in ("one", "two", "three"):
+        await expect(page.locator("li[aria-posinset]")).to_have_count(
+            ("one", "two", "three").index(name)
+        )
+        asks("write_file", {"path": f"{name}.txt", "content": "1\n"}, f"call-{name}")
+    rows = page.locator("li[aria-posinset]")
+    await expect(rows).to_have_count(3)
+    await rows.filter(has_text="two.txt").click()
+    await seen_for_a_moment(page)
+    await page.keyboard.press("a")
+
+    await expect(page.locator("h2#what")).to_contain_text("three.txt")
+    told = page.get_by_role("status", name="Your latest decisions")
+    await expect(told).to_contain_text(re.compile(r"Approved: .*two\.txt.*done"))
+
+    asks("execute_command", {"command": "python3", "args": ["-c", "raise SystemExit(3)"]}, "call-4")
+    await rows.filter(has_text="python3").click()
+    await seen_for_a_moment(page)
+    await press_alone(page, "c")
+    await expect(page.get_by_role("status").filter(has_text="No class can be")).to_be_visible()
+    await press_alone(page, "a")
+    await press_alone(page, "y")
+    await expect(told.get_by_text("exit 3")).to_have_class(re.compile("text-critical"))
+    await told.get_by_role("link", name="View in Activity").first.click()
+    await expect(page.get_by_text("raise SystemExit(3)").first).to_be_visible()
+
+
 @pytest.mark.behaviour("console.expiry")
 async def test_a_card_that_runs_out_while_it_is_looked_at_says_so(
     rig: Rig, browser: Browser
@@ -323,7 +355,7 @@ async def test_a_card_that_runs_out_while_it_is_looked_at_says_so(
     call = asyncio.create_task(rig.call("write_file", CHANGE))
     await seen_for_a_moment(page)
 
-    ended = page.get_by_role("status").filter(has_text="Nobody has decided in time")
+    ended = page.get_by_role("status").filter(has_text="Expired: it was not answered")
     await expect(ended).to_be_visible()
     await expect(page.get_by_role("button", name="Approve once")).to_have_count(0)
     assert (await call)["status"] == "timeout"

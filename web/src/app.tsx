@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Suspense, useEffect } from "react";
 
+import { renew } from "./api/renew";
 import { LinkUsed, SessionProvider, useSignedIn, useSigningInAndOut, type Session } from "./api/session";
 import { stream } from "./api/stream";
 import { useApprovalEvents } from "./approvals/pending";
@@ -27,8 +28,8 @@ function SignedIn({ session }: { session: Session }) {
   const queries = useQueryClient();
   useEffect(() => {
     stream.open(session.project.project_id);
-    // What happened while nobody listened is read anew.
-    const stop = stream.onOpen(() => void queries.invalidateQueries({ predicate: (one) => one.queryKey[0] !== "session" }));
+    // Changes may have been missed while there was no connection.
+    const stop = stream.onOpen(() => renew(queries, { predicate: (one) => one.queryKey[0] !== "session" }));
     return () => {
       stop();
       stream.close();

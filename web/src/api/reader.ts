@@ -57,12 +57,15 @@ export class Reader {
       const signal = AbortSignal.any([until, silence.signal]);
       const response = await send(`/my/projects/${this.project}/chat/stream`, { ...(headers && { headers }), signal });
       this.frames.begin();
-      this.told.say("live");
+      let isLive = false;
       const texts = response.body!.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {
         const { done, value } = await texts.read();
         if (done) return;
         hear();
+        // Not before: an event can be missed until the server has said where its stream starts.
+        if (!isLive) this.told.say("live");
+        isLive = true;
         for (const { name, data } of this.frames.take(value)) this.tell(name, data);
       }
     } finally {

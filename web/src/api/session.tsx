@@ -43,10 +43,15 @@ export function useSession(): Session {
   return session;
 }
 
+/** The address of something in a project. */
+export function pathIn(project: string, path: string): string {
+  return `/my/projects/${project}${path}`;
+}
+
 /** The address of something in the project that is shown. */
 export function usePath(): (path: string) => string {
   const { project } = useSession();
-  return (path) => `/my/projects/${project.project_id}${path}`;
+  return (path) => pathIn(project.project_id, path);
 }
 
 export function useSignedIn() {

@@ -1,8 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 
 import { ask, Problem } from "../api/client";
+import { renew } from "../api/renew";
 import { usePath, useSession } from "../api/session";
 import type { ApprovalView } from "../api/types";
+import { addDecided, type Decided } from "./decided";
 import type { Limits } from "./grant-dialogs";
 
 const CHANNEL = "console";
@@ -13,7 +15,9 @@ export interface Answer {
   stop: (card: ApprovalView) => Promise<void>;
 }
 
-/** The answers a person can give to a card. Each is bound to the digest of what was shown. */
+const VERDICTS: Record<string, Decided["verdict"]> = { approved: "Approved", rejected: "Refused", withdrawn: "Run stopped" };
+
+/** The answers a person can give to a card. An approval names the digest of what was shown. */
 export function useAnswer(): Answer {
   const path = usePath();
   const { name } = useSession();
@@ -22,11 +26,12 @@ export function useAnswer(): Answer {
     try {
       await ask("POST", path(address), { channel: CHANNEL, ...body });
     } catch (error) {
-      // Somebody was faster, or the card has changed: show what there is now.
-      if (error instanceof Problem && error.status === 409) void queries.invalidateQueries({ queryKey: ["approvals"] });
+      // It was decided elsewhere, or the card has changed: show the present state.
+      if (error instanceof Problem && error.status === 409) renew(queries, { queryKey: ["approvals"] });
       throw error;
     }
-    // Decided here: nobody waits for the stream to say so.
+    addDecided(card, VERDICTS[answer.status ?? ""] ?? "Approved");
+    // Shown at once, without waiting for the event.
     const told = { decided_by: name, channel: CHANNEL, decided_at: new Date().toISOString(), ...answer };
     queries.setQueriesData<ApprovalView[]>({ queryKey: ["approvals"] }, (all) =>
       all?.map((one) => (one.approval_id === card.approval_id ? { ...one, ...told } : one)),
@@ -41,7 +46,7 @@ export function useAnswer(): Answer {
   };
 }
 
-/** Ends all that a session has asked for. */
+/** Ends every call of a session. */
 export function useStopping(): (session: string) => Promise<void> {
   const path = usePath();
   return (session) => ask("POST", path(stopOf(session)), { channel: CHANNEL });
@@ -56,6 +61,6 @@ export function isOffline(error: unknown): boolean {
 }
 
 export function wordsOf(error: unknown): string {
-  if (isOffline(error)) return "The server cannot be reached. Your answer was not sent: decide again when the line is back.";
+  if (isOffline(error)) return "The server cannot be reached. Your answer was not sent: decide again when the connection is back.";
   return error instanceof Error ? error.message : String(error);
 }

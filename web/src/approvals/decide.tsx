@@ -15,22 +15,26 @@ import { SecondStep } from "./second-step";
 import { useIsSeen } from "./seen";
 import { StopDialog } from "./stop-dialog";
 
+const TOO_EARLY = "Too early: the card has to be in view for a moment first. Press the key again.";
+const NO_APPROVAL = "This cannot be approved before its full text is shown.";
+const NO_CLASS = "No class can be offered for this command.";
+
 type Asking = "second-step" | "reject" | "stop" | Wider | null;
 
 interface Props {
   card: ApprovalView;
   onNext: () => void;
-  /** Told when more is asked about the answer, and when that is over. */
+  /** Called when a dialog or the second step opens, and when it closes. */
   onAsking?: (isAsking: boolean) => void;
-  /** Without them where several cards are on one screen: a key must mean one of them. */
+  /** False where several cards share a screen: a key would be ambiguous. */
   withKeys?: boolean;
-  /** What has to be in sight for a decision. */
+  /** Must be in view for a decision. */
   evidence: RefObject<HTMLElement | null>;
-  /** What has to have been in sight, where it may be far above. */
+  /** Must have been in view; it may have scrolled away since. */
   title?: RefObject<HTMLElement | null>;
 }
 
-/** Always in the same place. Nothing decides that was pressed before the card could be read. */
+/** Always in the same place. Keys and clicks count only after the card has been in view for a moment. */
 export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence, title }: Props) {
   const [asking, setAsking] = useState<Asking>(null);
   const { busy, trouble, approve, reject, stop } = useDecision(card, onNext);
@@ -41,27 +45,30 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
   const offer = (scope: string) => card.offers.find((one) => one.scope === scope);
   // A card with masked parts offers no yes at all.
   const mayApprove = ready && offer("once") !== undefined;
-  // Whoever goes back from the second step stands where they came from.
+  // After Back, the focus returns to the button that led to the second step.
   const hasGoneBack = useRef(false);
   const approveOnce = () => (card.needs_second_step ? setAsking("second-step") : void approve("once"));
   const confirming = asking === "second-step";
   const key = (name: string) => (withKeys ? name : undefined);
   const { name } = useSession();
   const waits = card.status === "pending";
-  // What was begun about it stays: the rest of a sentence must not fall on whatever comes next.
+  // An open dialog stays open when the card is decided elsewhere: keys typed into it must not reach the next card.
   const ended = waits || busy ? null : sentence(card, name);
 
   const awake = ready && withKeys && waits;
-  const opening = useMemo(
-    () =>
-      !awake || confirming
-        ? {}
-        : {
-            c: offer("class") ? () => setAsking("class") : undefined,
-            r: () => setAsking("reject"),
-          },
-    [awake, confirming, card.approval_id],
-  );
+  const [hint, setHint] = useState("");
+  const hasClass = offer("class") !== undefined;
+  const opening = useMemo(() => {
+    if (!withKeys || !waits || busy || confirming) return {};
+    const early = () => setHint(TOO_EARLY);
+    if (!awake) return { a: early, c: early, r: early };
+    return {
+      a: mayApprove ? undefined : () => setHint(NO_APPROVAL),
+      c: () => (hasClass ? setAsking("class") : setHint(NO_CLASS)),
+      r: () => setAsking("reject"),
+    };
+  }, [withKeys, waits, busy, awake, mayApprove, hasClass, confirming, card.approval_id]);
+  useEffect(() => setHint(""), [awake, asking]);
   const deciding = useMemo(
     () => (!awake || !mayApprove ? {} : confirming ? { y: () => void approve("once") } : { a: approveOnce }),
     [awake, mayApprove, confirming, card.approval_id, card.digest],
@@ -74,12 +81,12 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
     hasGoneBack.current = confirming;
     setAsking(null);
   };
-  if (ended && (asking === null || confirming)) return <Answered card={card} onNext={onNext} onStop={() => setAsking("stop")} />;
+  if (ended && (asking === null || confirming)) return <Answered card={card} withKeys={withKeys} onNext={onNext} onStop={() => setAsking("stop")} />;
   return (
     <footer ref={bar} className="shrink-0 border-t border-line bg-panel px-4 py-3 md:px-6">
-      {!inSight && (
+      {(!inSight || hint) && (
         <p role="status" className="mb-2">
-          Scroll to what it would do; then you can decide.
+          {inSight ? hint : "Scroll until you see what it would do. Then you can decide."}
         </p>
       )}
       {trouble && (
@@ -91,7 +98,7 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
         {confirming ? (
           <SecondStep key="second" words={secondWords(card)} yes="Yes, approve" ready={mayApprove} withKeys={withKeys} onYes={() => void approve("once")} onNo={close} />
         ) : (
-          // Apart from the second step, so that no button of it turns into one of these.
+          // Keyed apart from the second step, so that none of its buttons turns into one of these.
           <Fragment key="first">
             <Button look="primary" autoFocus={hasGoneBack.current} hotkey={key("a")} icon={<Check size={15} aria-hidden />} disabled={!mayApprove} onClick={approveOnce}>
               Approve once
@@ -126,6 +133,6 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
 
 function secondWords(card: ApprovalView): string {
   return card.risk_level === "HIGH" || card.risk_level === "CRITICAL"
-    ? `This is ${card.risk_level.toLowerCase()}. Approve it for real?`
-    : "No machine has looked at this. Approve the words alone?";
+    ? `Approve this ${card.risk_level.toLowerCase()}-risk call?`
+    : "Not checked on the machine. Approve anyway?";
 }

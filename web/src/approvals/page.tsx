@@ -1,12 +1,14 @@
 import { FileQuestion, Inbox } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
+import { useSession } from "../api/session";
 import { go, usePlace } from "../router";
 import { Button } from "../ui/button";
 import { Empty } from "../ui/empty";
 import { useKeys } from "../ui/keys";
 import { visible } from "../words/visible";
 import { Card } from "./card";
+import { DecidedLines } from "./decided-lines";
 import { useElsewhere } from "./elsewhere";
 import { KeysDialog } from "./keys-dialog";
 import { WaitingList } from "./list";
@@ -18,6 +20,7 @@ import { SeveralDialog } from "./several";
 export function ApprovalsPage() {
   const { data: all, isPending, error, isFetching, refetch } = useApprovals();
   const { id } = usePlace();
+  const { project } = useSession();
   // What was chosen here belongs to the project that was shown then; only an address that came from outside is followed.
   const own = useRef<string | null>(null);
   const select = useCallback((approvalId: string | undefined) => {
@@ -31,10 +34,21 @@ export function ApprovalsPage() {
   const isLeft = isUnknown && id === own.current;
   const isElsewhere = useElsewhere(isUnknown && !isLeft ? id : null);
   const shown = id === null || isLeft ? waiting[0] : card;
+  // Where the shown card is in the list, or was while it waited.
+  const place = useRef(0);
+  const at = waiting.findIndex((one) => one.approval_id === shown?.approval_id);
+  if (at >= 0) place.current = at;
+  const latest = useRef(waiting);
+  latest.current = waiting;
   const step = (by: number) => {
-    const at = waiting.findIndex((one) => one.approval_id === shown?.approval_id);
-    const next = waiting[Math.min(Math.max(at + by, 0), waiting.length - 1)];
+    const to = at >= 0 ? at + by : by > 0 ? place.current : place.current - 1;
+    const next = waiting[Math.min(Math.max(to, 0), waiting.length - 1)];
     if (next) select(next.approval_id);
+  };
+  /** To the card that takes this one's place in the list, or else to the last one. */
+  const leave = (approvalId: string) => {
+    const rest = latest.current.filter((one) => one.approval_id !== approvalId);
+    select(rest[Math.min(place.current, rest.length - 1)]?.approval_id);
   };
   useKeys({ j: () => step(1), k: () => step(-1), d: waiting.length > 1 ? () => setDecidesSeveral(true) : undefined, "?": () => setAsksForKeys(true) });
   useEffect(() => {
@@ -45,8 +59,9 @@ export function ApprovalsPage() {
     <div className="grid h-full min-h-0 short:max-md:block short:max-md:overflow-y-auto max-md:grid-rows-[auto_minmax(0,1fr)] md:grid-cols-[20rem_minmax(0,1fr)]">
       <WaitingList waiting={waiting} shown={shown?.approval_id} onSelect={select} onSeveral={() => setDecidesSeveral(true)} />
       <main className="flex min-h-0 min-w-0 flex-col">
+        <DecidedLines key={project.project_id} />
         {shown ? (
-          <Card key={shown.approval_id} card={shown} onNext={() => select(waiting.find((one) => one.approval_id !== shown.approval_id)?.approval_id)} />
+          <Card key={shown.approval_id} card={shown} onNext={() => leave(shown.approval_id)} />
         ) : error ? (
           <Empty icon={<Inbox size={20} />} title="What waits for you cannot be read">
             <p role="alert">{visible(error.message)}</p>

@@ -1,39 +1,41 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useQuery, useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 
 import { ask, Problem } from "../api/client";
-import { usePath, useSession } from "../api/session";
+import { renew } from "../api/renew";
+import { pathIn, usePath, useSession } from "../api/session";
 import { stream } from "../api/stream";
 import type { ApprovalRequest, ApprovalResolved, ApprovalsResponse, ApprovalView } from "../api/types";
 
 const MOST = 1000;
+const RECONCILE_MS = 30_000;
 
-function useKey(): [string, string] {
-  return ["approvals", useSession().project.project_id];
-}
-
-/** What waits for an answer, most urgent first; kept up to date by the stream. */
+/** The open requests, most urgent first; kept up to date by the stream. */
 export function usePending(): ApprovalView[] {
   const { data } = useApprovals();
   return data?.filter((one) => one.status === "pending") ?? [];
 }
 
-/** What waits, and what was decided since this page was opened. */
+/** The open requests, and those that were decided since they were last read. */
 export function useApprovals() {
-  const path = usePath();
-  return useQuery({
-    queryKey: useKey(),
+  return useQuery(approvalsQuery(useSession().project.project_id));
+}
+
+export function approvalsQuery(project: string) {
+  return queryOptions({
+    queryKey: ["approvals", project],
     queryFn: async () => {
-      const told = await ask<ApprovalsResponse>("GET", path(`/approvals?status=pending&limit=${MOST}`));
+      const told = await ask<ApprovalsResponse>("GET", pathIn(project, `/approvals?status=pending&limit=${MOST}`));
       return told.approvals.sort(byUrgency);
     },
+    refetchInterval: RECONCILE_MS,
   });
 }
 
-/** The one that is looked at. It stays also when it waits no more: somebody may want to know who has decided. */
+/** The request that is shown. It stays after a decision, so that the page can say who decided. */
 export function useApproval(id: string | null): { card: ApprovalView | undefined; isUnknown: boolean } {
   const path = usePath();
-  const [, project] = useKey();
+  const project = useSession().project.project_id;
   const { data: all } = useApprovals();
   const last = useRef<{ project: string; card: ApprovalView }>(undefined);
   const listed = all?.find((one) => one.approval_id === id);
@@ -49,33 +51,37 @@ export function useApproval(id: string | null): { card: ApprovalView | undefined
   return { card: card ?? before, isUnknown: !card && !before && isRefused };
 }
 
-/** Keeps what waits true; mounted once. */
+/** Keeps the list up to date; mounted once. */
 export function useApprovalEvents(): void {
   const queries = useQueryClient();
-  const key = useKey();
-  const [, project] = key;
-  useEffect(
-    () =>
-      stream.listen((name, event) => {
-        const change = (edit: (all: ApprovalView[]) => ApprovalView[]) => {
-          queries.setQueryData<ApprovalView[]>(["approvals", project], (all) => all && edit(all));
-          // An answer that is under way may be older than this.
-          if (queries.isFetching({ queryKey: ["approvals", project] })) void queries.invalidateQueries({ queryKey: ["approvals", project] });
-        };
-        if (name === "tool.approval_request") {
-          const asked = event as ApprovalRequest;
-          if (asked.status !== "pending") return;
-          change((all) => [...all.filter((one) => one.approval_id !== asked.approval_id), asked].sort(byUrgency));
-        } else if (name === "approval.resolved") {
-          const ended = event as ApprovalResolved;
-          change((all) => all.map((one) => (one.approval_id === ended.approval_id ? { ...one, ...answerOf(ended) } : one)));
-          void queries.invalidateQueries({ queryKey: ["approval", project, ended.approval_id] });
-        } else if (name === "stream.reset") {
-          void queries.invalidateQueries({ queryKey: ["approvals", project] });
-        }
-      }),
-    [queries, project],
-  );
+  const project = useSession().project.project_id;
+  useEffect(() => followApprovals(queries, project), [queries, project]);
+}
+
+export function followApprovals(queries: QueryClient, project: string): () => void {
+  const queryKey = ["approvals", project];
+  const change = (edit: (all: ApprovalView[]) => ApprovalView[]) => {
+    queries.setQueryData<ApprovalView[]>(queryKey, (all) => all && edit(all));
+    if (queries.isFetching({ queryKey })) renew(queries, { queryKey });
+  };
+  return stream.listen((name, event) => {
+    if (name === "tool.approval_request") {
+      const asked = event as ApprovalRequest;
+      if (asked.status !== "pending") return;
+      change((all) => {
+        const before = all.find((one) => one.approval_id === asked.approval_id);
+        // An event that comes late must not open again what was decided since.
+        if (before && before.status !== "pending") return all;
+        return [...all.filter((one) => one !== before), asked].sort(byUrgency);
+      });
+    } else if (name === "approval.resolved") {
+      const ended = event as ApprovalResolved;
+      change((all) => all.map((one) => (one.approval_id === ended.approval_id ? { ...one, ...answerOf(ended) } : one)));
+      renew(queries, { queryKey: ["approval", project, ended.approval_id] });
+    } else if (name === "stream.reset") {
+      renew(queries, { queryKey });
+    }
+  });
 }
 
 function answerOf(ended: ApprovalResolved): Partial<ApprovalView> {

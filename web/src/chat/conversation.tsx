@@ -34,7 +34,7 @@ export function Conversation({ sessionId, title }: { sessionId: string; title: s
       <div ref={scroller} tabIndex={0} role="region" aria-label="What was said" className="min-h-0 flex-1 overflow-y-auto">
         <div ref={inner} className="mx-auto max-w-3xl space-y-4 px-4 py-5 md:px-6">
           {error && <Notice bad>{visible(error.message)}</Notice>}
-          <Items items={items} sessionId={sessionId} />
+          <Items items={items} sessionId={sessionId} isRunning={isRunning} />
           {unfinished && isRunning && (
             <div aria-busy>
               <Markdown text={unfinished.text} />
@@ -80,8 +80,8 @@ function Head({ title, sessionId }: { title: string; sessionId: string }) {
   );
 }
 
-function Items({ items, sessionId }: { items: Item[]; sessionId: string }) {
-  const calls = useCalls(sessionId);
+function Items({ items, sessionId, isRunning }: { items: Item[]; sessionId: string; isRunning: boolean }) {
+  const calls = useCalls(sessionId, isRunning);
   const { data: questions } = useApprovals();
   return items.map((item) => {
     // What is out of sight costs nothing to lay out.
