@@ -53,9 +53,9 @@ async def test_a_run_with_nothing_that_waits_is_stopped(
     await open_activity(page)
     await page.get_by_role("row").filter(has_text="notes.txt").get_by_role("link").click()
     await page.get_by_role("button", name="stop the run…").click()
-    await page.get_by_role("button", name="Stop it").click()
+    await page.get_by_role("button", name="Stop the run", exact=True).click()
 
-    await expect(page.get_by_role("status").filter(has_text="It is stopped.")).to_be_visible()
+    await expect(page.get_by_role("status").filter(has_text="Stopped.")).to_be_visible()
     with pytest.raises(ApiError, match="'journey' has been stopped"):
         await asks("read_file", {"path": notes}, "call-2")
 

@@ -50,7 +50,7 @@ async def test_a_write_is_approved_with_its_diff_and_the_file_changes(
 
     assert result["status"] == "completed"
     assert (console.rig.workspace / "notes.txt").read_text() == AFTER
-    await expect(page.get_by_text("Nothing waits for you")).to_be_visible()
+    await expect(page.get_by_text("Nothing is waiting for you")).to_be_visible()
 
 
 @pytest.mark.behaviour("console.refuse")
@@ -237,9 +237,9 @@ async def test_what_cannot_be_read_is_not_called_nothing(console: Console, asks:
     await page.goto(console.link())
 
     await expect(page.get_by_role("alert")).to_have_text("The database is busy")
-    await expect(page.get_by_text("Nothing waits for you")).to_have_count(0)
+    await expect(page.get_by_text("Nothing is waiting for you")).to_have_count(0)
     await page.unroute("**/approvals?*")
-    await page.get_by_role("button", name="Ask again").click()
+    await page.get_by_role("button", name="Try again").click()
 
     await expect(page.get_by_role("button", name="Approve once")).to_be_visible()
     console.troubles.clear()
@@ -270,7 +270,7 @@ async def test_the_most_urgent_stands_first(console: Console, asks: Asking) -> N
     await expect(page.get_by_role("button", name="slow.txt")).to_be_visible()
     asks("execute_command", {"command": "python3", "args": ["-V"]}, "call-2")
 
-    rows = page.get_by_role("region", name="What waits for you").get_by_role("listitem")
+    rows = page.get_by_role("region", name="Requests waiting for you").get_by_role("listitem")
     await expect(rows).to_have_count(2)
     waiting = (await console.rig.as_person(lambda api: api.get("/approvals")))["approvals"]
     first, _ = sorted(waiting, key=lambda one: one["expires_at"])
@@ -286,7 +286,7 @@ async def test_a_run_is_stopped_also_when_its_card_is_decided(
     await page.get_by_role("button", name="Stop the run…").click()
     await console.rig.answer(Choice(approved=False))
     await call
-    await page.get_by_role("button", name="Stop it").click()
+    await page.get_by_role("button", name="Stop the run", exact=True).click()
 
     await expect(page.get_by_role("dialog")).to_have_count(0)
     with pytest.raises(ApiError, match="'journey' has been stopped"):
@@ -307,7 +307,7 @@ async def test_whoever_goes_by_keys_goes_on_from_the_next_card(
 
     await expect(title).not_to_have_text(before)
     await expect(title).to_be_focused()
-    told = page.get_by_role("status").filter(has_text="Waits for you, medium: Create ")
+    told = page.get_by_role("status").filter(has_text="Waiting for you, medium: Create ")
     await expect(told).to_be_attached()
 
 

@@ -101,7 +101,7 @@ async def test_a_call_is_approved_in_the_conversation_that_asks_for_it(
     (rig.workspace / "notes.txt").write_text("retries = 3\n")
     async with chatting(rig, browser, WRITES) as (_, page, _):
         await say(page, "Raise the retries.")
-        question = page.get_by_role("region", name="Waits for you: Change 1 line in notes.txt")
+        question = page.get_by_role("region", name="Waiting for you: Change 1 line in notes.txt")
         await expect(page.locator("strong")).to_have_text("retries")
         await expect(question.locator("mark")).to_have_text(["3", "5"])
         await question.get_by_role("button", name="Approve once").click()
@@ -139,7 +139,7 @@ async def test_a_reason_stays_where_it_is_typed_when_somebody_else_decides(
         await dialog.get_by_role("textbox").fill("rather not")
         await rig.answer(Choice(approved=False, reason="too late"))
 
-        await expect(dialog.get_by_role("alert")).to_contain_text("Nothing that stands here was")
+        await expect(dialog.get_by_role("alert")).to_contain_text("Nothing from this dialog was")
         await expect(dialog.get_by_role("textbox")).to_have_value("rather not")
         await dialog.get_by_role("button", name="Close").click()
         await expect(page.get_by_role("button", name="Refuse…")).to_have_count(0)
@@ -150,7 +150,7 @@ async def test_a_click_that_was_meant_for_another_card_decides_nothing(
 ) -> None:
     async with chatting(rig, browser, WRITES_TWO) as (_, page, _):
         await say(page, "Write both.")
-        questions = page.get_by_role("region", name="Waits for you")
+        questions = page.get_by_role("region", name="Waiting for you")
         await expect(questions).to_have_count(2)
         yes = questions.first.get_by_role("button", name="Approve once")
         await expect(yes).to_be_enabled()
@@ -167,7 +167,7 @@ async def test_a_click_that_was_meant_for_another_card_decides_nothing(
 async def test_the_beginning_of_what_waits_is_in_sight(rig: Rig, browser: Browser) -> None:
     async with chatting(rig, browser, WRITES_MUCH) as (_, page, _):
         await say(page, "Write it.")
-        question = page.get_by_role("region", name="Waits for you")
+        question = page.get_by_role("region", name="Waiting for you")
         await expect(question.get_by_role("button", name="Approve once")).to_be_enabled()
 
         await expect(question.get_by_role("heading")).to_be_in_viewport(ratio=1)
@@ -259,7 +259,7 @@ async def test_without_a_model_the_page_says_what_to_do(console: Console) -> Non
     await page.goto(f"{console.address}/chat")
     await page.get_by_role("link", name="New").click()
 
-    await expect(page.get_by_text("No model can answer yet")).to_be_visible()
+    await expect(page.get_by_text("No model is set up yet")).to_be_visible()
     await expect(page.get_by_text("handrail init")).to_be_visible()
     await page.get_by_role("textbox", name="Message to the agent").fill("Hello?")
     await expect(page.get_by_role("button", name="Send")).to_be_disabled()

@@ -20,14 +20,14 @@ async def test_a_grant_is_listed_counts_down_and_once_taken_back_lets_nothing_pa
 
     await page.get_by_role("link", name="Grants").click()
     row = page.get_by_role("list", name="Grants").get_by_role("listitem")
-    await expect(row).to_contain_text("Writes to *.md in the workspace's top folder")
-    await expect(row).to_contain_text("given byyou")
+    await expect(row).to_contain_text("writes to *.md in the workspace's top folder")
+    await expect(row).to_contain_text("granted byyou")
     await expect(row).to_contain_text("uses left5")
     second = await asks("write_file", {"path": "b.md", "content": "two"}, "call-2")
     assert second["approved_by"].startswith("grt_")
     await expect(row).to_contain_text("uses left4")
-    await row.get_by_role("button", name="Take back").click()
-    await expect(page.get_by_role("status").filter(has_text="Taken back")).to_be_visible()
+    await row.get_by_role("button", name="Revoke").click()
+    await expect(page.get_by_role("status").filter(has_text="Revoked")).to_be_visible()
     await expect(page.get_by_text("No grants")).to_be_visible()
 
     asks("write_file", {"path": "c.md", "content": "three"}, "call-3")

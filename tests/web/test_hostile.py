@@ -66,7 +66,7 @@ async def test_names_keep_their_order_whatever_their_letters(
     assert all(first < second for first, second in places)
     # And an address that nobody can read is a question that nobody knows.
     await page.goto(f"{console.address}/approvals/%")
-    await expect(page.get_by_text("There is no such question here")).to_be_visible()
+    await expect(page.get_by_text("There is no such request here")).to_be_visible()
     await page.goto(f"{console.address}/activity/%E0%A4%A")
     await expect(page.get_by_text("there is no execution")).to_be_visible()
     console.troubles.clear()

@@ -63,7 +63,7 @@ async def test_a_page_that_could_not_be_fetched_comes_with_the_line(console: Con
     page = await console.signed_in()
     await page.context.set_offline(True)
     await page.get_by_role("link", name="Activity").click()
-    await expect(page.get_by_text("This page is being fetched")).to_be_visible()
+    await expect(page.get_by_text("Loading this page")).to_be_visible()
     await page.context.set_offline(False)
 
     await expect(page.get_by_role("heading", name="Activity")).to_be_visible()

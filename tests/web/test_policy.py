@@ -23,13 +23,13 @@ async def test_a_command_is_judged_while_it_is_typed_and_nothing_comes_of_it(
     box, said = page.get_by_label(BOX), page.get_by_role("region", name="Try it")
 
     await box.fill("git status")
-    await expect(said.get_by_text("Passes by itself")).to_be_visible()
+    await expect(said.get_by_text("Runs without asking")).to_be_visible()
     await expect(said.get_by_text("can only look")).to_be_visible()
     await box.fill("git push origin main")
     await expect(said.get_by_text("Asks you first")).to_be_visible()
     await expect(said.get_by_text("git push publishes to a remote")).to_be_visible()
     await box.fill("rm -rf build")
-    await expect(said.get_by_text("Is refused", exact=True)).to_be_visible()
+    await expect(said.get_by_text("Refused", exact=True)).to_be_visible()
 
     assert console.rig.rows("SELECT count(*) FROM tool_executions") == [(0,)]
 
@@ -41,13 +41,13 @@ async def test_a_call_of_a_tool_is_tried_by_its_name_and_what_is_unfinished_says
     box, said = page.get_by_label(BOX), page.get_by_role("region", name="Try it")
 
     await box.fill("read_file path=.env")
-    await expect(said.get_by_text("Is refused", exact=True)).to_be_visible()
+    await expect(said.get_by_text("Refused", exact=True)).to_be_visible()
     await expect(said.get_by_text("Read .env")).to_be_visible()
     await box.fill('write_file {"path": "a.md", "content": "x"}')
     await expect(said.get_by_text("Write 1 line to a.md")).to_be_visible()
     await expect(said.get_by_text("Asks you first")).to_be_visible()
     await box.fill('write_file {"path": "a.md", "con')
-    await expect(said.get_by_text("This cannot be judged yet")).to_be_visible()
+    await expect(said.get_by_text("This cannot be evaluated yet")).to_be_visible()
 
 
 async def test_what_the_agent_may_do_unasked_changes_what_is_said(console: Console) -> None:
@@ -57,9 +57,9 @@ async def test_what_the_agent_may_do_unasked_changes_what_is_said(console: Conso
     await expect(said.get_by_text("Asks you first")).to_be_visible()
 
     await page.get_by_label("Agent").select_option("full")
-    await expect(said.get_by_text("Passes by itself")).to_be_visible()
+    await expect(said.get_by_text("Runs without asking")).to_be_visible()
     await page.get_by_label("Agent").select_option("read_only")
-    await expect(said.get_by_text("Is refused", exact=True)).to_be_visible()
+    await expect(said.get_by_text("Refused", exact=True)).to_be_visible()
 
 
 async def test_rules_are_found_by_their_words_and_their_risk(console: Console) -> None:
@@ -71,7 +71,7 @@ async def test_rules_are_found_by_their_words_and_their_risk(console: Console) -
     await page.get_by_role("searchbox", name="Search rules").fill("private unread")
     await expect(rows).to_have_count(2)  # One of them is the head.
     await page.get_by_role("combobox", name="Risk").select_option("LOW")
-    await expect(shipped.get_by_text("None of its rules fits.")).to_be_visible()
+    await expect(shipped.get_by_text("No rule matches.")).to_be_visible()
 
 
 async def test_what_is_typed_is_shown_and_never_acts(console: Console) -> None:

@@ -22,7 +22,7 @@ async def test_a_link_shows_its_own_project_and_a_card_is_found_in_any(
 
     await page.get_by_role("button", name="Project: workspace").click()
     await page.get_by_role("menuitem", name="newer").click()
-    await expect(page.get_by_text("Nothing waits for you in this project")).to_be_visible()
+    await expect(page.get_by_text("Nothing is waiting for you in this project")).to_be_visible()
     elsewhere = page.get_by_role("button", name="1 waiting in other projects")
     await expect(elsewhere).to_contain_text("newer")
     # In this tab it stays so, and a card of the other one leads there.

@@ -35,7 +35,7 @@ async def test_all_that_is_chosen_is_approved_and_nothing_else(
     await dialog.get_by_role("checkbox", name="two.txt").uncheck()
     late = asks("write_file", {"path": "late.txt", "content": "late\n"}, "call-late")
     await wait_for(page, 4)
-    await dialog.get_by_role("region", name="All of them").press("End")
+    await dialog.get_by_role("region", name="All requests").press("End")
     await dialog.get_by_role("button", name="Approve 2, once each").click()
     await expect(dialog).to_have_count(0)
 
@@ -57,7 +57,7 @@ async def test_nothing_is_decided_before_the_last_was_seen(console: Console, ask
     await expect(refuse).to_be_disabled()
 
     await dialog.get_by_role("checkbox").last.scroll_into_view_if_needed()
-    await dialog.get_by_role("region", name="All of them").press("End")
+    await dialog.get_by_role("region", name="All requests").press("End")
     await refuse.click()
 
     assert {(await call)["status"] for call in calls} == {"rejected"}
@@ -70,7 +70,7 @@ async def test_what_is_high_among_them_needs_a_second_step(console: Console, ask
     await wait_for(page, 4)
     await page.keyboard.press("d")
     dialog = page.get_by_role("dialog")
-    await dialog.get_by_role("region", name="All of them").press("End")
+    await dialog.get_by_role("region", name="All requests").press("End")
     # Only what is shown scrolls: the dialog itself stays, with its heading and its buttons.
     assert await dialog.evaluate("it => it.scrollHeight - it.clientHeight") <= 1
     await dialog.get_by_role("button", name="Approve 4, once each").click()
@@ -92,7 +92,7 @@ async def test_two_taps_in_a_hurry_are_one(console: Console, asks: Asking) -> No
     await wait_for(page, 4)
     await page.get_by_role("button", name="Several…").click()
     dialog = page.get_by_role("dialog")
-    await dialog.get_by_role("region", name="All of them").press("End")
+    await dialog.get_by_role("region", name="All requests").press("End")
     first = dialog.get_by_role("button", name="Approve 4, once each")
     await expect(first).to_be_enabled()
     box = await first.bounding_box()
@@ -120,7 +120,7 @@ async def test_an_answer_that_fails_keeps_its_words(console: Console, asks: Aski
     await page.route(f"**/approvals/{unlucky['approval_id']}/approve", fail)
     await page.keyboard.press("d")
     dialog = page.get_by_role("dialog")
-    await dialog.get_by_role("region", name="All of them").press("End")
+    await dialog.get_by_role("region", name="All requests").press("End")
     await dialog.get_by_role("button", name="Approve 3, once each").click()
     await expect(dialog.get_by_role("button", name="Approve 1, once each")).to_be_disabled()
     goes_on.set()
@@ -142,7 +142,9 @@ async def test_what_is_long_is_decided_alone(console: Console, asks: Asking) -> 
 
     dialog = page.get_by_role("dialog")
     await expect(dialog.get_by_role("checkbox")).to_have_count(1)
-    await expect(dialog.get_by_text("2 more wait that you decide apart")).to_be_visible()
+    await expect(
+        dialog.get_by_text("2 more requests have to be decided one at a time")
+    ).to_be_visible()
     await page.keyboard.press("Escape")
     await page.locator("li[aria-posinset]").filter(has_text="a.example").click()
     await expect(page.get_by_role("definition").first).to_contain_text("zzz\nEVIL")

@@ -18,7 +18,7 @@ async def test_a_long_claim_hides_neither_evidence_nor_buttons(
 
     unfold = page.get_by_role("button", name=f"Show all {len(CLAIM):,} characters")
     await unfold.click()
-    await expect(page.get_by_role("status").filter(has_text="Scroll to what")).to_be_visible()
+    await expect(page.get_by_role("status").filter(has_text="Scroll until you see")).to_be_visible()
     await press_alone(page, "a")
     approve = page.get_by_role("button", name="Approve once")
     await expect(approve).to_be_disabled()

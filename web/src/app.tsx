@@ -46,9 +46,9 @@ function SignedIn({ session }: { session: Session }) {
   );
 }
 
-/** Said only where it takes long: most pages are there before it can be read. */
+/** Shown only after a while: most pages load before it could be read. */
 function Fetching() {
-  return useAfter(1_000) && <p className="p-6 text-soft">This page is being fetched; it is shown as soon as the server answers.</p>;
+  return useAfter(1_000) && <p className="p-6 text-soft">Loading this page. It appears as soon as the server answers.</p>;
 }
 function Page() {
   useApprovalEvents();

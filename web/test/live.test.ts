@@ -209,6 +209,7 @@ test("the answer to a message does not bring back a run that has ended meanwhile
   await settle(server, 500);
   server.act(1);
   server.sent.splice(0).forEach((frame) => stream.heard(...frame));
+  await settle(server, 500);
   ran(page!.queries, PROJECT, { ...running, error: null, ended_at: null });
   await settle(server, 500);
   expect(page?.state()).toEqual(afterReload(server));

@@ -14,9 +14,9 @@ export class Problem extends Error {
   }
 }
 
-const NO_ANSWER = "The server has not answered. Whether it has heard this is not known: look again before you repeat it.";
+const NO_ANSWER = "The server has not answered. It may have received this: check before you repeat it.";
 const ANSWER_MS = 15_000;
-const OFFLINE = "The server cannot be reached. It may be starting; this page goes on by itself.";
+const OFFLINE = "The server cannot be reached. It may be starting; this page reconnects by itself.";
 /** Who this browser is signed in as. */
 export const SESSION = "/console/session";
 

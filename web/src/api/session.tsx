@@ -30,6 +30,8 @@ export class LinkUsed extends Error {
 
 const CHOSEN = "handrail.project";
 const PROJECTS_MS = 10_000;
+/** With several projects: their badges have no stream. */
+const OTHERS_MS = 2_000;
 
 const Here = createContext<Session | null>(null);
 
@@ -131,7 +133,7 @@ export function useSwitch(): (projectId: string) => void {
   };
 }
 
-/** All projects, and how much waits in each; only the one that is shown tells of it by itself. */
+/** All projects, and how many requests wait in each. The stream is that of the shown project alone, so this is polled. */
 export function useProjects(): ProjectView[] {
   const { projects } = useSession();
   const { data } = useQuery({
@@ -142,8 +144,8 @@ export function useProjects(): ProjectView[] {
       return told.projects;
     },
     initialData: projects,
-    refetchInterval: PROJECTS_MS,
-    staleTime: PROJECTS_MS,
+    refetchInterval: ({ state }) => ((state.data?.length ?? 0) > 1 ? OTHERS_MS : PROJECTS_MS),
+    staleTime: OTHERS_MS,
   });
   return data;
 }

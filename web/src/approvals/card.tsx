@@ -7,11 +7,13 @@ import { Countdown } from "../ui/countdown";
 import { useLostFocus } from "../ui/focus";
 import { Folded } from "../ui/folded";
 import { Risk } from "../ui/risk";
+import { agentName } from "../words/agent";
+import { visible } from "../words/visible";
 import { DecisionBar } from "./decide";
 import { Evidence } from "./evidence";
 import { useUnmasked } from "./unmasked";
 
-/** What will happen in one sentence, why it is asked, the evidence, and the decision. */
+/** What would happen in one sentence, why a person has to decide, the evidence, and the decision. */
 export function Card({ card: stored, onNext }: { card: ApprovalView; onNext: () => void }) {
   const card = useUnmasked(stored);
   const waits = card.status === "pending";
@@ -20,7 +22,7 @@ export function Card({ card: stored, onNext }: { card: ApprovalView; onNext: () 
   useLostFocus(title);
   return (
     <article aria-labelledby="what" className="flex min-h-0 flex-1 flex-col short:max-md:min-h-80">
-      {/* However much there is to say above it, the evidence keeps its height, and the decision its place. */}
+      {/* However long the header is, the evidence keeps its height and the decision its place. */}
       <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
         <header className="shrink-0 border-b border-line px-4 py-4 md:px-6">
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -30,7 +32,7 @@ export function Card({ card: stored, onNext }: { card: ApprovalView; onNext: () 
             <Risk level={card.risk_level} />
             {waits && (
               <span className="ml-auto inline-flex items-center gap-1.5 text-soft">
-                refuses itself in <Countdown until={card.expires_at} total={card.timeout_seconds} />
+                expires in <Countdown until={card.expires_at} total={card.timeout_seconds} />
               </span>
             )}
           </div>
@@ -45,7 +47,7 @@ export function Card({ card: stored, onNext }: { card: ApprovalView; onNext: () 
   );
 }
 
-/** Why it is asked: what was found, what to know besides, and what the agent claims. */
+/** The findings, the notes, and what the agent claims. */
 export function Why({ card }: { card: ApprovalView }) {
   return (
     <>
@@ -76,7 +78,7 @@ export function Why({ card }: { card: ApprovalView }) {
         </p>
       )}
       <p className="mt-2 text-xs text-soft">
-        asked by <Code>{card.agent_id}</Code> in session <Code>{card.session_id}</Code> with <Code>{card.tool_name}</Code>
+        requested by <span title={visible(card.agent_id)}>{agentName(card)}</span> in session <Code>{card.session_id}</Code> with <Code>{card.tool_name}</Code>
       </p>
     </>
   );

@@ -9,7 +9,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** The end of a dialog about a card: what can be chosen or, when somebody was faster, who it was. */
+/** The buttons of a dialog about a card; if the card was decided elsewhere meanwhile, who decided it. */
 export function Choice({ ended, onClose, children }: Props) {
   if (!ended) {
     return (
@@ -24,7 +24,7 @@ export function Choice({ ended, onClose, children }: Props) {
   return (
     <div className="mt-5 flex flex-wrap items-center justify-end gap-3">
       <p role="alert" className="min-w-0 flex-1 basis-60 [overflow-wrap:anywhere]">
-        {ended} Nothing that stands here was sent.
+        {ended} Nothing from this dialog was sent.
       </p>
       <Button onClick={onClose}>Close</Button>
     </div>

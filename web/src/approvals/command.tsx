@@ -1,7 +1,7 @@
 import { linesOf } from "../words/diff";
 import { visible } from "../words/visible";
 
-/** A plan of commands: what runs, which files it is bound to, and what it can do at most. Any other text is drawn as it is. */
+/** A plan of commands: what runs, which file states the approval depends on, and what the sandbox allows. Any other text is drawn as it is. */
 export function CommandPlan({ text }: { text: string }) {
   return (
     <div className="overflow-x-auto rounded-lg border border-line bg-panel p-4 font-mono text-[13px] leading-6">
@@ -12,10 +12,18 @@ export function CommandPlan({ text }: { text: string }) {
   );
 }
 
-const LABELLED = /^((runs|bound|unbound|remote|box) +)(.*)$/s;
-const COLOURS: Record<string, string> = { runs: "font-medium", bound: "text-soft", unbound: "text-medium", remote: "font-medium", box: "text-soft" };
+const LABELLED = /^((runs|bound|unbound|requires|unchecked|remote|box):? +)(.*)$/s;
+const COLOURS: Record<string, string> = {
+  runs: "font-medium",
+  bound: "text-soft",
+  requires: "text-soft",
+  unbound: "text-medium",
+  unchecked: "text-medium",
+  remote: "font-medium",
+  box: "text-soft",
+};
 
-/** The line as it is. What does not fit is continued below the words, not below the label. */
+/** The line as it is. A long line continues below its text, not below the label. */
 function PlanLine({ line }: { line: string }) {
   const [, label, name = "", rest = line] = LABELLED.exec(line) ?? [];
   return (

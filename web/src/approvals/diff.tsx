@@ -34,13 +34,23 @@ function isHead(row: Row): boolean {
   return row.kind === "file";
 }
 
-function Count({ extent: { added, removed, hidden, cut } }: { extent: Extent }) {
+/** `+3 −1` */
+export function Extents({ extent: { added, removed } }: { extent: Extent }) {
+  return (
+    <span className="whitespace-nowrap tabular-nums">
+      <span className="text-low">+{added.toLocaleString()}</span> <span className="text-critical">−{removed.toLocaleString()}</span>
+      <span className="sr-only"> lines</span>
+    </span>
+  );
+}
+
+function Count({ extent }: { extent: Extent }) {
+  const { added, removed, hidden, cut } = extent;
   return (
     <div className="ml-auto text-right">
       {added + removed > 0 && (
-        <div className="whitespace-nowrap">
-          <span className="text-low">+{added.toLocaleString()}</span> <span className="text-critical">−{removed.toLocaleString()}</span>
-          <span className="sr-only"> lines</span>
+        <div>
+          <Extents extent={extent} />
         </div>
       )}
       {cut && <div className="text-medium">{hidden > 0 ? `${hidden.toLocaleString()} not shown` : "not all shown"}</div>}

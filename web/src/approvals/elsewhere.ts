@@ -5,7 +5,7 @@ import { ask } from "../api/client";
 import { useProjects, useSession, useSwitch } from "../api/session";
 import type { WhereaboutsResponse } from "../api/types";
 
-/** Goes to the project of a card that is not of the one that is shown; true while it is on the way. */
+/** Switches to the project of a card that belongs to another one; true while that is in progress. */
 export function useElsewhere(approvalId: string | null): boolean {
   const here = useSession().project.project_id;
   const change = useSwitch();

@@ -4,7 +4,7 @@ import { isDiff } from "../words/diff";
 import { CommandPlan } from "./command";
 import { Diff } from "./diff";
 
-/** What would change or run: a diff, a plan of commands, or the parameters as they are. */
+/** What would change or run: a diff, a plan of commands, or the raw parameters. */
 export function Evidence({ card, whole = false }: { card: ApprovalView; whole?: boolean }) {
   if (isDiff(card.evidence)) return <Diff text={card.evidence} />;
   if (card.evidence) return <CommandPlan text={card.evidence} />;

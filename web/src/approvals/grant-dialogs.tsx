@@ -7,7 +7,7 @@ import { Dialog } from "../ui/dialog";
 import { visible } from "../words/visible";
 import { Choice } from "./choice";
 
-/** For how many further calls a yes is good, and for how long. */
+/** How many further calls a grant covers, and for how long. */
 export interface Limits {
   uses?: number;
   expires_in_seconds?: number;
@@ -23,11 +23,11 @@ interface Props {
 export function ClassDialog({ offer, ended, onClose, onApprove }: Props) {
   const [limits, setLimits] = useState<Limits>({});
   return (
-    <Dialog open={offer !== undefined} onClose={onClose} title="Approve this call, and others like it">
+    <Dialog open={offer !== undefined} onClose={onClose} title="Approve this call and others like it">
       <p className="mt-3 rounded-md border border-line bg-bg p-3 [overflow-wrap:anywhere]">{visible(offer?.words ?? "")}</p>
-      {offer?.past && <p className="mt-2 text-soft">So far {visible(offer.past)}.</p>}
+      {offer?.past && <p className="mt-2 text-soft">So far: {visible(offer.past)}.</p>}
       <LimitFields limits={limits} onChange={setLimits} />
-      <p className="mt-3 text-soft">It is listed under Grants, and you can take it back there at any time.</p>
+      <p className="mt-3 text-soft">The grant is listed under Grants. You can revoke it there at any time.</p>
       <Choice ended={ended} onClose={onClose}>
         <Button look="primary" onClick={() => onApprove(limits)}>
           Approve the class
@@ -40,7 +40,7 @@ export function ClassDialog({ offer, ended, onClose, onApprove }: Props) {
 export function SessionDialog({ offer, ended, onClose, onApprove }: Props) {
   const [limits, setLimits] = useState<Limits>({ expires_in_seconds: 3600 });
   const [understood, setUnderstood] = useState(false);
-  // It is said anew each time.
+  // Asked again each time the dialog opens.
   useEffect(() => setUnderstood(false), [offer]);
   return (
     <Dialog open={offer !== undefined} onClose={onClose} title="Approve everything in this session?">
@@ -51,7 +51,7 @@ export function SessionDialog({ offer, ended, onClose, onApprove }: Props) {
       <LimitFields limits={limits} onChange={setLimits} />
       <label className="mt-4 flex gap-2">
         <input type="checkbox" checked={understood} onChange={(event) => setUnderstood(event.target.checked)} />
-        I want this agent to go on without me in this session.
+        I want this agent to continue without asking me in this session.
       </label>
       <Choice ended={ended} onClose={onClose}>
         <Button look="danger-solid" disabled={!understood} onClick={() => onApprove(limits)}>

@@ -1,10 +1,10 @@
 import { Kbd } from "../ui/button";
 
 const KEYS = [
-  ["a", "Approve this call, once"],
+  ["a", "Approve this call once"],
   ["c", "Approve its class…"],
   ["r", "Refuse, with a reason"],
-  ["y", "Confirm, where a second step is asked for"],
+  ["y", "Confirm the second step of a risky call"],
   ["d", "Decide several together"],
   ["j", "Next"],
   ["k", "Previous"],
@@ -26,8 +26,8 @@ export function KeysList() {
         ))}
       </dl>
       <p className="mt-4 text-soft">
-        Keys that decide count only when they stand alone, with no other key right before or after; they are dead while you type, and until a card
-        has been on the screen for a moment: what you typed for something else never decides.
+        A key decides only if no other key is pressed right before or after it. Keys are off while you type in a field, and until a card has been on
+        screen for a moment, so that text meant for something else never decides.
       </p>
     </>
   );

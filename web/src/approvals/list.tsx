@@ -1,14 +1,22 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { FileDiff, Globe, Terminal } from "lucide-react";
-import { memo, useEffect, useRef } from "react";
+import { memo, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 
+import { serverNow } from "../api/time";
 import type { ApprovalView } from "../api/types";
 import { Button } from "../ui/button";
 import { Countdown } from "../ui/countdown";
 import { Risk } from "../ui/risk";
+import { agentName } from "../words/agent";
+import { extentOf, isDiff } from "../words/diff";
+import { age } from "../words/time";
 import { visible } from "../words/visible";
+import { Extents } from "./diff";
 
 const ROW_HEIGHT = 84;
+const NARROW_ROW_HEIGHT = 58;
+const AGE_MS = 15_000;
+const NARROW = "(max-width: 47.99rem)";
 
 interface Props {
   waiting: ApprovalView[];
@@ -19,21 +27,23 @@ interface Props {
 
 export function WaitingList({ waiting, shown, onSelect, onSeveral }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
+  const height = useMatches(NARROW) ? NARROW_ROW_HEIGHT : ROW_HEIGHT;
   const rows = useVirtualizer({
     count: waiting.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => height,
     getItemKey: (index) => waiting[index]?.approval_id ?? index,
     overscan: 6,
     useFlushSync: false,
   });
+  useEffect(() => rows.measure(), [height]);
   useEffect(() => {
     const at = waiting.findIndex((one) => one.approval_id === shown);
     if (at >= 0) rows.scrollToIndex(at, { align: "auto" });
   }, [shown]);
   return (
-    <section aria-label="What waits for you" className="flex min-h-0 flex-col border-line max-md:max-h-44 max-md:border-b md:border-r">
-      <div className="flex min-h-11.5 items-center justify-between border-b border-line pr-2 pl-4">
+    <section aria-label="Requests waiting for you" className="flex min-h-0 flex-col border-line max-md:max-h-26 max-md:border-b md:border-r">
+      <div className="flex min-h-11.5 items-center justify-between max-md:min-h-0 max-md:py-0.5 border-b border-line pr-2 pl-4">
         <h1 className="font-medium">
           Waiting for you <span className="font-normal text-soft tabular-nums">{waiting.length || ""}</span>
         </h1>
@@ -65,15 +75,16 @@ export function WaitingList({ waiting, shown, onSelect, onSeveral }: Props) {
   );
 }
 
-/** Drawn anew only when something about it has changed, not whenever the list moves. */
+/** Drawn again only when its card changes, not whenever the list moves. */
 const Row = memo(function Row({ card, isShown, onSelect }: { card: ApprovalView; isShown: boolean; onSelect: (approvalId: string) => void }) {
   const Icon = ICONS[card.tool_name] ?? Terminal;
+  const extent = useMemo(() => (isDiff(card.evidence) ? extentOf(card.evidence) : null), [card.evidence]);
   return (
     <button
       type="button"
       onClick={() => onSelect(card.approval_id)}
       aria-current={isShown}
-      className={`flex h-full w-full flex-col justify-center gap-2 border-b border-line px-4 text-left ${isShown ? "bg-raised shadow-[inset_2px_0_0_var(--accent)]" : "hover:bg-raised/50"}`}
+      className={`flex h-full w-full flex-col justify-center gap-1 border-b border-line px-4 text-left ${isShown ? "bg-raised shadow-[inset_2px_0_0_var(--accent)]" : "hover:bg-raised/50"}`}
     >
       <span className="flex w-full items-center gap-2">
         <Icon size={14} className="shrink-0 text-soft" aria-hidden />
@@ -81,10 +92,39 @@ const Row = memo(function Row({ card, isShown, onSelect }: { card: ApprovalView;
       </span>
       <span className="flex w-full items-center justify-between gap-2 text-xs text-soft">
         <Risk level={card.risk_level} />
-        <Countdown until={card.expires_at} total={card.timeout_seconds} />
+        {extent && <Extents extent={extent} />}
+        <span className="ml-auto">
+          <Countdown until={card.expires_at} total={card.timeout_seconds} />
+        </span>
+      </span>
+      <span className="w-full truncate text-xs text-soft max-md:hidden">
+        {agentName(card)} · <Age card={card} />
       </span>
     </button>
   );
 });
+
+/** How long ago the request was made. */
+function Age({ card }: { card: ApprovalView }) {
+  const [now, setNow] = useState(serverNow);
+  useEffect(() => {
+    const timer = window.setInterval(() => setNow(serverNow()), AGE_MS);
+    return () => window.clearInterval(timer);
+  }, []);
+  const asked = new Date(new Date(card.expires_at).getTime() - card.timeout_seconds * 1000).toISOString();
+  const ago = age(asked, now);
+  return ago === "now" ? "just now" : `${ago} ago`;
+}
+
+function useMatches(query: string): boolean {
+  const media = useMemo(() => matchMedia(query), [query]);
+  return useSyncExternalStore(
+    (changed) => {
+      media.addEventListener("change", changed);
+      return () => media.removeEventListener("change", changed);
+    },
+    () => media.matches,
+  );
+}
 
 const ICONS: Record<string, typeof Terminal> = { write_file: FileDiff, http_request: Globe };

@@ -5,7 +5,7 @@ import { Button } from "../ui/button";
 import { ITEM, Menu } from "../ui/menu";
 import { visible } from "../words/visible";
 
-/** Answers that reach further than one call. */
+/** Approvals that cover more than one call. */
 export type Wider = "class" | "session";
 
 interface Props {
@@ -31,7 +31,7 @@ export function MoreMenu({ offers, disabled, onChoose }: Props) {
       {wider.map((one) => (
         <button key={one.scope} type="button" role="menuitem" onClick={() => onChoose(one.scope as Wider)} className={`block ${ITEM}`}>
           <span className={`block font-medium ${one.scope === "session" ? "text-critical" : ""}`}>
-            {one.scope === "session" ? "Everything in this session…" : "This class…"}
+            {one.scope === "session" ? "This session…" : "This class…"}
           </span>
           <span className="block text-xs text-soft [overflow-wrap:anywhere]">{visible(one.words)}</span>
           {one.past && <span className="block text-xs text-soft">{visible(one.past)}</span>}

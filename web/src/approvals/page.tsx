@@ -16,12 +16,12 @@ import { NothingWaits } from "./nothing";
 import { useApproval, useApprovals } from "./pending";
 import { SeveralDialog } from "./several";
 
-/** What waits on the left, the evidence beside it, the decision always in the same place. */
+/** The open requests on the left, the evidence beside them, the decision always in the same place. */
 export function ApprovalsPage() {
   const { data: all, isPending, error, isFetching, refetch } = useApprovals();
   const { id } = usePlace();
   const { project } = useSession();
-  // What was chosen here belongs to the project that was shown then; only an address that came from outside is followed.
+  // A card chosen here belongs to the project that was shown then. Only an address from outside leads to another project.
   const own = useRef<string | null>(null);
   const select = useCallback((approvalId: string | undefined) => {
     own.current = approvalId ?? null;
@@ -63,16 +63,16 @@ export function ApprovalsPage() {
         {shown ? (
           <Card key={shown.approval_id} card={shown} onNext={() => leave(shown.approval_id)} />
         ) : error ? (
-          <Empty icon={<Inbox size={20} />} title="What waits for you cannot be read">
+          <Empty icon={<Inbox size={20} />} title="The open requests cannot be loaded">
             <p role="alert">{visible(error.message)}</p>
             <Button className="mt-4" disabled={isFetching} onClick={() => void refetch()}>
-              Ask again
+              Try again
             </Button>
           </Empty>
         ) : isUnknown && !isElsewhere ? (
-          <Empty icon={<FileQuestion size={20} />} title="There is no such question here">
+          <Empty icon={<FileQuestion size={20} />} title="There is no such request here">
             <Button className="mt-4" onClick={() => select(undefined)}>
-              Show what waits
+              Show open requests
             </Button>
           </Empty>
         ) : (

@@ -16,7 +16,7 @@ interface Props {
 export function RejectDialog({ open, ended, onClose, onReject }: Props) {
   const [reason, setReason] = useState("");
   return (
-    <Dialog open={open} onClose={onClose} title="Refuse this call" description="The agent reads your reason, and can try another way.">
+    <Dialog open={open} onClose={onClose} title="Refuse this call" description="The agent is told your reason and can try another way.">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -24,7 +24,7 @@ export function RejectDialog({ open, ended, onClose, onReject }: Props) {
         }}
       >
         <label className="mt-4 block">
-          <span className="text-soft">Why not? You may leave it empty. Ctrl+Enter refuses.</span>
+          <span className="text-soft">Reason (optional). Ctrl+Enter refuses.</span>
           <textarea
             autoFocus
             rows={3}

@@ -14,12 +14,12 @@ interface Props {
 }
 
 /**
- * Asks once more, in another place: above the buttons of the first step. Its words have the focus, so that what is
- * pressed once too often presses nothing.
+ * Asks once more, above the buttons of the first step. Its text takes the focus, so that a key pressed twice does
+ * nothing.
  */
 export function SecondStep({ words, yes, ready, withKeys = false, onYes, onNo }: Props) {
   const asked = useRef<HTMLParagraphElement>(null);
-  // What is pressed twice in a hurry presses nothing that has just come.
+  // A double click must not hit a button that has just appeared.
   const awake = useAfter(A_MOMENT_MS);
   useEffect(() => asked.current?.focus(), []);
   return (

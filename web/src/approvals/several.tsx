@@ -13,12 +13,12 @@ import { Why } from "./card";
 import { Evidence } from "./evidence";
 import { SecondStep } from "./second-step";
 
-/** More than this many nobody reads with care; what is longer than this is read alone. */
+/** More cards than this are not read with care; a longer card is decided by itself. */
 const MOST = 20;
 const MOST_LINES = 300;
 const MOST_CHARS = 10_000;
 
-/** Whether all of it can be shown among others, and the server has left nothing out. */
+/** Whether the whole card can be shown among others, with nothing left out by the server. */
 function fits(card: ApprovalView): boolean {
   const text = card.evidence || JSON.stringify(card.tool_params, null, 2);
   const isShort = text.length <= MOST_CHARS && text.split("\n").length <= MOST_LINES;
@@ -26,13 +26,13 @@ function fits(card: ApprovalView): boolean {
 }
 
 interface Props {
-  /** All that waits, most urgent first, and what was decided meanwhile. */
+  /** The open requests, most urgent first, and those decided meanwhile. */
   all: ApprovalView[];
   open: boolean;
   onClose: () => void;
 }
 
-/** Several decided together: those that waited when it was opened, each shown whole, one below the other. */
+/** Decides several together: those that were open when the dialog opened, each shown in full. */
 export function SeveralDialog({ all, open, onClose }: Props) {
   return (
     <Dialog
@@ -40,7 +40,7 @@ export function SeveralDialog({ all, open, onClose }: Props) {
       onClose={onClose}
       wide
       title="Decide several together"
-      description="Each is shown whole. The buttons wake when you have seen the last one; what comes meanwhile is not among them."
+      description="Each request is shown in full. Scroll to the end to enable the buttons. New requests are not included."
     >
       {open && <Several all={all} onClose={onClose} />}
     </Dialog>
@@ -62,11 +62,11 @@ function Several({ all, onClose }: Omit<Props, "open">) {
     });
   return (
     <>
-      <div className="relative mt-4 min-h-0 flex-1 space-y-4 overflow-auto pr-1" tabIndex={0} role="region" aria-label="All of them">
+      <div className="relative mt-4 min-h-0 flex-1 space-y-4 overflow-auto pr-1" tabIndex={0} role="region" aria-label="All requests">
         {cards.map((card) => (
           <Part key={card.approval_id} card={card} isChosen={!left.has(card.approval_id)} onToggle={() => toggle(card.approval_id)} />
         ))}
-        {others > 0 && <p className="text-soft">{others === 1 ? "One more waits" : `${others} more wait`} that you decide apart: too long for this, masked in part, or too many.</p>}
+        {others > 0 && <p className="text-soft">{others === 1 ? "1 more request has" : `${others} more requests have`} to be decided one at a time: too long, partly masked, or too many for one list.</p>}
         <div ref={end} aria-hidden className="h-px" />
       </div>
       <Decision chosen={chosen} ready={atEnd} onClose={onClose} />
@@ -97,9 +97,9 @@ function Part({ card, isChosen, onToggle }: { card: ApprovalView; isChosen: bool
 function Decision({ chosen, ready, onClose }: { chosen: ApprovalView[]; ready: boolean; onClose: () => void }) {
   const answer = useAnswer();
   const [busy, setBusy] = useState(false);
-  // The ones that were asked about: when others are chosen, the second step is asked for anew.
+  // The cards that the second step is about. Another choice asks again.
   const [asked, setAsked] = useState("");
-  // Whoever goes back from the second step stands where they came from.
+  // After Back, the focus returns to the button that led to the second step.
   const hasGoneBack = useRef(false);
   const [trouble, setTrouble] = useState<string[]>([]);
   const risky = chosen.filter((one) => one.needs_second_step).length;
@@ -127,7 +127,7 @@ function Decision({ chosen, ready, onClose }: { chosen: ApprovalView[]; ready: b
         {asked !== "" && asked === these ? (
           <SecondStep
             key="second"
-            words={`${risky} of these ${risky === 1 ? "is" : "are"} high or critical. Approve for real?`}
+            words={`${risky} of these ${risky === 1 ? "is" : "are"} high or critical risk. Approve all ${chosen.length}?`}
             yes={`Yes, approve all ${chosen.length}`}
             ready={awake}
             onYes={approve}
@@ -154,7 +154,7 @@ function Decision({ chosen, ready, onClose }: { chosen: ApprovalView[]; ready: b
   );
 }
 
-/** Whether a place has been on the screen. */
+/** Whether an element has been on screen. */
 function useWasReached() {
   const place = useRef<HTMLDivElement>(null);
   const [reached, setReached] = useState(false);

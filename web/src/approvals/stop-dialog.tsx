@@ -18,14 +18,14 @@ export function StopDialog({ open, session, onClose, onStop }: Props) {
       title="Stop the whole run?"
       description={
         <>
-          All that <Code>{session}</Code> has asked for ends, with whatever runs for it; its grants are void, and it may ask for nothing more.
+          This cancels every call of session <Code>{session}</Code>, including running ones, and revokes its grants. The session cannot make further calls.
         </>
       }
     >
-      {/* A run can be stopped also when its card needs no answer any more. */}
+      {/* A run can be stopped after its card has been decided, too. */}
       <Choice ended={null} onClose={onClose}>
         <Button look="danger-solid" onClick={onStop}>
-          Stop it
+          Stop the run
         </Button>
       </Choice>
     </Dialog>

@@ -4,13 +4,13 @@ import { visible } from "../words/visible";
 import { useStopping } from "./answer";
 import { StopDialog } from "./stop-dialog";
 
-/** Ends a run, whether anything of it waits or not. */
+/** Ends a run, whether it has open requests or not. */
 export function StopRun({ session }: { session: string }) {
   const [asks, setAsks] = useState(false);
   const [told, setTold] = useState("");
   const stopping = useStopping();
   const stop = async () => {
-    setTold("It is stopped.");
+    setTold("Stopped.");
     await stopping(session).catch((error: unknown) => setTold(error instanceof Error ? error.message : String(error)));
     setAsks(false);
   };

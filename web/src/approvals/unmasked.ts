@@ -4,7 +4,7 @@ import { ask } from "../api/client";
 import { usePath, useSession } from "../api/session";
 import type { ApprovalView } from "../api/types";
 
-/** The card in full. Masked parts are stored nowhere: they come from the machine that has them, and leave memory with the card. */
+/** The card in full. Masked parts are not stored: they come from the machine, and are dropped with the card. */
 export function useUnmasked(card: ApprovalView): ApprovalView {
   const path = usePath();
   const { project } = useSession();
@@ -20,6 +20,6 @@ export function useUnmasked(card: ApprovalView): ApprovalView {
   });
   if (!isMasked) return card;
   if (full) return full;
-  const why = error ? `Its full text is missing: ${error.message}.` : "Its full text is being fetched from the machine that has it.";
+  const why = error ? `The full text could not be fetched: ${error.message}.` : "Fetching the full text from the machine…";
   return { ...card, notes: [...card.notes, why] };
 }

@@ -7,7 +7,7 @@ import { Button } from "../ui/button";
 const MOST_CHARS = 100_000;
 
 interface Props {
-  /** Whose draft it is: each conversation keeps its own for as long as the tab lives. */
+  /** The conversation whose draft it is; drafts are kept until the tab is closed. */
   draftOf: string;
   placeholder?: string;
   disabled: boolean;
@@ -16,7 +16,7 @@ interface Props {
   onStop: () => void;
 }
 
-export function Composer({ draftOf, placeholder = "What shall be done next?", disabled, isRunning, onSend, onStop }: Props) {
+export function Composer({ draftOf, placeholder = "Describe the next step", disabled, isRunning, onSend, onStop }: Props) {
   const { project } = useSession();
   const key = `handrail.draft.${project.project_id}.${draftOf}`;
   const [text, setText] = useState(() => sessionStorage.getItem(key) ?? "");
@@ -27,7 +27,7 @@ export function Composer({ draftOf, placeholder = "What shall be done next?", di
     else sessionStorage.removeItem(key);
   }, [key, text]);
   useEffect(() => {
-    // On a screen without keys this would open the keyboard over what is to be read.
+    // On a touch screen this would open the keyboard over the page.
     if (matchMedia("(hover: hover)").matches) box.current?.focus();
   }, []);
   const ready = !disabled && !busy && text.trim() !== "";
@@ -53,7 +53,7 @@ export function Composer({ draftOf, placeholder = "What shall be done next?", di
           rows={2}
           maxLength={MOST_CHARS}
           value={text}
-          placeholder={isRunning ? "Add something; it is heard while the agent works" : placeholder}
+          placeholder={isRunning ? "Add a message; the agent reads it while it works" : placeholder}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => {
             if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -64,7 +64,7 @@ export function Composer({ draftOf, placeholder = "What shall be done next?", di
         />
       </label>
       <div className="flex items-center gap-2">
-        <p className="px-2 text-xs text-soft max-sm:hidden">Enter sends, Shift+Enter begins a new line</p>
+        <p className="px-2 text-xs text-soft max-sm:hidden">Enter sends, Shift+Enter starts a new line</p>
         <div className="ml-auto flex gap-2">
           {isRunning && (
             <Button look="danger" icon={<CircleStop size={15} aria-hidden />} onClick={onStop}>

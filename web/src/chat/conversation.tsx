@@ -2,7 +2,7 @@ import { ArrowDown, ArrowLeft } from "lucide-react";
 import { useMemo } from "react";
 
 import type { RunView } from "../api/types";
-import { useApprovals } from "../approvals/pending";
+import { useApprovals, usePending } from "../approvals/pending";
 import { Link } from "../router";
 import { Button } from "../ui/button";
 import { Notice } from "../ui/notice";
@@ -28,6 +28,7 @@ export function Conversation({ sessionId, title }: { sessionId: string; title: s
   const items = useMemo(() => itemsOf(talk?.messages ?? []), [talk]);
   const run = talk?.run ?? null;
   const isRunning = run?.status === "running";
+  const isWaiting = usePending().some((one) => one.session_id === sessionId);
   return (
     <section aria-label="Conversation" className="relative flex min-h-0 min-w-0 flex-1 flex-col">
       <Head title={title} sessionId={sessionId} />
@@ -40,12 +41,12 @@ export function Conversation({ sessionId, title }: { sessionId: string; title: s
               <Markdown text={unfinished.text} />
             </div>
           )}
-          {run && <RunState run={run} isSaying={unfinished !== undefined} />}
+          {run && <RunState run={run} isSaying={unfinished !== undefined} isWaiting={isWaiting} />}
         </div>
       </div>
       {!isAtEnd && (
         <Button className="absolute right-4 bottom-36 shadow-lg" icon={<ArrowDown size={14} aria-hidden />} onClick={toEnd}>
-          To the end
+          Jump to the end
         </Button>
       )}
       <footer className="mx-auto w-full max-w-3xl space-y-2 px-4 pt-2 pb-4 md:px-6">
@@ -74,7 +75,7 @@ function Head({ title, sessionId }: { title: string; sessionId: string }) {
       </Link>
       <h2 className="min-w-0 flex-1 truncate py-1 font-medium">{visible(title)}</h2>
       <Link href={`/activity?session=${encodeURIComponent(sessionId)}`} className="text-xs whitespace-nowrap text-accent underline underline-offset-2">
-        Its calls
+        View its calls
       </Link>
     </header>
   );
@@ -84,7 +85,7 @@ function Items({ items, sessionId, isRunning }: { items: Item[]; sessionId: stri
   const calls = useCalls(sessionId, isRunning);
   const { data: questions } = useApprovals();
   return items.map((item) => {
-    // What is out of sight costs nothing to lay out.
+    // Skips the layout of what is scrolled away.
     const shell = "[contain-intrinsic-size:auto_60px] [content-visibility:auto]";
     switch (item.kind) {
       case "said":
@@ -107,7 +108,7 @@ function Items({ items, sessionId, isRunning }: { items: Item[]; sessionId: stri
       case "summary":
         return (
           <details key={item.key} className="rounded-lg border border-line px-3 py-2 text-soft">
-            <summary className="cursor-pointer text-xs">What was said before this stands for the model as a summary</summary>
+            <summary className="cursor-pointer text-xs">Earlier messages were summarised for the model</summary>
             <div className="mt-2">
               <Markdown text={item.text} />
             </div>
@@ -117,9 +118,10 @@ function Items({ items, sessionId, isRunning }: { items: Item[]; sessionId: stri
   });
 }
 
-function RunState({ run, isSaying }: { run: RunView; isSaying: boolean }) {
-  if (run.status === "failed") return <Notice bad>{visible(run.error ?? "The agent could not go on.")}</Notice>;
-  const words = { running: isSaying ? "" : "The agent is working…", stopped: visible(run.error ?? "Stopped.") }[run.status] ?? "";
+function RunState({ run, isSaying, isWaiting }: { run: RunView; isSaying: boolean; isWaiting: boolean }) {
+  if (run.status === "failed") return <Notice bad>{visible(run.error ?? "The agent could not continue.")}</Notice>;
+  const running = isWaiting ? "The agent is waiting for your decision." : "The agent is working…";
+  const words = { running: isSaying ? "" : running, stopped: visible(run.error ?? "Stopped.") }[run.status] ?? "";
   return (
     <p role="status" className="min-h-5 text-xs text-soft">
       {run.status === "running" && !isSaying && <span className="mr-2 inline-block size-1.5 animate-pulse rounded-full bg-accent align-middle" aria-hidden />}

@@ -6,7 +6,7 @@ import type { SelfResponse } from "../api/types";
 import { Notice } from "../ui/notice";
 import { visible } from "../words/visible";
 
-/** Which model answers here, and why none does where none can. */
+/** The model of the project, or the reason why there is none. */
 export function useModel() {
   const path = usePath();
   const { project } = useSession();
@@ -21,9 +21,9 @@ export function useModel() {
 export function NoModel({ trouble }: { trouble: string }) {
   return (
     <Notice>
-      <p className="font-medium">No model can answer yet</p>
+      <p className="font-medium">No model is set up yet</p>
       <p className="text-soft">{visible(trouble)}</p>
-      <p className="mt-1 text-soft">Agents of your own can use Handrail without one. Come back to this tab when it is set; it looks again by itself.</p>
+      <p className="mt-1 text-soft">Your own agents can use Handrail without a model. This page notices by itself when one is set up.</p>
     </Notice>
   );
 }

@@ -14,14 +14,14 @@ import { NoModel, useModel } from "./model-notice";
 import { useSay } from "./say";
 
 const FREEDOMS: [Autonomy | "", string][] = [
-  ["", "as the project says"],
-  ["read_only", "only read"],
-  ["supervised", "ask before it changes anything"],
-  ["full", "all that the rules let pass"],
+  ["", "the project’s setting"],
+  ["read_only", "read only"],
+  ["supervised", "read; ask before changes"],
+  ["full", "everything the rules allow"],
 ];
 
-/** The first word of a conversation, and how much freedom the agent has in it. */
-export function NewTalk() {
+/** The first message of a conversation, and what the agent may do in it without asking. `isAlone` where the list is not shown beside it. */
+export function NewTalk({ isAlone }: { isAlone: boolean }) {
   const model = useModel();
   const { say, trouble } = useSay();
   const [freedom, setFreedom] = useState<Autonomy | "">("");
@@ -34,23 +34,25 @@ export function NewTalk() {
   };
   return (
     <section aria-label="New conversation" className="flex min-h-0 flex-1 flex-col overflow-auto">
-      <header className="border-b border-line px-4 py-2 md:hidden">
-        <Link href="/chat" className="inline-flex items-center gap-1.5 rounded-md py-1 text-soft">
-          <ArrowLeft size={16} aria-hidden />
-          All conversations
-        </Link>
-      </header>
-      <div className="mx-auto my-auto w-full max-w-2xl space-y-4 p-4 md:p-6">
-        <div>
-          <h2 className="text-xl font-semibold tracking-tight">What shall be done?</h2>
-          <p className="mt-1 text-soft">The agent works in your workspace. What needs your word is asked right here, in the conversation.</p>
+      {isAlone && (
+        <header className="border-b border-line px-4 py-2 md:hidden">
+          <Link href="/chat" className="inline-flex items-center gap-1.5 rounded-md py-1 text-soft">
+            <ArrowLeft size={16} aria-hidden />
+            All conversations
+          </Link>
+        </header>
+      )}
+      <div className={`mx-auto my-auto w-full max-w-2xl space-y-4 p-4 md:p-6 ${isAlone ? "" : "max-md:border-t max-md:border-line"}`}>
+        <div className={isAlone ? "" : "max-md:sr-only"}>
+          <h2 className="text-xl font-semibold tracking-tight">What do you want to do?</h2>
+          <p className="mt-1 text-soft">The agent works in your workspace. Requests that need your approval appear in the conversation.</p>
         </div>
         {trouble && <Notice bad>{visible(trouble)}</Notice>}
         {model?.trouble && <NoModel trouble={model.trouble} />}
-        <Composer draftOf="new" placeholder="A task, or a question, in your own words" disabled={!!model?.trouble} isRunning={false} onSend={send} onStop={() => undefined} />
+        <Composer draftOf="new" placeholder="Describe a task, or ask a question" disabled={!!model?.trouble} isRunning={false} onSend={send} onStop={() => undefined} />
         <div className="flex flex-wrap items-center gap-x-5 gap-y-2 text-xs">
-          <Select label="Unasked it may" value={freedom} options={FREEDOMS} onChange={(value) => setFreedom(value as Autonomy | "")} />
-          {places.length > 1 && <Select label="It works on" value={place || places[0]![0]} options={places} onChange={setPlace} />}
+          <Select label="Without asking, it may" value={freedom} options={FREEDOMS} onChange={(value) => setFreedom(value as Autonomy | "")} />
+          {places.length > 1 && <Select label="Machine" value={place || places[0]![0]} options={places} onChange={setPlace} />}
           {model?.model && !model.trouble && <span className="text-soft">{visible(`${model.provider} · ${model.model}`)}</span>}
         </div>
       </div>
@@ -58,7 +60,7 @@ export function NewTalk() {
   );
 }
 
-/** The folders there are, by the machines that execute in them. */
+/** The workspaces, by the names of the machines that execute in them. */
 function usePlaces(): [string, string][] {
   const path = usePath();
   const { project } = useSession();

@@ -15,19 +15,19 @@ interface Props {
   onAsking: (isAsking: boolean) => void;
 }
 
-/** The same card as among the approvals, in the place where it was asked. */
+/** The same card as on the Approvals page, in the conversation it belongs to. */
 export function Question({ card: stored, onAsking }: Props) {
   const card = useUnmasked(stored);
   const title = useRef<HTMLDivElement>(null);
   const evidence = useRef<HTMLDivElement>(null);
   return (
-    <section data-waits aria-label={`Waits for you: ${visible(card.description)}`} className="border-t border-line bg-panel">
+    <section data-waits aria-label={`Waiting for you: ${visible(card.description)}`} className="border-t border-line bg-panel">
       <div className="px-4 py-3 md:px-6">
         <div ref={title} className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <h3 className="as-code overflow-clip font-semibold tracking-tight whitespace-pre-wrap [overflow-wrap:anywhere]">{visible(card.description)}</h3>
           <Risk level={card.risk_level} />
           <span className="ml-auto inline-flex items-center gap-1.5 text-xs text-soft">
-            refuses itself in <Countdown until={card.expires_at} total={card.timeout_seconds} />
+            expires in <Countdown until={card.expires_at} total={card.timeout_seconds} />
           </span>
         </div>
         <Why card={card} />
@@ -36,7 +36,7 @@ export function Question({ card: stored, onAsking }: Props) {
         </div>
         <p className="mt-2 text-xs">
           <Link href={`/approvals/${card.approval_id}`} className="text-accent underline underline-offset-2">
-            Open it among the approvals
+            Open in Approvals
           </Link>
         </p>
       </div>

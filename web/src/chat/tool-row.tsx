@@ -25,7 +25,7 @@ interface Props {
   question: ApprovalView | undefined;
 }
 
-/** A call in one line, that opens into all there is to know; what waits is decided right here. */
+/** A call in one line that unfolds into its details; an open request is decided in place. */
 export function ToolRow({ use, answer, call, question }: Props) {
   const [open, setOpen] = useState(false);
   const id = useId();
@@ -83,7 +83,7 @@ function Inside({ use, answer, call }: Omit<Props, "question">) {
       </Part>
       {(answer || ended) && (
         <Part title="Output">
-          {whole ? <Result call={whole} /> : answer ? <Output text={answer.text ?? ""} label="Output" /> : <p className="text-soft">Reading it…</p>}
+          {whole ? <Result call={whole} /> : answer ? <Output text={answer.text ?? ""} label="Output" /> : <p className="text-soft">Loading…</p>}
         </Part>
       )}
       {whole && (
@@ -93,7 +93,7 @@ function Inside({ use, answer, call }: Omit<Props, "question">) {
       )}
       {call && (
         <Link href={`/activity/${call.tool_id}?session=${encodeURIComponent(call.session_id)}`} className="inline-block text-accent underline underline-offset-2">
-          All about this call
+          Details of this call
         </Link>
       )}
     </>

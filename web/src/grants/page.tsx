@@ -5,11 +5,13 @@ import { useCallback, useState } from "react";
 import { ask } from "../api/client";
 import { usePath } from "../api/session";
 import { useEvent } from "../api/stream";
-import type { GrantsResponse } from "../api/types";
+import type { GrantsResponse, GrantView } from "../api/types";
 import { Answer } from "../ui/answer";
 import { Empty } from "../ui/empty";
 import { List } from "../ui/list";
 import { Page } from "../ui/page";
+import { several } from "../words/number";
+import { splitByUse, useLastCalls } from "./idle";
 import { GrantRow } from "./row";
 
 // Uses are counted down by calls that ask nobody, so nothing tells of them.
@@ -28,7 +30,7 @@ export default function GrantsPage() {
   const lookAgain = useCallback(() => void queries.invalidateQueries({ queryKey: ["grants"] }), [queries]);
   useEvent("approval.resolved", lookAgain);
   return (
-    <Page title="Grants" about="What passes without asking you, because you said so. What you take back is asked about again at once.">
+    <Page title="Grants" about="Calls that run without asking you, because you approved them in advance. Revoke a grant, and its calls ask again.">
       <p role="status" className={said ? "mb-3 text-soft" : "sr-only"}>
         {said}
       </p>
@@ -36,17 +38,36 @@ export default function GrantsPage() {
         {({ grants: given }) =>
           given.length === 0 ? (
             <Empty icon={<KeyRound size={20} />} title="No grants">
-              Every call that needs a person is put to you. With “Approve more” on a card, you can let its class pass for a while; it is listed here then.
+              Every call that needs approval asks you. “Approve more” on a card approves its class in advance; the grant is then listed here.
             </Empty>
           ) : (
-            <List label="Grants">
-              {given.map((one) => (
-                <GrantRow key={one.grant_id} grant={one} onSaid={setSaid} />
-              ))}
-            </List>
+            <Grants given={given} onSaid={setSaid} />
           )
         }
       </Answer>
     </Page>
+  );
+}
+
+/** Grants of idle sessions are folded away: they still count, and are seldom what a person looks for. */
+function Grants({ given, onSaid }: { given: GrantView[]; onSaid: (words: string) => void }) {
+  const lastCalls = useLastCalls(given);
+  const { used, idle } = splitByUse(given, lastCalls);
+  const rows = (grants: GrantView[]) =>
+    grants.map((one) => <GrantRow key={one.grant_id} grant={one} lastCall={lastCalls.get(one.session_id)} onSaid={onSaid} />);
+  return (
+    <div className="space-y-4">
+      {used.length > 0 && <List label="Grants">{rows(used)}</List>}
+      {idle.length > 0 && (
+        <details>
+          <summary className="cursor-pointer text-soft">
+            {several(idle.length, "grant")} of idle sessions: no call in the last 12 hours. They apply again if the session continues.
+          </summary>
+          <div className="mt-2">
+            <List label="Grants of idle sessions">{rows(idle)}</List>
+          </div>
+        </details>
+      )}
+    </div>
   );
 }

@@ -13,7 +13,14 @@ import { Risk } from "../ui/risk";
 import { clock, moment } from "../words/time";
 import { visible } from "../words/visible";
 
-export function GrantRow({ grant, onSaid }: { grant: GrantView; onSaid: (words: string) => void }) {
+interface Props {
+  grant: GrantView;
+  /** When its session made its latest call. */
+  lastCall: string | undefined;
+  onSaid: (words: string) => void;
+}
+
+export function GrantRow({ grant, lastCall, onSaid }: Props) {
   const path = usePath();
   const queries = useQueryClient();
   const { userId } = useSession();
@@ -22,7 +29,7 @@ export function GrantRow({ grant, onSaid }: { grant: GrantView; onSaid: (words: 
     setBusy(true);
     try {
       await ask("DELETE", path(`/grants/${grant.grant_id}`));
-      onSaid(`Taken back: ${visible(grant.words)}.`);
+      onSaid(`Revoked: ${visible(grant.words)}.`);
     } catch (error) {
       onSaid(error instanceof Error ? visible(error.message) : String(error));
     }
@@ -35,25 +42,26 @@ export function GrantRow({ grant, onSaid }: { grant: GrantView; onSaid: (words: 
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <h2 className={`flex items-center gap-1.5 font-medium [overflow-wrap:anywhere] ${grant.scope === "session" ? "text-critical" : ""}`}>
             {grant.scope === "session" && <TriangleAlert size={15} className="shrink-0" aria-hidden />}
-            {sentence(visible(grant.words))}
+            {visible(grant.words)}
           </h2>
           <span className="inline-flex items-center gap-1.5 text-xs text-soft">
             up to <Risk level={grant.max_risk} />
           </span>
         </div>
         <Facts>
-          <Fact name="given by">
+          <Fact name="granted by">
             {grant.granted_by === userId ? "you" : <Code>{grant.granted_by}</Code>}, {moment(grant.created_at)}
           </Fact>
           <Fact name="in session">
             <Code>{grant.session_id}</Code>
           </Fact>
+          {lastCall && <Fact name="last call">{moment(lastCall)}</Fact>}
           <Fact name="uses left">{grant.uses_left ?? "any number"}</Fact>
           <Fact name="ends">{grant.expires_at ? <Ends at={grant.expires_at} /> : "with the session"}</Fact>
         </Facts>
       </div>
       <Button look="danger" icon={<Undo2 size={14} aria-hidden />} disabled={busy} onClick={() => void revoke()}>
-        Take back
+        Revoke
         <span className="sr-only">: {visible(grant.words)}</span>
       </Button>
     </li>
@@ -67,8 +75,4 @@ function Ends({ at }: { at: string }) {
       {seconds > 0 ? `in ${clock(seconds)}` : "now"}, at {moment(at)}
     </span>
   );
-}
-
-function sentence(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

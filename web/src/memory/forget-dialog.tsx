@@ -31,10 +31,10 @@ export function ForgetDialog({ memory, onClose }: { memory: MemoryView | null; o
     <Dialog
       open={memory !== null}
       onClose={close}
-      title="Forget this for good?"
+      title="Delete this memory?"
       description={
         <>
-          No agent will find <Code>{memory?.key ?? ""}</Code> again, in any of your projects. It cannot be brought back.
+          Agents will no longer find <Code>{memory?.key ?? ""}</Code> in any of your projects. This cannot be undone.
         </>
       }
     >
@@ -45,10 +45,10 @@ export function ForgetDialog({ memory, onClose }: { memory: MemoryView | null; o
       )}
       <div className="mt-5 flex justify-end gap-2">
         <Button look="quiet" onClick={close}>
-          Keep it
+          Cancel
         </Button>
         <Button look="danger-solid" onClick={() => void forget()}>
-          Forget it
+          Delete
         </Button>
       </div>
     </Dialog>

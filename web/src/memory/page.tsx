@@ -18,7 +18,7 @@ import { MemoryRow } from "./row";
 
 const AT_ONCE = 100;
 
-/** What agents remember for this person. It is searched just as an agent would, so one sees what an agent finds. */
+/** What agents remember for this person. The search is the one that agents use. */
 export default function MemoryPage() {
   const path = usePath();
   const [search, setSearch] = useState("");
@@ -32,8 +32,8 @@ export default function MemoryPage() {
   return (
     <Page
       title="Memory"
-      about="What agents remember for you, in all your projects. A search finds what an agent would find."
-      tools={<Search label="Ask as an agent would" value={search} onChange={setSearch} className="w-full sm:w-64" />}
+      about="What agents remember for you, across all your projects. The search finds what an agent would find."
+      tools={<Search label="Search as an agent would" value={search} onChange={setSearch} className="w-full sm:w-64" />}
     >
       <Answer to={memories}>{(told) => <Memories told={told} asked={question} onForget={setForgetting} />}</Answer>
       <ForgetDialog memory={forgetting} onClose={() => setForgetting(null)} />
@@ -45,20 +45,20 @@ function Memories({ told, asked, onForget }: { told: MemoriesResponse; asked: st
   const [most, setMost] = useState(AT_ONCE);
   if (told.memories.length === 0) {
     return asked ? (
-      <Empty icon={<Brain size={20} />} title="An agent would find nothing here">
-        Other words may find more.
+      <Empty icon={<Brain size={20} />} title="No matches">
+        An agent would find nothing either. Try other words.
       </Empty>
     ) : (
-      <Empty icon={<Brain size={20} />} title="Nothing is remembered yet">
-        Tell an agent “remember that …”, and it is kept here for all that come after it.
+      <Empty icon={<Brain size={20} />} title="No memories yet">
+        Tell an agent “remember that …”. It is kept here for all your later agents.
       </Empty>
     );
   }
   return (
     <>
       <p role="status" className="mb-2 text-xs text-soft">
-        {told.memories.length.toLocaleString()} {asked ? "found, best first" : "remembered, latest first"}
-        {asked && told.words_alone && <> · by words alone: {visible(told.words_alone)}</>}
+        {told.memories.length.toLocaleString()} {asked ? "found, best first" : "stored, latest first"}
+        {asked && told.words_alone && <> · matched by words only: {visible(told.words_alone)}</>}
       </p>
       <List label="Memories">
         {told.memories.slice(0, most).map((one) => (
@@ -67,7 +67,7 @@ function Memories({ told, asked, onForget }: { told: MemoriesResponse; asked: st
       </List>
       {told.memories.length > most && (
         <Button className="mx-auto mt-4" onClick={() => setMost(most + AT_ONCE)}>
-          Show more; {(told.memories.length - most).toLocaleString()} are left
+          Show more ({(told.memories.length - most).toLocaleString()} left)
         </Button>
       )}
     </>

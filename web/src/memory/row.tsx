@@ -18,21 +18,21 @@ export function MemoryRow({ memory, onForget }: { memory: MemoryView; onForget: 
         tags={<Tag>{visible(memory.category)}</Tag>}
         inside={() => (
           <>
-            <TextBlock text={memory.content} label={`What is remembered as ${visible(memory.key)}`} />
+            <TextBlock text={memory.content} label={`Content of ${visible(memory.key)}`} />
             <div className="mt-3 flex flex-wrap items-center gap-3">
               <Facts>
                 <Fact name="first stored">{moment(memory.created_at)}</Fact>
                 <Fact name="last stored">{moment(memory.updated_at)}</Fact>
               </Facts>
               <Button look="danger" className="ml-auto" icon={<Trash2 size={14} aria-hidden />} onClick={onForget}>
-                Forget…
+                Delete…
               </Button>
             </div>
           </>
         )}
       >
         <p className="truncate text-soft">{visible(memory.content.split("\n", 1)[0] ?? "")}</p>
-        {memory.tainted && <Warning className="mt-2 text-xs">Stored after untrusted text had been read: {visible(memory.tainted)}</Warning>}
+        {memory.tainted && <Warning className="mt-2 text-xs">Stored after the agent had read untrusted text: {visible(memory.tainted)}</Warning>}
       </Unfold>
     </li>
   );

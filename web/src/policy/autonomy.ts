@@ -1,13 +1,13 @@
 import type { Autonomy } from "../api/types";
 
-/** How much an agent may do unasked, in words. */
+/** What an agent may do without asking, in words. */
 export const AUTONOMY: Record<Autonomy, { words: string; means: string }> = {
-  read_only: { words: "read only", means: "It may look, and change nothing, whoever says yes." },
-  supervised: { words: "supervised", means: "It may look unasked. What changes something asks you." },
-  full: { words: "full", means: "It may change the workspace unasked. What is risky still asks you." },
+  read_only: { words: "read only", means: "Agents can read. Changes are refused, even with an approval." },
+  supervised: { words: "supervised", means: "Agents can read without asking. Changes ask you." },
+  full: { words: "full", means: "Agents can change the workspace without asking. Risky calls still ask you." },
 };
 
 export const UNLISTED: Record<string, string> = {
-  refuse: "Commands that nobody has listed are refused.",
-  ask: "Commands that nobody has listed ask you.",
+  refuse: "Commands that no rule lists are refused.",
+  ask: "Commands that no rule lists ask you.",
 };

@@ -3,12 +3,12 @@ import { Code } from "../ui/code";
 import { Tag } from "../ui/tag";
 import { AUTONOMY, UNLISTED } from "./autonomy";
 
-/** What all layers come to, folder by folder. */
+/** The combined result of all layers, for each folder. */
 export function Holds({ places }: { places: EffectiveView[] }) {
   return (
     <section aria-labelledby="holds">
       <h2 id="holds" className="font-medium">
-        What holds
+        In effect
       </h2>
       <ul className="mt-2 grid gap-3 lg:has-[>:nth-child(2)]:grid-cols-2">
         {places.map((one) => (
@@ -25,7 +25,7 @@ export function Holds({ places }: { places: EffectiveView[] }) {
       </ul>
       {places.length === 0 && (
         <p className="mt-2 text-soft">
-          No folder is registered yet; <Code>handrail connect</Code> in a folder does so.
+          No folder is registered yet. Run <Code>handrail connect</Code> in one.
         </p>
       )}
     </section>

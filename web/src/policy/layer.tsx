@@ -5,9 +5,9 @@ import { Tag } from "../ui/tag";
 import { visible } from "../words/visible";
 
 const LAYERS = {
-  shipped: { title: "Shipped with Handrail", means: "The ground that everything stands on." },
-  operator: { title: "The operator’s file", means: "What the person who runs this server has added or changed." },
-  project: { title: "The project’s file", means: "It can only be stricter than the two above." },
+  shipped: { title: "Shipped with Handrail", means: "The rules that the other files build on." },
+  operator: { title: "The operator’s file", means: "Added or changed by the operator of this server." },
+  project: { title: "The project’s file", means: "Can only make the rules above stricter." },
 };
 
 export function Layer({ layer, rules, narrowed, alone }: { layer: LayerView; rules: RuleView[]; narrowed: boolean; alone: boolean }) {
@@ -38,7 +38,7 @@ export function Layer({ layer, rules, narrowed, alone }: { layer: LayerView; rul
           </ul>
         )}
       </header>
-      {rules.length > 0 ? <Table rules={rules} /> : <p className="px-4 py-3 text-soft">{narrowed && layer.rules.length > 0 ? "None of its rules fits." : "It has no rules."}</p>}
+      {rules.length > 0 ? <Table rules={rules} /> : <p className="px-4 py-3 text-soft">{narrowed && layer.rules.length > 0 ? "No rule matches." : "No rules."}</p>}
     </section>
   );
 }

@@ -9,12 +9,12 @@ import { Holds } from "./holds";
 import { Rules } from "./rules";
 import { TryIt } from "./try-it";
 
-/** What would be said to a call, and the rules it is judged by. */
+/** The verdict for any call, and the rules behind it. */
 export default function PolicyPage() {
   const path = usePath();
   const policy = useQuery({ queryKey: ["policy", path("")], queryFn: () => ask<PolicyResponse>("GET", path("/policy")) });
   return (
-    <Page title="Policy" about="What passes by itself, what asks you, and what is refused.">
+    <Page title="Policy" about="Which calls run without asking, which ask you, and which are refused.">
       <Answer to={policy}>
         {({ layers, effective }) => (
           <div className="space-y-8">

@@ -6,7 +6,7 @@ import { quoted } from "../words/quoted";
 import { visible } from "../words/visible";
 
 const BOXES: Record<Profile, string> = {
-  read: "can only look",
+  read: "can only read",
   write: "can change the workspace",
   net: "can reach named hosts",
 };

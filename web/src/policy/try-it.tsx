@@ -13,7 +13,7 @@ import { Verdict } from "./verdict";
 
 const EXAMPLES = ["git push origin main", "rg -n TODO src | head", "rm -rf build", "npm install left-pad", "read_file path=.env"];
 
-/** Type a command or a call, and see at once what would be said to it. Nothing is run, stored or asked. */
+/** Type a command or a call and see its verdict at once. Nothing is run, stored or asked. */
 export function TryIt({ places }: { places: EffectiveView[] }) {
   const { query } = usePlace();
   const [text, setText] = useState(() => query.get("try") ?? "");
@@ -45,7 +45,7 @@ export function TryIt({ places }: { places: EffectiveView[] }) {
         </label>
         <div className="flex flex-wrap items-center gap-x-4 gap-y-2 border-t border-line px-4 py-2 text-xs text-soft">
           <Choice label="Agent" value={autonomy} onChange={(value) => setAutonomy(value as Autonomy | "")}>
-            <option value="">with the usual freedom</option>
+            <option value="">with the project’s setting</option>
             {Object.entries(AUTONOMY).map(([name, { words }]) => (
               <option key={name} value={name}>
                 {words}
@@ -61,7 +61,7 @@ export function TryIt({ places }: { places: EffectiveView[] }) {
               ))}
             </Choice>
           )}
-          <span className="ml-auto">Nothing is run, stored or asked.</span>
+          <span className="ml-auto">Nothing is run or stored, and you are not asked.</span>
         </div>
         <div className="min-h-44 border-t border-line p-4">
           {text.trim() === "" ? <Examples onChoose={setText} /> : <Said explained={explained} />}
@@ -99,7 +99,7 @@ function Said({ explained: { said, trouble, unreadable, late } }: { explained: R
   if (trouble) {
     return (
       <p role="status" className="text-soft [overflow-wrap:anywhere]">
-        {unreadable && "This cannot be judged yet: "}
+        {unreadable && "This cannot be evaluated yet: "}
         {visible(trouble)}
       </p>
     );

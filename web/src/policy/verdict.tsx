@@ -8,9 +8,9 @@ import { AUTONOMY } from "./autonomy";
 import { Plan } from "./plan";
 
 const RULINGS = {
-  allow: { words: "Passes by itself", Icon: CircleCheck, colour: "text-low" },
+  allow: { words: "Runs without asking", Icon: CircleCheck, colour: "text-low" },
   ask: { words: "Asks you first", Icon: Hand, colour: "text-medium" },
-  deny: { words: "Is refused", Icon: Ban, colour: "text-critical" },
+  deny: { words: "Refused", Icon: Ban, colour: "text-critical" },
 };
 
 export function Verdict({ said }: { said: ExplainResponse }) {
@@ -23,7 +23,7 @@ export function Verdict({ said }: { said: ExplainResponse }) {
           {words}
         </p>
         <Risk level={said.risk_level} />
-        {said.ruling === "ask" && <span className="text-xs text-soft">with {Math.round(said.timeout_seconds / 60)} minutes to answer</span>}
+        {said.ruling === "ask" && <span className="text-xs text-soft">expires after {Math.round(said.timeout_seconds / 60)} minutes</span>}
         <span className="ml-auto text-xs text-soft">
           {visible(said.tool_name)} · {AUTONOMY[said.autonomy].words}
         </span>
@@ -41,7 +41,7 @@ export function Verdict({ said }: { said: ExplainResponse }) {
 }
 
 function Reasons({ said }: { said: ExplainResponse }) {
-  if (said.findings.length === 0) return <p className="text-soft">Nothing speaks against it.</p>;
+  if (said.findings.length === 0) return <p className="text-soft">No rule objects.</p>;
   return (
     <ul aria-label="Reasons" className="space-y-1.5">
       {said.findings.map((one, index) => (

@@ -5,7 +5,7 @@ import type { ApprovalRequest, ApprovalResolved } from "../api/types";
 import { go } from "../router";
 import { visible } from "../words/visible";
 
-/** Telling a person who looks elsewhere that something waits: only if they have asked for it, and while this tab is hidden. */
+/** Browser notifications of new requests: only if switched on, and while this tab is hidden. */
 
 const KEY = "handrail.notify";
 const shown = new Map<string, Notification>();

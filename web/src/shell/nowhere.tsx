@@ -8,7 +8,7 @@ export function Nowhere() {
     <main className="h-full">
       <Empty icon={<FileQuestion size={20} />} title="There is no such page">
         <Link href="/approvals" className="text-accent underline underline-offset-2">
-          Show what waits for you
+          Show open requests
         </Link>
       </Empty>
     </main>

@@ -5,7 +5,7 @@ import { Button } from "../ui/button";
 import { Empty } from "../ui/empty";
 import { visible } from "../words/visible";
 
-/** One page that fails takes no other along; a page that cannot be fetched may be one of an older server. */
+/** Keeps an error within its page. A page that cannot be loaded may belong to an older server. */
 export class PageGuard extends Component<{ children: ReactNode }, { trouble: string | null }> {
   override state = { trouble: null };
 
@@ -21,7 +21,7 @@ export class PageGuard extends Component<{ children: ReactNode }, { trouble: str
         <Empty icon={<RotateCw size={20} />} title="This page could not be shown">
           <p role="alert">{visible(trouble)}</p>
           <Button className="mt-4" onClick={() => location.reload()}>
-            Load it again
+            Reload
           </Button>
         </Empty>
       </main>

@@ -5,7 +5,7 @@ import { Link } from "../router";
 import { ITEM, Menu } from "../ui/menu";
 import { Waiting } from "./waiting";
 
-/** The navigation of a small screen: where we are, and behind it all other pages. */
+/** The navigation of a small screen: the current page, and a menu of all pages. */
 export function PagesMenu({ here, waiting, className }: { here: Page; waiting: number; className: string }) {
   return (
     <Menu

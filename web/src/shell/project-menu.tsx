@@ -1,4 +1,4 @@
-import { ChevronsUpDown } from "lucide-react";
+import { Check, ChevronsUpDown } from "lucide-react";
 
 import { useProjects, useSession, useSwitch } from "../api/session";
 import { go } from "../router";
@@ -6,11 +6,12 @@ import { ITEM, Menu } from "../ui/menu";
 import { visible } from "../words/visible";
 import { Waiting } from "./waiting";
 
-/** Which project is shown; behind it the others, and how much waits there. */
+/** The name of the current project; its menu lists all projects, and how many requests wait in each. */
 export function ProjectMenu({ page }: { page: string }) {
   const { project } = useSession();
   const change = useSwitch();
-  const others = useProjects().filter((one) => one.project_id !== project.project_id);
+  const projects = useProjects();
+  const others = projects.filter((one) => one.project_id !== project.project_id);
   const name = (
     <span className="truncate" title={visible(project.name)}>
       {visible(project.name)}
@@ -30,18 +31,21 @@ export function ProjectMenu({ page }: { page: string }) {
         </button>
       )}
     >
-      {others.map((one) => (
+      {projects.map((one) => (
         <button
           key={one.project_id}
           type="button"
           role="menuitem"
+          aria-current={one.project_id === project.project_id ? "true" : undefined}
           className={`flex items-center gap-2 ${ITEM}`}
           onClick={() => {
-            // What is shown on a page belongs to the project that is left.
+            if (one.project_id === project.project_id) return;
+            // The id in the address belongs to the project that is left.
             go(`/${page}`);
             change(one.project_id);
           }}
         >
+          <Check size={14} className={`shrink-0 ${one.project_id === project.project_id ? "" : "invisible"}`} aria-hidden />
           <span className="truncate">{visible(one.name)}</span>
           <Waiting count={one.waiting} />
         </button>

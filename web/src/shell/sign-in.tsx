@@ -6,7 +6,7 @@ import mark from "../ui/mark.svg";
 import { visible } from "../words/visible";
 import { UsedLink } from "./used-link";
 
-/** The page of whoever is not signed in. */
+/** Shown to a browser that is not signed in. */
 export function SignIn({ trouble }: { trouble: Error | null }) {
   const status = trouble instanceof Problem ? trouble.status : null;
   const unreachable = status === 0;
@@ -17,7 +17,7 @@ export function SignIn({ trouble }: { trouble: Error | null }) {
     <main className="grid h-full place-items-center p-6">
       <div className="w-full max-w-md">
         <img src={mark} alt="" className="mb-4 size-10" />
-        <h1 className="text-xl font-semibold tracking-tight">{unreachable ? "Handrail does not answer" : "Sign in to Handrail"}</h1>
+        <h1 className="text-xl font-semibold tracking-tight">{unreachable ? "Handrail is not responding" : "Sign in to Handrail"}</h1>
         {trouble instanceof LinkUsed && <UsedLink key={trouble.link} trouble={trouble} />}
         {trouble && !(trouble instanceof LinkUsed) && !unreachable && status !== 401 && (
           <p role="alert" className="mt-3 rounded-md border border-critical/40 bg-del p-3">
@@ -25,10 +25,10 @@ export function SignIn({ trouble }: { trouble: Error | null }) {
           </p>
         )}
         <p className="mt-3 text-soft">
-          {unreachable ? "Start it on its machine:" : "On the machine where Handrail runs, type this, and open the link it prints:"}
+          {unreachable ? "Start it on its machine:" : "Run this on the machine where Handrail runs, and open the link it prints:"}
         </p>
         <pre className="mt-2 rounded-md border border-line bg-panel p-3">{unreachable ? "handrail up" : "handrail console"}</pre>
-        {!unreachable && <p className="mt-2 text-soft">The link is good once. This browser then stays signed in for 30 days.</p>}
+        {!unreachable && <p className="mt-2 text-soft">The link works once. This browser then stays signed in for 30 days.</p>}
       </div>
     </main>
   );

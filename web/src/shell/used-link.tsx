@@ -27,7 +27,7 @@ export function UsedLink({ trouble }: { trouble: LinkUsed }) {
   return (
     <div role="alert" className="mt-3 rounded-md border border-critical/40 bg-del p-3">
       {state === "ended" ? (
-        <p>That sign-in has ended. Whoever used the link is signed out.</p>
+        <p>That sign-in has ended. The browser that used the link is signed out.</p>
       ) : (
         <>
           <p className="break-words">{visible(trouble.message)}</p>

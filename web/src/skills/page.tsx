@@ -18,7 +18,7 @@ import { Warning } from "../ui/warning";
 import { matches } from "../words/matches";
 import { visible } from "../words/visible";
 
-/** What agents can load, and what each of them would tell an agent. */
+/** The skills that agents can load, with their text. */
 export default function SkillsPage() {
   const path = usePath();
   const [search, setSearch] = useState("");
@@ -28,7 +28,7 @@ export default function SkillsPage() {
       title="Skills"
       about={
         <>
-          Instructions an agent loads when a task calls for them. Your own lie in <Code>skills</Code> in the folder of Handrail, which is <Code>~/.handrail</Code> if you have named no other.
+          Instructions that an agent loads when a task needs them. Your own are in the folder <Code>skills</Code> of Handrail’s home, by default <Code>~/.handrail</Code>.
         </>
       }
       tools={<Search label="Search skills" value={search} onChange={setSearch} className="w-full sm:w-64" />}
@@ -48,7 +48,7 @@ function Skills({ told, search }: { told: SkillsResponse; search: string }) {
         </Warning>
       ))}
       {found.length === 0 ? (
-        <Empty icon={<GraduationCap size={20} />} title={search ? "No skill has these words" : "There are no skills"} />
+        <Empty icon={<GraduationCap size={20} />} title={search ? "No skill matches" : "No skills"} />
       ) : (
         <List label="Skills">
           {found.map((one) => (
@@ -63,7 +63,7 @@ function Skills({ told, search }: { told: SkillsResponse; search: string }) {
 function Skill({ skill }: { skill: SkillView }) {
   return (
     <li className="px-4 py-3">
-      <Unfold title={visible(skill.name)} tags={<Tag>{skill.builtin ? "comes with Handrail" : "yours"}</Tag>} inside={() => <Body name={skill.name} />}>
+      <Unfold title={visible(skill.name)} tags={<Tag>{skill.builtin ? "built in" : "yours"}</Tag>} inside={() => <Body name={skill.name} />}>
         <p className="text-soft [overflow-wrap:anywhere]">{visible(skill.description)}</p>
       </Unfold>
     </li>
@@ -76,5 +76,5 @@ function Body({ name }: { name: string }) {
     queryKey: ["skills", path(""), name],
     queryFn: () => ask<SkillResponse>("GET", path(`/skills/${encodeURIComponent(name)}`)),
   });
-  return <Answer to={skill}>{(told) => <TextBlock text={told.body} label={`What ${visible(name)} tells an agent`} />}</Answer>;
+  return <Answer to={skill}>{(told) => <TextBlock text={told.body} label={`Instructions of ${visible(name)}`} />}</Answer>;
 }

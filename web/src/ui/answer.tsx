@@ -11,10 +11,10 @@ export function Answer<T>({ to, children }: { to: UseQueryResult<T>; children: (
   if (to.data !== undefined) return children(to.data);
   if (to.isError) {
     return (
-      <Empty icon={<CloudOff size={20} />} title="This cannot be shown now">
+      <Empty icon={<CloudOff size={20} />} title="This could not be loaded">
         <p role="alert">{visible(to.error.message)}</p>
         <Button className="mt-4" onClick={() => void to.refetch()}>
-          Ask again
+          Try again
         </Button>
       </Empty>
     );

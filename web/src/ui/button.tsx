@@ -32,7 +32,7 @@ export function Button({ look = "plain", hotkey, icon, children, className = "",
 
 export function Kbd({ children }: { children: ReactNode }) {
   return (
-    <kbd aria-hidden className="ml-1 rounded border border-current/30 px-1 font-mono text-[10px] leading-4 opacity-80">
+    <kbd aria-hidden className="ml-1 rounded border border-current/30 pointer-coarse:hidden px-1 font-mono text-[10px] leading-4 opacity-80">
       {children}
     </kbd>
   );

@@ -1,4 +1,4 @@
-/** What somebody types to try: a call of a tool, or otherwise a line for a shell. */
+/** Reads what a person types to try: a call of a tool, or else a shell command. */
 
 export interface TypedCall {
   tool_name: string;
@@ -7,7 +7,7 @@ export interface TypedCall {
 
 const SHELL = "run_bash";
 
-export const HOW_TO_CALL = "behind a tool’s name come name=value pairs, or a JSON object";
+export const HOW_TO_CALL = "after the name of a tool, write name=value pairs or a JSON object";
 
 /** `read_file path=.env`, `write_file {"path": …}`, or any command line; null where it is a call that cannot be read. */
 export function readCall(text: string, tools: ReadonlySet<string>): TypedCall | null {

@@ -34,6 +34,10 @@ export function linesOf(text: string): string[] {
 
 /** One row for every line of the text, in its order: the sign and the text of a row are the line. */
 export function rowsOf(text: string): Row[] {
+  return withWords(linedUp(text));
+}
+
+function linedUp(text: string): Row[] {
   const lines = linesOf(text);
   if (!isDiff(text)) return lines.map((line) => ({ kind: "text", sign: "", text: line }));
   let [before, after]: [number | undefined, number | undefined] = [undefined, undefined];
@@ -41,7 +45,7 @@ export function rowsOf(text: string): Row[] {
     if (side === "before") return before === undefined ? {} : { before: before++ };
     return after === undefined ? {} : { after: after++ };
   };
-  const rows = lines.map((line, index): Row => {
+  return lines.map((line, index): Row => {
     const hunk = HUNK.exec(line);
     if (index < 2) return { kind: "file", sign: "", text: line };
     if (hunk) {
@@ -54,12 +58,16 @@ export function rowsOf(text: string): Row[] {
     if (sign === " ") return { kind: "same", ...next("before"), ...next("after"), sign, text: rest };
     return { kind: sign === NOTE ? "note" : "text", sign: "", text: line };
   });
-  return withWords(rows);
 }
 
 /** Whether a diff says that something of it is not shown. */
 export function isCut(text: string): boolean {
-  return countOf(rowsOf(text)).cut;
+  return extentOf(text).cut;
+}
+
+/** How much a diff changes, without the work of comparing words. */
+export function extentOf(text: string): Extent {
+  return countOf(linedUp(text));
 }
 
 export interface Extent {

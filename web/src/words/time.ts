@@ -6,14 +6,22 @@ export function clock(seconds: number): string {
   return hours ? `${hours}:${short}` : short;
 }
 
-/** A moment as people here write it: the time alone where it is today. */
+/** A moment in the browser's locale; today's without the date. */
 export function moment(iso: string, now: Date = new Date()): string {
   const at = new Date(iso);
   const today = at.toDateString() === now.toDateString();
   return at.toLocaleString(undefined, today ? { timeStyle: "medium" } : { dateStyle: "medium", timeStyle: "short" });
 }
 
-/** The same to two digits, where there are no more to it: `340 ms`, `2.4 s`, `14 s`, `3:10 min`. */
+/** How long ago a moment was, in its largest unit: `now`, `3 min`, `2 h`, `5 d`. */
+export function age(iso: string, now: number): string {
+  const minutes = Math.floor((now - new Date(iso).getTime()) / 60_000);
+  if (minutes < 1) return "now";
+  if (minutes < 60) return `${minutes} min`;
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1440)} d`;
+}
+
+/** A duration in two digits where that is enough: `340 ms`, `2.4 s`, `14 s`, `3:10 min`. */
 export function roughly(ms: number): string {
   return ms >= 9_950 && ms < 60_000 ? `${Math.round(ms / 1000)} s` : duration(ms);
 }
