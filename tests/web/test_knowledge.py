@@ -50,5 +50,5 @@ async def test_a_skill_is_found_and_opens_into_what_an_agent_is_told(console: Co
     await expect(rows).to_have_count(1)
     await page.get_by_role("button", name="git-hygiene").click()
 
-    told = page.get_by_role("region", name="What git-hygiene tells an agent")
+    told = page.get_by_role("region", name="Instructions of git-hygiene")
     await expect(told).to_contain_text("# Git hygiene")

@@ -48,7 +48,7 @@ async def test_without_its_machine_a_masked_card_can_only_be_refused(
         page = await Console(rig, browser).signed_in()
 
         await expect(page.get_by_text("Masked on this card: 1 part.")).to_be_visible()
-        missing = "Its full text is missing: the machine that has the full text is not connected."
+        missing = "The full text could not be fetched: the machine that has the full text is not"
         await expect(page.get_by_text(missing)).to_be_visible()
         await seen_for_a_moment(page)
         await expect(page.get_by_role("button", name="Approve once")).to_be_disabled()

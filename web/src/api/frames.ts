@@ -1,4 +1,4 @@
-/** One thing that was told, as it came over the line. */
+/** One event of the stream. */
 export interface Frame {
   name: string;
   data: string;
@@ -9,7 +9,7 @@ export class Frames {
   lastId = "";
   private rest = "";
 
-  /** What was half told on a line that ended is told anew, or not at all. */
+  /** Drops the incomplete frame of a connection that ended; the server sends it again. */
   begin(): void {
     this.rest = "";
   }

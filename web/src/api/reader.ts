@@ -3,7 +3,7 @@ import { Frames } from "./frames";
 
 export type Line = "connecting" | "live" | "lost";
 
-/** Who wants to know what is told, and how the line is. */
+/** A listener for events and for the state of the connection. */
 export interface Told {
   heard: (name: string, event: unknown) => void;
   say: (line: Line) => void;
@@ -14,7 +14,7 @@ export const PATIENCE_MS = 1_000;
 /** The server says something every five seconds, be it nothing. */
 const SILENCE_MS = 12_000;
 
-/** Reads the events of a project, and goes on from the last one whenever the line was lost. */
+/** Reads the events of a project, and resumes after the last one when the connection was lost. */
 export class Reader {
   private readonly frames = new Frames();
   private wake = () => {};
@@ -73,7 +73,7 @@ export class Reader {
     }
   }
 
-  /** A listener that fails is a defect to be seen, and no reason to leave the line. */
+  /** A listener that throws is reported, and does not end the connection. */
   private tell(name: string, data: string): void {
     try {
       this.told.heard(name, JSON.parse(data));

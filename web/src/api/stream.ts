@@ -46,7 +46,7 @@ class Stream {
     return () => this.watchers.delete(watcher);
   };
 
-  /** Called whenever the line is there again: what was missed meanwhile must be read anew. */
+  /** Called whenever the connection is back: changes may have been missed, so read again. */
   readonly onOpen = (opened: () => void): (() => void) => {
     this.openers.add(opened);
     return () => this.openers.delete(opened);

@@ -1,4 +1,4 @@
-/** How far this machine's clock is from the server's; heard anew with whatever tells the time. */
+/** The offset of the server's clock; updated by every response that carries the time. */
 let skewMs = 0;
 
 export function hearTime(now: string): void {

@@ -31,7 +31,7 @@ export function Card({ card: stored, onNext }: { card: ApprovalView; onNext: () 
             </h2>
             <Risk level={card.risk_level} />
             {waits && (
-              <span className="ml-auto inline-flex items-center gap-1.5 text-soft">
+              <span className="ml-auto inline-flex items-center gap-1.5 text-soft" title="It is refused if it is not answered in time.">
                 expires in <Countdown until={card.expires_at} total={card.timeout_seconds} />
               </span>
             )}

@@ -40,7 +40,7 @@ export function WaitingList({ waiting, shown, onSelect, onSeveral }: Props) {
   useEffect(() => {
     const at = waiting.findIndex((one) => one.approval_id === shown);
     if (at >= 0) rows.scrollToIndex(at, { align: "auto" });
-  }, [shown]);
+  }, [shown, height]);
   return (
     <section aria-label="Requests waiting for you" className="flex min-h-0 flex-col border-line max-md:max-h-26 max-md:border-b md:border-r">
       <div className="flex min-h-11.5 items-center justify-between max-md:min-h-0 max-md:py-0.5 border-b border-line pr-2 pl-4">

@@ -33,14 +33,14 @@ export function useIsSeen(cardId: string, { bar, evidence, title }: Sight): { se
       // What was seen before a dialog came over it stays so: behind its own dialog a card is known.
       else if (!document.querySelector("[role=dialog]")) timer = window.setTimeout(() => setSeen(cardId), A_MOMENT_MS);
     };
-    const beginAnew = () => {
+    const restart = () => {
       setSeen("");
       begin();
     };
     // A click that was meant for what stood here before must not fall on this.
     const isMoved = () => placeOf(bar) !== place.current;
     const move = () => {
-      if (isMoved() && !document.querySelector("[role=dialog]")) beginAnew();
+      if (isMoved() && !document.querySelector("[role=dialog]")) restart();
     };
     const sight = new IntersectionObserver(
       (changed) => {
@@ -61,13 +61,13 @@ export function useIsSeen(cardId: string, { bar, evidence, title }: Sight): { se
     const sizes = new ResizeObserver(move);
     for (let one: Element | null = bar.current; one; one = one.parentElement) sizes.observe(one);
     // Dialogs are put into the body itself.
-    const cover = new MutationObserver(() => (isMoved() ? beginAnew() : begin()));
+    const cover = new MutationObserver(() => (isMoved() ? restart() : begin()));
     cover.observe(document.body, { childList: true });
     begin();
     document.addEventListener("visibilitychange", begin);
     document.addEventListener("scroll", move, { capture: true, passive: true });
     window.addEventListener("focus", begin);
-    window.addEventListener("blur", beginAnew);
+    window.addEventListener("blur", restart);
     return () => {
       window.clearTimeout(timer);
       sight.disconnect();
@@ -76,7 +76,7 @@ export function useIsSeen(cardId: string, { bar, evidence, title }: Sight): { se
       document.removeEventListener("visibilitychange", begin);
       document.removeEventListener("scroll", move, { capture: true });
       window.removeEventListener("focus", begin);
-      window.removeEventListener("blur", beginAnew);
+      window.removeEventListener("blur", restart);
     };
   }, [cardId]);
   return { seen: seen === cardId, inSight };

@@ -20,7 +20,8 @@ const MOST_CHARS = 10_000;
 
 /** Whether the whole card can be shown among others, with nothing left out by the server. */
 function fits(card: ApprovalView): boolean {
-  const text = card.evidence || JSON.stringify(card.tool_params, null, 2);
+  // The line ends of a parameter count as lines, as they are drawn.
+  const text = card.evidence || JSON.stringify(card.tool_params, null, 2).replaceAll("\\n", "\n");
   const isShort = text.length <= MOST_CHARS && text.split("\n").length <= MOST_LINES;
   return card.status === "pending" && card.masked === 0 && isShort && !isCut(card.evidence);
 }

@@ -34,7 +34,11 @@ export function Composer({ draftOf, placeholder = "Describe the next step", disa
   const send = async () => {
     if (!ready) return;
     setBusy(true);
-    if (await onSend(text.trim())) setText("");
+    if (await onSend(text.trim())) {
+      setText("");
+      // Also where sending has led to another page, and nothing is drawn here any more.
+      sessionStorage.removeItem(key);
+    }
     setBusy(false);
     box.current?.focus();
   };

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState, type RefObject } from "react";
 
 const NEAR_PX = 80;
 
-/** The end, but never past the beginning of what waits for an answer: nobody decides on what they have not seen. */
+/** The end, but never past the beginning of an open request: it must be seen before it is decided. */
 function goalOf(outer: HTMLElement): number {
   const end = outer.scrollHeight - outer.clientHeight;
   const question = outer.querySelector("[data-waits]");
@@ -11,7 +11,7 @@ function goalOf(outer: HTMLElement): number {
   return Math.min(end, outer.scrollTop + above);
 }
 
-/** Keeps the end in sight while somebody reads there, and leaves alone who has scrolled away. */
+/** Scrolls along with the end, unless the reader has scrolled away from it. */
 export function useFollow(): { scroller: RefObject<HTMLDivElement | null>; inner: RefObject<HTMLDivElement | null>; isAtEnd: boolean; toEnd: () => void } {
   const scroller = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);

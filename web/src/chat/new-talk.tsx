@@ -16,8 +16,8 @@ import { useSay } from "./say";
 const FREEDOMS: [Autonomy | "", string][] = [
   ["", "the project’s setting"],
   ["read_only", "read only"],
-  ["supervised", "read; ask before changes"],
-  ["full", "everything the rules allow"],
+  ["supervised", "supervised: ask before changes"],
+  ["full", "full: everything the rules allow"],
 ];
 
 /** The first message of a conversation, and what the agent may do in it without asking. `isAlone` where the list is not shown beside it. */
@@ -51,7 +51,7 @@ export function NewTalk({ isAlone }: { isAlone: boolean }) {
         {model?.trouble && <NoModel trouble={model.trouble} />}
         <Composer draftOf="new" placeholder="Describe a task, or ask a question" disabled={!!model?.trouble} isRunning={false} onSend={send} onStop={() => undefined} />
         <div className="flex flex-wrap items-center gap-x-5 gap-y-2 text-xs">
-          <Select label="Without asking, it may" value={freedom} options={FREEDOMS} onChange={(value) => setFreedom(value as Autonomy | "")} />
+          <Select label="Autonomy" value={freedom} options={FREEDOMS} onChange={(value) => setFreedom(value as Autonomy | "")} />
           {places.length > 1 && <Select label="Machine" value={place || places[0]![0]} options={places} onChange={setPlace} />}
           {model?.model && !model.trouble && <span className="text-soft">{visible(`${model.provider} · ${model.model}`)}</span>}
         </div>

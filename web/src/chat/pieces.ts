@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react";
 import { stream } from "../api/stream";
 import type { ChatDelta, ChatMessage } from "../api/types";
 
-/** What the agent is just saying, piece by piece, until the whole of it comes. */
+/** The part of a message that has arrived so far. */
 export interface Unfinished {
   seq: number;
   text: string;
@@ -18,7 +18,7 @@ function add(piece: ChatDelta): void {
   const text = before?.seq === piece.seq ? before.text : "";
   if (before && before.seq > piece.seq) return;
   saying.set(piece.session_id, { seq: piece.seq, text: text + piece.text });
-  // As often as the screen is drawn, and no oftener.
+  // At most once per frame of the screen.
   drawing ||= requestAnimationFrame(() => {
     drawing = 0;
     watchers.forEach((watcher) => watcher());
@@ -34,7 +34,7 @@ export function forget(sessionId: string): void {
   if (saying.delete(sessionId)) watchers.forEach((watcher) => watcher());
 }
 
-/** Listens from the first page on: who opens a conversation in its midst has heard it all. */
+/** Mounted with the app, so that a conversation opened midway shows the whole text so far. */
 export function listenForPieces(): () => void {
   const stop = stream.listen((name, event) => {
     if (name === "chat.delta") add(event as ChatDelta);

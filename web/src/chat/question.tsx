@@ -26,7 +26,7 @@ export function Question({ card: stored, onAsking }: Props) {
         <div ref={title} className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <h3 className="as-code overflow-clip font-semibold tracking-tight whitespace-pre-wrap [overflow-wrap:anywhere]">{visible(card.description)}</h3>
           <Risk level={card.risk_level} />
-          <span className="ml-auto inline-flex items-center gap-1.5 text-xs text-soft">
+          <span className="ml-auto inline-flex items-center gap-1.5 text-xs text-soft" title="It is refused if it is not answered in time.">
             expires in <Countdown until={card.expires_at} total={card.timeout_seconds} />
           </span>
         </div>

@@ -6,10 +6,10 @@ import { usePath, useSession } from "../api/session";
 import type { MessageRequest, MessageResponse } from "../api/types";
 import { heard, ran } from "./talk";
 
-/** What was said and not answered: said again, it is the same message, and counts once. */
+/** Messages without a response: sent again, they keep their id and count once. */
 const unanswered = new Map<string, string>();
 
-/** Says something; the trouble, where there is some, in the server's words. */
+/** Sends messages; `trouble` is the server's error message. */
 export function useSay() {
   const path = usePath();
   const queries = useQueryClient();

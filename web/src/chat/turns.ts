@@ -1,6 +1,6 @@
 import type { MessageView, PartView } from "../api/types";
 
-/** What is drawn of a conversation: words of somebody, or a call with its answer. */
+/** A part of a conversation to draw: a text, or a call with its answer. */
 export type Item =
   | { kind: "said"; key: string; by: MessageView["role"]; text: string; at: string; model: string | null }
   | { kind: "call"; key: string; use: PartView; answer: PartView | undefined }

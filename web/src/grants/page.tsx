@@ -14,7 +14,7 @@ import { several } from "../words/number";
 import { splitByUse, useLastCalls } from "./idle";
 import { GrantRow } from "./row";
 
-// Uses are counted down by calls that ask nobody, so nothing tells of them.
+// No event says that a grant was used.
 const LOOK_EVERY_MS = 5_000;
 
 /** The answers that were given ahead, and still let calls pass. */
