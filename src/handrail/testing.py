@@ -48,8 +48,8 @@ from handrail.core.verdict import Ruling, Verdict
 from handrail.policy.rulebook.rules import default_rules
 from handrail.policy.security import Scene
 from handrail.tools.base import AnyTool
-from handrail.tools.judgement import judge_call
-from handrail.tools.outcome import as_result, as_survey
+from handrail.tools.outcome import as_result
+from handrail.tools.unasked import judge_on_machine
 
 
 class FakeClock:
@@ -294,11 +294,7 @@ async def try_tool(
     hands, scene = hands or FakeHands(), scene or Scene("/workspace")
     checked = tool.read_params(params)
     preview = tool.preview(checked)
-    verdict, survey = judge_call(tool, checked, scene), Survey()
-    if verdict.ruling is not Ruling.DENY:
-        survey = as_survey(tool.name, await tool.survey(checked, scene, hands))
-        idle = survey.changes_nothing
-        verdict = judge_call(tool, checked, scene, survey.findings, changes_nothing=idle)
+    verdict, survey = await judge_on_machine(tool, checked, scene, hands)
     if verdict.ruling is Ruling.DENY:
         refusal = ToolResult.failed("; ".join(verdict.reasons), ErrorType.DENIED)
         return Trial(verdict, preview, survey, refusal)

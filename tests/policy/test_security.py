@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.verdict import Plan, Ruling, Verdict
-from handrail.policy.assess import RiskAssessor
 from handrail.policy.rulebook.rules import default_rules
 from handrail.policy.security import Scene, SecurityPolicy
 
@@ -63,13 +62,21 @@ def test_every_finding_is_kept_not_only_the_worst() -> None:
     assert verdict.reasons == ("HIGH", "LOW", "FORBIDDEN")
 
 
-def test_other_assessor_can_be_given() -> None:
-    class Timid(RiskAssessor):
-        def assess_tool_risk(self, base: RiskLevel, findings: object) -> RiskLevel:
-            return RiskLevel.HIGH
-
-    verdict = SecurityPolicy(Timid()).rule(RiskLevel.LOW, [], autonomy=Autonomy.FULL, plan=PLAN)
-    assert (verdict.ruling, verdict.risk) == (Ruling.ASK, RiskLevel.HIGH)
+@pytest.mark.parametrize(
+    ("base", "found", "risk"),
+    [
+        ("LOW", [], "LOW"),
+        ("HIGH", [], "HIGH"),
+        ("LOW", ["MEDIUM"], "MEDIUM"),
+        ("HIGH", ["LOW"], "HIGH"),
+        ("MEDIUM", ["LOW", "CRITICAL", "HIGH"], "CRITICAL"),
+        ("LOW", ["FORBIDDEN", "LOW"], "FORBIDDEN"),
+        ("FORBIDDEN", ["LOW"], "FORBIDDEN"),
+    ],
+)
+def test_strictest_of_base_and_findings_wins(base: str, found: list[str], risk: str) -> None:
+    findings = [Finding("rule", "reason", RiskLevel[level]) for level in found]
+    assert rule(RiskLevel[base], findings, Autonomy.SUPERVISED).risk is RiskLevel[risk]
 
 
 def test_scene_is_supervised_and_uses_the_shipped_rules_unless_told() -> None:

@@ -215,6 +215,30 @@ def test_what_cannot_be_called_off_is_no_executor() -> None:
         made(slow)  # pyright: ignore[reportArgumentType]
 
 
+async def test_an_executor_that_needs_no_hands_need_not_take_them() -> None:
+    class Dice:
+        async def throw(self, params: dict[str, Any]) -> str:
+            return params["path"]
+
+        async def __call__(self, params: dict[str, Any]) -> str:
+            return params["path"]
+
+    for executor in (Dice().throw, Dice()):
+        assert (await try_tool(made(executor), {"path": "a"})).result.output == "a"
+
+
+def test_an_executor_of_other_arguments_is_refused_when_it_is_registered() -> None:
+    async def greedy(params: dict[str, Any], hands: Hands, more: str) -> str:
+        return more
+
+    async def nothing() -> str:
+        return "nothing"
+
+    for executor in (greedy, nothing):
+        with pytest.raises(SetupError, match=r"^the executor of 'first_lines' must take the param"):
+            made(executor)  # pyright: ignore[reportArgumentType]
+
+
 async def test_an_executor_may_be_a_method_a_partial_or_an_object() -> None:
     class Dice:
         async def throw(self, params: dict[str, Any], hands: Hands) -> str:

@@ -1,5 +1,6 @@
 """Whatever a tool gives back, what goes on is a result that can be sent, or an error."""
 
+import json
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -30,6 +31,22 @@ def test_an_object_is_the_fields_and_the_model_sees_them_too() -> None:
 def test_an_object_can_say_what_the_model_sees() -> None:
     given = {"eyes": 6, "output": "a six"}
     assert as_result("dice", given) == ToolResult(True, "a six", {"eyes": 6})
+
+
+def test_a_status_and_a_result_or_an_error_are_read_as_such() -> None:
+    text = {"status": "success", "result": "six"}
+    number = {"status": "success", "result": 6}
+    assert as_result("dice", text) == ToolResult(True, "six", text)
+    assert as_result("dice", number) == ToolResult(True, json.dumps(number), number)
+    failed = {"status": "error", "error": "under the table"}
+    assert as_result("dice", failed) == ToolResult.failed("under the table")
+
+
+def test_a_status_beside_other_fields_is_one_of_them() -> None:
+    fields = {"status": "success", "eyes": 6}
+    assert as_result("dice", fields).fields == fields
+    with pytest.raises(BrokenTool, match="a field named 'error'"):
+        as_result("dice", {"status": "error", "error": "no", "eyes": 6})
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ def test_a_tool_that_cannot_be_served_is_refused() -> None:
     with pytest.raises(SetupError) as caught:
         registry.register(Hopeless())
     assert caught.value.message == (
-        "'other' is FORBIDDEN, so nobody could ever use it; rate it lower"
+        "'other' is FORBIDDEN, so it could never be used; rate it lower"
     )
     assert len(registry) == 0
 

@@ -117,6 +117,11 @@ class ToolExecution(NamedTuple):
     suspicion: JsonObject | None = None
     result_removed_at: datetime | None = None
 
+    @property
+    def tool_id(self) -> ExecutionId:
+        """The id under the name that it has in the API."""
+        return self.id
+
     def advance(self, status: Status, at: datetime, **fields: Any) -> Self:
         """Take one step along a road; the moment of arrival is written down on the way."""
         if status not in TRANSITIONS[self.status]:

@@ -15,6 +15,15 @@ class RiskLevel(IntEnum):
     FORBIDDEN = 5
 
 
+class ToolSafety:
+    """Three words for the rating of a tool; each is a `RiskLevel`."""
+
+    SAFE = RiskLevel.LOW
+    REQUIRES_APPROVAL = RiskLevel.MEDIUM
+    # A class or session that was approved covers HIGH calls, and never CRITICAL ones.
+    DANGEROUS = RiskLevel.CRITICAL
+
+
 class Layer(StrEnum):
     """Who has made a rule: Handrail itself, the operator of this machine, or the project."""
 

@@ -259,6 +259,9 @@ class ApprovalManager:
             lambda approval: approval.status is not ApprovalStatus.PENDING,
         )
 
+    # The shorter name is used in older designs.
+    wait_for_approval = wait_for_tool_approval
+
     async def expire_overdue(self) -> None:
         """Close the questions that nobody has answered in time, also while we were away."""
         await self._answers.expire_overdue()

@@ -141,6 +141,9 @@ class ToolExecutor:
             seconds=wait_seconds,
         )
 
+    # The longer name is used in older designs.
+    wait_for_tool_result = settle
+
     async def settle_for(
         self, execution: ToolExecution, seconds: float, check: Callable[[], Awaitable[None]]
     ) -> ToolExecution:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from handrail.core.project import Autonomy
-from handrail.core.risk import Finding, RiskLevel
+from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.verdict import Plan, Ruling, Verdict
-from handrail.policy.assess import RiskAssessor
 from handrail.policy.rulebook.rules import Rules, default_rules
 
 APPROVAL_SECONDS = {RiskLevel.MEDIUM: 300, RiskLevel.HIGH: 600, RiskLevel.CRITICAL: 600}
@@ -25,13 +24,10 @@ class Scene:
 class SecurityPolicy:
     """Turns findings into a verdict. Pure: the same findings always give the same answer."""
 
-    def __init__(self, assessor: RiskAssessor | None = None):
-        self._assessor = assessor or RiskAssessor()
-
     def rule(
         self, base: RiskLevel, findings: Sequence[Finding], *, autonomy: Autonomy, plan: Plan
     ) -> Verdict:
-        risk = self._assessor.assess_tool_risk(base, findings)
+        risk = max(base, worst(findings))
         ruling = _ruling(risk, autonomy)
         seconds = APPROVAL_SECONDS[risk] if ruling is Ruling.ASK else 0
         return Verdict(ruling, risk, tuple(findings), seconds, plan)

@@ -4,7 +4,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from handrail.core.errors import SetupError
 from handrail.core.hands import Hands
@@ -17,8 +17,11 @@ from handrail.tools.base import AnyTool, Tool, ToolParams
 from handrail.tools.outcome import as_result
 from handrail.tools.schema import ParamsSchema
 
-# Takes the checked parameters and the hands. Async, because whatever runs can be called off.
-Executor = Callable[[dict[str, Any], Hands], Awaitable[ToolResult | JsonObject | str]]
+Given = ToolResult | JsonObject | str
+# Takes the checked parameters, and the hands if it has a second argument. Async, because every
+# call can be cancelled.
+WithHands = Callable[[dict[str, Any], Hands], Awaitable[Given]]
+Executor = WithHands | Callable[[dict[str, Any]], Awaitable[Given]]
 
 _SHOWN_CHARS = 200
 
@@ -34,7 +37,7 @@ class DefinedTool(Tool[DefinedParams]):
 
     params = DefinedParams
 
-    def __init__(self, definition: ToolDefinition, executor: Executor):
+    def __init__(self, definition: ToolDefinition, executor: WithHands):
         self._schema = ParamsSchema(definition.input_schema, definition.name)
         self._executor = executor
         self.definition = replace(definition, input_schema=self._schema.closed)
@@ -62,7 +65,8 @@ def define_tool(definition: ToolDefinition, executor: Executor) -> AnyTool:
     """A tool like one that has a file of its own.
 
     Raises:
-        SetupError: The schema cannot be used, or the executor is no async function.
+        SetupError: The schema cannot be used, or the executor is not an async function of one or
+            two arguments.
     """
     if not (
         inspect.iscoroutinefunction(executor)
@@ -77,4 +81,28 @@ def define_tool(definition: ToolDefinition, executor: Executor) -> AnyTool:
         site: ClassVar[Site] = definition.site
         effect: ClassVar[Effect] = definition.effect
 
-    return Defined(definition, executor)
+    return Defined(definition, _with_hands(executor, definition.name))
+
+
+def _with_hands(executor: Executor, name: str) -> WithHands:
+    signature = inspect.signature(executor)
+    if _takes(signature, 2):
+        return cast(WithHands, executor)
+    if not _takes(signature, 1):
+        raise SetupError(
+            f"the executor of {name!r} must take the parameters, or the parameters and the hands"
+        )
+    alone = cast(Callable[[dict[str, Any]], Awaitable[Given]], executor)
+
+    async def without_hands(params: dict[str, Any], hands: Hands) -> Given:
+        return await alone(params)
+
+    return without_hands
+
+
+def _takes(signature: inspect.Signature, count: int) -> bool:
+    try:
+        signature.bind(*range(count))
+    except TypeError:
+        return False
+    return True

@@ -14,12 +14,14 @@ from handrail.core.tool import ToolResult
 MAX_RESULT_CHARS = 8_000_000
 _MAX_INTEGER = 2**63
 
-# Said by Handrail of every result: a tool fails by `ToolResult.failed`, or by raising ToolError.
+# Handrail sets these two in every result.
 _NOT_FOR_FIELDS = {"success", "error"}
 
 
 def as_result(tool_name: str, given: object) -> ToolResult:
     """A result as it is, text as what the model sees, an object as the tool's own fields.
+
+    `{"status": "error", "error": "…"}` and `{"status": "success", "result": …}` are read as such.
 
     Raises:
         BrokenTool: It is none of these, cannot be told in JSON, or is more than is taken.
@@ -82,6 +84,13 @@ def _read(given: object) -> ToolResult:
 
 
 def _of_fields(given: Mapping[str, Any]) -> ToolResult:
+    match dict(given):
+        case {"status": "error", "error": str(error), **rest} if not rest:
+            return ToolResult.failed(error)
+        case {"status": "success", "result": str(output), **rest} if not rest:
+            return ToolResult(True, output, given)
+        case _:
+            pass
     _check_fields(given)
     _weigh(given)
     fields = {name: value for name, value in given.items() if name != "output"}
@@ -92,7 +101,8 @@ def _of_fields(given: Mapping[str, Any]) -> ToolResult:
 def _check_fields(fields: Mapping[str, Any]) -> None:
     if taken := _NOT_FOR_FIELDS & set(fields):
         raise ValueError(
-            f"a field named {min(taken)!r}; to fail, raise ToolError or give ToolResult.failed(…)"
+            f"a field named {min(taken)!r}; to fail, raise ToolError or give ToolResult.failed(…) "
+            'or {"status": "error", "error": "…"}'
         )
 
 

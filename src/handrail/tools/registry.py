@@ -2,13 +2,17 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from handrail.core.errors import BadInput, SetupError
+from handrail.core.hands import Hands
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import JsonObject, ToolDefinition
+from handrail.policy.security import Scene
 from handrail.tools.aliases import ALIASES
 from handrail.tools.base import AnyTool, ToolParams
 from handrail.tools.defined import Executor, define_tool
+from handrail.tools.unasked import run_unasked
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
@@ -33,11 +37,12 @@ class ToolRegistry:
         self._tools[tool.name] = tool
 
     def register_tool(self, definition: ToolDefinition, executor: Executor) -> None:
-        """Take a tool in that is made of a definition and an async function.
+        """Add a tool that is made of a definition and an async function.
 
-        The function is given the parameters, checked against the definition's `input_schema` and
-        with its defaults filled in, and the hands. It gives back a `ToolResult`, or the tool's
-        fields as a dict, or a text; it fails by raising `ToolError`.
+        The function gets the parameters, checked against the definition's `input_schema` and with
+        its defaults filled in, and the hands if it takes a second argument. It returns a
+        `ToolResult`, or the tool's fields as a dict, or a text. It fails by raising `ToolError`, or
+        by returning `{"status": "error", "error": "…"}`.
 
         Raises:
             SetupError: As for `register`; or the schema or the function cannot be used.
@@ -50,7 +55,7 @@ class ToolRegistry:
     def get(self, name: str) -> AnyTool:
         tool = self.find(name)
         if tool is None:
-            raise BadInput(f"no tool is named {name!r}; there are: {', '.join(self._tools)}")
+            raise BadInput(self._unknown(name))
         return tool
 
     def resolve(self, name: str, params: JsonObject) -> tuple[str, JsonObject]:
@@ -62,6 +67,29 @@ class ToolRegistry:
         """Find the tool and read its parameters; the error names the field that is wrong."""
         tool = self.get(name)
         return tool, tool.read_params(params)
+
+    async def execute_tool(
+        self,
+        name: str,
+        args: JsonObject,
+        *,
+        scene: Scene | None = None,
+        hands: Hands | None = None,
+    ) -> dict[str, Any]:
+        """Run a LOW call in this process, without a server. No other call runs.
+
+        The answer has the fields of the result and a `status`: `success`, `error` (refused or
+        failed, `error` says why) or `approval_required`, where a person would have to be asked.
+        Without `hands` a tool can touch no file, command or network.
+        """
+        own_name, own_args = self.resolve(name, args)
+        tool = self.find(own_name)
+        if tool is None:
+            return {"status": "error", "success": False, "error": self._unknown(name)}
+        return await run_unasked(tool, own_args, scene or Scene("/workspace"), hands or Hands())
+
+    def _unknown(self, name: str) -> str:
+        return f"no tool is named {name!r}; there are: {', '.join(self._tools)}"
 
     def __iter__(self) -> Iterator[AnyTool]:
         return iter(self._tools.values())
@@ -77,8 +105,13 @@ def _check(definition: ToolDefinition) -> None:
             f"a tool cannot be named {name!r}; a name is up to 64 small letters, digits and "
             "underscores, and begins with a letter"
         )
+    if not isinstance(definition.safety_level, RiskLevel):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise SetupError(
+            f"the safety_level of {name!r} is {definition.safety_level!r}; "
+            "it must be a RiskLevel or one of ToolSafety"
+        )
     alias = ALIASES.get(name)
     if alias is not None and alias.tool != name:
         raise SetupError(f"{name!r} is another name of {alias.tool!r}; rename the tool")
     if definition.safety_level is RiskLevel.FORBIDDEN:
-        raise SetupError(f"{name!r} is FORBIDDEN, so nobody could ever use it; rate it lower")
+        raise SetupError(f"{name!r} is FORBIDDEN, so it could never be used; rate it lower")
