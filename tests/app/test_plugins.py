@@ -82,7 +82,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Inst
 def test_without_plugins_there_are_our_own_tools() -> None:
     toolbox = load_toolbox()
     assert [tool.name for tool in toolbox.registry] == OURS
-    assert toolbox.left_out == ()
+    assert toolbox.left_out == []
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_plugin_is_a_class_an_instance_or_a_function(installed: Install) -> No
     toolbox = load_toolbox()
 
     assert [tool.name for tool in toolbox.registry] == [*OURS, "dice", "loaded_dice", "greet"]
-    assert toolbox.left_out == ()
+    assert toolbox.left_out == []
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_plugin_that_cannot_be_used_is_left_out_whole_with_the_reason(
     assert [tool.name for tool in toolbox.registry] == [*OURS, "greet"]
     assert isinstance(toolbox.registry.get("read_file"), ReadFile)
     (left_out,) = toolbox.left_out
-    assert (left_out.package, left_out.entry_point) == ("hr_bad 1.0", "bad")
+    assert left_out.origin == "bad of hr_bad 1.0"
     assert left_out.reason.startswith(reason)
 
 
@@ -150,7 +150,7 @@ def test_of_two_plugins_with_one_name_the_first_by_name_stays(installed: Install
 
     assert type(toolbox.registry.get("dice")).__module__ == "hr_two"
     reason = "two tools are named 'dice'; rename or remove one"
-    assert toolbox.left_out == (LeftOut("hr_one 1.0", "b", reason),)
+    assert toolbox.left_out == [LeftOut("b of hr_one 1.0", reason)]
 
 
 async def test_a_server_starts_without_what_is_broken_and_says_so(
@@ -166,11 +166,10 @@ async def test_a_server_starts_without_what_is_broken_and_says_so(
     assert offered == [*OURS, "greet"]
     assert lines == [
         {
-            "event": "plugin.left_out",
+            "event": "tools.left_out",
             "log_level": "warning",
             "where": "server",
-            "package": "hr_bad 1.0",
-            "entry_point": "bad",
+            "origin": "bad of hr_bad 1.0",
             "reason": "ValueError: no luck",
         }
     ]

@@ -48,6 +48,36 @@ async def test_a_tool_of_an_installed_package_travels_like_ours(rig: Rig, site: 
     rig.assert_told_once_and_provable(calls=2)
 
 
+@pytest.mark.behaviour("tools.file")
+async def test_a_tool_in_one_file_travels_like_ours(rig: Rig) -> None:
+    page = (EXAMPLE.parent.parent / "docs/howto/write-a-tool.md").read_text(encoding="utf-8")
+    section = page.partition("## As one file")[2]
+    source = section.partition("```python\n")[2].partition("```")[0]
+    tools = rig.home / "tools"
+    tools.mkdir(parents=True, mode=0o700)
+    rig.home.chmod(0o700)
+    for name, text in (("first_words.py", source), ("bad.py", "raise ValueError('no luck')")):
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o600)
+    (rig.workspace / "poem.txt").write_text("so much depends upon")
+    rig.start_server()
+    rig.start_client()
+
+    found = await rig.call("first_words", {"path": "poem.txt", "count": 2}, "call-1")
+    refused = await rig.call("first_words", {"path": "../home/handrail.log"}, "call-2")
+    listed = json.loads(rig.run("tools", "--json", "--workspace", str(rig.workspace)).stdout)
+
+    assert (found["status"], found["risk_level"]) == ("completed", "LOW")
+    assert found["result"] == {"success": True, "output": "so much"}
+    assert (refused["status"], refused["error_type"]) == ("failed", "validation")
+    origins = {tool["name"]: tool["origin"] for tool in listed["tools"]}
+    assert origins["first_words"] == str(tools / "first_words.py")
+    assert origins["read_file"] == "Handrail"
+    assert listed["missing_here"] == []
+    assert [one["reason"] for one in listed["left_out"]] == ["ValueError: no luck"]
+    rig.assert_told_once_and_provable(calls=2)
+
+
 @pytest.mark.behaviour("tools.package-missing")
 async def test_a_package_that_is_missing_on_the_machine_is_told(rig: Rig, site: Path) -> None:
     rig.environment["PYTHONPATH"] = str(site)

@@ -9,7 +9,6 @@ from threading import Thread, Timer
 from handrail.app.clock import SystemClock
 from handrail.app.home import Credentials
 from handrail.app.isolation import fence_for, prove_here
-from handrail.app.plugins import load_toolbox
 from handrail.app.policy_files import WorkspacePolicy
 from handrail.client.api import HandrailApi
 from handrail.client.asking import Asking
@@ -36,6 +35,8 @@ from handrail.executors.search import SearchExecutor
 from handrail.executors.toolchains.toolchain import NO_TOOLCHAINS, Toolbelt
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
+from handrail.tools.catalogue import builtin_registry
+from handrail.tools.registry import ToolRegistry
 
 # Where one of these lies somebody will soon install something; elsewhere that can wait.
 _MANIFESTS = ("package.json", "pyproject.toml", "requirements.txt", "setup.py", "Cargo.toml")
@@ -52,11 +53,13 @@ async def build_client(
     private: Sequence[Path] = (),
     find_token: Callable[[], str | None] = lambda: None,
     belt: Toolbelt = NO_TOOLCHAINS,
+    registry: ToolRegistry | None = None,
 ) -> AsyncGenerator[StreamingClient]:
     """A client for one workspace, ready to run; it asks by `channel`, if it has one.
 
     What lies in `private` folders is read by no tool, whatever name it has in the workspace. Boxes
-    have the toolchains of the `belt`.
+    have the toolchains of the `belt`. Without a
+    `registry`, it has the tools that Handrail ships.
     """
     with (
         FileSystemExecutor(
@@ -75,8 +78,6 @@ async def build_client(
         await asyncio.to_thread(commands.end_what_was_left)
         # Nobody waits for it, also when the client ends.
         Thread(target=files.learn_secrets, name="learn-secrets", daemon=True).start()
-        toolbox = load_toolbox()
-        toolbox.warn("client")
         seconds = 0.0 if _has_packages(files.root) else _LATER_SECONDS
         with _soon(commands.learn_hosts, seconds):
             async with HandrailApi(
@@ -95,7 +96,7 @@ async def build_client(
                         adopt(policy.rules)
 
                 commands.refresh_with(refresh)
-                reviewer = Reviewer(toolbox.registry, scene, hands, refresh, judging)
+                reviewer = Reviewer(registry or builtin_registry(), scene, hands, refresh, judging)
                 asking = Asking(api, channel)
 
                 def handler(line: StreamingClient) -> ToolHandler:

@@ -73,7 +73,7 @@ async def build_server(settings: Settings) -> AsyncGenerator[Services]:
         await sealer.seal_all()
         stack.push_async_callback(sealer.seal_all)
         asyncio.get_running_loop().run_in_executor(None, get_ready)
-        toolbox = load_toolbox()
+        toolbox = load_toolbox(home.tools)
         toolbox.warn("server")
         weights = find_weights(settings.memory_weights)
         memories = MemoryKeeper(store, clock, weights)

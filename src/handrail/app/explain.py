@@ -42,7 +42,7 @@ def explain(
         autonomy=autonomy,
         isolated=isolated,
         policy=policy.rules,
-        tools=load_toolbox().registry,
+        tools=load_toolbox(own.tools).registry,
     )
     if tool != "execute_command" or verdict.ruling is Ruling.DENY or not isolated:
         return verdict

@@ -16,7 +16,7 @@ from handrail.core.configuration import CONFIG_FILE
 from handrail.core.errors import SetupError
 
 # What a person writes here by hand; everything else is Handrail's own.
-WRITTEN_BY_HAND = ("policy.toml", "skills", CONFIG_FILE)
+WRITTEN_BY_HAND = ("policy.toml", "skills", "tools", CONFIG_FILE)
 
 # Whoever changes credentials is done in a moment; those who come meanwhile wait for that.
 _PATIENCE_SECONDS = 10.0
@@ -84,6 +84,11 @@ class Home:
         return self.path / "skills"
 
     @property
+    def tools(self) -> Path:
+        """The tools that the person has written, a file for each."""
+        return self.path / "tools"
+
+    @property
     def config(self) -> Path:
         """The settings that the person has made."""
         return self.path / CONFIG_FILE
@@ -130,14 +135,16 @@ class Home:
         """The true path of a folder that agents may work in.
 
         Raises:
-            SetupError: It is no folder, or our own lies in it.
+            SetupError: It is not a folder, or contains Handrail's own folder, or is in it.
         """
         root = workspace.resolve()
         if not root.is_dir():
             raise SetupError(f"{root} is not a folder; name the folder your agents shall work in")
-        if self.path.resolve().is_relative_to(root):
+        own = self.path.resolve()
+        if own.is_relative_to(root) or root.is_relative_to(own):
+            how = "holds" if own.is_relative_to(root) else "is in"
             raise SetupError(
-                f"{root} holds Handrail's own folder {self.path}; choose a project's folder instead"
+                f"{root} {how} Handrail's own folder {self.path}; choose a project's folder instead"
             )
         return root
 

@@ -1,11 +1,13 @@
-"""Tools from installed packages. Whatever is wrong with one, Handrail goes on without it."""
+"""Tools from installed packages and from files in the home. A broken one is left out."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from pathlib import Path
 
 import structlog
 
+from handrail.app.tool_files import list_tool_files, load_tool_file, registered_by
 from handrail.core.errors import HandrailError, SetupError
 from handrail.policy.injection.checked import needs_injection_check
 from handrail.tools.base import AnyTool, Tool
@@ -13,25 +15,39 @@ from handrail.tools.catalogue import builtin_registry
 from handrail.tools.registry import ToolRegistry
 
 GROUP = "handrail.tools"
+OURS = "Handrail"
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A plug-in that Handrail does without, and why."""
+    """A package or a file whose tools are not used, and why."""
 
-    package: str
-    entry_point: str
+    origin: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
 class Toolbox:
-    """The tools of this machine: ours, and those of the packages installed beside us."""
+    """The tools of this machine, each with its origin: Handrail, a package or a file."""
 
-    registry: ToolRegistry
-    left_out: tuple[LeftOut, ...] = ()
+    def __init__(self) -> None:
+        self.registry = builtin_registry()
+        self.left_out: list[LeftOut] = []
+        self._origins = {tool.name: OURS for tool in self.registry}
+
+    def add(self, origin: str, load: Callable[[], list[AnyTool]]) -> None:
+        """Add all tools of a package or a file, or none if one of them cannot be used."""
+        try:
+            found = [_checked(tool) for tool in load()]
+            self.registry = ToolRegistry([*self.registry, *found])
+        except (Exception, SystemExit) as error:
+            self.left_out.append(LeftOut(origin, _in_words(error)))
+        else:
+            self._origins |= {tool.name: origin for tool in found}
+
+    def origin_of(self, name: str) -> str | None:
+        return self._origins.get(name)
 
     def risk_of(self, name: str, rated: str) -> str:
         """Where judgement begins: what a tool is rated, or what a call of it is at least."""
@@ -41,27 +57,27 @@ class Toolbox:
         return f"{tool.floor.name} and up"
 
     def warn(self, where: str) -> None:
-        """Tell whoever runs Handrail here what is left out."""
+        """Log what is left out."""
         for one in self.left_out:
-            log.warning(
-                "plugin.left_out",
-                where=where,
-                package=one.package,
-                entry_point=one.entry_point,
-                reason=one.reason,
-            )
+            log.warning("tools.left_out", where=where, origin=one.origin, reason=one.reason)
 
 
-def load_toolbox() -> Toolbox:
-    """Load every plug-in. Ours are there before, so none of them can be replaced."""
-    registry, left_out = builtin_registry(), list[LeftOut]()
+def load_toolbox(folder: Path | None = None) -> Toolbox:
+    """Load Handrail's own tools, then those of packages, then those of files in the folder.
+
+    A tool cannot replace one that was loaded before it.
+    """
+    toolbox = Toolbox()
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
-        try:
-            # A plug-in comes in whole or not at all.
-            registry = ToolRegistry([*registry, *map(_checked, _tools_of(entry))])
-        except (Exception, SystemExit) as error:
-            left_out.append(LeftOut(_package_of(entry), entry.name, _in_words(error)))
-    return Toolbox(registry, tuple(left_out))
+        toolbox.add(_origin_of(entry), lambda entry=entry: _tools_of(entry))
+    try:
+        files = [] if folder is None else list_tool_files(folder)
+    except (SetupError, OSError) as error:
+        toolbox.left_out.append(LeftOut(str(folder), _in_words(error)))
+        return toolbox
+    for path in files:
+        toolbox.add(str(path), lambda path=path: load_tool_file(path))
+    return toolbox
 
 
 def _tools_of(entry: EntryPoint) -> list[AnyTool]:
@@ -70,31 +86,22 @@ def _tools_of(entry: EntryPoint) -> list[AnyTool]:
         return [found]
     if isinstance(found, type) and issubclass(found, Tool):
         return [found()]
-    return _registered_by(entry.load(), entry.value)
+    return registered_by(found, entry.value)
 
 
 def _checked(tool: AnyTool) -> AnyTool:
-    """What others bring back is always looked at, so no name may promise otherwise."""
+    """The results of foreign tools are always scanned, so none may have a name that is exempt."""
     if not needs_injection_check(tool.name):
         raise SetupError(f"{tool.name!r} is a name that Handrail keeps for itself; rename the tool")
     return tool
 
 
-def _registered_by(register: Any, place: str) -> list[AnyTool]:
-    if isinstance(register, type) or not callable(register):
-        raise SetupError(f"{place} is no Tool and no function that registers one")
-    own = ToolRegistry()
-    register(own)
-    if not len(own):
-        raise SetupError(f"{place} has registered no tool")
-    return list(own)
-
-
-def _package_of(entry: EntryPoint) -> str:
-    return "unknown" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"
+def _origin_of(entry: EntryPoint) -> str:
+    package = "unknown" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"
+    return f"{entry.name} of {package}"
 
 
 def _in_words(error: BaseException) -> str:
     if isinstance(error, HandrailError):
         return error.message
-    return f"{type(error).__name__}: {error}"
+    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -65,18 +65,18 @@ def check_policy(
     own = Home(load_settings(home=home).home)
     if file is None:
         paths = WorkspacePolicy(own, workspace.resolve()).paths
-        return [_checked(path, layer) for path, layer in zip(paths, _LAYERS, strict=True)
+        return [_checked(path, layer, own) for path, layer in zip(paths, _LAYERS, strict=True)
                 if path.exists()]  # fmt: skip
     if not file.exists():
         raise BadInput(f"there is no file {file}")
-    return [_checked(file, Layer(layer or _layer_of(file, own)))]
+    return [_checked(file, Layer(layer or _layer_of(file, own)), own)]
 
 
-def _checked(file: Path, layer: Layer) -> CheckedFile:
+def _checked(file: Path, layer: Layer, home: Home) -> CheckedFile:
     text = PolicyFile(file).read()
     is_projects = layer is Layer.PROJECT
     rules = project_rules(text) if is_projects else operator_rules(text, str(file))
-    known = [tool.name for tool in load_toolbox().registry]
+    known = [tool.name for tool in load_toolbox(home.tools).registry]
     stray = [rule.name for rule in rules.tools if rule.layer is layer
              if not any(map(rule.covers, known))]  # fmt: skip
     return CheckedFile(file, tuple(stray))

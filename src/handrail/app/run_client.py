@@ -6,6 +6,7 @@ from pathlib import Path
 
 from handrail.app.build_client import build_client
 from handrail.app.home import Credentials, Home
+from handrail.app.plugins import load_toolbox
 from handrail.app.policy_files import WorkspacePolicy
 from handrail.app.toolchains import Toolchains
 from handrail.client.api import ApiError, ServerUntrusted
@@ -39,8 +40,18 @@ async def connect(
             journal = Journal(home.journal_folder(credentials))
             policy = WorkspacePolicy(home, workspace, _teller(channel))
             belt = Toolchains(home, workspace).belt()
+            toolbox = load_toolbox(home.tools)
+            toolbox.warn("client")
             async with build_client(
-                credentials, journal, policy, announce, channel, [home.path], find_token, belt
+                credentials,
+                journal,
+                policy,
+                announce,
+                channel,
+                [home.path],
+                find_token,
+                belt,
+                toolbox.registry,
             ) as client:
                 await client.run()
     except* (ApiError, ServerUntrusted, SetupError) as errors:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import typer
 
+from handrail.app.home import Home
 from handrail.app.plugins import load_toolbox
+from handrail.app.settings import load_settings
 from handrail.cli import options
 from handrail.cli.ask import ask
 from handrail.cli.output import print_json, say, visible
@@ -21,23 +23,25 @@ def tools(
 ) -> None:
     """List the tools an agent may ask for.
 
-    Tools come from installed packages too: one that cannot be used on this machine is named with
-    the reason.
+    Tools also come from installed packages and from files in the `tools` folder of the home. Those
+    that cannot be used on this machine are listed with the reason.
     """
     answer = ask(workspace, home, lambda api: api.get("/tools/available"))
-    here = load_toolbox()
+    here = load_toolbox(Home(load_settings(home=home).home).tools)
     missing = [tool["name"] for tool in answer["tools"] if here.registry.find(tool["name"]) is None]
+    for tool in answer["tools"]:
+        tool["origin"] = here.origin_of(tool["name"]) or "server"
     if json:
         left_out = [asdict(one) for one in here.left_out]
         print_json({**answer, "missing_here": missing, "left_out": left_out})
         return
-    rows = Rows("tool", "risk", "what it does")
+    rows = Rows("tool", "risk", "from", "what it does")
     for tool in answer["tools"]:
         name, risk = tool["name"], here.risk_of(tool["name"], tool["risk_level"])
-        rows.add_row(visible(name), visible(risk), visible(tool["description"]))
+        origin = visible(tool["origin"])
+        rows.add_row(visible(name), visible(risk), origin, visible(tool["description"]))
     rows.print()
     for name in missing:
         say(f"[yellow]not on this machine[/]  {visible(name)}: the server has it, this machine not")
     for one in here.left_out:
-        what = f"{one.entry_point} of {one.package}"
-        say(f"[yellow]left out[/]  {visible(what)}: {visible(one.reason)}")
+        say(f"[yellow]left out[/]  {visible(one.origin)}: {visible(one.reason)}")

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from handrail.app.doctor import boxes, home, machine, model, toolchains
+from handrail.app.doctor import boxes, home, machine, model, toolchains, tools
 from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.app.home import Home
 from handrail.app.settings import Settings
@@ -33,6 +33,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("model", model.check_model),
     ("reader", model.check_reader),
     ("toolchains", toolchains.check_toolchains),
+    ("tools", tools.check_tools),
     ("search", machine.check_search),
     ("terminal", machine.check_terminal),
     ("limits", machine.check_limits),
