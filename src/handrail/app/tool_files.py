@@ -69,13 +69,13 @@ def registered_by(register: Any, place: str) -> list[AnyTool]:
 
 
 def _classes_of(module: ModuleType) -> list[type[AnyTool]]:
-    classes = [value for value in vars(module).values() if inspect.isclass(value)]
+    classes: list[type[Any]] = [value for value in vars(module).values() if inspect.isclass(value)]
     return [
         cast(type[AnyTool], value)
         for value in classes
-        if issubclass(value, Tool)
-        and value.__module__ == module.__name__
+        if value.__module__ == module.__name__
         and not inspect.isabstract(value)
+        and issubclass(value, Tool)
     ]
 
 
