@@ -28,9 +28,9 @@ THE_FIRST_FOUR = {
 EXECUTION = {
     "tool_id", "tool_name", "status", "result", "error", "error_type", "approval_id",
     "tool_params", "risk_level", "reasons", "requires_approval", "approved_by", "scope",
-    "session_id", "call_id", "agent_id", "reasoning", "execution_time_ms", "late_result",
-    "origins", "suspicion", "created_at", "approved_at", "started_at", "completed_at",
-    "result_removed_at",
+    "session_id", "call_id", "agent_id", "agent_name", "reasoning", "exit_code",
+    "execution_time_ms", "late_result", "origins", "suspicion", "created_at", "approved_at",
+    "started_at", "completed_at", "result_removed_at",
 }  # fmt: skip
 
 

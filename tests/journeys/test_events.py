@@ -117,6 +117,8 @@ async def test_a_question_is_put_to_everyone_with_masked_parameters(
         "reasons": ["write_file changes something"],
         "reasoning": "to remember",
         "agent_id": ada.agent.subject,
+        "agent_name": "test",
+        "client_name": "here",
         "session_id": "session-1",
         "timeout_seconds": 300,
         "description": "Write 1 line to notes.md",

@@ -51,6 +51,8 @@ OF_ALL_PROJECTS = {
     "LIST_IDLE_HOLDS": "SCAN blob_holds USING INDEX blob_holds_passing",
     # Asked by a person at the command line; tokens are few.
     "LIST_TOKENS": "SCAN tokens",
+    # Read when an id is new, then cached.
+    "LIST_NAMES": "SCAN tokens",
 }
 # Asked with no value at all.
 UNBOUND = {

@@ -123,7 +123,7 @@ def rendered(
 ) -> tuple[str, dict[str, Any]]:
     """What a listener reads, after it went over the wire."""
     name, payload = render(
-        item, listener=listener, salt="salt", replayed=replayed, approval=approval
+        item, listener=listener, salt="salt", replayed=replayed, names={}, approval=approval
     )
     return name, msgspec.json.decode(msgspec.json.encode(payload))
 
@@ -140,6 +140,8 @@ def test_a_question_reads_the_same_to_everyone_and_every_time(
     assert name == "tool.approval_request"
     assert {field: payload[field] for field in PROMISED} == PROMISED
     assert set(payload) - set(PROMISED) == {
+        "agent_name",
+        "client_name",
         "notes",
         "evidence",
         "offers",

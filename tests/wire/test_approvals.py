@@ -36,6 +36,7 @@ from handrail.wire.approvals import (
 )
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
+NAMES = {"agt_1": "Claude on my laptop"}
 
 QUESTION = Approval(
     id=ApprovalId("apr_1"),
@@ -192,10 +193,10 @@ def test_a_claim_names_one_epoch_and_has_a_key() -> None:
 
 
 def test_an_open_question_is_the_card_and_no_answer() -> None:
-    view = ApprovalView.of(QUESTION).model_dump(mode="json")
+    view = ApprovalView.of(QUESTION, NAMES).model_dump(mode="json")
 
     card = msgspec.convert(view, Card)
-    assert card == Card.of(QUESTION)
+    assert card == Card.of(QUESTION, NAMES)
     answer = ("decided_by", "decided_at", "channel", "scope", "reason", "grant_id")
     assert {name: view[name] for name in answer} == dict.fromkeys(answer)
     assert set(view) == {*Card.__dataclass_fields__, *answer}
@@ -204,7 +205,7 @@ def test_an_open_question_is_the_card_and_no_answer() -> None:
 def test_an_answered_question_says_who_where_when_and_how_far() -> None:
     answered = QUESTION.resolve(ApprovalStatus.APPROVED, ANSWER)
 
-    view = ApprovalView.of(answered).model_dump(mode="json")
+    view = ApprovalView.of(answered, NAMES).model_dump(mode="json")
 
     assert view["status"] == "approved"
     assert (view["decided_by"], view["channel"], view["decided_at"]) == (
@@ -216,7 +217,7 @@ def test_an_answered_question_says_who_where_when_and_how_far() -> None:
 
 
 def test_a_question_hides_whose_it_is_and_how_it_is_kept() -> None:
-    view = ApprovalView.of(QUESTION).model_dump()
+    view = ApprovalView.of(QUESTION, NAMES).model_dump()
 
     assert {"user_id", "project_id", "call_class", "surveyed"}.isdisjoint(view)
 
@@ -230,8 +231,8 @@ def test_the_agents_words_are_described_as_a_claim() -> None:
 def test_where_nobody_has_looked_the_card_says_so() -> None:
     unseen = replace(QUESTION, surveyed=False)
 
-    assert ApprovalView.of(unseen).notes == [NOT_SURVEYED]
-    assert ApprovalView.of(QUESTION).notes == []
+    assert ApprovalView.of(unseen, NAMES).notes == [NOT_SURVEYED]
+    assert ApprovalView.of(QUESTION, NAMES).notes == []
 
 
 @pytest.mark.parametrize(
@@ -249,11 +250,11 @@ def test_a_masked_card_says_how_much_and_offers_no_yes(
 ) -> None:
     question = replace(QUESTION, **changes)
 
-    view = ApprovalView.of(question)
+    view = ApprovalView.of(question, NAMES)
     assert (view.masked, view.offers) == (masked, [])
     assert view.notes[0].startswith(f"Masked on this card: {masked} part")
 
-    in_full = ApprovalView.of(replace(question, unmasked=True))
+    in_full = ApprovalView.of(replace(question, unmasked=True), NAMES)
     assert (in_full.masked, in_full.notes) == (0, [])
     assert [offer.scope for offer in in_full.offers] == ["once", "class", "session"]
 
@@ -261,7 +262,7 @@ def test_a_masked_card_says_how_much_and_offers_no_yes(
 def test_a_decided_question_asks_for_no_full_text() -> None:
     answered = replace(QUESTION, evidence="").resolve(ApprovalStatus.APPROVED, ANSWER)
 
-    assert ApprovalView.of(answered).masked == 0
+    assert ApprovalView.of(answered, NAMES).masked == 0
 
 
 def test_a_grant_is_shown_in_words() -> None:

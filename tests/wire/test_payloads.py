@@ -24,6 +24,7 @@ from handrail.wire.payloads import (
 from tests.conftest import Household
 from tests.contracts.conftest import a_call
 
+NAMES: dict[str, str] = {}
 CALL: dict[str, Any] = {
     "tool_name": "read_file",
     "tool_params": {"path": "a"},
@@ -165,14 +166,14 @@ def test_a_call_looks_the_same_from_every_route(household: Household) -> None:
     )
 
     for execution in (call, handed, ended):
-        quick = msgspec.json.decode(msgspec.json.encode(execution_view(execution)))
-        assert quick == json.loads(ExecutionView.of(execution).model_dump_json())
+        quick = msgspec.json.decode(msgspec.json.encode(execution_view(execution, NAMES)))
+        assert quick == json.loads(ExecutionView.of(execution, NAMES).model_dump_json())
 
 
 def test_a_call_is_shown_in_words_a_program_can_rely_on(household: Household) -> None:
     call = a_call(household)
 
-    assert json.loads(ExecutionView.of(call).model_dump_json()) == {
+    assert json.loads(ExecutionView.of(call, NAMES).model_dump_json()) == {
         "tool_id": call.id,
         "tool_name": "read_file",
         "status": "approved",
@@ -189,7 +190,9 @@ def test_a_call_is_shown_in_words_a_program_can_rely_on(household: Household) ->
         "session_id": "session-1",
         "call_id": "call-1",
         "agent_id": household.agent.subject,
+        "agent_name": None,
         "reasoning": None,
+        "exit_code": None,
         "execution_time_ms": None,
         "late_result": None,
         "origins": None,
@@ -205,7 +208,7 @@ def test_a_call_is_shown_in_words_a_program_can_rely_on(household: Household) ->
 def test_digests_and_hands_are_not_shown(household: Household) -> None:
     hidden = {"digest", "request_digest", "client_id", "epoch", "user_id"}
 
-    assert hidden.isdisjoint(execution_view(a_call(household)))
+    assert hidden.isdisjoint(execution_view(a_call(household), NAMES))
 
 
 def test_a_tool_is_shown_with_what_a_model_needs() -> None:

@@ -75,7 +75,7 @@ def rendered(
     item: StreamItem, listener: ClientId | None, *, replayed: bool = False
 ) -> tuple[str, dict[str, Any]]:
     """What a listener reads, after it went over the wire."""
-    name, payload = render(item, listener=listener, salt="salt", replayed=replayed)
+    name, payload = render(item, listener=listener, salt="salt", replayed=replayed, names={})
     return name, msgspec.json.decode(msgspec.json.encode(payload))
 
 

@@ -38,6 +38,7 @@ from handrail.plane.forgetting import Forgetter
 from handrail.plane.grants import GrantBook
 from handrail.plane.inside import Inside
 from handrail.plane.looking import HandsFor, Looker
+from handrail.plane.names import NameBook
 from handrail.plane.patience import Patience
 from handrail.plane.policies import Policies
 from handrail.plane.results import Receiver
@@ -133,6 +134,7 @@ def build_services(
     )
     services = Services(
         store=store,
+        names=NameBook(store),
         bus=bus,
         clock=clock,
         connections=connections,

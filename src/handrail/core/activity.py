@@ -44,6 +44,7 @@ class Glimpse:
     session_id: SessionId
     call_id: CallId
     agent_id: str
+    client_id: str | None
     tool_name: str
     risk_level: RiskLevel
     requires_approval: bool
@@ -52,6 +53,7 @@ class Glimpse:
     approval_id: ApprovalId | None
     error: str | None
     error_type: str | None
+    exit_code: int | None
     execution_time_ms: int | None
     approved_at: datetime | None
     started_at: datetime | None

@@ -8,6 +8,7 @@ from handrail.core.errors import IllegalTransition
 from handrail.core.grant import WHOLE_SESSION_WORDS, CallClass, Grant, PastCalls, Scope
 from handrail.core.ids import (
     ApprovalId,
+    ClientId,
     ExecutionId,
     GrantId,
     ProjectId,
@@ -51,6 +52,7 @@ class Approval:
     how many there were. `doubted` says that it is let pass for once alone, since its session or
     its words are not trusted; `origins` tell where its words came from, where that is known. What
     `by_server` is done there is nothing to look at on any machine; it speaks to its `hosts` alone.
+    `client_id` is the machine that was connected when it was asked.
     An `unmasked` question holds its full text. It is sent to the person who decides, and never
     stored.
     """
@@ -84,6 +86,7 @@ class Approval:
     by_server: bool = False
     hosts: tuple[str, ...] = ()
     unmasked: bool = False
+    client_id: ClientId | None = None
 
     def resolve(self, status: ApprovalStatus, answer: Answer) -> "Approval":
         if self.status is not ApprovalStatus.PENDING:

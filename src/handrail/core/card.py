@@ -5,6 +5,7 @@ from datetime import datetime
 
 from handrail.core.approval import Approval, ApprovalStatus
 from handrail.core.grant import WHOLE_SESSION_WORDS, PastCalls, Scope
+from handrail.core.names import BUILT_IN, Names
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import JsonObject
 
@@ -72,9 +73,11 @@ class Card:
     status: str
     estimated_duration_ms: int | None = None
     masked: int = 0
+    agent_name: str | None = None
+    client_name: str | None = None
 
     @classmethod
-    def of(cls, approval: Approval) -> "Card":
+    def of(cls, approval: Approval, names: Names = BUILT_IN) -> "Card":
         masked = approval.masked_parts if approval.status is ApprovalStatus.PENDING else 0
         offers = () if masked else approval.offers
         return cls(
@@ -98,6 +101,8 @@ class Card:
             status=approval.status,
             estimated_duration_ms=approval.estimated_duration_ms,
             masked=masked,
+            agent_name=names.get(approval.agent_id),
+            client_name=names.get(approval.client_id or ""),
         )
 
 

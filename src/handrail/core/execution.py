@@ -72,9 +72,11 @@ class ToolExecution(NamedTuple):
     came out of an earlier call's result, with that call's id. `class_key` says of which class
     it is, where a person may let that pass. `suspicion` is what in its result reads like orders.
     `result_removed_at` is when retention removed the result, which is None from then on.
+    `exit_code` is that of a command that ran to its end, and outlives the result.
 
     A named tuple and not a dataclass, because every call becomes another value several times
-    and this way costs a quarter. The fields stand in the order of the table's columns.
+    and this way costs a quarter. The fields stand in the order of the table's columns,
+    which have `output_field` before the last.
     """
 
     id: ExecutionId
@@ -116,6 +118,7 @@ class ToolExecution(NamedTuple):
     class_key: str | None = None
     suspicion: JsonObject | None = None
     result_removed_at: datetime | None = None
+    exit_code: int | None = None
 
     @property
     def tool_id(self) -> ExecutionId:
@@ -128,6 +131,8 @@ class ToolExecution(NamedTuple):
             raise IllegalTransition(f"{self.id} is {self.status} and cannot become {status}")
         if (moment := _MOMENTS.get(status)) is not None:
             fields[moment] = at
+        if status is Status.COMPLETED:
+            fields["exit_code"] = _exit_code_in(fields.get("result"))
         return self._replace(status=status, **fields)
 
     def fail(self, error_type: ErrorType, error: str, at: datetime) -> Self:
@@ -145,3 +150,10 @@ class ToolExecution(NamedTuple):
     def reoffer(self, client_id: ClientId) -> Self:
         """Hand the call out anew: what was handed out before is void."""
         return self._replace(client_id=client_id, epoch=self.epoch + 1)
+
+
+def _exit_code_in(result: JsonObject | None) -> int | None:
+    """The exit code of a command. Clients report results, so the value is checked."""
+    code = None if result is None else result.get("exit_code")
+    is_code = isinstance(code, int) and not isinstance(code, bool) and abs(code) < 2**31
+    return code if is_code else None

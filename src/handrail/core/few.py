@@ -24,5 +24,8 @@ class Few(Generic[K, V]):
     def drop(self, key: K) -> None:
         self._values.pop(key, None)
 
+    def __contains__(self, key: K) -> bool:
+        return key in self._values
+
     def __len__(self) -> int:
         return len(self._values)

@@ -13,7 +13,7 @@ from handrail.core.errors import BadInput, Conflict, ErrorType
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.grant import CallClass, Grant, PastCalls, Scope
-from handrail.core.ids import ApprovalId, ProjectId, mint
+from handrail.core.ids import INSIDE, ApprovalId, ClientId, ProjectId, mint
 from handrail.core.ports import Clock, Store
 from handrail.core.tool import Site
 from handrail.core.verdict import Ruling, Verdict
@@ -163,7 +163,12 @@ class ApprovalManager:
             doubted=assessment.doubted,
             by_server=by_server,
             hosts=assessment.verdict.plan.hosts if by_server else (),
+            client_id=self._find_machine(judged, by_server=by_server),
         )
+
+    def _find_machine(self, judged: ToolExecution, *, by_server: bool) -> ClientId | None:
+        """Where the call would run, as far as is known before it is handed out."""
+        return INSIDE if by_server else self._dispatcher.find_client(judged.workspace_id)
 
     async def get_pending_approvals(self, project_id: ProjectId) -> list[Approval]:
         """The open questions of a project, most urgent first."""

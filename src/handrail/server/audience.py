@@ -50,7 +50,7 @@ class Audience:
         self._project_id = project.id
         self._client_id = client_id
         self._connection = connection
-        self._renderer = Renderer(services.store, project, client_id)
+        self._renderer = Renderer(services.store, services.names, project, client_id)
         self._log: FrameLog | None = None
         self._head = 0
         self._task: asyncio.Task[None] | None = None

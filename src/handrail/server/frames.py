@@ -12,8 +12,10 @@ from handrail.core.approval import Approval
 from handrail.core.event import Event, EventKind
 from handrail.core.few import Few
 from handrail.core.ids import ClientId, MessageId, RunId, SessionId
+from handrail.core.names import Names
 from handrail.core.ports import Store, StreamItem
 from handrail.core.project import Project
+from handrail.plane.names import NameBook
 from handrail.plane.whispers import Whisper
 from handrail.wire.chat import CHAT_DELTA, ChatDelta
 from handrail.wire.events import ABOUT_APPROVALS, STREAM_RESET, Payload
@@ -43,7 +45,8 @@ class Frame(NamedTuple):
 class Renderer:
     """Renders events for one audience: the people of a project, or one of its clients."""
 
-    def __init__(self, store: Store, project: Project, client_id: ClientId | None):
+    def __init__(self, store: Store, names: NameBook, project: Project, client_id: ClientId | None):
+        self._names = names
         self._store = store
         self._project = project
         self._client_id = client_id
@@ -89,15 +92,20 @@ class Renderer:
 
     async def _render(self, item: StreamItem, head: int) -> bytes:
         approval: Approval | None = None
+        names: Names = {}
         if item.execution is None:
             return await self._render_chat(item.event)
         if item.event.kind in ABOUT_APPROVALS and item.execution.approval_id is not None:
             approval = await self._store.find_approval(item.execution.approval_id)
+        if approval is not None:
+            ids = (approval.agent_id, approval.client_id)
+            names = await self._names.of(self._project.id, ids)
         name, payload = render(
             item,
             listener=self._client_id,
             salt=self._project.digest_salt,
             replayed=item.event.seq <= head,
+            names=names,
             approval=approval,
         )
         return _event(item.event.seq, name, payload)

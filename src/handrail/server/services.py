@@ -15,6 +15,7 @@ from handrail.plane.dispatch import Dispatcher
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.grants import GrantBook
 from handrail.plane.inside import Inside
+from handrail.plane.names import NameBook
 from handrail.plane.policies import Policies
 from handrail.plane.results import Receiver
 from handrail.plane.stopping import Stopper
@@ -30,6 +31,7 @@ from handrail.plane.whispers import Whispers
 @dataclass(frozen=True, slots=True)
 class Services:
     store: Store
+    names: NameBook
     bus: Bus
     clock: Clock
     connections: Connections

@@ -48,10 +48,10 @@ _GLIMPSE = (
     *(
         _calls[name]
         for name in (
-            "id", "session_id", "call_id", "agent_id", "tool_name", "risk_level",
-            "requires_approval", "status", "created_at", "approval_id", "error", "error_type",
-            "execution_time_ms", "approved_at", "started_at", "completed_at", "approved_by",
-            "scope",
+            "id", "session_id", "call_id", "agent_id", "client_id", "tool_name",
+            "risk_level", "requires_approval", "status", "created_at", "approval_id", "error",
+            "error_type", "exit_code", "execution_time_ms", "approved_at", "started_at",
+            "completed_at", "approved_by", "scope",
         )
     ),
     tool_approvals.c.description,

@@ -49,7 +49,7 @@ def approval_row(approval: Approval) -> dict[str, Any]:
 
 
 def _metadata(approval: Approval) -> str | None:
-    """What seldom is there to say."""
+    """The fields without a column of their own."""
     said: dict[str, Any] = {}
     if approval.reaches_out:
         said["reaches_out"] = True
@@ -59,6 +59,8 @@ def _metadata(approval: Approval) -> str | None:
         said["by_server"] = True
     if approval.hosts:
         said["hosts"] = list(approval.hosts)
+    if approval.client_id is not None:
+        said["client"] = approval.client_id
     if approval.origins:
         said["origins"] = list(approval.origins)
     return canonical(said) if said else None
@@ -121,6 +123,7 @@ def read_approval(row: Row) -> Approval:
         by_server=said.get("by_server", False),
         hosts=tuple(said.get("hosts", ())),
         origins=tuple(said.get("origins", ())),
+        client_id=said.get("client"),
     )
 
 

@@ -58,6 +58,10 @@ class StoreReads(
         found = await self._fetch(token_statements.LIST_TOKENS, user_id=user_id)
         return [rows.read_token(row) for row in found]
 
+    async def list_names(self, project_id: ProjectId) -> dict[str, str]:
+        found = await self._fetch(token_statements.LIST_NAMES, project_id=project_id)
+        return {row[0]: row[1] for row in found}
+
     async def find_project(self, project_id: ProjectId) -> Project | None:
         found = await self._fetch(statements.FIND_PROJECT, project_id=project_id)
         return rows.read_project(found[0]) if found else None

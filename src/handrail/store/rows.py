@@ -88,6 +88,7 @@ def moving_row(execution: ToolExecution) -> dict[str, Any]:
         "completed_at": micros_or_none(execution.completed_at),
         "claim_key": execution.claim_key,
         "suspicion": _json_or_none(execution.suspicion),
+        "exit_code": execution.exit_code,
         "output_field": output_field,
     }
 
@@ -178,8 +179,8 @@ def read_token(row: Row) -> Token:
 
 
 def read_execution(row: Row) -> ToolExecution:
-    *columns, output_field = row
-    values: dict[str, Any] = dict(zip(ToolExecution._fields, columns, strict=True))
+    *columns, output_field, exit_code = row
+    values: dict[str, Any] = dict(zip(ToolExecution._fields, (*columns, exit_code), strict=True))
     values["tool_params"] = _decode(values["tool_params"])
     values["reasons"] = tuple(_decode(values["reasons"]))
     values["site"] = Site(values["site"])

@@ -148,6 +148,7 @@ tool_executions = Table(
     moment("result_removed_at", nullable=True),
     # The field of `result` that `output` begins with; that part of `output` is stored only there.
     words("output_field", nullable=True),
+    Column("exit_code", Integer),
     UniqueConstraint("project_id", "session_id", "call_id"),
     # Holds all that calls are looked through by, so that the rows themselves are left alone.
     Index(
@@ -159,6 +160,7 @@ tool_executions = Table(
         "risk_level",
         "tool_name",
         "session_id",
+        "agent_id",
     ),
     Index(
         "tool_executions_by_class",

@@ -103,7 +103,7 @@ _AS_SEEN = and_(
 _MOVING = (
     "status", "approval_id", "approved_by", "scope", "client_id", "epoch", "result", "error",
     "error_type", "execution_time_ms", "approved_at", "started_at", "completed_at", "claim_key",
-    "suspicion", "output_field",
+    "suspicion", "exit_code", "output_field",
 )  # fmt: skip
 _JUDGED = ("digest", "risk_level", "reasons", "requires_approval", "surveyed", "class_key")
 # In a session that has been stopped, a call can only end.

@@ -1,13 +1,24 @@
 """The statements about tokens, and about what ends with them."""
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, select, union_all, update
 
-from handrail.store.schema import grants, sessions, tokens
+from handrail.core.access import Role
+from handrail.store.schema import clients, grants, projects, sessions, tokens, users
 
 LIST_TOKENS = (
     select(tokens)
     .where(tokens.c.user_id == bindparam("user_id"))
     .order_by(tokens.c.created_at, tokens.c.id)
+)
+_PROJECT = bindparam("project_id")
+LIST_NAMES = union_all(
+    select(tokens.c.subject, tokens.c.name).where(
+        tokens.c.project_id == _PROJECT, tokens.c.role == Role.AGENT
+    ),
+    select(clients.c.id, clients.c.name).where(clients.c.project_id == _PROJECT),
+    select(users.c.id, users.c.name)
+    .join(projects, projects.c.user_id == users.c.id)
+    .where(projects.c.id == _PROJECT),
 )
 REVOKE_TOKEN = (
     update(tokens)

@@ -13,7 +13,9 @@ from handrail.core.activity import Glimpse, Mark, Wanted
 from handrail.core.errors import BadInput
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ExecutionId, SessionId
+from handrail.core.names import Names
 from handrail.core.risk import RiskLevel
+from handrail.wire.named import AgentName, ClientName, ExitCode
 from handrail.wire.payloads import ExecutionView, Success, execution_view
 
 # Nobody scrolls further; a file has them all.
@@ -22,9 +24,10 @@ _MOST_CHARS = 300
 
 # Of the fields of a call, those that fit into a cell.
 _COLUMNS = (
-    "created_at", "tool_id", "session_id", "agent_id", "tool_name", "tool_params", "risk_level",
-    "status", "requires_approval", "approved_by", "scope", "approval_id", "approved_at",
-    "started_at", "completed_at", "execution_time_ms", "error_type", "error", "digest",
+    "created_at", "tool_id", "session_id", "agent_id", "agent_name", "client_name", "tool_name",
+    "tool_params", "risk_level", "status", "requires_approval", "approved_by", "scope",
+    "approval_id", "approved_at", "started_at", "completed_at", "exit_code", "execution_time_ms",
+    "error_type", "error", "digest",
 )  # fmt: skip
 
 # The moment of a call and its id, as `mark_in_words` puts them together.
@@ -113,8 +116,12 @@ class GlimpseView(BaseModel):
     session_id: str = Field(description="The session it belongs to.")
     call_id: str = Field(description="The id the asker gave it.")
     agent_id: str = Field(description="Who asked.")
+    agent_name: AgentName
+    client_id: str | None = Field(description="The machine that has or had it.")
+    client_name: ClientName
     error: str | None = Field(description="Why it did not succeed, cut short.")
     error_type: str | None = Field(description="What kind of failure it was.")
+    exit_code: ExitCode
     execution_time_ms: int | None = Field(description="How long the machine took.")
     created_at: datetime = Field(description="When it was asked for.")
     approved_at: datetime | None = Field(description="When it was let pass.")
@@ -122,7 +129,7 @@ class GlimpseView(BaseModel):
     completed_at: datetime | None = Field(description="When it ended.")
 
     @classmethod
-    def of(cls, call: Glimpse) -> Self:
+    def of(cls, call: Glimpse, names: Names) -> Self:
         return cls(
             mark=mark_in_words(call.mark),
             tool_id=call.id,
@@ -138,8 +145,12 @@ class GlimpseView(BaseModel):
             session_id=call.session_id,
             call_id=call.call_id,
             agent_id=call.agent_id,
+            agent_name=names.get(call.agent_id),
+            client_id=call.client_id,
+            client_name=names.get(call.client_id or ""),
             error=None if call.error is None else _cut(call.error),
             error_type=call.error_type,
+            exit_code=call.exit_code,
             execution_time_ms=call.execution_time_ms,
             created_at=call.created_at,
             approved_at=call.approved_at,
@@ -160,6 +171,7 @@ class RecordView(ExecutionView):
     autonomy: str = Field(description="The freedom the agent had.")
     workspace_id: str = Field(description="The folder it was asked for.")
     client_id: str | None = Field(description="The machine that has or had it.")
+    client_name: ClientName
 
 
 class ActivityResponse(BaseModel):
@@ -189,26 +201,27 @@ def read_mark(words: str | None) -> Mark | None:
     return Mark(at, ExecutionId(call_id))
 
 
-def record_view(call: ToolExecution) -> dict[str, Any]:
-    return execution_view(call) | {
+def record_view(call: ToolExecution, names: Names) -> dict[str, Any]:
+    return execution_view(call, names) | {
         "digest": call.digest,
         "surveyed": call.surveyed,
         "autonomy": call.autonomy,
         "workspace_id": call.workspace_id,
         "client_id": call.client_id,
+        "client_name": names.get(call.client_id or ""),
     }
 
 
-def lines_of_json(calls: Iterable[ToolExecution]) -> bytes:
-    return b"".join(_encode(record_view(call)) + b"\n" for call in calls)
+def lines_of_json(calls: Iterable[ToolExecution], names: Names) -> bytes:
+    return b"".join(_encode(record_view(call, names)) + b"\n" for call in calls)
 
 
 def csv_head() -> bytes:
     return _csv([_COLUMNS])
 
 
-def lines_of_csv(calls: Iterable[ToolExecution]) -> bytes:
-    views = map(record_view, calls)
+def lines_of_csv(calls: Iterable[ToolExecution], names: Names) -> bytes:
+    views = (record_view(call, names) for call in calls)
     return _csv([[_cell(view[name]) for name in _COLUMNS] for view in views])
 
 

@@ -9,8 +9,10 @@ from handrail.core.approval import Approval
 from handrail.core.card import Card
 from handrail.core.errors import ErrorType
 from handrail.core.grant import Grant, Scope
+from handrail.core.names import Names
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.survey import Survey
+from handrail.wire.named import AgentName, ClientName
 from handrail.wire.payloads import Body, Count, Label, Success
 
 MAX_USES = 10_000
@@ -185,6 +187,8 @@ class ApprovalView(BaseModel):
         description="Whether a screen should ask twice before it approves."
     )
     agent_id: str = Field(description="Who asks.")
+    agent_name: AgentName
+    client_name: ClientName
     session_id: str = Field(description="In which session.")
     timeout_seconds: int = Field(description="How long there is to answer.")
     expires_at: datetime = Field(description="Until when.")
@@ -201,7 +205,7 @@ class ApprovalView(BaseModel):
     grant_id: str | None = Field(description="The grant that came of it.")
 
     @classmethod
-    def of(cls, approval: Approval) -> Self:
+    def of(cls, approval: Approval, names: Names) -> Self:
         answer = approval.answer
         given = {
             "decided_by": None if answer is None else answer.by,
@@ -211,7 +215,7 @@ class ApprovalView(BaseModel):
             "reason": None if answer is None else answer.reason,
             "grant_id": None if answer is None else answer.grant_id,
         }
-        card = Card.of(approval)
+        card = Card.of(approval, names)
         shown = {name: getattr(card, name) for name in Card.__slots__}
         return cls.model_validate({**shown, **given}, from_attributes=True)
 

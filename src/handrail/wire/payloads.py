@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from handrail.core.audit import AuditEntry
-from handrail.core.box import Wall
 from handrail.core.errors import ErrorType
 from handrail.core.execution import ToolExecution
-from handrail.core.project import Client, Workspace
+from handrail.core.names import Names
 from handrail.core.tool import ToolDefinition
 from handrail.core.visible import visible
+from handrail.wire.named import AgentName, ExitCode
 
 # Chosen by the asker; kept in rows and logs, so printable and short.
 Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:@-]{1,128}$")]
@@ -150,7 +150,9 @@ class ExecutionView(BaseModel):
     session_id: str = Field(description="The session it belongs to.")
     call_id: str = Field(description="The id the asker gave it.")
     agent_id: str = Field(description="Who asked.")
+    agent_name: AgentName
     reasoning: str | None = Field(description="The agent's own claim, not a fact.")
+    exit_code: ExitCode
     execution_time_ms: int | None = Field(description="How long the machine took.")
     late_result: dict[str, Any] | None = Field(
         description="What the machine reported after the call had ended."
@@ -172,8 +174,8 @@ class ExecutionView(BaseModel):
     )
 
     @classmethod
-    def of(cls, execution: ToolExecution) -> Self:
-        return cls.model_validate(execution_view(execution))
+    def of(cls, execution: ToolExecution, names: Names) -> Self:
+        return cls.model_validate(execution_view(execution, names))
 
     def or_its_outline(self) -> Self:
         """As it is; without what others wrote, where that cannot be told and would spoil a list."""
@@ -195,7 +197,7 @@ class ExecutionView(BaseModel):
         return self
 
 
-def execution_view(execution: ToolExecution) -> dict[str, Any]:
+def execution_view(execution: ToolExecution, names: Names) -> dict[str, Any]:
     """The same as plain JSON data, for the routes that count microseconds."""
     return {
         "tool_id": execution.id,
@@ -214,7 +216,9 @@ def execution_view(execution: ToolExecution) -> dict[str, Any]:
         "session_id": execution.session_id,
         "call_id": execution.call_id,
         "agent_id": execution.agent_id,
+        "agent_name": names.get(execution.agent_id),
         "reasoning": execution.reasoning,
+        "exit_code": execution.exit_code,
         "execution_time_ms": execution.execution_time_ms,
         "late_result": execution.late_result,
         "origins": execution.origins,
@@ -258,45 +262,6 @@ class ToolView(BaseModel):
 class ToolsResponse(BaseModel):
     success: Success = True
     tools: list[ToolView] = Field(description="The tools.")
-    total_count: Count
-
-
-class ClientView(BaseModel):
-    client_id: str = Field(description="The machine's client, `cli_…`.")
-    name: str = Field(description="What it is called.")
-    workspace_id: str = Field(description="The folder it executes in.")
-    machine: str = Field(description="The machine where that folder lies.")
-    root: str = Field(description="Its path there.")
-    walls: list[Wall] = Field(description="What is proven to keep commands in there.")
-    boxed: bool = Field(description="Whether that is enough to let a command run unasked.")
-    registered_at: datetime = Field(description="When it was registered.")
-    connected: bool = Field(description="Whether its stream is open and its lease holds.")
-    left_at: datetime | None = Field(
-        description="When it left; null while it is here, and where it has not been since the "
-        "server started."
-    )
-
-    @classmethod
-    def of(
-        cls, client: Client, workspace: Workspace, *, connected: bool, left_at: datetime | None
-    ) -> Self:
-        return cls(
-            client_id=client.id,
-            name=client.name,
-            workspace_id=workspace.id,
-            machine=workspace.machine,
-            root=workspace.root,
-            walls=list(workspace.walls),
-            boxed=workspace.is_boxed,
-            registered_at=client.created_at,
-            connected=connected,
-            left_at=left_at,
-        )
-
-
-class ClientsResponse(BaseModel):
-    success: Success = True
-    clients: list[ClientView] = Field(description="The machines.")
     total_count: Count
 
 

@@ -11,6 +11,7 @@ from handrail.core.conversation import Text, Utterance
 from handrail.core.event import Event, EventKind
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ClientId
+from handrail.core.names import Names
 from handrail.core.ports import StreamItem
 from handrail.core.run import Message, Run
 from handrail.wire.approvals import ApprovalView
@@ -40,6 +41,7 @@ def render(
     listener: ClientId | None,
     salt: str,
     replayed: bool,
+    names: Names,
     approval: Approval | None = None,
 ) -> tuple[str, Payload]:
     """An event in words for one listener: the addressed client, or anyone else.
@@ -50,7 +52,7 @@ def render(
     if execution is None:
         raise TypeError(f"{event.kind} tells of no call")
     if approval is not None:
-        return event.kind, _about_approval(event, approval)
+        return event.kind, _about_approval(event, approval, names)
     if event.kind in (EventKind.SESSION_TAINTED, EventKind.SESSION_CLEARED):
         return event.kind, _about_session(event, execution)
     if listener is None or event.client_id != listener:
@@ -69,8 +71,8 @@ def render(
             return EventKind.STATUS, _status_change(event, execution)
 
 
-def _about_approval(event: Event, approval: Approval) -> Payload:
-    view = ApprovalView.of(approval).model_dump(mode="json")
+def _about_approval(event: Event, approval: Approval, names: Names) -> Payload:
+    view = ApprovalView.of(approval, names).model_dump(mode="json")
     if event.kind is EventKind.APPROVAL_REQUEST:
         return {**view, "timestamp": _timestamp(event)}
     return {

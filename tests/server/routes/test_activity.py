@@ -139,6 +139,7 @@ async def test_people_are_told_more_of_a_call_than_agents(
         "autonomy": "supervised",
         "workspace_id": household.workspace.id,
         "client_id": None,
+        "client_name": None,
     }
     assert {name: told.body[name] for name in usual.body} == usual.body
 

@@ -85,6 +85,8 @@ async def test_a_question_shows_all_that_a_person_needs(
         ],
         "needs_second_step": False,
         "agent_id": household.agent.subject,
+        "agent_name": "test",
+        "client_name": "here",
         "session_id": "session-1",
         "timeout_seconds": 300,
         "expires_at": "2026-01-01T00:05:00Z",

@@ -1,12 +1,13 @@
 """Looking back over calls, on a screen or as a file."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import StreamingResponse
 
-from handrail.core.activity import Mark
+from handrail.core.activity import Glimpse, Mark
+from handrail.core.execution import ToolExecution
 from handrail.core.ids import ExecutionId, ProjectId
 from handrail.core.ports import Store
 from handrail.plane.calls import get_call
@@ -52,8 +53,9 @@ def activity_router(services: Services, gate: Gate) -> APIRouter:
         count = None
         if query.count:
             count = await store.count_activity(project, wanted, most=MOST_CALLS)
+        names = await services.names.of(project, _ids_in(found))
         return ActivityResponse(
-            calls=[GlimpseView.of(call) for call in found], matching_count=count
+            calls=[GlimpseView.of(call, names) for call in found], matching_count=count
         )
 
     @router.get(
@@ -81,9 +83,16 @@ def activity_router(services: Services, gate: Gate) -> APIRouter:
         """One call with all that people may know of it."""
         entry = await gate.admit(request, *PEOPLE)
         found = await get_call(services.store, ExecutionId(tool_id), entry.project.id)
-        return RecordView.model_validate(record_view(found))
+        names = await services.names.of(entry.project.id, _ids_in([found]))
+        return RecordView.model_validate(record_view(found, names))
 
     return router
+
+
+def _ids_in(calls: Iterable[Glimpse | ToolExecution]) -> Iterator[str | None]:
+    for call in calls:
+        yield call.agent_id
+        yield call.client_id
 
 
 async def _file(
@@ -96,7 +105,7 @@ async def _file(
     yield csv_head() if query.format == "csv" else b""
     while await gate.is_still_good(entry):
         found = await store.list_records(project, query.wanted(before, after), limit=_AT_A_TIME)
-        yield written(found)
+        yield written(found, await services.names.of(project, _ids_in(found)))
         if len(found) < _AT_A_TIME:
             return
         before = Mark(found[-1].created_at, found[-1].id)

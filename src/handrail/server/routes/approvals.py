@@ -1,5 +1,6 @@
 """Questions to people, and their answers."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -9,6 +10,7 @@ from starlette.responses import Response
 from handrail.core.approval import Approval, ApprovalStatus
 from handrail.core.errors import NotFound
 from handrail.core.ids import ApprovalId
+from handrail.core.names import Names
 from handrail.plane.decider import Decider
 from handrail.plane.survey import Refusal
 from handrail.server.auth import Gate
@@ -43,7 +45,8 @@ def approvals_router(services: Services, gate: Gate) -> APIRouter:
         """The questions of this project, newest first."""
         entry = await gate.admit(request, *PEOPLE)
         found = await services.store.list_approvals(entry.project.id, status=status, limit=limit)
-        views = [ApprovalView.of(approval) for approval in found]
+        names = await _names_in(services, found)
+        views = [ApprovalView.of(approval, names) for approval in found]
         return ApprovalsResponse(approvals=views, total_count=len(views), now=services.clock.now())
 
     @router.get("/approvals/{approval_id}", openapi_extra=open_to(PEOPLE))
@@ -53,7 +56,7 @@ def approvals_router(services: Services, gate: Gate) -> APIRouter:
         found = await services.store.find_approval(ApprovalId(approval_id))
         if found is None or found.project_id != entry.project.id:
             raise NotFound(f"there is no approval {approval_id!r}")
-        return ApprovalView.of(found)
+        return ApprovalView.of(found, await _names_in(services, [found]))
 
     @router.get(
         "/approvals/{approval_id}/unmasked",
@@ -69,9 +72,14 @@ def approvals_router(services: Services, gate: Gate) -> APIRouter:
         found = await services.unmasker.unmask(
             ApprovalId(approval_id), entry.principal, entry.project.id
         )
-        return ApprovalView.of(found)
+        return ApprovalView.of(found, await _names_in(services, [found]))
 
     return router
+
+
+async def _names_in(services: Services, approvals: Sequence[Approval]) -> Names:
+    ids = [one for approval in approvals for one in (approval.agent_id, approval.client_id)]
+    return await services.names.of(approvals[0].project_id, ids) if approvals else {}
 
 
 class AnswerRoutes:

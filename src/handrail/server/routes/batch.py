@@ -4,6 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from handrail.core.ids import CallId, ProjectId, SessionId
+from handrail.core.names import Names
 from handrail.core.tool import ToolCall
 from handrail.plane.batch import Part
 from handrail.server.auth import Gate
@@ -46,10 +47,11 @@ class BatchRoutes:
             wait_seconds=body.wait,
             check=lambda: self._gate.check_again(entry),
         )
+        names = await self._services.names.of(entry.project.id, (entry.principal.subject,))
         return json_response(
             {
                 "success": all(part.succeeded for part in parts),
-                "results": [_view(part) for part in parts],
+                "results": [_view(part, names) for part in parts],
                 "total_count": len(parts),
             }
         )
@@ -70,6 +72,6 @@ def _calls(body: BatchRequest, project_id: ProjectId) -> list[ToolCall]:
     ]
 
 
-def _view(part: Part) -> dict[str, object]:
-    execution = None if part.execution is None else execution_view(part.execution)
+def _view(part: Part, names: Names) -> dict[str, object]:
+    execution = None if part.execution is None else execution_view(part.execution, names)
     return {"call_id": part.call_id, "execution": execution, "error": part.error}

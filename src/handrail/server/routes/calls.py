@@ -115,7 +115,8 @@ class CallRoutes:
             execution = await self._services.executor.settle_for(
                 execution, body.wait, lambda: self._gate.check_again(entry)
             )
-        return json_response(execution_view(execution))
+        names = await self._services.names.of(entry.project.id, (execution.agent_id,))
+        return json_response(execution_view(execution, names))
 
     async def result(self, request: Request) -> Response:
         entry, body = await self._gate.hear(request, ResultRequest, _MAX_RESULT_BYTES, *MACHINES)

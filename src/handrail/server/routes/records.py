@@ -8,7 +8,8 @@ from handrail.server.auth import Gate
 from handrail.server.direct import open_to
 from handrail.server.routes.calls import PEOPLE
 from handrail.server.services import Services
-from handrail.wire.payloads import AuditResponse, AuditView, ClientsResponse, ClientView
+from handrail.wire.connections import ClientsResponse, ClientView
+from handrail.wire.payloads import AuditResponse, AuditView
 
 
 def records_router(services: Services, gate: Gate) -> APIRouter:

@@ -55,7 +55,8 @@ class StopRoutes:
             Decider(entry.principal, entry.project.id, body.channel),
             reason=body.reason,
         )
-        return json_response(execution_view(ended))
+        names = await self._services.names.of(entry.project.id, (ended.agent_id,))
+        return json_response(execution_view(ended, names))
 
     async def stop(self, request: Request) -> Response:
         entry, body = await self._gate.hear(

@@ -53,7 +53,8 @@ def tools_router(services: Services, gate: Gate) -> APIRouter:
         found = await services.store.list_executions(
             entry.project.id, status=status, agent_id=own, limit=limit
         )
-        views = [ExecutionView.of(execution).or_its_outline() for execution in found]
+        names = await services.names.of(entry.project.id, (one.agent_id for one in found))
+        views = [ExecutionView.of(execution, names).or_its_outline() for execution in found]
         return ExecutionsResponse(executions=views, total_count=len(views))
 
     @router.get("/tools/{tool_id}", openapi_extra=open_to(ANYONE))
@@ -64,6 +65,7 @@ def tools_router(services: Services, gate: Gate) -> APIRouter:
         found = await get_call(services.store, ExecutionId(tool_id), entry.project.id, own)
         if own not in (None, found.agent_id):
             raise NotFound(f"there is no execution {tool_id!r}")
-        return ExecutionView.of(found)
+        names = await services.names.of(entry.project.id, (found.agent_id,))
+        return ExecutionView.of(found, names)
 
     return router

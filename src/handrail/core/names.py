@@ -1,0 +1,19 @@
+"""The names of agents and machines that people read beside, or instead of, their ids."""
+
+from collections.abc import Mapping
+
+from handrail.core.ids import INSIDE, OWN_AGENT
+from handrail.core.visible import cut, visible
+
+# Names by id; an id without a name is missing.
+Names = Mapping[str, str]
+
+# These two have no token and no row.
+BUILT_IN: Names = {OWN_AGENT: "Handrail agent", INSIDE: "this server"}
+
+_MAX_CHARS = 100
+
+
+def shown_name(name: str) -> str:
+    """A name as it is safe to show: invisible characters escaped, and not too long."""
+    return cut(visible(name), _MAX_CHARS)
