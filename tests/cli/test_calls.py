@@ -24,7 +24,8 @@ def a_call(output: str = "", **fields: Any) -> dict[str, Any]:
         "tool_id": "exe_1234567890",
         "tool_name": "execute_command",
         "tool_params": {"command": "pytest"},
-        "agent_id": "an-agent",
+        "agent_id": "agt_1234567890",
+        "agent_name": "Claude on my laptop",
         "session_id": "s",
         "reasoning": None,
         "risk_level": "MEDIUM",
@@ -57,6 +58,18 @@ def test_a_command_that_ended_with_1_is_completed_and_its_exit_code_is_said(
     run(monkeypatch, {"executions": [a_call()]})
     run(monkeypatch, a_call(), "show", "exe_1234567890")
     assert screen.getvalue().count("completed (exit 1)") == 2
+
+
+def test_an_agent_is_shown_by_name_and_without_one_by_the_end_of_its_id(
+    screen: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(monkeypatch, {"executions": [a_call()]})
+    run(monkeypatch, a_call(), "show", "exe_1234567890")
+    assert screen.getvalue().count("Claude on my laptop in session s") == 2
+
+    run(monkeypatch, a_call(agent_name=None), "show", "exe_1234567890")
+    assert "agent …567890 in session s" in screen.getvalue()
+    assert "agt_" not in screen.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ async def test_a_glimpse_has_the_question_but_nothing_that_is_large(
     asked = a_waiting_call(household, "asked")
     question = a_question(asked, description="write notes.md")
     await store.submit(asking(asked, question, household))
-    await have(store, household, "large", tool_params={"content": "x" * 20_001})
+    await have(store, household, "large", tool_params={"content": "x" * 20_001, "path": "a"})
 
     found = await store.list_activity(household.project.id, Wanted(), limit=9)
 
@@ -147,7 +147,7 @@ async def test_a_glimpse_has_the_question_but_nothing_that_is_large(
     assert glimpses[CallId("asked")].description == "write notes.md"
     assert glimpses[CallId("asked")].tool_params == asked.tool_params
     assert glimpses[CallId("large")].description is None
-    assert glimpses[CallId("large")].tool_params is None
+    assert glimpses[CallId("large")].tool_params == {"path": "a"}
 
 
 async def test_a_mark_is_found_so_many_calls_back(store: SqliteStore, household: Household) -> None:

@@ -84,6 +84,7 @@ def test_what_else_there_is_to_know_of_a_call_is_told() -> None:
         "tool_name": "read_file",
         "tool_params": {"path": "a"},
         "agent_id": "agt",
+        "agent_name": "Claude",
         "session_id": "s",
         "approved_by": "grt_1",
         "scope": "class",
@@ -92,7 +93,7 @@ def test_what_else_there_is_to_know_of_a_call_is_told() -> None:
     }
     assert call_facts(call) == [
         "read_file path=a",
-        "read_file · asked by agt in session s",
+        "read_file · asked by Claude in session s",
         "let pass by grt_1, class",
         "took 1.5 s",
         "no",

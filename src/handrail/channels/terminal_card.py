@@ -13,6 +13,7 @@ from rich.text import Text
 from handrail.channels.marking import mark_evidence
 from handrail.core.card import Card, Offer
 from handrail.core.grant import Scope
+from handrail.core.names import name_or_id
 from handrail.core.visible import cut, visible
 
 # The key that gives each answer.
@@ -50,9 +51,9 @@ class CardText:
         yield from self._headline()
         for reason in card.reasons:
             yield from self._folded("  · ", reason)
-        yield from self._folded(
-            "  ", f"asked by {card.agent_id} in session {card.session_id}", "dim"
-        )
+        who = name_or_id(card.agent_name, card.agent_id)
+        where = f" on {card.client_name}" if card.client_name else ""
+        yield from self._folded("  ", f"asked by {who} in session {card.session_id}{where}", "dim")
         if card.reasoning:
             yield from self._folded("  ", f"the agent claims: {card.reasoning}", "italic")
         for note in card.notes:

@@ -16,6 +16,7 @@ from handrail.cli.tables import Rows, say_indented
 from handrail.client.api import HandrailApi
 from handrail.core.errors import ErrorType
 from handrail.core.execution import Status
+from handrail.core.names import name_or_id
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The call, or the end of its id.")]
 _CHANNEL = "command-line"
@@ -50,7 +51,8 @@ def executions(
         return
     for one in answer["executions"]:
         when = one["created_at"][5:16].replace("T", " ")
-        where = f"{one['tool_name']} in session {one['session_id']}"
+        who = name_or_id(one.get("agent_name"), one["agent_id"])
+        where = f"{one['tool_name']} by {who} in session {one['session_id']}"
         which = visible(f"{short(one['tool_id'])}  {when}")
         say(f"{which}  {ending(one)}  {visible(where)}")
         say_indented(visible(_what(one)), 10)
@@ -70,7 +72,8 @@ def show(
     rows = Rows()
     rows.add_row("call", visible(found["tool_id"]))
     rows.add_row("tool", visible(f"{found['tool_name']} {_asked(found)}"))
-    rows.add_row("asked by", visible(f"{found['agent_id']} in session {found['session_id']}"))
+    who = name_or_id(found.get("agent_name"), found["agent_id"])
+    rows.add_row("asked by", visible(f"{who} in session {found['session_id']}"))
     if found["reasoning"]:
         rows.add_row("its reason", visible(found["reasoning"]))
     rows.add_row("risk", visible("; ".join([_risk(found), *found["reasons"]])))

@@ -28,6 +28,7 @@ class Wanted:
     tool_name: str | None = None
     risk_level: RiskLevel | None = None
     session_id: SessionId | None = None
+    agent_id: str | None = None
     text: str | None = None
     before: Mark | None = None
     after: Mark | None = None
@@ -35,7 +36,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Glimpse:
-    """A call without what can be large. `tool_params` are None where they are very long.
+    """A call without what can be large. Of very long parameters, only the telling ones are here.
 
     `description` is what a person was asked, where one was.
     """
@@ -61,7 +62,7 @@ class Glimpse:
     approved_by: str | None
     scope: str | None
     description: str | None
-    tool_params: JsonObject | None
+    tool_params: JsonObject
 
     @property
     def mark(self) -> Mark:

@@ -17,3 +17,9 @@ _MAX_CHARS = 100
 def shown_name(name: str) -> str:
     """A name as it is safe to show: invisible characters escaped, and not too long."""
     return cut(visible(name), _MAX_CHARS)
+
+
+def name_or_id(name: str | None, id_: str) -> str:
+    """What people read: the name or, without one, a short form of the id."""
+    end = id_.removeprefix("agt_")
+    return name or (id_ if end == id_ else f"agent …{end[-6:]}")

@@ -10,6 +10,7 @@ from handrail.core.audit import canonical
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ExecutionId, ProjectId
 from handrail.core.risk import RiskLevel
+from handrail.core.tool import JsonObject
 from handrail.store import activity_statements as statements
 from handrail.store.reading import Reading
 from handrail.store.rows import Row, from_micros, moment_or_none, read_execution, to_micros
@@ -70,6 +71,7 @@ def _values(project_id: ProjectId, wanted: Wanted) -> dict[str, Any]:
         "tool_name": wanted.tool_name,
         "risk_level": None if wanted.risk_level is None else wanted.risk_level.name,
         "session_id": wanted.session_id,
+        "agent_id": wanted.agent_id,
     }
     if wanted.text is None:
         return values
@@ -90,13 +92,20 @@ def _pattern(text: str) -> str:
 
 
 def _read_glimpse(row: Row) -> Glimpse:
-    values: dict[str, Any] = dict(zip(_NAMES, row, strict=True))
+    *columns, telling = row
+    values: dict[str, Any] = dict(zip(_NAMES, columns, strict=True))
     values["risk_level"] = RiskLevel[values["risk_level"]]
     values["requires_approval"] = bool(values["requires_approval"])
     values["status"] = Status(values["status"])
     values["created_at"] = from_micros(values["created_at"])
     for name in ("approved_at", "started_at", "completed_at"):
         values[name] = moment_or_none(values[name])
-    params: str | None = values["tool_params"]
-    values["tool_params"] = None if params is None else msgspec.json.decode(params)
+    values["tool_params"] = _params(values["tool_params"], telling)
     return Glimpse(**values)
+
+
+def _params(all_of_them: str | None, telling: str | None) -> JsonObject:
+    if all_of_them is not None:
+        return msgspec.json.decode(all_of_them)
+    found: dict[str, str | None] = msgspec.json.decode(telling or "{}")
+    return {name: value for name, value in found.items() if value is not None}

@@ -2,7 +2,18 @@
 
 from typing import Any
 
-from sqlalchemy import Select, and_, bindparam, case, func, null, or_, select, tuple_
+from sqlalchemy import (
+    Select,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    null,
+    or_,
+    select,
+    tuple_,
+)
 from sqlalchemy.sql.elements import ColumnElement
 
 from handrail.store.schema import tool_approvals, tool_executions
@@ -11,6 +22,8 @@ _calls = tool_executions.c
 _place = tuple_(_calls.created_at, _calls.id)
 _NEWEST_FIRST = (_calls.created_at.desc(), _calls.id.desc())
 _MOST_PARAMS_CHARS = 20_000
+_MOST_TELLING_CHARS = 1_000
+_TELLING = ("command", "path", "url", "pattern", "query", "key", "name", "action")
 
 
 def _any_or(column: ColumnElement[str], name: str) -> ColumnElement[bool]:
@@ -26,6 +39,7 @@ _WANTED = and_(
     _any_or(_calls.tool_name, "tool_name"),
     _any_or(_calls.risk_level, "risk_level"),
     _any_or(_calls.session_id, "session_id"),
+    _any_or(_calls.agent_id, "agent_id"),
 )
 _WITH_TEXT = and_(
     _WANTED,
@@ -44,6 +58,26 @@ _WITH_TEXT = and_(
     ),
 )
 
+_SHORT = func.length(_calls.tool_params) <= _MOST_PARAMS_CHARS
+
+
+def _telling_params() -> ColumnElement[str]:
+    """A JSON object of the parameters that say what a call is about, each cut short."""
+    pairs = (
+        part
+        for name in _TELLING
+        for part in (
+            literal_column(f"'{name}'"),
+            func.substr(
+                func.json_extract(_calls.tool_params, literal_column(f"'$.{name}'")),
+                literal_column("1"),
+                literal_column(str(_MOST_TELLING_CHARS)),
+            ),
+        )
+    )
+    return func.json_object(*pairs)
+
+
 _GLIMPSE = (
     *(
         _calls[name]
@@ -55,8 +89,12 @@ _GLIMPSE = (
         )
     ),
     tool_approvals.c.description,
+    case((_SHORT, _calls.tool_params), else_=null()),
     case(
-        (func.length(_calls.tool_params) <= _MOST_PARAMS_CHARS, _calls.tool_params), else_=null()
+        (_SHORT, null()),
+        # SQLite reads no JSON that is nested a thousand times.
+        (func.json_valid(_calls.tool_params) == literal_column("1"), _telling_params()),
+        else_=null(),
     ),
 )  # fmt: skip
 

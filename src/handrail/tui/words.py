@@ -7,6 +7,7 @@ from rich.text import Text
 
 from handrail.channels.terminal_card import clock
 from handrail.core.card import Card
+from handrail.core.names import name_or_id
 from handrail.core.visible import cut, visible
 
 HURRY_SECONDS = 60
@@ -60,8 +61,8 @@ def call_row(call: dict[str, Any]) -> Text:
 
 def call_facts(call: dict[str, Any]) -> list[str]:
     """What else is worth a line of a call."""
-    facts = [_what(call), f"{call['tool_name']} · asked by {call['agent_id']} in session "]
-    facts[1] += call["session_id"]
+    who = name_or_id(call.get("agent_name"), call["agent_id"])
+    facts = [_what(call), f"{call['tool_name']} · asked by {who} in session {call['session_id']}"]
     if call["approved_by"]:
         scope = f", {call['scope']}" if call["scope"] else ""
         facts.append(f"let pass by {call['approved_by']}{scope}")

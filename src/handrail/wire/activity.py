@@ -53,6 +53,9 @@ class WantedQuery(BaseModel):
     session_id: str | None = Field(
         default=None, min_length=1, max_length=200, description="Only calls of this session."
     )
+    agent_id: str | None = Field(
+        default=None, min_length=1, max_length=200, description="Only calls of this agent."
+    )
     text: str | None = Field(
         default=None,
         min_length=1,
@@ -67,6 +70,7 @@ class WantedQuery(BaseModel):
             tool_name=self.tool,
             risk_level=None if self.risk is None else RiskLevel[self.risk],
             session_id=None if self.session_id is None else SessionId(self.session_id),
+            agent_id=self.agent_id,
             text=self.text,
             before=before,
             after=after,
@@ -105,7 +109,8 @@ class GlimpseView(BaseModel):
     tool_name: str = Field(description="The tool.")
     description: str | None = Field(description="What a person was asked, where one was.")
     tool_params: dict[str, Any] = Field(
-        description="The parameters, with secrets masked and long values cut short."
+        description="The parameters, with secrets masked and long values cut short. Of very long "
+        "ones, only those that say what the call is about."
     )
     status: str = Field(description="The state of the call.")
     risk_level: str = Field(description="How risky it was judged to be.")
@@ -135,7 +140,7 @@ class GlimpseView(BaseModel):
             tool_id=call.id,
             tool_name=call.tool_name,
             description=None if call.description is None else _cut(call.description),
-            tool_params={name: _brief(value) for name, value in (call.tool_params or {}).items()},
+            tool_params={name: _brief(value) for name, value in call.tool_params.items()},
             status=call.status,
             risk_level=call.risk_level.name,
             requires_approval=call.requires_approval,

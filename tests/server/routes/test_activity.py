@@ -6,9 +6,18 @@ import json
 from typing import Any
 
 from handrail.core.access import Role
+from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.conftest import Household
-from tests.server.conftest import Answer, Caller, a_body, ask_to_read, base
+from tests.server.conftest import (
+    Answer,
+    Caller,
+    a_body,
+    a_write,
+    add_token,
+    ask_to_read,
+    base,
+)
 
 
 async def look(caller: Caller, home: Household, **query: Any) -> Answer:
@@ -62,19 +71,26 @@ async def test_marks_lead_on_from_where_an_answer_ended(
 
 
 async def test_each_filter_leaves_out_what_does_not_fit(
-    caller: Caller, household: Household, clock: FakeClock
+    caller: Caller, household: Household, clock: FakeClock, store: SqliteStore
 ) -> None:
     await ask_thrice(caller, household, clock)
     path, token = f"{base(household)}/tools/execute", household.secrets[Role.AGENT]
     other = a_body("other", session_id="session-2", tool_params={"path": "docs/plan.md"})
     assert (await caller.ask("POST", path, token, json=other)).status == 200
 
+    further = await add_token(store, household, subject="agt_claude", name="Claude")
+    body = a_body("claude", session_id="session-3")
+    assert (await caller.ask("POST", path, further, json=body)).status == 200
+
     assert await calls_of(caller, household, session_id="session-2") == ["other"]
+    assert await calls_of(caller, household, agent_id="agt_claude") == ["claude"]
+    assert len(await calls_of(caller, household, agent_id=household.agent.subject)) == 4
+    assert await calls_of(caller, household, agent_id="agt_other") == []
     assert await calls_of(caller, household, text="PLAN.md") == ["other"]
     assert await calls_of(caller, household, tool="write_file") == []
     assert await calls_of(caller, household, risk="CRITICAL") == []
     assert await calls_of(caller, household, status="completed") == []
-    assert len(await calls_of(caller, household, risk="LOW", tool="read_file")) == 4
+    assert len(await calls_of(caller, household, risk="LOW", tool="read_file")) == 5
 
 
 async def test_long_values_are_cut_short(caller: Caller, household: Household) -> None:
@@ -85,6 +101,16 @@ async def test_long_values_are_cut_short(caller: Caller, household: Household) -
     (call,) = (await look(caller, household)).body["calls"]
 
     assert call["tool_params"]["path"] == "a/" * 149 + "a…"
+
+
+async def test_a_large_write_still_says_where(caller: Caller, household: Household) -> None:
+    path, token = f"{base(household)}/tools/execute", household.secrets[Role.AGENT]
+    body = a_write("large", path="docs/long.md", content="a line of text\n" * 4_000)
+    assert (await caller.ask("POST", path, token, json=body)).status == 200
+
+    (call,) = (await look(caller, household)).body["calls"]
+
+    assert call["tool_params"] == {"path": "docs/long.md"}
 
 
 async def test_a_wrong_question_is_answered_in_words(caller: Caller, household: Household) -> None:

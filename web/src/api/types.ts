@@ -68,6 +68,10 @@ export interface ApprovalRequest {
   needs_second_step: boolean;
   /** Who asks. */
   agent_id: string;
+  /** The name of the agent, as given with its token; null if it has none. */
+  agent_name: string | null;
+  /** The name of the machine, as on the Machines page; null if there is none. */
+  client_name: string | null;
   /** In which session. */
   session_id: string;
   /** How long there is to answer. */
@@ -150,6 +154,10 @@ export interface ApprovalView {
   needs_second_step: boolean;
   /** Who asks. */
   agent_id: string;
+  /** The name of the agent, as given with its token; null if it has none. */
+  agent_name: string | null;
+  /** The name of the machine, as on the Machines page; null if there is none. */
+  client_name: string | null;
   /** In which session. */
   session_id: string;
   /** How long there is to answer. */
@@ -641,8 +649,12 @@ export interface ExecutionView {
   call_id: string;
   /** Who asked. */
   agent_id: string;
+  /** The name of the agent, as given with its token; null if it has none. */
+  agent_name: string | null;
   /** The agent's own claim, not a fact. */
   reasoning: string | null;
+  /** The exit code of a command that ran to its end; null for other calls. */
+  exit_code: number | null;
   /** How long the machine took. */
   execution_time_ms: number | null;
   /** What the machine reported after the call had ended. */
@@ -771,7 +783,7 @@ export interface GlimpseView {
   tool_name: string;
   /** What a person was asked, where one was. */
   description: string | null;
-  /** The parameters, with secrets masked and long values cut short. */
+  /** The parameters, with secrets masked and long values cut short. Of very long ones, only those that say what the call is about. */
   tool_params: Record<string, unknown>;
   /** The state of the call. */
   status: string;
@@ -791,10 +803,18 @@ export interface GlimpseView {
   call_id: string;
   /** Who asked. */
   agent_id: string;
+  /** The name of the agent, as given with its token; null if it has none. */
+  agent_name: string | null;
+  /** The machine that has or had it. */
+  client_id: string | null;
+  /** The name of the machine, as on the Machines page; null if there is none. */
+  client_name: string | null;
   /** Why it did not succeed, cut short. */
   error: string | null;
   /** What kind of failure it was. */
   error_type: string | null;
+  /** The exit code of a command that ran to its end; null for other calls. */
+  exit_code: number | null;
   /** How long the machine took. */
   execution_time_ms: number | null;
   /** When it was asked for. */
@@ -1168,8 +1188,12 @@ export interface RecordView {
   call_id: string;
   /** Who asked. */
   agent_id: string;
+  /** The name of the agent, as given with its token; null if it has none. */
+  agent_name: string | null;
   /** The agent's own claim, not a fact. */
   reasoning: string | null;
+  /** The exit code of a command that ran to its end; null for other calls. */
+  exit_code: number | null;
   /** How long the machine took. */
   execution_time_ms: number | null;
   /** What the machine reported after the call had ended. */
@@ -1198,6 +1222,8 @@ export interface RecordView {
   workspace_id: string;
   /** The machine that has or had it. */
   client_id: string | null;
+  /** The name of the machine, as on the Machines page; null if there is none. */
+  client_name: string | null;
 }
 
 export interface RefusalView {
