@@ -8,6 +8,7 @@ def test_why_an_execution_failed_is_one_of_nine_words() -> None:
     assert {str(kind) for kind in ErrorType} == {
         "validation",
         "denied",
+        "too_many_questions",
         "stale",
         "cancelled",
         "no_client",

@@ -215,7 +215,7 @@ async def test_an_agent_that_asks_too_much_is_turned_away_and_others_are_heard(
         a_write(household, "call-4", session_id="mine"), household.user
     )
 
-    assert (refused.status, refused.error_type) == (Status.FAILED, ErrorType.DENIED)
+    assert (refused.status, refused.error_type) == (Status.FAILED, ErrorType.TOO_MANY_QUESTIONS)
     assert refused.error == "3 questions of this agent are open; wait until some are answered"
     assert other.status is Status.AWAITING_APPROVAL
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from playwright.async_api import Page, expect
 
 from handrail.client.api import ApiError
 from tests.web.conftest import PHONE, Asking, Console
+
+WIDE = {"width": 1700, "height": 900}
 
 
 @pytest.fixture
@@ -29,17 +32,17 @@ async def test_a_call_comes_live_and_tells_its_life(
 ) -> None:
     page = await console.signed_in()
     await open_activity(page)
-    await expect(page.get_by_text("No call yet")).to_be_visible()
+    await expect(page.get_by_text("No calls yet")).to_be_visible()
 
     await asks("read_file", {"path": notes}, reasoning="I look first.")
 
     row = page.get_by_role("row").filter(has_text="notes.txt")
     await expect(row).to_contain_text("done")
-    await expect(row).to_contain_text("the rules")
+    await expect(row).to_contain_text("allowed by the rules")
     await row.get_by_role("link").click()
     details = page.get_by_role("complementary", name="One call")
-    await expect(details.get_by_text("It claims: I look first.")).to_be_visible()
-    await expect(details.get_by_text("The rules let it pass")).to_be_visible()
+    await expect(details.get_by_text("The agent says: I look first.")).to_be_visible()
+    await expect(details.get_by_text("Allowed by the rules")).to_be_visible()
     await expect(details.get_by_role("region", name="Output")).to_have_text("one")
     ((digest,),) = console.rig.rows("SELECT digest FROM tool_executions")
     await expect(details.get_by_text(digest)).to_be_visible()
@@ -75,7 +78,7 @@ async def test_who_decided_and_where_is_told_of_a_refusal(console: Console, asks
     details = page.get_by_role("complementary", name="One call")
     await expect(details.get_by_text("You refused it, from console")).to_be_visible()
     await expect(details.get_by_text("“Not today.”")).to_be_visible()
-    await expect(details.get_by_text("It has not run.")).to_be_visible()
+    await expect(details.get_by_text("Did not run.")).to_be_visible()
 
 
 @pytest.mark.usefixtures("needs_box")
@@ -106,7 +109,7 @@ async def test_filters_stand_in_the_address_and_leave_out_the_rest(
     await expect(rows).to_have_count(3)
     await page.get_by_role("combobox", name="State").select_option("failed")
     await expect(rows).to_have_count(2)
-    await expect(rows.last).to_contain_text("refused by the rules")
+    await expect(rows.last).to_contain_text("refused by a rule")
     assert page.url.endswith("/activity?state=failed&tool=read_file")
 
     await page.get_by_role("button", name="Clear").click()
@@ -119,10 +122,50 @@ async def test_filters_stand_in_the_address_and_leave_out_the_rest(
     await expect(page.get_by_role("searchbox")).to_have_value("NOTES")
     await expect(rows.last).to_contain_text("notes.txt")
     await page.get_by_role("searchbox").fill("nowhere")
-    await expect(page.get_by_text("No call is like that")).to_be_visible()
+    await expect(page.get_by_text("No matching calls")).to_be_visible()
 
     await page.goto(f"{console.address}/activity?state=bogus&risk=none")
     await expect(rows).to_have_count(4)
+
+
+async def test_a_failed_command_is_not_green_and_a_git_command_reads_as_typed(
+    console: Console, asks: Asking, notes: str
+) -> None:
+    page = await console.signed_in()
+    failed = asks("execute_command", {"command": "cat", "args": ["missing.txt"]}, "call-1")
+    assert (await failed)["status"] == "completed"
+    await asks("git", {"action": "log", "args": ["--oneline", "-3"]}, "call-2")
+    await open_activity(page)
+
+    row = page.get_by_role("row").filter(has_text="missing.txt")
+    await expect(row.get_by_text("exit 1")).to_have_class(re.compile("text-critical"))
+    git = page.get_by_role("row").filter(has_text="git")
+    await expect(git).to_contain_text("log --oneline -3")
+    await row.get_by_role("link").click()
+    details = page.get_by_role("complementary", name="One call")
+    await expect(details.get_by_text("exit 1").first).to_have_class(re.compile("text-critical"))
+
+
+async def test_agents_and_sessions_are_named_and_filtered(
+    console: Console, asks: Asking, notes: str
+) -> None:
+    page = await console.signed_in(viewport=WIDE)
+    await asks("read_file", {"path": notes}, "call-1", session_id="first")
+    asked = await asks("read_file", {"path": "other.txt"}, "call-2", session_id="second")
+    await open_activity(page)
+
+    rows = page.get_by_role("row")
+    await expect(rows).to_have_count(3)
+    await expect(rows.last).to_contain_text(asked["agent_name"])
+    await expect(rows.last).to_contain_text("first")
+    await page.get_by_role("combobox", name="Session").select_option("second")
+    await expect(rows).to_have_count(2)
+    await expect(rows.last).to_contain_text("other.txt")
+    await page.get_by_role("combobox", name="Agent").select_option(label=asked["agent_name"])
+    await expect(page).to_have_url(re.compile(rf"agent={asked['agent_id']}&session=second"))
+    await expect(rows).to_have_count(2)
+    await page.goto(f"{console.address}/activity?agent=agt_unknown")
+    await expect(page.get_by_text("No matching calls")).to_be_visible()
 
 
 @pytest.mark.behaviour("console.export")

@@ -30,12 +30,12 @@ async def test_what_was_refused_is_counted_and_becomes_a_rule(
 ) -> None:
     page = await console.signed_in()
     await go_to_numbers(page)
-    await expect(page.get_by_text("Nothing was decided in the last 7 days")).to_be_visible()
+    await expect(page.get_by_text("No calls in the last 7 days")).to_be_visible()
 
     await refuse_a_note(console, asks)
     await page.get_by_role("button", name="Refresh").click()
     await expect(page.get_by_text("asked once: 1 refused")).to_be_visible()
-    await page.get_by_role("button", name="Make this a rule").click()
+    await page.get_by_role("button", name="Always refuse this").click()
     rule = await page.get_by_label("The rule").inner_text()
     policy = console.rig.workspace / ".handrail" / "policy.toml"
     policy.parent.mkdir(exist_ok=True)
@@ -60,11 +60,11 @@ async def test_every_plot_can_be_read_as_a_table_and_walked_with_keys(
     await page.get_by_role("button", name="30 days").click()
     plot = page.get_by_role("slider", name="Decisions over time")
     await expect(plot).to_have_attribute("data-ready", "true")
-    await expect(plot).to_have_attribute("aria-valuetext", re.compile("^In all: 1 auto-approved"))
+    await expect(plot).to_have_attribute("aria-valuetext", re.compile("^Total: 1 auto-approved"))
 
     await plot.focus()
     await page.keyboard.press("End")
-    told = re.compile(r"\w: 1 auto-approved, 0 approved, 1 refused, 0 expired, 0 denied")
+    told = re.compile(r"\w: 1 auto-approved, 0 approved, 1 refused, 0 expired, 0 refused by a rule")
     await expect(plot).to_have_attribute("aria-valuetext", told)
     await page.keyboard.press("ArrowLeft")
     await expect(plot).to_have_attribute("aria-valuetext", re.compile(": 0 auto-approved"))
@@ -74,7 +74,7 @@ async def test_every_plot_can_be_read_as_a_table_and_walked_with_keys(
         await toggle.press("Enter")
         await expect(toggle).to_have_attribute("aria-pressed", "true")
     await expect(page.get_by_role("slider")).to_have_count(0)
-    row = page.get_by_role("row", name=re.compile("^In all 1 .* 0 .* 1 "))
+    row = page.get_by_role("row", name=re.compile("^Total 1 .* 0 .* 1 "))
     await expect(row.first).to_be_visible()
 
 

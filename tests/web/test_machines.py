@@ -15,7 +15,7 @@ async def test_a_machine_is_shown_with_its_folder_and_as_gone_when_it_is(
     await page.get_by_role("link", name="Machines").click()
 
     row = page.get_by_role("list", name="Machines").get_by_role("listitem")
-    await expect(row).to_contain_text("here now")
+    await expect(row).to_contain_text("connected")
     await expect(row).to_contain_text(str(rig.workspace))
     await expect(row).to_contain_text("box")
     rig.end(client)

@@ -34,7 +34,7 @@ async def test_a_theme_holds_at_once_and_after_coming_back(console: Console) -> 
     await expect(html).to_have_attribute("data-theme", "dark")
     await page.reload()
     await expect(html).to_have_attribute("data-theme", "dark")
-    await page.get_by_role("radio", name="As the system has it").check()
+    await page.get_by_role("radio", name="Use system setting").check()
     await expect(html).to_have_attribute("data-theme", "light")
 
 
@@ -67,7 +67,7 @@ async def test_who_signs_out_is_out_in_this_browser(console: Console) -> None:
     await other.goto(f"{console.address}/approvals")
     await expect(other.get_by_role("heading", name="Waiting for you")).to_be_visible()
     await at_settings(page)
-    await expect(page.get_by_text("there is no limit")).to_be_visible()
+    await expect(page.get_by_text("tokens, no limit")).to_be_visible()
     await page.evaluate("sessionStorage['handrail.draft.1'] = 'half a thought'")
 
     await page.get_by_role("button", name="Sign out").click()

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
 
+import { wayOut } from "../src/analytics/way-out";
+import { agentName } from "../src/words/agent";
 import { readCall } from "../src/words/call";
+import { glance } from "../src/words/glance";
+import { machineName } from "../src/words/machine";
 import { quoted } from "../src/words/quoted";
 import { clock, duration } from "../src/words/time";
 import { visible } from "../src/words/visible";
@@ -21,6 +25,26 @@ test("what is typed is a call of a tool, or a line for a shell", () => {
 
 test("words are quoted as a shell would need it", () => {
   expect(["a.txt", "a b", "it's"].map(quoted)).toEqual(["a.txt", "'a b'", "'it'\\''s'"]);
+});
+
+test("a call reads as it would be typed", () => {
+  expect(glance({ action: "push", args: ["origin", "main"] })).toBe("push origin main");
+  expect(glance({ command: "npm", args: ["test"] })).toBe("npm test");
+  expect(glance({ path: "docs/long.md" })).toBe("docs/long.md");
+});
+
+test("agents and machines are named, or shown by the end of their id", () => {
+  expect(agentName({ agent_id: "agt_0123456789", agent_name: "Claude on my laptop" })).toBe("Claude on my laptop");
+  expect(agentName({ agent_id: "agt_0123456789", agent_name: null })).toBe("agent …456789");
+  expect(machineName({ client_id: "cli_0123456789", client_name: "laptop" })).toBe("laptop");
+  expect(machineName({ client_id: "cli_0123456789", client_name: null })).toBe("machine …456789");
+});
+
+test("a refusal is not offered for calls that were always approved", () => {
+  const counts = { class_words: "writes to *.md", tool_name: "write_file", risk_level: "MEDIUM", refusal: null };
+  expect(wayOut({ ...counts, asked: 7, approved: 7, refused: 0, expired: 0 })).toEqual({ refuses: false, button: "Stop being asked…" });
+  expect(wayOut({ ...counts, asked: 7, approved: 6, refused: 0, expired: 1 }).refuses).toBe(false);
+  expect(wayOut({ ...counts, asked: 7, approved: 2, refused: 5, expired: 0 })).toEqual({ refuses: true, button: "Always refuse this…" });
 });
 
 test("times are short", () => {

@@ -52,6 +52,8 @@ def _why_not(ended: ToolExecution) -> str:
             return f"{error}\n{_REFUSED}"
         case Status.TIMEOUT, _:
             return f"not run: {error}\n{_NO_ANSWER}"
+        case _, ErrorType.TOO_MANY_QUESTIONS:
+            return f"not run: {error}"
         case _, ErrorType.DENIED:
             return f"not allowed here: {error}"
         case _, ErrorType.OUTCOME_UNKNOWN:

@@ -30,6 +30,7 @@ _ENDINGS = {
     "rejected": "refused",
     "timeout": "timed out",
     "denied": "refused",
+    "too_many_questions": "refused",
     "validation": "not understood",
     "cancelled": "cancelled",
     "outcome_unknown": "outcome unknown",

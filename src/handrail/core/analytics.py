@@ -31,6 +31,7 @@ class Outcome(StrEnum):
     REFUSED = "refused"
     EXPIRED = "expired"
     DENIED = "denied"
+    OVER_LIMIT = "over_limit"
 
 
 class Counted(StrEnum):

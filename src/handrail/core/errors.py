@@ -51,6 +51,7 @@ class ErrorType(StrEnum):
 
     VALIDATION = "validation"
     DENIED = "denied"
+    TOO_MANY_QUESTIONS = "too_many_questions"
     STALE = "stale"
     CANCELLED = "cancelled"
     NO_CLIENT = "no_client"

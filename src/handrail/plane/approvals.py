@@ -74,7 +74,7 @@ class ApprovalManager:
         asked = await self._store.count_questions(judged.project_id, judged.agent_id)
         if asked >= MOST_QUESTIONS:
             words = f"{asked:,} questions of this agent are open; wait until some are answered"
-            return _turn_away(judged, words, at)
+            return _turn_away(judged, words, at, ErrorType.TOO_MANY_QUESTIONS)
         kind = assessment.call_class
         usual = await self._usual_duration_ms(judged.project_id, kind)
         past = None if kind is None else await self._store.count_of_class(judged, kind.key)
@@ -299,6 +299,8 @@ class ApprovalManager:
         return self._dispatcher.hand_out(approved, at, UseGrant(grant))
 
 
-def _turn_away(judged: ToolExecution, words: str, at: datetime) -> Move:
-    failed = judged.fail(ErrorType.DENIED, words, at)
+def _turn_away(
+    judged: ToolExecution, words: str, at: datetime, error_type: ErrorType = ErrorType.DENIED
+) -> Move:
+    failed = judged.fail(error_type, words, at)
     return Move(failed, (), (NewEvent.for_everyone(failed, EventKind.STATUS),))

@@ -30,7 +30,7 @@ def log_changes(changes: Sequence[Change]) -> None:
 
 def warn_if_denied(execution: ToolExecution) -> None:
     """A block is worth a warning, on screen too."""
-    if execution.error_type is ErrorType.DENIED:
+    if execution.error_type in (ErrorType.DENIED, ErrorType.TOO_MANY_QUESTIONS):
         log.warning(
             "call.denied",
             execution=execution.id,

@@ -38,7 +38,7 @@ _OWN_NAMES = (Kind.PATH, Kind.ARGUMENT)
 # What is worst for a person not to know comes first.
 _WORST = (Kind.HOST, Kind.URL, Kind.ADDRESS, Kind.COMMAND, Kind.PATH, Kind.ARGUMENT)
 _NOT_DONE = (Status.REJECTED, Status.TIMEOUT)
-_ENDED_BY_US = (ErrorType.DENIED, ErrorType.CANCELLED)
+_ENDED_BY_US = (ErrorType.DENIED, ErrorType.TOO_MANY_QUESTIONS, ErrorType.CANCELLED)
 
 
 class _Source(NamedTuple):

@@ -17,7 +17,11 @@ OTHER = "other"
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 # Looked up, because an enum takes its time to say its own name.
 _RISKS = {risk: risk.name for risk in RiskLevel}
-_REFUSED = {ErrorType.VALIDATION: "invalid", ErrorType.DENIED: "deny"}
+_REFUSED = {
+    ErrorType.VALIDATION: "invalid",
+    ErrorType.DENIED: "deny",
+    ErrorType.TOO_MANY_QUESTIONS: "deny",
+}
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 
 

@@ -64,6 +64,8 @@ def _in_move(before: ToolExecution | None, after: ToolExecution) -> Iterator[_Se
         yield _Seen(Counted.OUTCOME, Outcome.EXPIRED)
     elif after.status is Status.FAILED and _is_denied(after):
         yield _Seen(Counted.OUTCOME, Outcome.DENIED)
+    elif after.error_type is ErrorType.TOO_MANY_QUESTIONS:
+        yield _Seen(Counted.OUTCOME, Outcome.OVER_LIMIT)
     elif after.status in _UNWELL and after.error_type is not ErrorType.CANCELLED:
         kind = after.error_type or after.status
         yield _Seen(Counted.ERROR, _executor(after), after.tool_name, kind)

@@ -17,6 +17,7 @@ Approved = Field(description="Questions that a person said yes to.")
 Refused = Field(description="Questions that a person said no to.")
 Expired = Field(description="Questions that nobody answered in time.")
 Denied = Field(description="Calls that the rules turned away.")
+OverLimit = Field(description="Calls refused because their agent had too many open questions.")
 
 
 class OutcomesView(BaseModel):
@@ -25,6 +26,7 @@ class OutcomesView(BaseModel):
     refused: int = Refused
     expired: int = Expired
     denied: int = Denied
+    over_limit: int = OverLimit
 
 
 class DecisionPoint(OutcomesView):
@@ -156,6 +158,7 @@ class AnalyticsResponse(BaseModel):
     bucket: Bucket = Field(description="How long each is.")
     totals: OutcomesView = Field(description="All decisions taken together.")
     decisions: list[DecisionPoint] = Field(description="The same, bucket by bucket.")
+    waiting: int = Field(description="How many questions wait for an answer now.")
     waits: WaitsView = Field(description="How long people took to answer.")
     wait_points: list[WaitPoint] = Field(description="The same, bucket by bucket.")
     passes: list[PassView] = Field(

@@ -13,6 +13,7 @@ from handrail.bus.local import LocalBus
 from handrail.core.access import Role
 from handrail.core.change import Change
 from handrail.core.model import Usage
+from handrail.plane import approvals
 from handrail.policy.rulebook.book import project_rules
 from handrail.server.services import Services
 from handrail.store.migrate import steps_as_sql
@@ -95,6 +96,7 @@ async def test_every_decision_is_counted_in_its_hour(
         "refused": 1,
         "expired": 1,
         "denied": 1,
+        "over_limit": 0,
     }
     assert counted(told, "auto_approved") == {"00": 2}
     assert counted(told, "denied") == {"00": 1}
@@ -102,6 +104,20 @@ async def test_every_decision_is_counted_in_its_hour(
     assert counted(told, "expired") == {"02": 1}
     assert (told["starts_at"], told["ends_at"]) == ("2025-12-31T12:00:00Z", "2026-01-02T00:00:00Z")
     assert (told["bucket"], len(told["decisions"])) == ("hour", 36)
+
+
+async def test_questions_over_the_limit_are_not_counted_as_refused_by_a_rule(
+    caller: Caller, household: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(approvals, "MOST_QUESTIONS", 2)
+    asked = [await ask_to_write(caller, household, f"call-{number}") for number in range(5)]
+
+    told = await show(caller, household, f"/analytics{LATER}")
+
+    assert [one["error_type"] for one in asked[2:]] == ["too_many_questions"] * 3
+    assert (told["totals"]["over_limit"], told["totals"]["denied"]) == (3, 0)
+    assert told["waiting"] == 2
+    assert told["errors"] == []
 
 
 async def test_by_day_the_same_is_told_in_fewer_buckets(

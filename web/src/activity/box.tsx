@@ -4,15 +4,15 @@ import type { RecordView, Profile, Wall } from "../api/types";
 import { visible } from "../words/visible";
 
 const WALLS: Record<Wall, string> = {
-  namespaces: "It saw files, processes and a network of its own",
-  seccomp: "It could ask the kernel only for what commands need",
-  limits: "Its memory, processes and time were bounded",
-  landlock: "It could write only where it was let",
+  namespaces: "Own view of files, processes and network",
+  seccomp: "Dangerous system calls were blocked",
+  limits: "Memory, processes and time were limited",
+  landlock: "The kernel allowed writes only in permitted folders",
 };
 const PROFILES: Record<Profile, string> = {
   read: "read only",
-  write: "writes to the workspace",
-  net: "writes, and reaches the hosts that were let",
+  write: "can write to the workspace",
+  net: "can write, and reach the approved hosts",
 };
 
 interface Box {
@@ -20,7 +20,7 @@ interface Box {
   walls?: unknown[];
 }
 
-/** What kept a command in while it ran; each wall was proven on its machine before. */
+/** The sandbox layers of a command. Each was tested on the machine before. */
 export function BoxLayers({ call }: { call: RecordView }) {
   const box = call.result?.["box"] as Box | undefined;
   if (!box) {
@@ -35,7 +35,7 @@ export function BoxLayers({ call }: { call: RecordView }) {
   return (
     <>
       <p>
-        Box: <span className="font-medium">{PROFILES[box.profile as Profile] ?? visible(String(box.profile))}</span>
+        Sandbox: <span className="font-medium">{PROFILES[box.profile as Profile] ?? visible(String(box.profile))}</span>
       </p>
       <ul className="mt-1.5 space-y-1">
         {walls.map((wall) => (
@@ -53,7 +53,7 @@ export function BoxLayers({ call }: { call: RecordView }) {
 }
 
 function whyNoBox(call: RecordView): string {
-  if (!call.started_at) return "It has not run.";
-  if (call.result_removed_at) return "This was part of the result, which is no longer kept. The audit still has it.";
-  return "It ran in no box: it starts no program, or its machine has none.";
+  if (!call.started_at) return "Did not run.";
+  if (call.result_removed_at) return "This was part of the deleted result. The audit log still has it.";
+  return "Ran without a sandbox: this tool starts no program, or its machine has no sandbox.";
 }

@@ -15,29 +15,30 @@ export function useQuestion(call: RecordView): ApprovalView | undefined {
   const { data } = useQuery({
     queryKey: ["approval", project.project_id, call.approval_id, call.status],
     queryFn: () => ask<ApprovalView>("GET", path(`/approvals/${call.approval_id}`)),
-    // While a machine still looks, the question has an id and is not there yet.
+    // While the machine is still checking, the request has an id but cannot be read yet.
     enabled: call.approval_id !== null && call.status !== "pending",
     retry: false,
   });
   return data;
 }
 
-/** Who has let it pass or not, where and when. */
+/** Who allowed or refused a call, from where and when. */
 export function Decision({ call }: { call: RecordView }) {
   const { name } = useSession();
   const question = useQuestion(call);
   if (question?.status === "pending") {
     return (
       <p>
-        Nobody yet.{" "}
+        Waiting for you.{" "}
         <Link href={`/approvals/${question.approval_id}`} className="text-accent underline underline-offset-2">
-          Decide it
+          Decide now
         </Link>
       </p>
     );
   }
+  if (question?.status === "expired") return <p>Expired (no answer in time).</p>;
   if (question && question.status !== "withdrawn") {
-    const reach = call.scope === "class" ? " It reaches to the whole class." : call.scope === "session" ? " It reaches to the whole session." : "";
+    const reach = call.scope === "class" ? " It covers all calls of this kind in the session." : call.scope === "session" ? " It covers everything in this session." : "";
     return (
       <p className="[overflow-wrap:anywhere]">
         {sentence(question, name)}
@@ -46,16 +47,17 @@ export function Decision({ call }: { call: RecordView }) {
     );
   }
   const at = call.approved_at ? ` at ${moment(call.approved_at)}` : "";
-  if (call.approved_by === "policy") return <p>The rules let it pass{at}; nobody had to be asked.</p>;
+  if (call.approved_by === "policy") return <p>Allowed by the rules{at}, without asking.</p>;
   if (call.approved_by) {
     return (
       <p>
-        {call.approved_by.startsWith("grt_") ? "An earlier yes let it pass" : "Let pass"}
+        {call.approved_by.startsWith("grt_") ? "Allowed by an earlier approval" : "Allowed"}
         {at}: <Code>{call.approved_by}</Code>
       </p>
     );
   }
-  if (call.error_type === "denied") return <p className="[overflow-wrap:anywhere]">It was refused without asking: {visible(call.error ?? "")}</p>;
+  if (call.error_type === "denied") return <p className="[overflow-wrap:anywhere]">Refused by a rule, without asking: {visible(call.error ?? "")}</p>;
+  if (call.error_type === "too_many_questions") return <p>Refused: this agent has too many open questions.</p>;
   if (question) return <p>{sentence(question, name)}</p>;
-  return <p className="text-soft">There was nothing to decide.</p>;
+  return <p className="text-soft">No decision was needed.</p>;
 }

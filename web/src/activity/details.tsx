@@ -14,7 +14,9 @@ import { Copy } from "../ui/copy";
 import { useKeys } from "../ui/keys";
 import { Notice } from "../ui/notice";
 import { Parameters } from "../ui/parameters";
+import { agentName } from "../words/agent";
 import { glance } from "../words/glance";
+import { machineName } from "../words/machine";
 import { visible } from "../words/visible";
 import { BoxLayers } from "./box";
 import { useQuestion } from "./decision";
@@ -22,7 +24,7 @@ import { addressOf, type Filters } from "./filters";
 import { Life } from "./life";
 import { Result } from "./result";
 
-/** All there is to know of one call. */
+/** The details of one call. */
 export function Details({ callId, filters }: { callId: string; filters: Filters }) {
   const path = usePath();
   const { project } = useSession();
@@ -54,7 +56,7 @@ export function Details({ callId, filters }: { callId: string; filters: Filters 
           <X size={16} aria-hidden />
         </Link>
       </header>
-      <div className="min-h-0 flex-1 space-y-6 overflow-y-auto p-4" tabIndex={0} role="region" aria-label="All about it">
+      <div className="min-h-0 flex-1 space-y-6 overflow-y-auto p-4" tabIndex={0} role="region" aria-label="Details">
         {error && <Notice bad>{visible(error.message)}</Notice>}
         {call && !error && <Whole call={call} filters={filters} />}
       </div>
@@ -67,7 +69,7 @@ function Whole({ call, filters }: { call: RecordView; filters: Filters }) {
   return (
     <>
       {question && <p className="as-code overflow-clip text-base font-semibold tracking-tight whitespace-pre-wrap [overflow-wrap:anywhere]">{visible(question.description)}</p>}
-      <Part title="Its life">
+      <Part title="Timeline">
         <Life call={call} />
       </Part>
       <Part title="Result">
@@ -77,26 +79,37 @@ function Whole({ call, filters }: { call: RecordView; filters: Filters }) {
         <Parameters params={call.tool_params} />
       </Part>
       {question?.evidence && (
-        <Part title="What was shown before deciding">
+        <Part title="Shown before the decision">
           <Evidence card={question} />
         </Part>
       )}
-      <Part title="What kept it in">
+      <Part title="Sandbox">
         <BoxLayers call={call} />
       </Part>
-      <Part title="Names">
+      <Part title="Identifiers">
         <dl className="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-4 gap-y-1.5">
           <Name title="Call" value={call.tool_id} />
           <Name title="Session" value={call.session_id}>
             <Link href={addressOf({ ...filters, session: call.session_id })} className="text-xs text-accent underline underline-offset-2">
-              only its calls
+              only this session
             </Link>
             <StopRun session={call.session_id} />
           </Name>
-          <Name title="Asked as" value={call.call_id} />
+          <Name title="Agent" value={call.agent_id}>
+            <span>{agentName(call)}</span>
+            <Link href={addressOf({ ...filters, agent: call.agent_id })} className="text-xs text-accent underline underline-offset-2">
+              only this agent
+            </Link>
+          </Name>
+          {call.client_id && (
+            <Name title="Machine" value={call.client_id}>
+              <span>{machineName(call)}</span>
+            </Name>
+          )}
+          <Name title="Call id of the agent" value={call.call_id} />
           <Name title="Digest" value={call.digest} />
         </dl>
-        <p className="mt-2 text-xs text-soft">The digest is made of words, plan and facts. A yes is bound to it, and the machine holds it against what it is about to do.</p>
+        <p className="mt-2 text-xs text-soft">Your approval covers exactly this command, plan and file state. If any of it changes, nothing runs.</p>
       </Part>
     </>
   );

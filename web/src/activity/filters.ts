@@ -1,25 +1,27 @@
 import { STATUS_OUTCOMES } from "../words/outcome";
 
-/** What is shown, as it stands in the address: who has the address sees the same. */
+/** Which calls are shown. Kept in the address, so a link shows the same calls. */
 export interface Filters {
   state: string;
   tool: string;
   risk: string;
+  agent: string;
   session: string;
   q: string;
 }
 
-const NAMES = ["state", "tool", "risk", "session", "q"] as const;
-// How the server calls them.
-const ASKED_AS: Record<(typeof NAMES)[number], string> = { state: "status", tool: "tool", risk: "risk", session: "session_id", q: "text" };
+const NAMES = ["state", "tool", "risk", "agent", "session", "q"] as const;
+// The parameters of the list endpoint.
+const ASKED_AS: Record<(typeof NAMES)[number], string> = { state: "status", tool: "tool", risk: "risk", agent: "agent_id", session: "session_id", q: "text" };
 const MOST_CHARS = 200;
+export const NO_FILTERS: Filters = { state: "", tool: "", risk: "", agent: "", session: "", q: "" };
 export const RISKS = ["LOW", "MEDIUM", "HIGH", "CRITICAL", "FORBIDDEN"];
 
 export function filtersOf(query: URLSearchParams): Filters {
   const one = (name: string) => (query.get(name) ?? "").slice(0, MOST_CHARS);
-  // What nothing can be is no filter.
+  // An unknown value is ignored.
   const of = (name: string, known: string[]) => (known.includes(one(name)) ? one(name) : "");
-  return { state: of("state", Object.keys(STATUS_OUTCOMES)), tool: one("tool"), risk: of("risk", RISKS), session: one("session"), q: one("q") };
+  return { state: of("state", Object.keys(STATUS_OUTCOMES)), tool: one("tool"), risk: of("risk", RISKS), agent: one("agent"), session: one("session"), q: one("q") };
 }
 
 export function isFiltered(filters: Filters): boolean {
@@ -34,7 +36,7 @@ export function addressOf(filters: Filters, callId: string | null = null): strin
   return `/activity${callId ? `/${encodeURIComponent(callId)}` : ""}${words ? `?${words}` : ""}`;
 }
 
-/** The same as a question to the server. */
+/** The same as parameters of the list endpoint. */
 export function questionOf(filters: Filters): URLSearchParams {
   const query = new URLSearchParams();
   for (const name of NAMES) if (filters[name]) query.set(ASKED_AS[name], filters[name]);

@@ -4,28 +4,30 @@ import type { RecordView } from "../api/types";
 import { Code } from "../ui/code";
 import { CallState } from "../ui/call-state";
 import { Risk } from "../ui/risk";
+import { agentName } from "../words/agent";
+import { machineName } from "../words/machine";
 import { duration, moment } from "../words/time";
 import { visible } from "../words/visible";
 import { Decision } from "./decision";
 
-const FREEDOMS: Record<string, string> = { read_only: "only reading", supervised: "supervised", full: "full" };
+const AUTONOMY: Record<string, string> = { read_only: "read-only", supervised: "supervised", full: "full" };
 
-/** A call from the wish to its end, step by step. */
+/** The steps of a call, from the request to its end. */
 export function Life({ call }: { call: RecordView }) {
-  const took = call.execution_time_ms === null ? "" : `, it took ${duration(call.execution_time_ms)}`;
+  const took = call.execution_time_ms === null ? "" : `, took ${duration(call.execution_time_ms)}`;
   return (
     <ol className="relative space-y-4 border-l border-line pl-5">
-      <Step title="Asked" at={call.created_at}>
+      <Step title="Requested" at={call.created_at}>
         <p>
-          by <Code>{call.agent_id}</Code>
+          by {agentName(call)}
         </p>
-        {call.reasoning && <p className="text-soft italic [overflow-wrap:anywhere]">It claims: {visible(call.reasoning, "\n")}</p>}
+        {call.reasoning && <p className="text-soft italic [overflow-wrap:anywhere]">The agent says: {visible(call.reasoning, "\n")}</p>}
       </Step>
-      <Step title="Judged">
+      <Step title="Risk">
         <p className="flex flex-wrap items-center gap-2">
           <Risk level={call.risk_level} />
           <span className="text-soft">
-            with freedom: {FREEDOMS[call.autonomy] ?? visible(call.autonomy)}; {call.surveyed ? "a machine had looked" : "by its words alone"}
+            {call.surveyed ? "Checked on the machine." : "Not checked on the machine."} Autonomy: {AUTONOMY[call.autonomy] ?? visible(call.autonomy)}.
           </span>
         </p>
         <ul className="text-soft">
@@ -37,18 +39,12 @@ export function Life({ call }: { call: RecordView }) {
         </ul>
         {call.origins && <Origins origins={call.origins} />}
       </Step>
-      <Step title="Decided">
+      <Step title="Decision">
         <Decision call={call} />
       </Step>
       {call.started_at && (
         <Step title="Ran" at={call.started_at}>
-          {call.client_id ? (
-            <p>
-              on <Code>{call.client_id}</Code>
-            </p>
-          ) : (
-            <p>in the server itself</p>
-          )}
+          <p>on {machineName(call)}</p>
         </Step>
       )}
       <Step title={call.completed_at ? "Ended" : "Now"} at={call.completed_at}>
@@ -83,7 +79,7 @@ function Origins({ origins }: { origins: Record<string, string> }) {
     <ul className="text-soft">
       {Object.entries(origins).map(([name, from]) => (
         <li key={name}>
-          <Code>{name}</Code> came out of the result of <Code>{from}</Code>
+          <Code>{name}</Code> comes from the result of <Code>{from}</Code>
         </li>
       ))}
     </ul>

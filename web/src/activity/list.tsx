@@ -21,7 +21,7 @@ interface Props {
   onCount: (count: number | undefined) => void;
 }
 
-/** One row per call. Only those in sight are drawn, and only their pages are read. */
+/** One row per call. Only visible rows are rendered, and only their pages are fetched. */
 export function CallList({ filters, shown, onCount }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const [[first, last], setPages] = useState<[number, number]>([0, 0]);
@@ -86,7 +86,7 @@ export function CallList({ filters, shown, onCount }: Props) {
             rows.refresh();
           }}
         >
-          There are newer calls
+          Show newer calls
         </Button>
       )}
     </div>
@@ -95,8 +95,8 @@ export function CallList({ filters, shown, onCount }: Props) {
 
 function Nothing({ filtered }: { filtered: boolean }) {
   return (
-    <Empty icon={<ListChecks size={20} />} title={filtered ? "No call is like that" : "No call yet"}>
-      {filtered ? "Take a filter away, or look for fewer words." : "Every call that an agent asks for is written down here: what was asked, who decided, what ran."}
+    <Empty icon={<ListChecks size={20} />} title={filtered ? "No matching calls" : "No calls yet"}>
+      {filtered ? "Remove a filter, or search for something else." : "Every call of an agent is recorded here: the request, the decision and the result."}
     </Empty>
   );
 }

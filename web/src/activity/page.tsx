@@ -6,7 +6,7 @@ import { filtersOf } from "./filters";
 import { CallList, MOST } from "./list";
 import { Export, Toolbar } from "./toolbar";
 
-/** All calls, newest first; one of them beside, or in their place on a narrow screen. */
+/** All calls, newest first. The details of one open beside the list, or instead of it on a narrow screen. */
 export default function ActivityPage() {
   const { id, query } = usePlace();
   const [count, setCount] = useState<number | undefined>();

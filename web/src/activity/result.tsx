@@ -3,7 +3,7 @@ import { Notice } from "../ui/notice";
 import { Output } from "../ui/output";
 import { visible } from "../words/visible";
 
-/** What came of a call: its output as the terminal would show it, and why it failed if it did. */
+/** The output of a call as a terminal would show it, and the error if it failed. */
 export function Result({ call }: { call: RecordView }) {
   const text = outputOf(call.result);
   return (
@@ -16,13 +16,13 @@ export function Result({ call }: { call: RecordView }) {
       )}
       {text !== null && <Output text={text} label="Output" />}
       {call.result_removed_at && (
-        <p className="text-soft">The result is no longer kept. It was removed on {call.result_removed_at.slice(0, 10)}, as the retention settings say.</p>
+        <p className="text-soft">The result was deleted on {call.result_removed_at.slice(0, 10)} by the retention settings.</p>
       )}
-      {text === null && !call.error && !call.result_removed_at && <p className="text-soft">Nothing came of it yet.</p>}
+      {text === null && !call.error && !call.result_removed_at && <p className="text-soft">No result yet.</p>}
       {call.suspicion && <Suspicion found={call.suspicion} />}
       {call.late_result && (
         <>
-          <p className="text-soft">Told after the call had ended:</p>
+          <p className="text-soft">Reported after the call had ended:</p>
           <Output text={outputOf(call.late_result) ?? ""} label="Late result" />
         </>
       )}
@@ -44,7 +44,7 @@ function Suspicion({ found }: { found: Record<string, unknown> }) {
   const findings = Array.isArray(found["findings"]) ? (found["findings"] as { line?: number; reason?: string }[]) : [];
   return (
     <Notice>
-      <p className="font-medium">Something in it reads like orders to the agent</p>
+      <p className="font-medium">This result contains text that reads like instructions to the agent</p>
       <ul className="text-soft">
         {findings.map((one, index) => (
           <li key={index}>{visible(`line ${one.line}: ${one.reason}`)}</li>

@@ -5,14 +5,15 @@ import type { GlimpseView } from "../api/types";
 import { Link } from "../router";
 import { CallState } from "../ui/call-state";
 import { Risk } from "../ui/risk";
+import { agentName } from "../words/agent";
 import { glance } from "../words/glance";
 import { clock, duration } from "../words/time";
 import { visible } from "../words/visible";
 import { shortMoment } from "./when";
 
-// As wide as there is room for: what is left out is in the details.
+// Narrow screens leave columns out; the details have everything.
 const GRID =
-  "grid items-center gap-x-3 px-4 grid-cols-[minmax(0,1fr)_auto] @xl:grid-cols-[5.5rem_8.5rem_minmax(0,1fr)] @3xl:grid-cols-[8rem_8.5rem_minmax(0,1fr)_6.5rem] @5xl:grid-cols-[8rem_8.5rem_minmax(0,1fr)_6.5rem_12rem_5rem]";
+  "grid items-center gap-x-3 px-4 grid-cols-[minmax(0,1fr)_auto] @xl:grid-cols-[5.5rem_8.5rem_minmax(0,1fr)] @3xl:grid-cols-[8rem_8.5rem_minmax(0,1fr)_6.5rem] @5xl:grid-cols-[8rem_8.5rem_minmax(0,1fr)_8rem_8rem_6.5rem_11rem_4rem]";
 
 export function Heads() {
   const head = "truncate font-medium";
@@ -20,7 +21,7 @@ export function Heads() {
     <div role="rowgroup" className="border-y border-line bg-bg text-xs text-soft">
       <div role="row" aria-rowindex={1} className={`${GRID} py-1.5`}>
         <span role="columnheader" className={`${head} @max-xl:hidden`}>
-          Asked
+          Requested
         </span>
         <span role="columnheader" className={`${head} @max-xl:order-2`}>
           State
@@ -28,14 +29,20 @@ export function Heads() {
         <span role="columnheader" className={head}>
           Call
         </span>
+        <span role="columnheader" className={`${head} @max-5xl:hidden`}>
+          Agent
+        </span>
+        <span role="columnheader" className={`${head} @max-5xl:hidden`}>
+          Session
+        </span>
         <span role="columnheader" className={`${head} @max-3xl:hidden`}>
           Risk
         </span>
         <span role="columnheader" className={`${head} @max-5xl:hidden`}>
-          Decided
+          Decision
         </span>
         <span role="columnheader" className={`${head} text-right @max-5xl:hidden`}>
-          Ran
+          Time
         </span>
       </div>
     </div>
@@ -67,11 +74,17 @@ export const Row = memo(function Row({ call, number, isShown, address }: Props) 
         <span className="text-[11px] leading-4 text-soft tabular-nums @xl:hidden">{shortMoment(call.created_at)}</span>
       </span>
       <span role="cell" className="flex min-w-0 items-baseline gap-2">
-        {/* The whole row leads to its call, and is one stop on the way through the page. */}
+        {/* The link covers the row, so a row is one tab stop. */}
         <Link href={address} className="shrink-0 font-mono before:absolute before:inset-0">
           {visible(call.tool_name)}
         </Link>
         <span className="min-w-0 overflow-hidden font-mono text-ellipsis whitespace-pre text-soft">{glance(call.tool_params)}</span>
+      </span>
+      <span role="cell" className="truncate text-xs text-soft @max-5xl:hidden" title={agentName(call)}>
+        {agentName(call)}
+      </span>
+      <span role="cell" className="truncate font-mono text-xs text-soft @max-5xl:hidden" title={visible(call.session_id)}>
+        {visible(call.session_id)}
       </span>
       <span role="cell" className="@max-3xl:hidden">
         <Risk level={call.risk_level} />
@@ -96,15 +109,16 @@ function Unread({ number }: { number: number }) {
   );
 }
 
-/** Who has decided, and how long that took; short, for a row. */
+/** Who decided, and how long that took. */
 function decided(call: GlimpseView, me: string): string {
   const { approved_by: by } = call;
-  if (call.status === "awaiting_approval") return "nobody yet";
+  if (call.status === "awaiting_approval") return "waiting for you";
   if (call.status === "rejected") return "refused by a person";
-  if (call.error_type === "denied") return "refused by the rules";
-  if (call.status === "timeout" && !call.approved_at) return "nobody in time";
+  if (call.error_type === "denied") return "refused by a rule";
+  if (call.error_type === "too_many_questions") return "too many open questions";
+  if (call.status === "timeout" && !call.approved_at) return "no answer in time";
   if (!by) return "";
-  const who = by === "policy" ? "the rules" : by.startsWith("grt_") ? "a grant" : by === me ? "you" : visible(by);
+  const who = by === "policy" ? "allowed by the rules" : by.startsWith("grt_") ? "a grant" : by === me ? "you" : visible(by);
   if (by === "policy" || by.startsWith("grt_") || !call.approved_at) return who;
   const seconds = (new Date(call.approved_at).getTime() - new Date(call.created_at).getTime()) / 1000;
   return `${who}, after ${clock(seconds)}`;

@@ -12,19 +12,19 @@ const PAUSE_MS = 500;
 const SETTLED_MS = 80;
 
 export interface Rows {
-  /** How many there are; undefined while nobody knows. */
+  /** How many calls match; undefined until the first answer. */
   count: number | undefined;
   at: (index: number) => GlimpseView | undefined;
   error: Error | null;
   isOld: boolean;
-  /** Whether something came while older calls were looked at. */
+  /** Whether calls arrived while the list was scrolled down. */
   hasNews: boolean;
   refresh: () => void;
 }
 
 /**
- * The newest calls, and whatever pages of older ones are looked at. Pages are counted from the end of the
- * newest, as they were read: what comes in above moves nothing that is read below.
+ * The newest calls, and the visible pages of older ones. Older pages are counted from the end of the first
+ * page, so new calls at the top do not move them.
  */
 export function useRows(filters: Filters, firstPage: number, lastPage: number): Rows {
   const path = usePath();
@@ -81,7 +81,7 @@ export function useRows(filters: Filters, firstPage: number, lastPage: number): 
   };
 }
 
-/** The pages behind the first that are looked at. Whoever drags past thousands wants the one where they let go. */
+/** The visible pages after the first, once scrolling pauses. */
 function useSettled(first: number, last: number): number[] {
   const [[from, to], settle] = useState([first, last] as [number, number]);
   useEffect(() => {
@@ -94,7 +94,7 @@ function useSettled(first: number, last: number): number[] {
   }, [from, to]);
 }
 
-/** Tells of calls that have changed, now and then, with all that did since. */
+/** Reports the ids of changed calls, at most once in a while. */
 function useLive(tell: (changed: Set<string>) => void): void {
   const [heard] = useState(() => ({ tell, changed: new Set<string>(), timer: 0 }));
   heard.tell = tell;

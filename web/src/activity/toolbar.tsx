@@ -1,44 +1,36 @@
 import { useQuery } from "@tanstack/react-query";
-import { Download, Search, X } from "lucide-react";
-import { useEffect, useState } from "react";
+import { Download, Search } from "lucide-react";
+import { useEffect, useMemo, useState } from "react";
 
 import { ask, download } from "../api/client";
 import { usePath, useSession } from "../api/session";
-import type { ToolsResponse } from "../api/types";
+import type { ActivityResponse, ToolsResponse } from "../api/types";
 import { go } from "../router";
 import { Button } from "../ui/button";
 import { ITEM, Menu } from "../ui/menu";
 import { Select } from "../ui/select";
+import { agentName } from "../words/agent";
 import { STATUS_OUTCOMES } from "../words/outcome";
 import { visible } from "../words/visible";
-import { addressOf, isFiltered, questionOf, RISKS, type Filters } from "./filters";
+import { addressOf, isFiltered, NO_FILTERS, questionOf, RISKS, type Filters } from "./filters";
 
 const TYPING_MS = 300;
+const RECENT = 200;
 
 export function Toolbar({ filters, shown }: { filters: Filters; shown: string | null }) {
   const tools = useTools();
+  const { agents, sessions } = useRecent();
   const change = (some: Partial<Filters>) => go(addressOf({ ...filters, ...some }, shown), { replace: true });
   return (
-    <div role="search" aria-label="Which calls" className="grid grid-cols-2 items-center gap-2 px-4 pb-3 sm:flex sm:flex-wrap">
+    <div role="search" aria-label="Filter calls" className="grid grid-cols-2 items-center gap-2 px-4 pb-3 sm:flex sm:flex-wrap">
       <Words value={filters.q} onChange={(q) => change({ q })} />
       <Select quiet label="State" value={filters.state} options={[["", "Any state"], ...Object.entries(STATUS_OUTCOMES).map(([name, one]) => [name, one.words] as const)]} onChange={(state) => change({ state })} />
       <Select quiet label="Tool" value={filters.tool} options={[["", "Any tool"], ...withOwn(tools, filters.tool).map((name) => [name, name] as const)]} onChange={(tool) => change({ tool })} />
       <Select quiet label="Risk" value={filters.risk} options={[["", "Any risk"], ...RISKS.map((risk) => [risk, risk.toLowerCase()] as const)]} onChange={(risk) => change({ risk })} />
-      {filters.session && (
-        <button
-          type="button"
-          onClick={() => change({ session: "" })}
-          className="inline-flex h-8 max-w-full min-w-0 items-center gap-1.5 rounded-md border border-accent bg-panel px-2 hover:bg-raised"
-        >
-          <span className="min-w-0 truncate">
-            session <span className="font-mono text-xs">{visible(filters.session)}</span>
-          </span>
-          <X size={13} className="shrink-0" aria-hidden />
-          <span className="sr-only">: take this filter away</span>
-        </button>
-      )}
+      <Select quiet label="Agent" value={filters.agent} options={[["", "Any agent"], ...choicesOf(agents, filters.agent)]} onChange={(agent) => change({ agent })} />
+      <Select quiet label="Session" value={filters.session} options={[["", "Any session"], ...choicesOf(sessions, filters.session)]} onChange={(session) => change({ session })} />
       {isFiltered(filters) && (
-        <Button look="quiet" className="h-8" onClick={() => go(addressOf({ state: "", tool: "", risk: "", session: "", q: "" }, shown), { replace: true })}>
+        <Button look="quiet" className="h-8" onClick={() => go(addressOf(NO_FILTERS, shown), { replace: true })}>
           Clear
         </Button>
       )}
@@ -46,26 +38,26 @@ export function Toolbar({ filters, shown }: { filters: Filters; shown: string | 
   );
 }
 
-/** What is typed is asked for when the typing pauses. */
+/** A search field. The list is filtered when typing pauses. */
 function Words({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const [text, setText] = useState(value);
   useEffect(() => {
     if (text.trim() === value) return;
     const timer = window.setTimeout(() => onChange(text.trim()), TYPING_MS);
     return () => window.clearTimeout(timer);
-    // Only what is typed sets the clock going.
+    // Only typing starts the timer.
   }, [text]);
-  // Also what is cleared elsewhere is shown; what is being typed stays as it is.
+  // Shows a filter that was cleared elsewhere, without changing what is being typed.
   useEffect(() => setText((typed) => (typed.trim() === value ? typed : value)), [value]);
   return (
     <label className="relative min-w-36 flex-1 md:max-w-72">
-      <span className="sr-only">Words in parameters, claims, errors and names</span>
+      <span className="sr-only">Search parameters, reasons, errors and names</span>
       <Search size={14} className="absolute top-2.25 left-2.5 text-soft" aria-hidden />
       <input
         type="search"
         value={text}
         maxLength={200}
-        placeholder="Find words"
+        placeholder="Search"
         onChange={(event) => setText(event.target.value)}
         className={`h-8 w-full rounded-md border bg-panel pr-2 pl-8 placeholder:text-soft ${value ? "border-accent" : "border-line"}`}
       />
@@ -106,7 +98,7 @@ export function Export({ filters }: { filters: Filters }) {
         )}
       >
         <button type="button" role="menuitem" onClick={() => void save("jsonl")} className={`block ${ITEM}`}>
-          JSON lines, with all results
+          JSON lines, with results
         </button>
         <button type="button" role="menuitem" onClick={() => void save("csv")} className={`block ${ITEM}`}>
           CSV, one row per call
@@ -127,7 +119,31 @@ function useTools(): string[] {
   return data ?? [];
 }
 
-/** What stands in the address can be chosen, also where there is no such tool any more. */
+/** Agents and sessions of the latest calls, to choose from. */
+function useRecent(): { agents: Map<string, string>; sessions: Map<string, string> } {
+  const path = usePath();
+  const { project } = useSession();
+  const { data } = useQuery({
+    queryKey: ["activity-recent", project.project_id],
+    queryFn: async () => (await ask<ActivityResponse>("GET", path(`/activity?limit=${RECENT}`))).calls,
+    staleTime: 30_000,
+    refetchInterval: 60_000,
+  });
+  return useMemo(
+    () => ({
+      agents: new Map(data?.map((call) => [call.agent_id, agentName(call)])),
+      sessions: new Map(data?.map((call) => [call.session_id, visible(call.session_id)])),
+    }),
+    [data],
+  );
+}
+
+/** The choices of a filter, including the one from the address. */
+function choicesOf(known: Map<string, string>, own: string): (readonly [string, string])[] {
+  return [...(own && !known.has(own) ? [[own, visible(own)] as const] : []), ...known];
+}
+
+/** The tools to choose from, including the one from the address. */
 function withOwn(names: string[], own: string): string[] {
   return own && !names.includes(own) ? [own, ...names] : names;
 }

@@ -11,11 +11,12 @@ import { Swatch } from "./inks";
 import { OUTCOMES } from "./outcomes";
 import { Panel } from "./panel";
 import { RuleDialog } from "./rule-dialog";
+import { wayOut } from "./way-out";
 
 const ANSWERS = OUTCOMES.filter((one): one is typeof one & { key: Answered } => ["approved", "refused", "expired"].includes(one.key));
 type Answered = "approved" | "refused" | "expired";
 
-/** What people were asked about most, and how to be asked no more. */
+/** What people were asked about most, and how to be asked less. */
 export function Asked({ numbers }: { numbers: AnalyticsResponse }) {
   const { asked } = numbers;
   const [chosen, setChosen] = useState<AskedView>();
@@ -23,7 +24,7 @@ export function Asked({ numbers }: { numbers: AnalyticsResponse }) {
   return (
     <Panel
       title="Asked most"
-      about={asked.length ? "What you were asked about, class by class. What you always refuse can be a rule." : "You were asked nothing in this time."}
+      about={asked.length ? "What you were asked about, by kind of call." : "You were not asked anything in this period."}
       className="xl:col-span-2"
     >
       {asked.length > 0 && (
@@ -40,7 +41,7 @@ export function Asked({ numbers }: { numbers: AnalyticsResponse }) {
           <li key={`${one.class_words} ${one.tool_name}`} className="grid items-center gap-x-4 gap-y-2 py-3 sm:grid-cols-[minmax(0,1fr)_auto]">
             <div className="min-w-0">
               <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
-                <span className="font-medium [overflow-wrap:anywhere]">{one.class_words === null ? "no class" : visible(one.class_words)}</span>
+                <span className="font-medium [overflow-wrap:anywhere]">{one.class_words === null ? "Other calls" : visible(one.class_words)}</span>
                 <span className="text-xs text-soft">
                   with <Code>{one.tool_name}</Code>
                 </span>
@@ -50,7 +51,8 @@ export function Asked({ numbers }: { numbers: AnalyticsResponse }) {
               <p className="mt-1 text-xs text-soft">{summary(one)}</p>
             </div>
             <Button className="justify-self-start text-xs" icon={<ScrollText size={13} aria-hidden />} onClick={() => setChosen(one)}>
-              Make this a rule<span className="sr-only">: {visible(one.class_words ?? one.tool_name)}</span>
+              {wayOut(one).button}
+              <span className="sr-only">: {visible(one.class_words ?? one.tool_name)}</span>
             </Button>
           </li>
         ))}

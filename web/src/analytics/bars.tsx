@@ -9,20 +9,20 @@ export interface Bar {
   calls: number;
 }
 
-// The rest is rare, and shown when asked for.
+// The rest is shown on request.
 const FEW = 8;
 
 interface Props {
   caption: string;
   head: string;
   bars: Bar[];
-  /** What the shares are parts of. */
+  /** The total for the shares. */
   all: number;
   /** A colour of the page. */
   token: `--${string}`;
 }
 
-/** Bars that are a table at the same time: nobody needs to see them to read them. */
+/** A bar chart that is also a table, for screen readers. */
 export function Bars({ caption, head, bars, all, token }: Props) {
   const [showsAll, setShowsAll] = useState(false);
   const shown = showsAll ? bars : bars.slice(0, FEW);

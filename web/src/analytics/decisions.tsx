@@ -10,7 +10,7 @@ import { Panel } from "./panel";
 import { Plot, quietAxis, seconds, timeAxis, timeScale } from "./plot";
 import { NumberTable } from "./table";
 
-/** What became of calls, bucket after bucket, stacked. */
+/** The outcomes of calls over time, as a stacked plot. */
 export function Decisions({ numbers }: { numbers: AnalyticsResponse }) {
   const { decisions, bucket, totals } = numbers;
   const [at, setAt] = useState<number | null>(null);
@@ -27,7 +27,7 @@ export function Decisions({ numbers }: { numbers: AnalyticsResponse }) {
         paths: uPlot.paths.bars!({ size: [0.85, 44], align: 1 }),
       })),
     ],
-    // Each begins where the one beneath it ends.
+    // Each series starts where the one below ends.
     bands: OUTCOMES.slice(1).map((_, at) => ({ series: [at + 1, at + 2] })),
     axes: [
       timeAxis(bucket),
@@ -36,11 +36,11 @@ export function Decisions({ numbers }: { numbers: AnalyticsResponse }) {
   });
   const shown = at === null ? undefined : decisions[at];
   const counts: OutcomesView = shown ?? totals;
-  const told = shown ? `${bucketName(shown.at, bucket)}: ${inWords(shown)}` : `In all: ${inWords(totals)}`;
+  const told = shown ? `${bucketName(shown.at, bucket)}: ${inWords(shown)}` : `Total: ${inWords(totals)}`;
   return (
-    <Panel title="Decisions over time" about="What became of calls: by themselves, by you, and by the rules." table={<DecisionTable numbers={numbers} />} className="xl:col-span-2">
+    <Panel title="Decisions over time" about="How calls were decided: automatically, by you, or by the rules." table={<DecisionTable numbers={numbers} />} className="xl:col-span-2">
       <Plot label="Decisions over time" data={stacked} options={options} at={at} onPoint={setAt} told={told} />
-      <p className="mt-3 text-xs text-soft">{shown ? bucketName(shown.at, bucket) : "In all"}</p>
+      <p className="mt-3 text-xs text-soft">{shown ? bucketName(shown.at, bucket) : "Total"}</p>
       <dl className="mt-1.5 flex flex-wrap gap-x-5 gap-y-1.5">
         {OUTCOMES.map((outcome) => (
           <div key={outcome.key} className="flex items-center gap-2">
@@ -63,14 +63,14 @@ function DecisionTable({ numbers: { decisions, bucket, totals } }: { numbers: An
       caption={`Decisions by ${bucket}, the latest first`}
       columns={["When", ...OUTCOMES.map((one) => one.words)]}
       rows={[
-        { key: "all", cells: ["In all", ...OUTCOMES.map(({ key }) => `${count(totals[key])} (${percent(totals[key], allOf(totals))})`)] },
+        { key: "all", cells: ["Total", ...OUTCOMES.map(({ key }) => `${count(totals[key])} (${percent(totals[key], allOf(totals))})`)] },
         ...rows.map((one) => ({ key: one.at, cells: [bucketName(one.at, bucket), ...OUTCOMES.map(({ key }) => count(one[key]))] })),
       ]}
     />
   );
 }
 
-/** Each line is itself and all that lies beneath it; the highest comes first. */
+/** Running sums over the outcomes, the largest first. */
 function stack(decisions: AnalyticsResponse["decisions"]): uPlot.AlignedData {
   const lines = OUTCOMES.map((_, upTo) => decisions.map((one) => OUTCOMES.slice(0, upTo + 1).reduce((sum, { key }) => sum + one[key], 0)));
   return [decisions.map((one) => seconds(one.at)), ...lines.toReversed()];

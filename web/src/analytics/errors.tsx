@@ -8,25 +8,25 @@ import { Bars } from "./bars";
 import { Panel } from "./panel";
 
 const KINDS: Record<string, string> = {
-  validation: "parameters that do not fit",
-  denied: "refused by the machine's own rules",
-  stale: "not what it was when it was approved",
+  validation: "invalid parameters",
+  denied: "refused by the machine’s rules",
+  stale: "changed after approval",
   no_client: "no machine was connected",
   execution: "the tool failed",
   execution_timeout: "took too long",
-  outcome_unknown: "the machine went away meanwhile",
-  internal: "a defect in a tool",
-  timeout: "no machine began in time",
+  outcome_unknown: "machine lost while it ran",
+  internal: "bug in a tool",
+  timeout: "no machine started it in time",
 };
 
-/** What went wrong, by who was to do it, with which tool, and how. */
+/** Failed calls by machine, tool and kind of error. */
 export function Errors({ numbers: { errors } }: { numbers: AnalyticsResponse }) {
   const all = errors.reduce((sum, one) => sum + one.calls, 0);
   return (
     <Panel title="Errors" about={all ? `${several(all, "call")} failed, by machine, tool and kind.` : "By machine, tool and kind."}>
       {all === 0 ? (
         <p className="flex items-center gap-2 py-6 text-soft">
-          <CircleCheck size={16} className="text-low" aria-hidden /> Nothing failed in this time.
+          <CircleCheck size={16} className="text-low" aria-hidden /> Nothing failed in this period.
         </p>
       ) : (
         <Bars
@@ -53,5 +53,5 @@ export function Errors({ numbers: { errors } }: { numbers: AnalyticsResponse }) 
 function place(error: ErrorView): string {
   if (error.executor === "server") return "on the server";
   if (error.executor === "client") return `on ${visible(error.client_name ?? error.client_id ?? "a machine")}`;
-  return "before any machine";
+  return "before reaching a machine";
 }

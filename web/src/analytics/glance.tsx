@@ -4,15 +4,15 @@ import { roughly } from "../words/time";
 import { visible } from "../words/visible";
 import { allOf } from "./outcomes";
 
-/** The five numbers that say how it goes. */
-export function Glance({ numbers: { totals, waits, errors } }: { numbers: AnalyticsResponse }) {
+/** The five most important numbers. */
+export function Glance({ numbers: { totals, waiting, waits, errors } }: { numbers: AnalyticsResponse }) {
   const all = allOf(totals);
   const failed = errors.reduce((sum, one) => sum + one.calls, 0);
   const facts: [string, string, string][] = [
     ["Calls decided", count(all), ""],
     ["Auto-approved", percent(totals.auto_approved, all), count(totals.auto_approved)],
-    ["Put to you", count(totals.approved + totals.refused + totals.expired), totals.expired ? `${count(totals.expired)} expired` : "none expired"],
-    ["Median answer", waits.median_ms === null ? "–" : roughly(waits.median_ms), waits.p90_ms === null ? "" : `90 % within ${roughly(waits.p90_ms)}`],
+    ["Put to you", count(totals.approved + totals.refused + totals.expired + waiting), `${waiting ? `${count(waiting)} waiting, ` : ""}${totals.expired ? count(totals.expired) : "none"} expired`],
+    ["Median answer", waits.median_ms === null ? "–" : roughly(waits.median_ms), waits.p90_ms === null ? "" : `90% within ${roughly(waits.p90_ms)}`],
     ["Failed", count(failed), errors[0] ? `most with ${visible(errors[0].tool_name)}` : ""],
   ];
   return (

@@ -4,12 +4,13 @@ import { ask } from "../api/client";
 import { usePath, useSession } from "../api/session";
 import { serverNow } from "../api/time";
 import type { AnalyticsResponse } from "../api/types";
+import { allOf } from "./outcomes";
 import type { Range } from "./range";
 
 const HOUR_MS = 3_600_000;
 const REFRESH_MS = 60_000;
 
-/** All numbers of the page, up to now by the server's clock, and anew each minute. */
+/** All numbers of the page, up to the server's present time, refreshed every minute. */
 export function useNumbers(range: Range) {
   const path = usePath();
   const { project } = useSession();
@@ -31,12 +32,11 @@ export function useNumbers(range: Range) {
 
 /** Whether there is anything to show. */
 export function isEmpty(numbers: AnalyticsResponse): boolean {
-  const { totals, asked, errors, tokens } = numbers;
-  const decided = totals.auto_approved + totals.approved + totals.refused + totals.expired + totals.denied;
-  return decided === 0 && asked.length === 0 && errors.length === 0 && tokens.days.every((one) => one.used_tokens === 0);
+  const { totals, waiting, asked, errors, tokens } = numbers;
+  return allOf(totals) + waiting === 0 && asked.length === 0 && errors.length === 0 && tokens.days.every((one) => one.used_tokens === 0);
 }
 
-/** When a bucket begins, as people here write it; days are those of the server, in UTC. */
+/** The start of a bucket in the format of the browser. Days are in UTC. */
 export function bucketName(at: string, bucket: AnalyticsResponse["bucket"]): string {
   const begins = new Date(at);
   return bucket === "day"

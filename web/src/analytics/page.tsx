@@ -14,7 +14,7 @@ import { RANGES, useRange, type Range } from "./range";
 import { Tokens } from "./tokens";
 import { Waits } from "./waits";
 
-/** What was decided, by whom and how fast; and what might be decided once for all. */
+/** Decisions, waiting times, failures and token use. */
 export default function AnalyticsPage() {
   const range = useRange();
   const numbers = useNumbers(range);
@@ -35,8 +35,8 @@ export default function AnalyticsPage() {
       </header>
       <div className="min-h-0 flex-1 overflow-auto" aria-busy={numbers.isPending}>
         {data && isEmpty(data) ? (
-          <Empty icon={<ChartColumn size={20} />} title={`Nothing was decided in the last ${range.words}`}>
-            As soon as an agent asks for something, it is counted here: what passed, what you decided, how long that took.
+          <Empty icon={<ChartColumn size={20} />} title={`No calls in the last ${range.words}`}>
+            Calls are counted here: how they were decided and how long that took.
           </Empty>
         ) : data ? (
           <div className={`mx-auto grid max-w-7xl gap-4 p-4 md:p-6 items-start xl:grid-cols-2 ${numbers.isPlaceholderData ? "opacity-60" : ""}`}>
@@ -51,7 +51,7 @@ export default function AnalyticsPage() {
             <Errors numbers={data} />
           </div>
         ) : numbers.isError ? (
-          <Empty icon={<WifiOff size={20} />} title="The numbers cannot be read">
+          <Empty icon={<WifiOff size={20} />} title="The numbers could not be loaded">
             {numbers.error.message}
           </Empty>
         ) : (
@@ -80,11 +80,11 @@ function RangeSwitch({ chosen }: { chosen: Range }) {
   );
 }
 
-/** As large as what will be there, so that nothing jumps. */
+/** Placeholders of the final size, so the page does not jump. */
 function Waiting() {
   return (
     <div className="mx-auto grid max-w-7xl gap-4 p-4 md:p-6 xl:grid-cols-2" role="status">
-      <span className="sr-only">Counting…</span>
+      <span className="sr-only">Loading…</span>
       {["h-20 xl:col-span-2", "h-96 xl:col-span-2", "h-96", "h-96"].map((size, at) => (
         <div key={at} className={`animate-pulse rounded-xl border border-line bg-panel ${size}`} />
       ))}

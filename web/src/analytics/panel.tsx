@@ -4,13 +4,13 @@ import { useId, useState, type ReactNode } from "react";
 interface Props {
   title: string;
   about: ReactNode;
-  /** The same as a table, for whoever would rather read it. */
+  /** The same data as a table. */
   table?: ReactNode;
   className?: string;
   children: ReactNode;
 }
 
-/** One subject of the page, drawn or as a table. */
+/** One part of the page, as a plot or a table. */
 export function Panel({ title, about, table, className = "", children }: Props) {
   const heading = useId();
   const [asTable, setAsTable] = useState(false);

@@ -7,20 +7,20 @@ import { allOf } from "./outcomes";
 import { Panel } from "./panel";
 
 const WHY: Record<PassView["by"], string> = {
-  low_risk: "can only look",
+  low_risk: "low risk",
   full_autonomy: "full autonomy",
-  grant: "granted by you",
+  grant: "approved by you earlier",
 };
 
-/** By what calls passed unasked. */
+/** Calls approved without asking, by reason. */
 export function Passes({ numbers }: { numbers: AnalyticsResponse }) {
   const { passes, totals } = numbers;
   const share = percent(totals.auto_approved, allOf(totals));
   return (
-    <Panel title="Auto-approved, by rule" about={totals.auto_approved ? `${share} of all calls passed without a question.` : "No call passed without a question."}>
+    <Panel title="Auto-approved calls" about={totals.auto_approved ? `${share} of all calls were approved without asking.` : "No call was approved without asking."}>
       <Bars
-        caption="Calls that passed unasked, by what let them pass"
-        head="Let pass"
+        caption="Calls approved without asking, by reason"
+        head="Reason"
         token="--soft"
         all={allOf(totals)}
         bars={passes.map((one) => ({

@@ -7,20 +7,25 @@ import { Code } from "../ui/code";
 import { Dialog } from "../ui/dialog";
 import { visible } from "../words/visible";
 import { summary } from "./asked";
+import { wayOut } from "./way-out";
 
-/** The rule that ends the asking, written out. Nothing is changed here: policy files are a person's own. */
+/** How to stop being asked about a kind of call. Shows text to copy and changes nothing. */
 export function RuleDialog({ asked, onClose }: { asked: AskedView | undefined; onClose: () => void }) {
   return (
-    <Dialog open={asked !== undefined} onClose={onClose} title="Make this a rule" wide>
+    <Dialog open={asked !== undefined} onClose={onClose} title={asked && !wayOut(asked).refuses ? "Stop being asked" : "Always refuse this"} wide>
       {asked && (
         <>
           <p className="mt-2 text-soft [overflow-wrap:anywhere]">
-            <span className="text-ink">{visible(asked.class_words ?? `${asked.tool_name}, without a class`)}</span>, {summary(asked)}.
+            <span className="text-ink">{visible(asked.class_words ?? `Other calls of ${asked.tool_name}`)}</span>, {summary(asked)}.
           </p>
-          <h3 className="mt-5 font-medium">Refuse it without asking</h3>
-          {asked.refusal ? <Refusal rule={asked.refusal} /> : <p className="mt-1 text-soft">No rule can say just this; refuse it when it is asked again.</p>}
-          <h3 className="mt-5 font-medium">Let it pass without asking</h3>
-          <p className="mt-1 text-soft">{waysToLetPass(asked)}</p>
+          {wayOut(asked).refuses && (
+            <>
+              <h3 className="mt-5 font-medium">Refuse without asking</h3>
+              {asked.refusal ? <Refusal rule={asked.refusal} /> : <p className="mt-1 text-soft">No rule can describe exactly these calls. Refuse them when you are asked.</p>}
+            </>
+          )}
+          <h3 className="mt-5 font-medium">Allow without asking</h3>
+          <p className="mt-1 text-soft">{waysToAllow(asked)}</p>
         </>
       )}
       <div className="mt-5 flex justify-end">
@@ -30,12 +35,11 @@ export function RuleDialog({ asked, onClose }: { asked: AskedView | undefined; o
   );
 }
 
-/** Rules do not loosen by themselves, and no row can call low what changes something. */
-function waysToLetPass(asked: AskedView): string {
-  const never = "No rule does that: one can only let pass what cannot change anything.";
-  if (asked.class_words === null) return `${never} And these have no class: their words say too little of what would happen, so each is looked at.`;
-  const session = `${never} When it is asked again, “Approve more” lets its class pass for the rest of the session`;
-  return asked.risk_level === "MEDIUM" ? `${session}; and in a conversation that begins with full autonomy, nobody is asked about medium risk.` : `${session}.`;
+/** A project's rules can only make things stricter, so there is no rule to copy here. */
+function waysToAllow(asked: AskedView): string {
+  if (asked.class_words === null) return "These calls differ too much to be approved together, so you are asked about each one.";
+  const session = "When you are asked again, choose “Approve more” to allow this kind of call for the rest of the session.";
+  return asked.risk_level === "MEDIUM" ? `${session} A conversation started with full autonomy does not ask about medium risk.` : session;
 }
 
 function Refusal({ rule }: { rule: RuleTextView }) {
@@ -46,7 +50,7 @@ function Refusal({ rule }: { rule: RuleTextView }) {
       await navigator.clipboard.writeText(rule.text);
       setCopied(true);
     } catch {
-      // Not every page may write there; then the text is chosen, and the person copies it.
+      // Without access to the clipboard, select the text instead.
       if (text.current) getSelection()?.selectAllChildren(text.current);
     }
   };
@@ -64,7 +68,7 @@ function Refusal({ rule }: { rule: RuleTextView }) {
         </Button>
       </div>
       <p className="mt-2 text-soft">
-        It holds within a second of being saved; <Code>handrail policy check</Code> says whether the file is good.
+        It takes effect within a second of saving. Check the file with <Code>handrail policy check</Code>.
       </p>
     </>
   );

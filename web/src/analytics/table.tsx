@@ -7,7 +7,7 @@ interface Props {
   rows: { key: string; cells: ReactNode[] }[];
 }
 
-/** Numbers to be read; scrolls by itself, so that the page keeps its shape. */
+/** A table with its own scroll bar, so the page keeps its size. */
 export function NumberTable({ caption, columns, rows }: Props) {
   return (
     <div className="max-h-72 overflow-auto rounded-md border border-line" tabIndex={0} role="region" aria-label={caption}>
@@ -38,7 +38,7 @@ export function NumberTable({ caption, columns, rows }: Props) {
           {rows.length === 0 && (
             <tr>
               <td colSpan={columns.length} className="px-3 py-4 text-center text-soft">
-                Nothing in this time
+                Nothing in this period
               </td>
             </tr>
           )}

@@ -3,15 +3,15 @@ import { compact, count, percent } from "../words/number";
 import { Panel } from "./panel";
 import { NumberTable } from "./table";
 
-/** What was used of the budget, day by day. */
+/** Tokens used per day, compared with the budget. */
 export function Tokens({ numbers: { tokens } }: { numbers: AnalyticsResponse }) {
   const { days, limit_tokens: limit } = tokens;
   const used = days.reduce((sum, one) => sum + one.used_tokens, 0);
   const most = Math.max(...days.map((one) => one.used_tokens), limit ?? 0, 1);
-  const about = limit === null ? "No budget is set; days are in UTC." : `Against ${compact(limit)} a day, as it is set now; days are in UTC.`;
+  const about = limit === null ? "No budget is set. Days are in UTC." : `The budget is ${compact(limit)} a day. Days are in UTC.`;
   const label = `${count(used)} tokens in ${days.length} days; the most on a day were ${count(Math.max(...days.map((one) => one.used_tokens)))}${limit === null ? "" : ` of ${count(limit)}`}.`;
   return (
-    <Panel title="Tokens by day" about={`${compact(used)} used by your agents, in all projects. ${about}`} table={<TokenTable days={days} limit={limit} />}>
+    <Panel title="Tokens by day" about={`${compact(used)} used by your agents in all projects. ${about}`} table={<TokenTable days={days} limit={limit} />}>
       <div role="img" aria-label={label} className="relative h-44">
         {limit !== null && (
           <div className="absolute inset-x-0 border-t border-dashed border-critical" style={{ bottom: `${(100 * limit) / most}%` }}>
@@ -32,7 +32,7 @@ export function Tokens({ numbers: { tokens } }: { numbers: AnalyticsResponse }) 
   );
 }
 
-/** What the models said lies over what they were told. */
+/** Output tokens are stacked on input tokens. */
 function Day({ one, most, limit }: { one: TokenDay; most: number; limit: number | null }) {
   const over = limit !== null && one.used_tokens >= limit;
   const height = (tokens: number) => ({ height: `${(100 * tokens) / most}%` });
@@ -49,7 +49,7 @@ function TokenTable({ days, limit }: { days: TokenDay[]; limit: number | null })
   return (
     <NumberTable
       caption="Tokens by day, the latest first"
-      columns={["Day", "Used", "In", "of these cached", "Out", "Of the budget"]}
+      columns={["Day", "Used", "Input", "Cached input", "Output", "Of the budget"]}
       rows={days.toReversed().map((one) => ({
         key: one.day,
         cells: [

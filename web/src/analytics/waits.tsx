@@ -20,20 +20,20 @@ interface Line {
 
 const LINES: Line[] = [
   { key: "median_ms", words: "Median", token: "--accent", dash: [], hasPoints: true },
-  { key: "p90_ms", words: "90 % within", token: "--medium", dash: [6, 3], hasPoints: true },
-  { key: "timeout_ms", words: "Time-out", token: "--critical", dash: [2, 3], hasPoints: false },
+  { key: "p90_ms", words: "90% within", token: "--medium", dash: [6, 3], hasPoints: true },
+  { key: "timeout_ms", words: "Timeout", token: "--critical", dash: [2, 3], hasPoints: false },
 ];
 // Where a line across is worth it, in milliseconds.
 const MARKS = [100, 1_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000, 14_400_000, 86_400_000];
 
-/** How long people took to answer, against how long they had. */
+/** How long people took to answer, compared with the timeout. */
 export function Waits({ numbers }: { numbers: AnalyticsResponse }) {
   const { wait_points: points, waits, bucket } = numbers;
   const [at, setAt] = useState<number | null>(null);
   const data = useMemo((): uPlot.AlignedData => [points.map((one) => seconds(one.at)), ...LINES.map(({ key }) => points.map((one) => one[key]))], [points]);
   const shown = at === null ? undefined : points[at];
   const measured: WaitsView = shown ?? waits;
-  const name = shown ? bucketName(shown.at, bucket) : "In all";
+  const name = shown ? bucketName(shown.at, bucket) : "Total";
   return (
     <Panel
       title="Time to decision"
@@ -41,7 +41,7 @@ export function Waits({ numbers }: { numbers: AnalyticsResponse }) {
       table={<WaitTable numbers={numbers} />}
     >
       {waits.answered === 0 ? (
-        <p className="grid h-[220px] place-items-center text-soft">No question was answered in this time.</p>
+        <p className="grid h-[220px] place-items-center text-soft">No question was answered in this period.</p>
       ) : (
         <Plot label="Time to decision" data={data} options={() => options(numbers)} at={at} onPoint={setAt} told={`${name}: ${inWords(measured)}`} />
       )}
@@ -76,7 +76,7 @@ function options({ bucket, starts_at, ends_at, wait_points }: AnalyticsResponse)
         stroke: colour(token),
         width: 2,
         dash,
-        // Nobody is asked at night: a line through it would tell of answers that there were not.
+        // A gap means no answers; a line through it would suggest some.
         spanGaps: !hasPoints,
         points: { show: hasPoints, size: 5, fill: colour(token) },
       })),
@@ -107,7 +107,7 @@ function WaitTable({ numbers: { wait_points, waits, bucket } }: { numbers: Analy
       caption={`Time to decision by ${bucket}, the latest first`}
       columns={["When", "Answered", ...LINES.map((one) => one.words)]}
       rows={[
-        { key: "all", cells: ["In all", ...cells(waits)] },
+        { key: "all", cells: ["Total", ...cells(waits)] },
         ...answered.map((one) => ({ key: one.at, cells: [bucketName(one.at, bucket), ...cells(one)] })),
       ]}
     />
@@ -115,7 +115,7 @@ function WaitTable({ numbers: { wait_points, waits, bucket } }: { numbers: Analy
 }
 
 function expiredWords({ totals }: AnalyticsResponse): string {
-  return totals.expired ? `, ${totals.expired} not in time` : ", all in time";
+  return totals.expired ? `, ${totals.expired} expired` : ", none expired";
 }
 
 function lasted(ms: number | null): string {

@@ -24,6 +24,8 @@ export interface AnalyticsResponse {
   totals: OutcomesView;
   /** The same, bucket by bucket. */
   decisions: DecisionPoint[];
+  /** How many questions wait for an answer now. */
+  waiting: number;
   /** How long people took to answer. */
   waits: WaitsView;
   /** The same, bucket by bucket. */
@@ -516,6 +518,8 @@ export interface DecisionPoint {
   expired: number;
   /** Calls that the rules turned away. */
   denied: number;
+  /** Calls refused because their agent had too many open questions. */
+  over_limit: number;
   /** When the bucket begins. */
   at: string;
 }
@@ -542,7 +546,7 @@ export interface EffectiveView {
 }
 
 /** Why an execution FAILED. */
-export type ErrorType = "validation" | "denied" | "stale" | "cancelled" | "no_client" | "execution" | "execution_timeout" | "outcome_unknown" | "internal";
+export type ErrorType = "validation" | "denied" | "too_many_questions" | "stale" | "cancelled" | "no_client" | "execution" | "execution_timeout" | "outcome_unknown" | "internal";
 
 export interface ErrorView {
   /** Who was to do it; null where it did not come that far. */
@@ -1064,6 +1068,8 @@ export interface OutcomesView {
   expired: number;
   /** Calls that the rules turned away. */
   denied: number;
+  /** Calls refused because their agent had too many open questions. */
+  over_limit: number;
 }
 
 /** A piece of a message: text, the wish for a tool, or what became of one. A `summary` stands for the model in the place of what was said before it; a `notice` is what Handrail tells the person alone. */

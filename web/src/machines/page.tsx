@@ -13,7 +13,7 @@ import { MachineRow } from "./row";
 
 const LOOK_EVERY_MS = 5_000;
 
-/** Where calls are executed: which machines are here, in which folder, and what keeps commands in there. */
+/** The machines that run calls, their folders and their sandboxes. */
 export default function MachinesPage() {
   const path = usePath();
   const machines = useQuery({
@@ -22,12 +22,12 @@ export default function MachinesPage() {
     refetchInterval: LOOK_EVERY_MS,
   });
   return (
-    <Page title="Machines" about="Where calls are executed. A call waits until the machine of its folder is here.">
+    <Page title="Machines" about="Machines that run calls. A call waits until the machine of its folder is connected.">
       <Answer to={machines}>
         {({ clients }) =>
           clients.length === 0 ? (
             <Empty icon={<MonitorSmartphone size={20} />} title="No machine is registered">
-              In the folder an agent shall work in, type <Code>handrail connect</Code>.
+              Run <Code>handrail connect</Code> in the folder where the agent should work.
             </Empty>
           ) : (
             <List label="Machines">
@@ -42,7 +42,7 @@ export default function MachinesPage() {
   );
 }
 
-/** Those that are here, then those that left last. */
+/** Connected machines first, then the last seen. */
 function byPresence(one: ClientView, other: ClientView): number {
   const here = Number(other.connected) - Number(one.connected);
   return here || (other.left_at ?? "").localeCompare(one.left_at ?? "") || other.registered_at.localeCompare(one.registered_at);

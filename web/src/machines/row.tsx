@@ -8,10 +8,10 @@ import { moment } from "../words/time";
 import { visible } from "../words/visible";
 
 const WALLS: Record<Wall, string> = {
-  namespaces: "sees only the workspace and the system",
-  seccomp: "dangerous system calls are closed",
+  namespaces: "commands see only the workspace and the system",
+  seccomp: "dangerous system calls are blocked",
   limits: "time, memory and processes are limited",
-  landlock: "the kernel keeps writes in the workspace",
+  landlock: "the kernel allows writes only in the workspace",
 };
 
 export function MachineRow({ machine }: { machine: ClientView }) {
@@ -24,7 +24,7 @@ export function MachineRow({ machine }: { machine: ClientView }) {
       <Code className="block">{machine.root}</Code>
       <div className="flex flex-wrap items-center gap-2 text-xs">
         {machine.boxed ? <ShieldCheck size={14} className="text-low" aria-hidden /> : <ShieldAlert size={14} className="text-medium" aria-hidden />}
-        <span>{machine.boxed ? "Commands run in a proven box" : "No box is proven here, so every command asks"}</span>
+        <span>{machine.boxed ? "Commands run in a tested sandbox" : "No working sandbox, so you are asked about every command"}</span>
         {machine.walls.map((wall) => (
           <Tag key={wall}>
             <span title={WALLS[wall]}>{wall}</span>
@@ -46,14 +46,14 @@ function Presence({ machine }: { machine: ClientView }) {
   if (machine.connected) {
     return (
       <span className="inline-flex items-center gap-1.5 text-xs text-low">
-        <Circle size={9} fill="currentColor" aria-hidden /> here now
+        <Circle size={9} fill="currentColor" aria-hidden /> connected
       </span>
     );
   }
   return (
     <span className="inline-flex items-center gap-1.5 text-xs text-soft">
       <CircleDashed size={11} aria-hidden />
-      {machine.left_at ? `last seen ${moment(machine.left_at)}` : "not seen since the server started"}
+      {machine.left_at ? `last seen ${moment(machine.left_at)}` : "not connected since the server started"}
     </span>
   );
 }

@@ -6,12 +6,12 @@ import type { BudgetResponse } from "../api/types";
 import { Answer } from "../ui/answer";
 import { Part } from "./part";
 
-/** What models were asked today, against what they may be. */
+/** Tokens used today, compared with the budget. */
 export function BudgetPart() {
   const path = usePath();
   const budget = useQuery({ queryKey: ["budget", path("")], queryFn: () => ask<BudgetResponse>("GET", path("/budget")) });
   return (
-    <Part title="Budget today" about="Tokens that your agents have used, by the providers’ own count. The day is that of UTC.">
+    <Part title="Budget today" about="Tokens used by your agents, as counted by the providers. Days are in UTC.">
       <Answer to={budget}>{(told) => <Used budget={told} />}</Answer>
     </Part>
   );
@@ -20,15 +20,15 @@ export function BudgetPart() {
 function Used({ budget }: { budget: BudgetResponse }) {
   const share = Math.min(1, budget.share ?? 0);
   const [colour, words] = budget.exhausted
-    ? ["bg-critical", "All of it is used: no model is asked until tomorrow."]
+    ? ["bg-critical", "The budget is used up. Agents can continue tomorrow."]
     : budget.near
-      ? ["bg-medium", "Most of it is used."]
+      ? ["bg-medium", "Most of the budget is used."]
       : ["bg-accent", ""];
   return (
     <div className="mt-3">
       <p className="tabular-nums">
         <span className="text-lg font-semibold">{budget.used_tokens.toLocaleString()}</span>{" "}
-        <span className="text-soft">{budget.limit_tokens === null ? "tokens; there is no limit" : `of ${budget.limit_tokens.toLocaleString()} tokens`}</span>
+        <span className="text-soft">{budget.limit_tokens === null ? "tokens, no limit" : `of ${budget.limit_tokens.toLocaleString()} tokens`}</span>
       </p>
       {budget.limit_tokens !== null && (
         <div
@@ -44,8 +44,7 @@ function Used({ budget }: { budget: BudgetResponse }) {
       )}
       {words && <p className="mt-2">{words}</p>}
       <p className="mt-2 text-xs text-soft tabular-nums">
-        {budget.input_tokens.toLocaleString()} told to models, {budget.cached_tokens.toLocaleString()} of them kept by the providers ·{" "}
-        {budget.output_tokens.toLocaleString()} said by models
+        {budget.input_tokens.toLocaleString()} input, {budget.cached_tokens.toLocaleString()} of them cached · {budget.output_tokens.toLocaleString()} output
       </p>
     </div>
   );

@@ -6,10 +6,10 @@ import { Button } from "../ui/button";
 import { Part } from "./part";
 
 const WORDS = {
-  on: "While this tab is in the background, you are told when something waits for you.",
-  off: "Be told when something waits for you while this tab is in the background. Your browser asks you first.",
-  blocked: "This browser was told to show none for this page. Its own settings can change that.",
-  impossible: "This browser cannot show any.",
+  on: "You get a notification when something waits for you and this tab is in the background.",
+  off: "Get a notification when something waits for you and this tab is in the background. Your browser asks for permission first.",
+  blocked: "Notifications from this page are blocked. You can allow them in the browser’s settings.",
+  impossible: "This browser does not support notifications.",
 };
 
 export function NotificationsPart() {

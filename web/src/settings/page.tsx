@@ -7,10 +7,10 @@ import { ProjectPart } from "./project";
 import { SignOutPart } from "./sign-out";
 import { ThemePart } from "./theme";
 
-/** What this browser does for this person; what Handrail itself does is set on its own machine. */
+/** Settings of this browser. Handrail itself is configured on its own machine. */
 export default function SettingsPage() {
   return (
-    <Page title="Settings" about="How these pages look and behave in this browser.">
+    <Page title="Settings" about="Appearance and notifications in this browser. Handrail itself is configured with the handrail command.">
       <div className="max-w-2xl space-y-4">
         <ThemePart />
         <NotificationsPart />

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** One thing that can be set or seen: its name, what it means, and where to set it. */
+/** One section of the settings page. */
 export function Part({ title, about, children }: { title: string; about?: ReactNode; children?: ReactNode }) {
   return (
     <section aria-label={title} className="rounded-lg border border-line bg-panel px-4 py-4">

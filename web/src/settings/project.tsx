@@ -7,7 +7,7 @@ export function ProjectPart() {
   const projects = useProjects();
   const change = useSwitch();
   return (
-    <Part title="Project" about="Which project all these pages show.">
+    <Part title="Project" about="The project shown on these pages.">
       <label>
         <span className="sr-only">Project</span>
         <select value={project.project_id} onChange={(event) => change(event.target.value)} className="mt-2 block w-full max-w-sm rounded-md border border-line bg-bg p-1.5">

@@ -22,7 +22,7 @@ export function SignOutPart() {
       title="Signed in"
       about={
         <>
-          As {visible(name)}, with Handrail {visible(version)}. Another browser needs a link from <Code>handrail console</Code>.
+          As {visible(name)}, Handrail {visible(version)}. To sign in with another browser, run <Code>handrail console</Code> for a link.
         </>
       }
     >

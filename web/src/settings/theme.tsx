@@ -5,7 +5,7 @@ import { setTheme, theme, type Theme } from "../shell/theme";
 import { Part } from "./part";
 
 const CHOICES = [
-  { name: "system", words: "As the system has it", Icon: Monitor },
+  { name: "system", words: "Use system setting", Icon: Monitor },
   { name: "light", words: "Light", Icon: Sun },
   { name: "dark", words: "Dark", Icon: Moon },
 ] as const;

@@ -1,10 +1,12 @@
 import { visible } from "./visible";
 
-/** What a call is about, in one line: what it names first is what people know it by. */
+/** What a call is about, in one line. A command reads as it would be typed. */
 export function glance(params: Record<string, unknown>): string {
+  const action = params["action"];
+  if (typeof action === "string" && Array.isArray(params["args"])) return line([action, ...params["args"].map(String)].join(" "));
   const command = params["command"];
   if (typeof command === "string" && Array.isArray(params["args"])) return line([command, ...params["args"].map(String)].join(" "));
-  const telling = ["command", "url", "pattern", "query", "path", "key", "name"].filter((name) => typeof params[name] === "string");
+  const telling = ["command", "url", "pattern", "query", "path", "key", "name", "action"].filter((name) => typeof params[name] === "string");
   if (telling.length > 0) return line(telling.map((name) => params[name] as string).join("  "));
   const rest = Object.entries(params).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
   return line(rest.join(", "));

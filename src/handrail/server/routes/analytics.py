@@ -76,12 +76,15 @@ def analytics_router(services: Services, gate: Gate) -> APIRouter:
             for client in await services.store.list_clients(entry.project.id)
         }
         budget = await services.affairs.about(who, entry.project.id).budget()
-        return _tell(report, names, budget.limit)
+        waiting = (await services.store.count_open_questions()).get(entry.project.id, 0)
+        return _tell(report, names, budget.limit, waiting)
 
     return router
 
 
-def _tell(report: Report, names: dict[str, str], limit: int | None) -> AnalyticsResponse:
+def _tell(
+    report: Report, names: dict[str, str], limit: int | None, waiting: int
+) -> AnalyticsResponse:
     moments = [start_of(hour) for hour in report.span.starts]
     return AnalyticsResponse(
         starts_at=moments[0],
@@ -92,6 +95,7 @@ def _tell(report: Report, names: dict[str, str], limit: int | None) -> Analytics
             DecisionPoint(at=at, **(dict.fromkeys(report.totals, 0) | counts))
             for at, counts in zip(moments, report.outcomes, strict=True)
         ],
+        waiting=waiting,
         waits=WaitsView(**report.all_waits._asdict()),
         wait_points=[
             WaitPoint(at=at, **waits._asdict())
