@@ -115,7 +115,8 @@ async def _ask() -> Card:
             timeout_seconds=seconds,
             created_at=_ASKED_AT,
             expires_at=_ASKED_AT + timedelta(seconds=seconds),
-        )
+        ),
+        {"agt_019b78f1a3c04e5d2b7a": "Claude on my laptop"},
     )
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from sqlalchemy import (
     Select,
+    Text,
     and_,
     bindparam,
     case,
@@ -63,18 +64,11 @@ _SHORT = func.length(_calls.tool_params) <= _MOST_PARAMS_CHARS
 
 def _telling_params() -> ColumnElement[str]:
     """A JSON object of the parameters that say what a call is about, each cut short."""
-    pairs = (
-        part
-        for name in _TELLING
-        for part in (
-            literal_column(f"'{name}'"),
-            func.substr(
-                func.json_extract(_calls.tool_params, literal_column(f"'$.{name}'")),
-                literal_column("1"),
-                literal_column(str(_MOST_TELLING_CHARS)),
-            ),
-        )
-    )
+    pairs: list[ColumnElement[Any]] = []
+    for name in _TELLING:
+        value = func.json_extract(_calls.tool_params, literal_column(f"'$.{name}'", Text()))
+        start = func.substr(value, *(literal_column(str(n)) for n in (1, _MOST_TELLING_CHARS)))
+        pairs += (literal_column(f"'{name}'", Text()), start)
     return func.json_object(*pairs)
 
 

@@ -10,7 +10,7 @@ LIST_TOKENS = (
     .where(tokens.c.user_id == bindparam("user_id"))
     .order_by(tokens.c.created_at, tokens.c.id)
 )
-_PROJECT = bindparam("project_id")
+_PROJECT = bindparam("project_id", type_=clients.c.project_id.type)
 LIST_NAMES = union_all(
     select(tokens.c.subject, tokens.c.name).where(
         tokens.c.project_id == _PROJECT, tokens.c.role == Role.AGENT
