@@ -9,6 +9,7 @@ from rich.console import Console
 
 from handrail.cli import executions, output, tour
 from handrail.cli.main import build_command
+from handrail.tui import words
 
 
 @pytest.fixture
@@ -52,12 +53,20 @@ def run(monkeypatch: pytest.MonkeyPatch, answer: Any, *words: str) -> None:
     build_command("executions")(["executions", *words], standalone_mode=False)
 
 
-def test_a_command_that_ended_with_1_is_completed_and_its_exit_code_is_said(
+def test_a_command_that_failed_shows_its_exit_code_in_the_colour_of_a_failure(
     screen: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(monkeypatch, {"executions": [a_call()]})
     run(monkeypatch, a_call(), "show", "exe_1234567890")
-    assert screen.getvalue().count("completed (exit 1)") == 2
+    told = screen.getvalue()
+    assert told.count("exit 1") == 2
+    assert "completed" not in told.replace("completed_at", "")
+    assert output.ending(a_call()) == "[red]exit 1[/]"
+    row = words.call_row(a_call(description="Run: pytest", result=None, exit_code=1))
+    assert {span.style for span in row.spans if "exit 1" in row.plain[span.start : span.end]} == {
+        "red"
+    }
+    assert "completed" not in row.plain
 
 
 def test_an_agent_is_shown_by_name_and_without_one_by_the_end_of_its_id(
@@ -100,7 +109,7 @@ def test_the_tour_says_which_hosts_were_not_reached(screen: io.StringIO) -> None
     refused = "[not reached: registry.example.com:443 does not answer]"
     tour.show(a_call(f"npm error code E503\nnpm error A log\n[exit code 1]\n{refused}"))
     told = screen.getvalue()
-    assert "the agent gets   completed (exit 1): npm error code E503\n" in told
+    assert "the agent gets   exit 1: npm error code E503\n" in told
     assert told.endswith(f"                    {refused}\n")
     assert "A log" not in told
 

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from handrail.client.exit_codes import failed_exit
 from handrail.core.visible import cut
 from handrail.core.visible import visible as make_visible
 
@@ -60,10 +61,9 @@ def in_words(status: str) -> str:
 
 
 def ending(call: dict[str, Any]) -> str:
-    """The status of a call. A command that came to its own end has that, whatever its exit code."""
-    result: dict[str, object] = call["result"] or {}
-    code = result.get("exit_code") if call["status"] == "completed" else None
-    return status(call["status"]) + (f" (exit {visible(code)})" if code else "")
+    """The status of a call, or the exit code of a command that failed."""
+    code = failed_exit(call)
+    return status(call["status"]) if code is None else f"[{_STATUS_STYLE['failed']}]exit {code}[/]"
 
 
 def visible(text: object, *, keep: str = "") -> str:

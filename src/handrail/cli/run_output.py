@@ -8,17 +8,19 @@ from typing import Any, Protocol, TextIO
 
 from handrail.cli.ids import short
 from handrail.cli.output import in_short, many
+from handrail.client.exit_codes import failed_exit
 from handrail.client.following import Outcome
 from handrail.core.execution import FINAL
-from handrail.core.visible import visible
+from handrail.core.visible import cut, visible
 
 Told = dict[str, Any]
 
 _ENDED = {str(status) for status in FINAL}
 _MOST_ERROR_CHARS = 160
+_MOST_OUTPUT_LINES = 10
 # Takes away the line in which a card counts down; it is drawn anew below.
 _CLEAR = "\r\x1b[2K"
-_DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
+_DIM, _RED, _PLAIN = "\x1b[2m", "\x1b[31m", "\x1b[0m"
 _SAYS = "│ "
 # What a call is about, where it says so.
 _SUBJECTS = ("path", "command", "pattern", "url", "action", "name", "key", "query")
@@ -197,7 +199,9 @@ class Lines:
         mark, ending = _ending(call)
         # What could not be understood was not judged either.
         risk = "" if call["error_type"] == "validation" else f"  {call['risk_level']}"
-        await self._line(f"  {mark} {what}  {ending}{risk}")
+        await self._line(f"  {mark} {what}  {ending}{risk}", _DIM if mark == "·" else _RED)
+        for line in _failed_output(call):
+            await self._line(f"    {_SAYS}{line}")
 
     async def _answered(self, part: Told) -> None:
         """Only of what was never a call, or whose end was not heard of."""
@@ -216,10 +220,10 @@ class Lines:
         self._can_ask = True
         await self._line(f"  ? {_unasked(card)}")
 
-    async def _line(self, words: str) -> None:
+    async def _line(self, words: str, style: str = _DIM) -> None:
         text = visible(words)
         if self._at_terminal:
-            text = f"{_CLEAR}{_DIM}{text}{_PLAIN}"
+            text = f"{_CLEAR}{style}{text}{_PLAIN}"
         await self._put(f"{text}\n")
 
     async def _put(self, text: str) -> None:
@@ -248,9 +252,8 @@ def _has_ended(call: Told | None) -> bool:
 def _ending(call: Told) -> tuple[str, str]:
     """A mark, and in what way a call has ended, with the reason."""
     if call["status"] == "completed":
-        result: Told = call["result"] or {}
-        code = result.get("exit_code")
-        return "·", "completed" + (f" (exit {code})" if code else "")
+        code = failed_exit(call)
+        return ("·", "completed") if code is None else ("✗", f"exit {code}")
     name, by_person, reason = (call["error"] or "").partition(" refused this call")
     if call["status"] == "rejected" and by_person:
         return "✗", f"refused by {name}{in_short(reason, _MOST_ERROR_CHARS)}"
@@ -258,6 +261,18 @@ def _ending(call: Told) -> tuple[str, str]:
         return "✗", "timed out: nobody answered in time"
     ended = _ENDINGS.get(call["error_type"] or call["status"], "failed")
     return "✗", f"{ended}: {in_short(call['error'], _MOST_ERROR_CHARS)}" if call["error"] else ended
+
+
+def _failed_output(call: Told) -> list[str]:
+    """The last lines that a failed command printed; the exit code has been shown already."""
+    code = failed_exit(call)
+    if code is None:
+        return []
+    lines = str((call["result"] or {}).get("output") or "").splitlines()
+    lines = [line for line in lines if line.strip() and line != f"[exit code {code}]"]
+    hidden = len(lines) - _MOST_OUTPUT_LINES
+    tail = [cut(line, _MOST_ERROR_CHARS) for line in lines[-_MOST_OUTPUT_LINES:]]
+    return [f"… {many(hidden, 'earlier line')}", *tail] if hidden > 0 else tail
 
 
 def _goes_on(talk: Told) -> str:

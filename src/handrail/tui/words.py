@@ -6,6 +6,7 @@ from typing import Any
 from rich.text import Text
 
 from handrail.channels.terminal_card import clock
+from handrail.client.exit_codes import failed_exit
 from handrail.core.card import Card
 from handrail.core.names import name_or_id
 from handrail.core.visible import cut, visible
@@ -23,7 +24,7 @@ _RISKS = {
 }
 # What people call a status, where that is another word than the one on the wire.
 _STATUS_WORDS = {"rejected": "refused"}
-_STATUS_STYLE = {"completed": "green", "executing": "cyan", "approved": "cyan"}
+_STATUS_STYLE = {"completed": "green", "executing": "cyan", "approved": "cyan", "failed": "red"}
 
 
 def seconds_left(card: Card, now: datetime) -> int:
@@ -48,15 +49,22 @@ def waiting_row(card: Card, now: datetime) -> Text:
 
 
 def call_row(call: dict[str, Any]) -> Text:
-    status: str = call["status"]
-    status = visible(_STATUS_WORDS.get(status, status)).replace("_", " ")
     return Text.assemble(
         f" {_time(call['created_at'])}  ",
-        (f"{status:<17} ", _STATUS_STYLE.get(call["status"], "yellow")),
+        _status(call),
         risk(call["risk_level"]),
         "  ",
         short(_what(call)),
     )
+
+
+def _status(call: dict[str, Any]) -> tuple[str, str]:
+    """The status of a call, or the exit code of a command that failed, and its colour."""
+    if (code := failed_exit(call)) is not None:
+        return f"{f'exit {code}':<17} ", "red"
+    status: str = call["status"]
+    words = visible(_STATUS_WORDS.get(status, status)).replace("_", " ")
+    return f"{words:<17} ", _STATUS_STYLE.get(status, "yellow")
 
 
 def call_facts(call: dict[str, Any]) -> list[str]:
