@@ -176,7 +176,7 @@ async def test_a_folder_that_holds_handrails_own_is_refused(
     link.symlink_to(tmp_path)
 
     for place in (home.path, home.path.parent, link, Path("/")):
-        with pytest.raises(SetupError, match="holds Handrail's own folder"):
+        with pytest.raises(SetupError, match="contains Handrail's own folder"):
             await enrol(store, clock, home, place, SERVER)
 
     assert list(inside.iterdir()) == []

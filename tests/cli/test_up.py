@@ -150,9 +150,32 @@ def test_a_record_that_was_touched_is_found_out(journey: Journey) -> None:
     assert told["broken"] == "line 2 does not match its hash"
 
 
-def test_a_second_one_on_the_same_home_is_refused(journey: Journey) -> None:
-    assert journey.second_server.startswith("Handrail is running on")
-    assert "To add this folder to it: `handrail init" in journey.second_server
+def test_a_second_one_in_the_same_folder_names_the_address_and_the_console(
+    journey: Journey,
+) -> None:
+    address = journey.greeting[0].rpartition(" ")[2]
+    assert journey.second_server == (
+        f"Handrail is already running for {journey.workspace} at {address}. `handrail console`"
+        " opens it in the browser, `handrail approvals watch` in a terminal"
+    )
+
+
+def test_in_a_second_folder_it_joins_the_server_that_is_running(
+    shell: Shell, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    _, greeting = shell.start_up()
+    address = greeting[0].rpartition(" ")[2]
+
+    with_port = refused(shell.run("up", str(other), "--port", "0"))
+    _, said = shell.start("up", str(other), until="connected to")
+    tour = shell.run("tour", "--auto", "--json", "--workspace", str(other))
+
+    assert "a Handrail server is already running" in with_port
+    assert said[0] == f"Handrail is already running at {address}; joining it."
+    assert json.loads(ended_well(tour))[1]["status"] == "completed"
+    assert (other / "handrail-tour/config.json").exists()
 
 
 def test_it_ends_well_when_it_is_told_to(journey: Journey) -> None:
@@ -193,7 +216,7 @@ def test_what_cannot_work_is_refused_in_one_line(shell: Shell, tmp_path: Path) -
     home_inside = shell.run("up", str(tmp_path), "--port", "0")
     too_open = shell.run("up", HANDRAIL_HOST="0.0.0.0")
 
-    assert "holds Handrail's own folder" in refused(home_inside)
+    assert "contains Handrail's own folder" in refused(home_inside)
     assert "can be reached from other machines" in refused(too_open)
 
 

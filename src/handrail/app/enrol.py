@@ -11,6 +11,7 @@ from handrail.app.home import Credentials, Home
 from handrail.app.isolation import prove_here
 from handrail.app.storage import open_checkpoints
 from handrail.app.tokens import finish_exchange
+from handrail.app.workspace_root import usable_root
 from handrail.core.access import Role, Token, hash_secret, new_secret
 from handrail.core.audit import GENESIS, AuditHead, AuditRecord, chain
 from handrail.core.change import Add, Change
@@ -32,7 +33,7 @@ async def enrol(
     store: Store, clock: Clock, home: Home, workspace: Path, server: str
 ) -> Credentials:
     """The credentials for a workspace; made on the first time, found again on the next."""
-    root = home.usable_root(workspace)
+    root = usable_root(home, workspace)
     await finish_exchange(store, home)
     found = home.find_credentials(root)
     if found is not None and await store.find_token(hash_secret(found.client_token)) is not None:

@@ -131,23 +131,6 @@ class Home:
         except OSError as error:
             raise SetupError(f"cannot make {self.path}: {error.strerror}") from error
 
-    def usable_root(self, workspace: Path) -> Path:
-        """The true path of a folder that agents may work in.
-
-        Raises:
-            SetupError: It is not a folder, or contains Handrail's own folder, or is in it.
-        """
-        root = workspace.resolve()
-        if not root.is_dir():
-            raise SetupError(f"{root} is not a folder; name the folder your agents shall work in")
-        own = self.path.resolve()
-        if own.is_relative_to(root) or root.is_relative_to(own):
-            how = "holds" if own.is_relative_to(root) else "is in"
-            raise SetupError(
-                f"{root} {how} Handrail's own folder {self.path}; choose a project's folder instead"
-            )
-        return root
-
     def is_served(self) -> bool:
         """Whether a server runs on this folder."""
         if not self.path.is_dir():
@@ -219,6 +202,16 @@ class Home:
         lock = self._credentials_file(workspace).with_suffix(".lock")
         with held(lock, f"another Handrail client is running for {workspace}; one is enough"):
             yield
+
+    def has_client(self, workspace: Path) -> bool:
+        """Whether a client runs for a workspace on this machine."""
+        if not self._credentials_file(workspace).exists():
+            return False
+        try:
+            with self.acting_for(workspace):
+                return False
+        except SetupError:
+            return True
 
     def journal_folder(self, credentials: Credentials) -> Path:
         """Where the client of a workspace notes what it has begun for this project."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from handrail.app.home import Credentials, Home
+from handrail.app.workspace_root import usable_root
 from handrail.client.api import ApiError, HandrailApi, ServerUnreachable
 from handrail.core.access import Role
 from handrail.core.address import is_loopback
@@ -20,7 +21,7 @@ async def join(
         SetupError: It has not, nobody answers, or the folder has another project already.
     """
     home.create()
-    root = home.usable_root(workspace)
+    root = usable_root(home, workspace)
     known = home.find_credentials(root)
     if known is not None and known.project_id != project_id:
         raise SetupError(

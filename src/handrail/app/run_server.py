@@ -97,13 +97,18 @@ def _check_alone(home: Home, workspace: Path) -> None:
     """Before the port is found to be in use, which would say less."""
     if home.is_served():
         raise SetupError(
-            f"Handrail is running on {home.path} already. To add this folder to it: "
-            f"`handrail init {workspace}`, then `handrail connect {workspace}`. "
-            "To run another one: --home and --port"
+            f"Handrail is already running{_where(home, workspace)}. `handrail console` opens it in "
+            "the browser, `handrail up` connects a folder to it; to run a second server, use "
+            "--home and --port"
         )
+
+
+def _where(home: Home, workspace: Path) -> str:
+    known = home.find_credentials(workspace.resolve())
+    return f" on {home.path}" if known is None else f" at {known.server}"
 
 
 def _check_folder(workspace: Path) -> None:
     """Before anything else is said: a wrong folder matters more than a port that is in use."""
     if not workspace.is_dir():
-        raise SetupError(f"{workspace} is not a folder; name the folder your agents shall work in")
+        raise SetupError(f"{workspace} is not a folder; name the folder that agents should work in")

@@ -59,8 +59,20 @@ def connect(
         credentials = asyncio.run(join(own, workspace, server, project, _token()))
     # Cards are shown in a terminal; nothing else may be written across them.
     configure_logs(verbose=verbose, file=own.log, on_screen=terminal is None or verbose)
+    on_screen = can_draw() and not plain and not verbose
+    stay_connected(own, workspace, credentials, terminal, on_screen=on_screen)
 
-    if can_draw() and not plain and not verbose:
+
+def stay_connected(
+    own: Home,
+    workspace: Path,
+    credentials: Credentials,
+    terminal: Channel | None,
+    *,
+    on_screen: bool,
+) -> None:
+    """Run this machine's client until its person ends it."""
+    if on_screen:
         _show(own, workspace, credentials)
         return
     before: bool | None = None

@@ -16,7 +16,7 @@ from handrail.version import __version__
 # name → (module, the sentence that stands in the list)
 COMMANDS = {
     "init": ("handrail.cli.init", "Make a folder known, and decide about a first call."),
-    "up": ("handrail.cli.up", "Start the server and this machine's client, in one."),
+    "up": ("handrail.cli.up", "Start the server and this machine's client in one process."),
     "run": (
         "handrail.cli.run",
         "Give Handrail's own agent a task, and decide about its calls here.",

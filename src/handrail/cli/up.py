@@ -1,19 +1,23 @@
 """handrail up."""
 
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 import uvloop
 
-from handrail.app.home import Home
+from handrail.app.first_steps import settle
+from handrail.app.home import Credentials, Home
 from handrail.app.logs import configure_logs
 from handrail.app.run_both import up as run_up
 from handrail.app.run_both import while_up
 from handrail.app.run_server import Ready
-from handrail.app.settings import load_settings
+from handrail.app.settings import Settings, load_settings
 from handrail.app.terminal import can_draw, find_terminal
 from handrail.cli import options, screen
+from handrail.cli.connect import stay_connected
 from handrail.cli.output import is_terminal, program, say, visible
 from handrail.core.errors import SetupError
 
@@ -37,10 +41,12 @@ def up(
     home: options.Home = None,
     verbose: options.Verbose = False,
 ) -> None:
-    """Start the server and this machine's client, in one.
+    """Start the server and this machine's client in one process.
 
-    Everything is kept in Handrail's own folder: stop it, kill it, start it again, and every call
-    goes on where it stood.
+    For example: `handrail up` in the folder that agents should work in, or `handrail up ~/shop`.
+
+    If a server is already running on this machine, the folder joins it. Everything is stored in
+    Handrail's own folder: stop it or kill it, start it again, and every call continues.
     """
     settings = load_settings(home, host, port, tls_cert, tls_key, behind_proxy)
     if tui and not can_draw():
@@ -50,12 +56,44 @@ def up(
     own.create()
     # Cards are shown in a terminal; nothing else may be written across them.
     configure_logs(verbose=verbose, file=own.log, on_screen=terminal is None or verbose)
+    if own.is_served():
+        known = _join(settings, workspace, [host, port, tls_cert, tls_key, behind_proxy])
+        stay_connected(own, workspace, known, terminal, on_screen=tui)
+        return
     if tui:
         visit, channel = screen.make_visit()
         uvloop.run(while_up(settings, workspace, visit, channel))
     else:
         uvloop.run(run_up(settings, workspace, _greet, terminal))
     say(f"Handrail has stopped. What ran has ended; `{program()} up` goes on with the rest.")
+
+
+def _join(settings: Settings, workspace: Path, server_options: Sequence[object]) -> Credentials:
+    """Connect this folder to the server that is running already.
+
+    Raises:
+        SetupError: A client runs for this folder, or a server of its own is asked for.
+    """
+    own, folder = Home(settings.home), workspace.resolve()
+    known = own.find_credentials(folder)
+    if known is not None and own.has_client(folder):
+        raise SetupError(
+            f"Handrail is already running for {folder} at {known.server}. "
+            "`handrail console` opens it in the browser, `handrail approvals watch` in a terminal"
+        )
+    if any(option is not None for option in server_options):
+        raise SetupError(
+            f"a Handrail server is already running on {own.path}, so --host, --port, --tls-cert, "
+            "--tls-key and --behind-proxy have no effect. Leave them out to connect this folder "
+            "to it, or run a second server with --home"
+        )
+    known = asyncio.run(settle(settings, workspace)).credentials
+    say(f"[bold]Handrail[/] is already running at [bold cyan]{known.server}[/]; joining it.")
+    say(f"  workspace  {visible(known.workspace)}")
+    say(f"  project    {known.project_id}")
+    say(f"\nDecide in the browser: `{program()} console --workspace {visible(folder)}` opens it.")
+    say("Disconnect with Ctrl+C; the server goes on.")
+    return known
 
 
 def _greet(ready: Ready) -> None:
