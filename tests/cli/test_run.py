@@ -1,6 +1,8 @@
 """`handrail run`: a task, its answer and its end, for people and for scripts."""
 
 import json
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -338,10 +340,19 @@ def test_a_server_that_runs_already_does_the_work_with_its_own_model(desk: Desk)
     there = desk.server
     done = desk.run("run", "Do it.")
     other_model = desk.run_task()
+    commands = re.findall(r"`handrail (config set [^`]+)`", other_model.stderr)
+    for command in commands:
+        ended_well(desk.run(*shlex.split(command)))
+    as_advised = desk.run("run", "Do it.")
 
+    assert (as_advised.returncode, as_advised.stdout) == (done.returncode, done.stdout)
     assert (done.returncode, done.stdout) == (0, "It is called Example.\nThat is all.\n")
     assert other_model.returncode == 2
-    assert "its settings say which model is asked" in other_model.stderr
+    assert "a Handrail server is running" in other_model.stderr
+    assert commands == [
+        "config set agent.provider scripted",
+        f"config set agent.model {desk.workspace / 'script.toml'}",
+    ]
     assert desk.server == there
 
 

@@ -1,12 +1,13 @@
 """One task for Handrail's own agent: by the server that runs already, or by one of its own."""
 
 import asyncio
+import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from handrail.agent.providers.party import DEFAULT_MODELS, HOME_ADDRESSES
+from handrail.agent.providers.party import DEFAULT_MODELS, HOME_ADDRESSES, SCRIPTED
 from handrail.app.config import Config
 from handrail.app.home import Credentials, Home
 from handrail.app.provider import find_provider
@@ -49,6 +50,18 @@ class OwnModel:
     provider: str | None = None
     model: str | None = None
     max_tokens: int | None = None
+
+    def setting_commands(self) -> list[str]:
+        """The commands that make these choices the settings of every run."""
+        model = self.model
+        if model is not None and self.provider == SCRIPTED:
+            model = str(Path(model).resolve())
+        said = {PROVIDER: self.provider, MODEL: model, MAX_TOKENS: self.max_tokens}
+        return [
+            f"handrail config set {setting.name} {shlex.quote(str(value))}"
+            for setting, value in said.items()
+            if value is not None
+        ]
 
     def override(self, settings: Settings) -> Settings:
         """The settings with this said before them.

@@ -201,9 +201,12 @@ def _carry_out(
             remark(f"[dim]{visible(chosen.lacks_key)}[/]")
         work = run_here(ours, workspace, task, errand)
     elif model != OwnModel():
+        commands = ", then ".join(f"`{command}`" for command in model.setting_commands())
         raise BadInput(
-            "a server runs on this folder already, and its settings say which model is asked and "
-            "how much it may use: `handrail config`, instead of --provider, --model, --max-tokens"
+            "a Handrail server is running, and it does the work with the model and the token limit "
+            f"of its settings. To change them for every run: {commands}; then run this again "
+            "without --provider, --model and --max-tokens. Or stop the server: this command then "
+            "starts its own, for this run only"
         )
     else:
         work = run_there(Home(settings.home), known, task, errand)
