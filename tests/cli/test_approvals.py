@@ -88,6 +88,22 @@ def test_a_question_is_listed_approved_by_the_end_of_its_id_and_done(office: Off
     assert (office.workspace / "src/one.py").read_text() == "pass\n"
 
 
+def test_a_list_that_is_cut_says_how_many_there_are(office: Office) -> None:
+    calls = [office.ask_for(f"src/m_{number}.py") for number in range(3)]
+
+    cut, whole, listed = office.run_all(
+        "approvals --limit 2", "approvals --all --limit 2", "approvals --limit 2 --json"
+    )
+    for call in calls:
+        ended_well(office.run("approvals", "reject", call["approval_id"]))
+
+    assert "2 of 3 shown; --all lists all of them." in ended_well(cut)
+    assert "shown" not in ended_well(whole)
+    assert ended_well(whole).count("MEDIUM") == 3
+    answer = json.loads(ended_well(listed))
+    assert (len(answer["approvals"]), answer["total_count"]) == (2, 3)
+
+
 def test_a_question_is_refused_with_a_reason_that_the_agent_reads(office: Office) -> None:
     call = office.ask_for("src/two.py")
 

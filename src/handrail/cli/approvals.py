@@ -26,6 +26,8 @@ from handrail.core.grant import Scope
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The question, or the end of its id.")]
 _CHANNEL = "command-line"
+# The most that the server lists at once.
+_MOST = 1000
 
 
 def register(app: typer.Typer) -> None:
@@ -43,21 +45,42 @@ def approvals(
     wanted: Annotated[
         ApprovalStatus, typer.Option("--status", help="Which questions to list.")
     ] = ApprovalStatus.PENDING,
+    limit: Annotated[int, typer.Option(min=1, help="How many to list.")] = 100,
+    list_all: Annotated[bool, typer.Option("--all", help="List all of them.")] = False,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """See what waits for your answer, and give it."""
+    """List the questions that wait for your decision, and answer them.
+
+    For example: `handrail approvals`, then `handrail approvals approve 3f9c21ab`.
+    """
     if context.invoked_subcommand is not None:
         return
-    answer = ask(workspace, home, lambda api: api.get("/approvals", status=wanted.value))
+    query = {"status": wanted.value, "limit": _MOST}
+    answer = ask(workspace, home, lambda api: api.get("/approvals", **query))
+    found = answer["approvals"]
+    if wanted is ApprovalStatus.PENDING:
+        # The most urgent first, so that a cut list leaves out those with the most time left.
+        found = sorted(found, key=lambda one: one["expires_at"])
+    answer["approvals"] = shown = found if list_all else found[:limit]
     if json:
         print_json(answer)
         return
-    if not answer["approvals"]:
+    if not shown:
         say("Nothing waits for you." if wanted is ApprovalStatus.PENDING else "There are none.")
         return
+    _list(shown, wanted)
+    if len(found) > len(shown):
+        say(f"\n[yellow]{len(shown):,} of {len(found):,} shown;[/] --all lists all of them.")
+    elif len(found) == _MOST:
+        say(f"\n[yellow]{len(found):,} shown; there may be more.[/]")
+    if wanted is ApprovalStatus.PENDING:
+        say(f"\nDecide with [bold]{program()} approvals watch[/], or approve and reject by id.")
+
+
+def _list(shown: list[dict[str, Any]], wanted: ApprovalStatus) -> None:
     rows = Rows("id", "risk", "what", "left" if wanted is ApprovalStatus.PENDING else "answer")
-    for one in answer["approvals"]:
+    for one in shown:
         rows.add_row(
             visible(short(one["approval_id"])),
             visible(one["risk_level"]),
@@ -65,8 +88,6 @@ def approvals(
             _ending(one),
         )
     rows.print()
-    if wanted is ApprovalStatus.PENDING:
-        say(f"\nDecide with [bold]{program()} approvals watch[/], or approve and reject by id.")
 
 
 def watch(
@@ -183,7 +204,7 @@ async def _find(api: HandrailApi, wanted: str) -> dict[str, Any]:
     """The question with this id, or the one open question whose id ends like this."""
     if wanted.startswith("apr_"):
         return await api.get(f"/approvals/{wanted}")
-    answer = await api.get("/approvals", status="pending", limit=1000)
+    answer = await api.get("/approvals", status="pending", limit=_MOST)
     return find_by_end(answer["approvals"], "approval_id", wanted, "open question")
 
 
