@@ -175,8 +175,11 @@ async def test_a_folder_that_holds_handrails_own_is_refused(
     link = tmp_path.with_name(f"{tmp_path.name}-link")
     link.symlink_to(tmp_path)
 
-    for place in (home.path, home.path.parent, link, Path("/")):
+    for place in (home.path.parent, link, Path("/")):
         with pytest.raises(SetupError, match="contains Handrail's own folder"):
+            await enrol(store, clock, home, place, SERVER)
+    for place in (home.path, inside):
+        with pytest.raises(SetupError, match="a folder of Handrail's own, with its database"):
             await enrol(store, clock, home, place, SERVER)
 
     assert list(inside.iterdir()) == []

@@ -10,7 +10,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from handrail.core.errors import StoreTooNew
+from handrail.core.errors import StoreFull, StoreTooNew
 from handrail.store import migrate
 from handrail.store.columns import metadata
 from handrail.store.migrate import HEAD, migrate_sqlite, steps_as_sql
@@ -171,3 +171,22 @@ def test_a_copy_takes_the_place_of_an_earlier_one(tmp_path: Path, database: Sqli
     copy = SqliteFile(tmp_path / f"plain.db.before-{HEAD}-was-0000")
     assert copy.run("SELECT name FROM users") == [("ada",)]
     copy.close()
+
+
+def test_a_disk_that_fills_up_during_the_first_start_is_named_and_can_be_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class SmallFile(SqliteFile):
+        def __init__(self, path: Path):
+            super().__init__(path)
+            self.run("PRAGMA max_page_count = 20")
+
+    with monkeypatch.context() as full:
+        full.setattr(migrate, "SqliteFile", SmallFile)
+        with pytest.raises(StoreFull, match="disk that holds Handrail's database is full"):
+            migrate_sqlite(tmp_path / "handrail.db")
+
+    migrate_sqlite(tmp_path / "handrail.db")
+    database = SqliteFile(tmp_path / "handrail.db")
+    assert database.run("SELECT version_num FROM alembic_version") == [(HEAD,)]
+    database.close()

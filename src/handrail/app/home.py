@@ -112,6 +112,10 @@ class Home:
     def checkpoints(self) -> Path:
         return self.path / "audit"
 
+    def is_used(self) -> bool:
+        """Whether a server has run on this folder: its database and its key are in it."""
+        return self.database.is_file() and self.audit_key.is_file()
+
     def create(self) -> None:
         """Make the folder, closed to other users; close what earlier versions have left open.
 

@@ -29,7 +29,10 @@ COMMANDS = {
     "connect": ("handrail.cli.connect", "Start this machine's client alone."),
     "tour": ("handrail.cli.tour", "Watch an agent's calls travel, and decide about them."),
     "console": ("handrail.cli.console", "Open the console in a browser, signed in."),
-    "approvals": ("handrail.cli.approvals", "List the questions that wait for your decision, and answer them."),
+    "approvals": (
+        "handrail.cli.approvals",
+        "List the questions that wait for your decision, and answer them.",
+    ),
     "grants": (
         "handrail.cli.grants",
         "List the standing answers you have given, or take one back.",

@@ -1,7 +1,6 @@
 """BatchWriter: the changes of a batch as statements in one transaction, all but its commit."""
 
 from collections.abc import Callable
-from contextlib import suppress
 
 from handrail.core.change import Change
 from handrail.core.errors import ChangeRefused, StoreUnavailable
@@ -26,10 +25,7 @@ class BatchWriter:
         self._on_begin = on_begin
 
     def roll_back(self) -> None:
-        if self._file.in_transaction:
-            # On a disk that fails this fails too; nothing was committed, and that is what counts.
-            with suppress(StoreUnavailable):
-                self._file.run("ROLLBACK")
+        self._file.roll_back()
 
     def apply(self, batch: list[Order]) -> list[Outcome]:
         self._begin()

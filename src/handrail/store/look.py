@@ -13,11 +13,12 @@ _STEPS_BETWEEN_LOOKS_AT_THE_CLOCK = 100_000
 
 
 class Look(NamedTuple):
-    """`version` is None for a database that is none of ours; `sound` while nobody could tell."""
+    """`version` is None for a database that is not Handrail's, `sound` if the check timed out."""
 
     version: str | None
     sound: bool | None
     trouble: str | None = None
+    is_empty: bool = False
 
     @property
     def is_current(self) -> bool:
@@ -50,7 +51,9 @@ def _address(path: Path) -> str:
 def _look(connection: Any, most_seconds: float) -> Look:
     deadline = time.monotonic() + most_seconds
     version: str | None = None
+    is_empty = False
     try:
+        is_empty = connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").get is None
         if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").get:
             version = connection.execute("SELECT version_num FROM alembic_version").get
         connection.set_progress_handler(
@@ -62,4 +65,4 @@ def _look(connection: Any, most_seconds: float) -> Look:
     except apsw.Error as error:
         return Look(version, sound=False, trouble=str(error))
     sound = found == "ok"
-    return Look(version, sound, None if sound else found)
+    return Look(version, sound, None if sound else found, is_empty)

@@ -67,7 +67,7 @@ def _run_steps(database: SqliteFile, version: str | None) -> None:
             database.run(steps_as_sql("sqlite", version))
         database.run("COMMIT")
     except BaseException:
-        database.run("ROLLBACK")
+        database.roll_back()
         raise
 
 

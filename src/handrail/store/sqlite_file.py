@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import apsw
 
-from handrail.core.errors import StoreLocked
+from handrail.core.errors import StoreLocked, StoreUnavailable
 from handrail.core.retention import FileSpace
 from handrail.store.faults import fault_of
 from handrail.store.rows import Row
@@ -164,6 +164,13 @@ class SqliteFile:
     @property
     def in_transaction(self) -> bool:
         return self._connection.in_transaction
+
+    def roll_back(self) -> None:
+        """Roll back the transaction, unless SQLite has already done so, as on a full disk."""
+        if self.in_transaction:
+            # On a disk that fails this fails too; nothing was committed, and that is what counts.
+            with suppress(StoreUnavailable):
+                self.run("ROLLBACK")
 
     def interrupt(self) -> None:
         """End the statement that another thread is running."""

@@ -105,7 +105,24 @@ def test_a_database_of_somebody_else_is_found(patient: Patient) -> None:
 
     patient.home.audit_key.unlink()
     shutil.rmtree(patient.home.checkpoints)
-    assert broken(home.check_database(patient)) == "it is none of Handrail's"
+    assert broken(home.check_database(patient)).endswith("is not a database of Handrail")
+
+
+def test_an_empty_database_on_a_full_disk_is_blamed_on_the_disk(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient.home.database.unlink()
+    patient.home.audit_key.unlink()
+    shutil.rmtree(patient.home.checkpoints)
+    patient.home.database.touch()
+
+    unfinished = home.check_database(patient)
+    monkeypatch.setattr(home, "_EMPTY_BYTES", 1 << 60)
+    full = home.check_database(patient)
+
+    assert (unfinished.health, unfinished.remedy) == (Health.NOTE, "`handrail up` sets it up")
+    assert broken(full).endswith(f"the disk that holds {patient.home.path} is full")
+    assert full.remedy == "free some space, then start Handrail again with `handrail up`"
 
 
 def test_a_database_of_another_version_is_found(patient: Patient) -> None:

@@ -51,16 +51,21 @@ def _is_open(found: os.stat_result) -> bool:
 
 
 def check_disk(patient: Patient) -> Finding:
+    free = _free_bytes(patient)
+    words = f"{free / (1 << 30):,.1f} GB are free for {patient.home.path}"
+    if free < _EMPTY_BYTES:
+        remedy = "free some space: Handrail will soon be unable to record anything"
+        return Finding("disk", Health.BROKEN, words, remedy)
+    if free < _LOW_BYTES:
+        return Finding("disk", Health.NOTE, words, "free some space before it runs out")
+    return Finding("disk", Health.FINE, words)
+
+
+def _free_bytes(patient: Patient) -> int:
     path = patient.home.path
     while not path.exists():
         path = path.parent
-    free = shutil.disk_usage(path).free
-    words = f"{free / (1 << 30):,.1f} GB are free for {patient.home.path}"
-    if free < _EMPTY_BYTES:
-        return Finding("disk", Health.BROKEN, words, "make room: nothing can be recorded soon")
-    if free < _LOW_BYTES:
-        return Finding("disk", Health.NOTE, words, "make room before it runs out")
-    return Finding("disk", Health.FINE, words)
+    return shutil.disk_usage(path).free
 
 
 def check_database(patient: Patient) -> Finding:
@@ -71,9 +76,12 @@ def check_database(patient: Patient) -> Finding:
         return Finding("database", Health.BROKEN, loss, WAYS_ON)
     if look is None:
         return Finding("database", Health.NOTE, "there is no database yet", _NOT_YET)
+    if look.is_empty:
+        return _empty_database(patient)
     if look.version is None:
         remedy = "move the file away, or choose another --home"
-        return Finding("database", Health.BROKEN, "it is none of Handrail's", remedy)
+        words = f"{patient.home.database} is not a database of Handrail"
+        return Finding("database", Health.BROKEN, words, remedy)
     if not look.is_current:
         words = f"it has version {look.version}, which is not that of this Handrail"
         remedy = (
@@ -82,6 +90,16 @@ def check_database(patient: Patient) -> Finding:
         return Finding("database", Health.NOTE, words, remedy)
     told = "whole" if look.sound else "too large to be looked through here"
     return Finding("database", Health.FINE, f"version {look.version}, {told}")
+
+
+def _empty_database(patient: Patient) -> Finding:
+    """What a first start leaves behind that did not come to its end."""
+    if _free_bytes(patient) < _EMPTY_BYTES:
+        words = f"it is empty, because the disk that holds {patient.home.path} is full"
+        remedy = "free some space, then start Handrail again with `handrail up`"
+        return Finding("database", Health.BROKEN, words, remedy)
+    words = "it is empty: the first start did not finish"
+    return Finding("database", Health.NOTE, words, "`handrail up` sets it up")
 
 
 def check_record(patient: Patient) -> Finding:
