@@ -47,7 +47,9 @@ def test_server_and_client_run_beside_the_screen_and_stop_with_it(tmp_path: Path
         terminal.expect("left, then it is refused")
         terminal.type("a", after_seconds=1.5)
         assert office.become_of("src/one.py")["status"] == "completed"
-        terminal.type("q")
+        terminal.type("q", after_seconds=1.5)
+        terminal.expect("This also stops the server")
+        terminal.type("y", after_seconds=1.5)
         terminal.expect("Handrail has stopped.")
         assert terminal.wait() == 0
 

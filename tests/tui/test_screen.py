@@ -212,3 +212,41 @@ async def test_a_narrow_terminal_shows_list_and_card_one_above_the_other(
         await person.reads_to_the_end()
         await person.press("a")
         assert (await ended(call))["status"] == "completed"
+
+
+async def test_a_wide_terminal_gives_the_list_the_room_that_its_titles_need(
+    rig: Rig, asks: Asking
+) -> None:
+    rig.start_server()
+    rig.start_client()
+    async with sit_down(rig, size=(130, 40)) as person:
+        rows = person.app.desk.query_one("#waiting-rows", Lines)
+        asks("write_file", NOTES)
+        await person.sees("Create notes.md (1 line)")
+        assert rows.region.width < 50
+        asks("write_file", {"path": "shop/a-folder/some-other-folder.md", "content": "x"}, "call-2")
+        title = "Create shop/a-folder/some-other-folder.md (1 line)"
+        await person.until(lambda: rows.region.width == 65, "half of the screen")
+        await person.until(
+            lambda: any(title[:40] in line[:65] for line in person.screen_text.splitlines()), title
+        )
+        card = person.app.desk.query_one("#card", Lines)
+        assert (card.region.x, card.region.width) == (65, 65)
+
+
+async def test_where_more_than_the_screen_ends_with_it_leaving_is_asked_about(rig: Rig) -> None:
+    rig.start_server()
+    known = rig.credentials
+    async with HandrailApi(known.server, known.project_id, known.user_token) as api:
+        app = HandrailApp(Line(api), patience=HASTY, ends_with_it="The client ends.")
+        async with sitting(app, watching(api)) as person:
+            await person.sees("● live")
+            await person.press("q")
+            await person.sees("The client ends.")
+            await person.press("escape")
+            await person.until(lambda: app.screen is app.desk, "the desk")
+            assert app.is_running
+            await person.press("q")
+            await person.sees("The client ends.")
+            await person.press("y")
+            await person.until(lambda: app._exit, "the end")

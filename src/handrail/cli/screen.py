@@ -12,6 +12,15 @@ from handrail.client.api import HandrailApi
 from handrail.core.ports import Channel
 
 Listen = Callable[[Channel, Callable[[bool], None]], Awaitable[None]]
+_CLIENT_ENDS = (
+    "This also ends the client of this machine: commands that are running end, and new calls wait "
+    "until the client is connected again. `handrail approvals watch` shows this screen alone."
+)
+_ALL_ENDS = (
+    "This also stops the server and the client of this machine: commands that are running end. "
+    "`handrail up` continues with the calls that wait."
+)
+
 Visit = Callable[[Credentials], Coroutine[None, None, None]]
 
 
@@ -37,7 +46,7 @@ def connect(known: Credentials, find_token: Callable[[], str | None], listen: Li
         async with HandrailApi(
             known.server, known.project_id, known.client_token, find_token
         ) as api:
-            await _until_told(show(Line(api), Inbox(), listen))
+            await _until_told(show(Line(api), Inbox(), listen, _CLIENT_ENDS))
 
     with suppress(KeyboardInterrupt, asyncio.CancelledError):
         uvloop.run(run())
@@ -53,7 +62,7 @@ def make_visit() -> tuple[Visit, Channel]:
 
     async def visit(known: Credentials) -> None:
         async with HandrailApi(known.server, known.project_id, known.user_token) as api:
-            await show(Line(api), inbox, watching(api))
+            await show(Line(api), inbox, watching(api), _ALL_ENDS)
 
     return visit, Aside(inbox)
 

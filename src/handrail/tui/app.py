@@ -35,7 +35,7 @@ class HandrailApp(App[HandrailError]):
     #status { height: 1; background: $panel; color: $foreground; }
     #views { height: 1fr; }
     #waiting { layout: horizontal; }
-    #waiting-rows { width: 44; border-right: solid $panel; }
+    #waiting-rows { width: auto; min-width: 44; max-width: 50%; border-right: solid $panel; }
     #card { width: 1fr; padding: 0 1; }
     Lines {
         scrollbar-color: $foreground 25%; scrollbar-background: $background;
@@ -43,7 +43,7 @@ class HandrailApp(App[HandrailError]):
     }
     Desk.-narrow #waiting { layout: vertical; }
     Desk.-narrow #waiting-rows {
-        width: 1fr; height: auto; max-height: 25%; border-right: none;
+        width: 1fr; max-width: 100%; height: auto; max-height: 25%; border-right: none;
         border-bottom: solid $panel;
     }
     Desk.-narrow #card { height: 1fr; }
@@ -53,12 +53,17 @@ class HandrailApp(App[HandrailError]):
     """
 
     def __init__(
-        self, line: Line, inbox: Inbox | None = None, patience: Patience = _DEFAULT_PATIENCE
+        self,
+        line: Line,
+        inbox: Inbox | None = None,
+        patience: Patience = _DEFAULT_PATIENCE,
+        ends_with_it: str | None = None,
     ):
+        """`ends_with_it` says what else ends when the person leaves; they are asked before."""
         super().__init__()
         self.inbox = inbox or Inbox()
         self.is_open = asyncio.Event()
-        self.desk = Desk(line, self.inbox, patience)
+        self.desk = Desk(line, self.inbox, patience, ends_with_it)
 
     async def on_mount(self) -> None:
         self.register_theme(DARK)

@@ -12,7 +12,7 @@ from handrail.core.grant import Scope
 from handrail.core.visible import visible
 from handrail.tui.attention import Patience
 from handrail.tui.calls import CallsView
-from handrail.tui.dialogs import Dialog, GrantDialog, LineDialog, StopDialog
+from handrail.tui.dialogs import Dialog, GrantDialog, LeaveDialog, LineDialog, StopDialog
 from handrail.tui.line import Line
 
 T = TypeVar("T")
@@ -32,7 +32,11 @@ class Deciding:
     def end(self) -> None:
         """The card needs no answer any more, and what is open decides nothing."""
         dialog = self._open
-        if dialog is not None and dialog.is_current and not isinstance(dialog, StopDialog):
+        if (
+            dialog is not None
+            and dialog.is_current
+            and not isinstance(dialog, StopDialog | LeaveDialog)
+        ):
             dialog.end("This needs no answer any more.")
 
     async def approval(self, card: Card, scope: Scope, *, seen_whole: bool) -> Choice | None:
@@ -73,6 +77,12 @@ class Deciding:
         elif key is not None:
             await self._stop(call["session_id"], call["tool_id"])
         calls.look()
+
+    async def leaves(self, ends_with_it: str | None) -> bool:
+        """Whether the person means to leave, where more than the screen ends with it."""
+        if ends_with_it is None:
+            return True
+        return await self._ask(LeaveDialog(ends_with_it, self._patience)) is not None
 
     async def _stop(self, session_id: str, tool_id: str | None = None) -> None:
         try:

@@ -22,7 +22,13 @@ from handrail.tui.deciding import Deciding
 from handrail.tui.inbox import Inbox
 from handrail.tui.line import Line
 from handrail.tui.lines import Lines, Rows
-from handrail.tui.words import answer_in_words, machines_in_words, seconds_left, waiting_row
+from handrail.tui.words import (
+    answer_in_words,
+    machines_in_words,
+    seconds_left,
+    waiting_row,
+    widest_row,
+)
 
 _LOOK_EVERY_SECONDS = 5.0
 _EMPTY = "Nothing waits for you. What comes is shown here by itself."
@@ -52,8 +58,11 @@ class Desk(Screen[None]):
         Binding("t", "app.turn_light", show=False),
     ]
 
-    def __init__(self, line: Line, inbox: Inbox, patience: Patience):
+    def __init__(
+        self, line: Line, inbox: Inbox, patience: Patience, ends_with_it: str | None = None
+    ):
         super().__init__()
+        self._ends_with_it = ends_with_it
         self._line = line
         self._inbox = inbox
         self._attention = Attention(patience)
@@ -182,6 +191,8 @@ class Desk(Screen[None]):
         self._at = self._at if at is None else at
         names = [card.approval_id for card in cards]
         self._rows.fill(names, lambda number: waiting_row(cards[number], now), at)
+        if self._rows.widen(widest_row(cards)):
+            self.call_after_refresh(self._show_card, anew=False)
         self._show_status(len(cards))
         self._bar.update(self._choices())
 
@@ -200,7 +211,7 @@ class Desk(Screen[None]):
         self._status.update(text)
 
     def _choices(self) -> Text:
-        common = Text("? keys  q leave", "dim")
+        common = Text("? keys  q quit…" if self._ends_with_it else "? keys  q quit", "dim")
         if self.view != "waiting":
             return Text.assemble("\n", "x stop…  j k move  1 waiting  ", common)
         if self.shown is None:
@@ -268,7 +279,7 @@ class Desk(Screen[None]):
     async def _decide_forever(self) -> None:
         while True:
             key = await self._attention.next_key()
-            if key == "q":
+            if key == "q" and await self._deciding.leaves(self._ends_with_it):
                 await self.run_action("app.quit")
             if self.view != "waiting":
                 if key == "x":

@@ -171,6 +171,21 @@ class StopDialog(KeyDialog[str]):
             self.dismiss(key)
 
 
+class LeaveDialog(KeyDialog[str]):
+    """Says what ends together with the screen."""
+
+    def __init__(self, ends_with_it: str, patience: Patience):
+        said = [
+            Text(f"\n{ends_with_it}\n"),
+            Text.assemble((f" {YES} ", "bold red"), "quit"),
+        ]
+        super().__init__("Quit?", said, patience)
+
+    def take(self, key: str) -> None:
+        if key == YES:
+            self.dismiss(key)
+
+
 WIDEST = "Approve everything in this session?"
 KEYS = (
     ("a", "approve this call, once"),
@@ -183,7 +198,7 @@ KEYS = (
     ("1 2 3", "what waits, what runs, what was"),
     ("t", "light or dark"),
     ("?", "this list"),
-    ("q", "leave"),
+    ("q", "quit"),
 )
 _DEAD = (
     "\nKeys decide only when they stand alone, and are dead while you type and until a card has "

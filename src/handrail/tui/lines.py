@@ -89,6 +89,18 @@ class Rows(Lines):
         self._names: Sequence[str] = ()
         self._make: Callable[[int], Text] = lambda number: Text()
         self.chosen: int | None = None
+        self._widest = 0
+
+    def widen(self, cells: int) -> bool:
+        """Make room for rows of this width; whether they need more than any before."""
+        if cells <= self._widest:
+            return False
+        self._widest = cells
+        self.refresh(layout=True)
+        return True
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        return self._widest + self.scrollbar_size_vertical
 
     def fill(self, names: Sequence[str], make: Callable[[int], Text], chosen: int | None) -> None:
         """Show a row for each of these names, and with it what was made of its number."""

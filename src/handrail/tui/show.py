@@ -20,7 +20,7 @@ def watching(api: HandrailApi) -> Listen:
     return lambda channel, announce: Watcher(api, channel, announce).run()
 
 
-async def show(line: Line, inbox: Inbox, listen: Listen) -> None:
+async def show(line: Line, inbox: Inbox, listen: Listen, ends_with_it: str | None = None) -> None:
     """Show what waits until its person leaves; then nobody listens any more.
 
     Cancelled, it puts the terminal back first.
@@ -28,7 +28,7 @@ async def show(line: Line, inbox: Inbox, listen: Listen) -> None:
     Raises:
         HandrailError: What ended the listening, and with it the screen.
     """
-    app = HandrailApp(line, inbox)
+    app = HandrailApp(line, inbox, ends_with_it=ends_with_it)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(app.run_async())
         filling = group.create_task(fill(app, listen))

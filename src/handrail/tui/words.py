@@ -1,8 +1,10 @@
 """Sentences and rows of the screens; every text of somebody else's is made visible here."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from handrail.channels.terminal_card import clock
@@ -13,6 +15,8 @@ from handrail.core.visible import cut, visible
 
 HURRY_SECONDS = 60
 _MOST_CHARS = 300
+# The risk and the time left, which stand before the title of a row.
+_BEFORE_TITLE = 19
 
 # Each risk has a colour, a shape and a word: none of them alone.
 _RISKS = {
@@ -56,6 +60,11 @@ def call_row(call: dict[str, Any]) -> Text:
         "  ",
         short(_what(call)),
     )
+
+
+def widest_row(cards: Sequence[Card]) -> int:
+    """How many cells the row with the longest title needs."""
+    return _BEFORE_TITLE + max((cell_len(short(card.description)) for card in cards), default=0)
 
 
 def _status(call: dict[str, Any]) -> tuple[str, str]:
