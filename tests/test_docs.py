@@ -113,7 +113,7 @@ class Reader:
             terminal.expect("Run npm install express")
             terminal.expect("decide")
             terminal.type("r")
-            terminal.expect("why not?")
+            terminal.expect("reason?")
             terminal.type("not today\n")
             assert terminal.wait() == 0
             return terminal.shown

@@ -52,7 +52,7 @@ def test_a_long_result_is_cut_in_the_middle() -> None:
     ("status", "error_type", "words"),
     [
         (Status.REJECTED, None, "why\nDo not ask for the same again"),
-        (Status.TIMEOUT, None, "not run: why\nNobody has said no"),
+        (Status.TIMEOUT, None, "not run: why\nNo one has refused it"),
         (Status.FAILED, ErrorType.DENIED, "not allowed here: why"),
         (Status.FAILED, ErrorType.OUTCOME_UNKNOWN, "outcome unknown: why; it may or may not"),
         (Status.FAILED, ErrorType.CANCELLED, "cancelled: why"),

@@ -135,7 +135,7 @@ async def test_after_three_refusals_in_a_row_the_agent_stops_and_asks(lab: Lab) 
     # It has asked, as it was told; but it has not done what it was to do.
     assert (run.status, run.error) == (
         RunStatus.STOPPED,
-        "three calls in a row were refused; say how to go on",
+        "three calls in a row were refused; tell the agent how to continue",
     )
     assert (await lab.replies())[-1] == "What do you want me to do?"
 
@@ -152,7 +152,7 @@ async def test_a_model_that_does_not_stop_after_three_refusals_is_stopped(lab: L
 
     assert (run.status, run.error) == (
         RunStatus.STOPPED,
-        "three calls in a row were refused; say how to go on",
+        "three calls in a row were refused; tell the agent how to continue",
     )
     assert lab.desk.done == []
     assert following.status is RunStatus.DONE
@@ -229,7 +229,7 @@ async def test_ids_that_a_model_uses_again_are_other_calls(lab: Lab) -> None:
     [
         (Limits(turns=2), "has taken 2 turns"),
         (Limits(calls=2), "has asked for 2 calls"),
-        (Limits(seconds=0), "has been at it for 0 seconds"),
+        (Limits(seconds=0), "has worked for 0 seconds"),
         (Limits(tokens=1_150), "has used the 1,150 tokens"),
     ],
 )
@@ -244,7 +244,7 @@ async def test_a_run_ends_at_its_limits_and_can_be_sent_on(
 
     assert run.status is RunStatus.FAILED
     assert words in (run.error or "")
-    assert "say how to go on" in (run.error or "")
+    assert "tell it how to continue" in (run.error or "")
     assert len(lab.desk.done) == (0 if limits.seconds == 0 else 2)
 
 
@@ -261,7 +261,7 @@ async def test_an_answer_that_was_cut_is_gone_on_with(lab: Lab) -> None:
     ("step", "words"),
     [
         (Step(text="", thinking="hm"), "an empty answer"),
-        (Step(text="I will not.", stop="refusal"), "declines"),
+        (Step(text="I will not.", stop="refusal"), "refuses to answer"),
     ],
 )
 async def test_no_answer_is_said_to_be_none(lab: Lab, step: Step, words: str) -> None:

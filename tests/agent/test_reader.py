@@ -102,11 +102,11 @@ async def test_an_extract_that_was_cut_short_says_so(reader: Callable[..., PageR
 @pytest.mark.parametrize(
     ("provider", "limit", "words"),
     [
-        (None, None, "nobody can read it for you: no model is set up"),
-        (Mute(), None, "nobody can read it for you: the provider has too much to do"),
+        (None, None, "no model can read it: no model is set up"),
+        (Mute(), None, "no model can read it: the provider has too much to do"),
         (Listener(" "), None, "did not want to"),
         (Listener("No.", StopReason.REFUSAL), None, "did not want to"),
-        (Listener(), 10, "nobody can read it for you: the budget for 2026-01-01 is used up"),
+        (Listener(), 10, "no model can read it: the budget for 2026-01-01 is used up"),
     ],
 )
 async def test_where_nobody_reads_it_the_reason_is_told(

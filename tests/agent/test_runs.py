@@ -179,7 +179,7 @@ async def test_another_agents_session_is_not_ours(lab: Lab, clock: FakeClock) ->
     home = lab.home
     theirs = Session(SESSION, home.project.id, home.workspace.id, "agt_x", clock.now())
     await lab.services.store.submit(Change(home.project.id, clock.now(), (OpenSession(theirs),)))
-    with pytest.raises(Forbidden, match="another agent's"):
+    with pytest.raises(Forbidden, match="belongs to another agent"):
         await lab.say(lab.runs(Watched(saying("x"))), "Hello?")
 
 
@@ -225,7 +225,7 @@ async def test_a_stopped_session_takes_no_further_word(lab: Lab, clock: FakeCloc
     runs = lab.runs(Watched(saying("x")))
     await lab.say(runs, "Hello?")
     await lab.services.stopper.stop_session(SESSION, at_the("console", lab.home))
-    with pytest.raises(Conflict, match="has been stopped; begin a new one"):
+    with pytest.raises(Conflict, match="has been stopped; start a new one"):
         await lab.say(runs, "Hello?")
 
 
@@ -241,7 +241,7 @@ async def test_a_message_that_is_sent_again_is_said_once(
     assert len(await lab.talk()) == 1
     with pytest.raises(Conflict, match="another message"):
         await runs.say("Hi", stranger.user, stranger.project.id, None, message_id=name)
-    with pytest.raises(Conflict, match="was said before in other words"):
+    with pytest.raises(Conflict, match="was already used for another text"):
         await runs.say("Stop!", home.user, home.project.id, SESSION, message_id=name)
 
 
@@ -284,5 +284,5 @@ async def test_a_conversation_that_has_begun_keeps_its_freedom(lab: Lab) -> None
     await lab.say(runs, "Hello?")
 
     await runs.say("And?", home.user, home.project.id, SESSION, autonomy=Autonomy.SUPERVISED)
-    with pytest.raises(Conflict, match="has begun with autonomy supervised; for full, begin"):
+    with pytest.raises(Conflict, match="was started with autonomy supervised; for full, start"):
         await runs.say("And?", home.user, home.project.id, SESSION, autonomy=Autonomy.FULL)

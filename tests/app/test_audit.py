@@ -235,7 +235,7 @@ async def test_a_changed_key_is_noticed(record: Record) -> None:
     )
     now = AuditKey.find_or_make(record.home.audit_key).public
     assert await record.trouble() == (
-        f"the key was changed: this record was begun under {short_key(before)},"
+        f"the key was changed: this audit log began with key {short_key(before)},"
         f" and the one here is {short_key(now)}"
     )
     await record.grow(3)

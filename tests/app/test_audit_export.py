@@ -109,7 +109,7 @@ def changed(index: int, **fields: object) -> Callable[[list[str]], list[str]]:
         (lambda lines: [*lines[:3], "{\n", *lines[3:]], "what follows line 2 cannot be read"),
         (
             lambda lines: lines[:-1],
-            "it ends at line 5 without a checkpoint: its tail was cut",
+            "it ends at line 5 without a checkpoint: its end was cut off",
         ),
         (
             lambda lines: [*lines[:-2], lines[-1]],
@@ -117,11 +117,11 @@ def changed(index: int, **fields: object) -> Callable[[list[str]], list[str]]:
         ),
         (
             lambda lines: [*lines, lines[-1]],
-            "something was added behind its last checkpoint",
+            "lines were added after its last checkpoint",
         ),
         (
             changed(-1, signature="00" * 64),
-            "its checkpoint is forged: the signature does not hold",
+            "its checkpoint is forged: the signature is not valid",
         ),
     ],
 )
@@ -155,7 +155,7 @@ async def test_a_last_line_that_was_written_anew_is_not_the_one_that_was_sealed(
     )
     words = {"action": "did", "actor": "eve", "subject": "thing", "details": "{}"}
     lines[-2] = canonical({**last, **words, "hash": forged.hash}) + "\n"
-    assert trouble(lines) == ("line 5 is not the one that was sealed: the record was written anew")
+    assert trouble(lines) == ("line 5 is not the one that was sealed: the audit log was rewritten")
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_lines_are_added_to_a_text_alone(home: Home) -> None:
 
     assert config.append("agent.instructions", "Be brief.").value == "Be brief."
     assert config.append("agent.instructions", "Be kind.").value == "Be brief.\nBe kind."
-    with pytest.raises(BadInput, match="is no text that could be added to"):
+    with pytest.raises(BadInput, match="is not a text, so nothing can be added"):
         config.append("agent.model", "x")
     with pytest.raises(BadInput, match="up to 8,000 characters"):
         config.append("agent.instructions", "a" * 7_990)
@@ -129,7 +129,11 @@ def test_what_changes_nothing_writes_nothing(home: Home) -> None:
     ("key", "value", "words"),
     [
         ("agent.nothing", "x", "there is no setting 'agent.nothing'"),
-        ("agent.max_turns", "many", "agent.max_turns cannot be that; it must be a whole number"),
+        (
+            "agent.max_turns",
+            "many",
+            "agent.max_turns cannot have this value; it must be a whole number",
+        ),
         ("agent.provider", "oracle", "one of anthropic, openai, scripted"),
         ("agent.model", "", "one line"),
     ],
@@ -183,7 +187,7 @@ def test_names_that_mean_nothing_are_told(home: Home) -> None:
 
 def test_a_file_that_stands_in_the_way_is_not_overwritten(home: Home) -> None:
     home.config.write_text("agent = 3\n")
-    with pytest.raises(SetupError, match="'agent' stands in the file and is no table"):
+    with pytest.raises(SetupError, match="'agent' is in the file, but is not a table"):
         Config(home).set("agent.model", "x")
     assert home.config.read_text() == "agent = 3\n"
 
@@ -218,7 +222,7 @@ def test_a_link_to_the_file_stays_a_link(home: Home, tmp_path: Path) -> None:
 def test_without_a_folder_nothing_can_be_kept() -> None:
     config = Config()
     assert config.number(MAX_TURNS) == 50
-    with pytest.raises(SetupError, match="no folder here"):
+    with pytest.raises(SetupError, match="no folder for settings"):
         config.set("agent.max_turns", "3")
 
 

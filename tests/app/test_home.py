@@ -191,8 +191,8 @@ def test_a_folder_that_is_not_known_says_how_to_make_it_known(home: Home, worksp
         home.get_credentials(workspace)
 
     assert caught.value.message == (
-        f"{workspace} is not known to Handrail yet; `handrail up` starts it there, "
-        "`handrail init` makes it known, or name another folder"
+        f"{workspace} is not set up for Handrail yet; `handrail up` sets it up and starts, "
+        "`handrail init` only sets it up, or name another folder"
     )
 
 
@@ -287,7 +287,7 @@ def test_a_workspace_has_one_client_at_a_time(home: Home, workspace: Path) -> No
         pass
 
     assert caught.value.message == (
-        f"another Handrail client is running for {workspace}; one is enough"
+        f"a Handrail client is already running for {workspace}; one is enough"
     )
 
 

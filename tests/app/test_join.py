@@ -49,8 +49,8 @@ async def test_a_folder_that_has_a_project_is_not_taken_from_it(
 @pytest.mark.parametrize(
     ("server", "told"),
     [
-        ("http://handrail.test:8000", "in the clear"),
-        ("http://10.0.0.1", "in the clear"),
+        ("http://handrail.test:8000", "unencrypted"),
+        ("http://10.0.0.1", "unencrypted"),
         ("handrail.test", "is not the address of a server"),
         ("ftp://handrail.test", "is not the address of a server"),
         ("https://handrail.test/path", "is not the address of a server"),

@@ -132,8 +132,8 @@ def test_of_a_broken_file_the_person_is_told_once_which_line_it_is_and_what_to_d
     policy.reload()
 
     then = (
-        ". The rules before it stay in force; mend the file, and `handrail policy check` says"
-        " whether it is good"
+        ". The previous rules stay in force; fix the file, and check it with"
+        " `handrail policy check`"
     )
     assert told == [
         f"{operator}: not valid TOML: Invalid value (at line 2, column 12)"

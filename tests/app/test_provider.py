@@ -151,7 +151,7 @@ def test_a_keyring_that_is_locked_or_empty_later_is_told(
         keys.find("openai", OPENAI)
     desktop.locked = False
     desktop.kept.clear()
-    with pytest.raises(SetupError, match="not in the system's keyring any more; `handrail init`"):
+    with pytest.raises(SetupError, match="no longer in the system's keyring; `handrail init`"):
         keys.find("openai", OPENAI)
     assert keys.forget("openai") == "the system's keyring"
 
@@ -176,7 +176,7 @@ def test_of_a_short_key_nothing_is_shown(keys: ProviderKeys) -> None:
 def test_a_broken_note_is_told(home: Home, keys: ProviderKeys, text: str) -> None:
     home.create()
     home.keys.write_text(text)
-    with pytest.raises(SetupError, match="cannot be understood; remove it"):
+    with pytest.raises(SetupError, match="is damaged; remove it"):
         keys.where("openai")
 
 
@@ -192,7 +192,7 @@ def test_the_one_provider_with_a_key_is_asked(home: Home, keys: ProviderKeys) ->
     assert (found.name, found.model) == ("anthropic", "claude-sonnet-5-5")
 
     keys.keep("openai", SECRET)
-    with pytest.raises(SetupError, match="keys for anthropic and openai; say whose"):
+    with pytest.raises(SetupError, match="keys for anthropic and openai; choose the provider"):
         models(home).find()
     Config(home).set("agent.provider", "openai")
     with pytest.raises(SetupError, match=r"openai has many models; say which .* agent\.model"):
@@ -207,7 +207,7 @@ def test_a_server_of_ones_own_needs_no_key(home: Home) -> None:
 
     assert found.find().name == "openai"
     assert not found.choose().needs_key
-    with pytest.raises(SetupError, match="openai answers nobody without a key"):
+    with pytest.raises(SetupError, match="openai needs a key"):
         models(home, provider="openai", model="m").find()
     assert models(home, provider="openai").choose().needs_key
 
@@ -231,7 +231,7 @@ def test_a_kept_key_goes_to_the_address_it_was_given_for_and_nowhere_else(
     assert there.find().name == "openai"
     assert chosen.lacks_key == (
         f"no key was given for http://elsewhere.example/v1, and the one for {OWN} is not sent "
-        "there; `handrail config set-key openai` gives one"
+        "there; `handrail config set-key openai` stores one"
     )
     with pytest.raises(SetupError, match=r"no key was given for https://api\.openai\.com/v1"):
         models(home, provider="openai", model="m").find()

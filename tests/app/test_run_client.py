@@ -44,8 +44,9 @@ async def test_a_client_that_is_turned_away_says_by_whom(
                 await connect(elsewhere, stranger, lambda up: None)
 
     assert caught.value.message == (
-        f"{known.server} turned us away: this token is unknown, revoked or expired; where the "
-        "server runs, `handrail token create --role client --save` makes a new one"
+        f"{known.server} refused the connection: this token is unknown, revoked or expired; "
+        "where the "
+        "server runs, `handrail token create --role client --save` creates a new one"
     )
 
 
@@ -80,6 +81,6 @@ async def test_a_second_client_for_the_same_folder_is_refused(
     async with running(serve, settings, workspace) as known:
         with (
             home.acting_for(workspace),
-            pytest.raises(SetupError, match="another Handrail client is running"),
+            pytest.raises(SetupError, match="a Handrail client is already running"),
         ):
             await connect(home, known, lambda up: None)

@@ -131,7 +131,7 @@ def test_answers_that_cannot_be_understood_are_not_guessed(
 ) -> None:
     settings.home.mkdir()
     (settings.home / "toolchains.json").write_text(words)
-    with pytest.raises(SetupError, match="cannot be understood; remove it"):
+    with pytest.raises(SetupError, match="is damaged; remove it"):
         toolchains.belt()
 
 
@@ -141,5 +141,5 @@ def test_an_answer_that_nobody_gives_is_not_understood(
     settings.home.mkdir()
     row = {"path": "/x", "kind": "nvm", "answer": "perhaps"}
     (settings.home / "toolchains.json").write_text(json.dumps({"toolchains": [row]}))
-    with pytest.raises(SetupError, match="cannot be understood"):
+    with pytest.raises(SetupError, match="is damaged"):
         toolchains.entries()

@@ -99,14 +99,14 @@ async def test_the_card_is_shown_with_what_can_be_done(screen: Screen) -> None:
     assert "c approve writes to *.md, for the rest of this session" in shown
     assert "s approve everything in this session" in shown
     assert "r refuse, with a reason" in shown
-    assert "l leave it to another screen" in shown
-    assert "left, then it is refused" in shown
+    assert "l leave it open for another screen" in shown
+    assert "expires in" in shown
 
 
 async def test_a_class_is_approved_by_a_second_key(screen: Screen) -> None:
     async with asked(screen, a_live_card()) as sitting:
         await sitting.press("c")
-        await screen.sees("From now on this passes unasked: writes to *.md")
+        await screen.sees("From now on this runs without asking you: writes to *.md")
         assert not sitting.asking.done()
         await sitting.press("y")
 
@@ -232,7 +232,7 @@ async def test_escape_goes_back_and_another_choice_can_be_made(screen: Screen) -
         await sitting.press("\x1b")
         await screen.sees("decide (")
         await sitting.press("r")
-        await screen.sees("why not?")
+        await screen.sees("reason?")
         await sitting.press("\r")
 
         assert await sitting.choice() == Choice(approved=False)
@@ -267,7 +267,7 @@ async def test_a_slip_can_be_mended(screen: Screen) -> None:
 async def test_a_no_carries_its_reason(screen: Screen, typed: str, reason: str | None) -> None:
     async with asked(screen, a_live_card()) as sitting:
         await sitting.press("r")
-        await screen.sees("why not?")
+        await screen.sees("reason?")
         await sitting.press(typed)
 
         assert await sitting.choice() == Choice(approved=False, reason=reason)
@@ -276,7 +276,7 @@ async def test_a_no_carries_its_reason(screen: Screen, typed: str, reason: str |
 async def test_a_no_can_be_taken_back_before_it_is_sent(screen: Screen) -> None:
     async with asked(screen, a_live_card()) as sitting:
         await sitting.press("r")
-        await screen.sees("why not?")
+        await screen.sees("reason?")
         await sitting.press("nev")
         await sitting.press("\x1b")
         await screen.sees("decide (")
@@ -287,7 +287,7 @@ async def test_a_no_can_be_taken_back_before_it_is_sent(screen: Screen) -> None:
 async def test_a_reason_has_an_end(screen: Screen) -> None:
     async with asked(screen, a_live_card()) as sitting:
         await sitting.press("r")
-        await screen.sees("why not?")
+        await screen.sees("reason?")
         for _ in range(20):
             await sitting.press("x" * 100)
         await sitting.press("\r")
@@ -390,7 +390,7 @@ async def test_a_line_that_is_pasted_decides_nothing(
 ) -> None:
     async with asked(screen, a_live_card(**fields)) as sitting:
         await sitting.press(line)
-        await screen.sees("Several keys at once decide nothing")
+        await screen.sees("Several keys at once are ignored")
 
         await sitting.nothing_is_decided()
 
@@ -403,7 +403,7 @@ async def test_a_line_that_is_typed_decides_nothing_before_the_hand_rests(screen
     for key in "xa ca":
         screen.type(key)
         await asyncio.sleep(0.05)
-    await screen.sees("Several keys at once decide nothing")
+    await screen.sees("Several keys at once are ignored")
     assert not asking.done()
     screen.type("a")
 
@@ -464,7 +464,7 @@ async def test_a_terminal_that_goes_away_decides_nothing(screen: Screen) -> None
     ("fields", "key", "prompt"),
     [
         pytest.param(HIGH, "a", "type 'approve'", id="typing-the-word"),
-        pytest.param({}, "r", "why not?", id="typing-a-reason"),
+        pytest.param({}, "r", "reason?", id="typing-a-reason"),
     ],
 )
 async def test_a_terminal_that_goes_away_in_the_middle_of_a_line_decides_nothing(
@@ -480,7 +480,7 @@ async def test_a_terminal_that_goes_away_in_the_middle_of_a_line_decides_nothing
 
 
 @pytest.mark.parametrize(
-    ("key", "prompt"), [("", "decide ("), ("a", "type 'approve'"), ("r", "why not?")]
+    ("key", "prompt"), [("", "decide ("), ("a", "type 'approve'"), ("r", "reason?")]
 )
 async def test_input_that_ends_while_the_screen_stays_decides_nothing_and_holds_nobody_up(
     screen: Screen, key: str, prompt: str
@@ -511,7 +511,7 @@ async def test_a_terminal_that_is_gone_already_is_asked_nothing(screen: Screen) 
 async def test_when_the_time_is_up_nothing_is_decided(screen: Screen) -> None:
     async with asked(screen, a_live_card(seconds=2.5)) as sitting:
         assert await sitting.choice() is None
-        await screen.sees("time is up: nobody answered, so the call is refused")
+        await screen.sees("expired without an answer: the call is refused")
 
 
 @pytest.mark.parametrize("key", ["a", "r"])
@@ -628,7 +628,7 @@ async def test_nothing_in_a_card_reaches_the_terminal_unescaped(screen: Screen) 
 async def test_what_is_typed_as_a_reason_cannot_upset_the_terminal(screen: Screen) -> None:
     async with asked(screen, a_live_card()) as sitting:
         await sitting.press("r")
-        await screen.sees("why not?")
+        await screen.sees("reason?")
         await sitting.press("a\x07b\u202ec")
         await screen.sees(r"a\x07b\u{202e}c")
 
@@ -654,7 +654,7 @@ async def test_a_very_long_line_is_cut_and_counted(screen: Screen) -> None:
 # A card that goes while a line is typed for it
 
 
-LET_GO = "nothing of your line is sent"
+LET_GO = "your line was not sent"
 UNFINISHED = [
     pytest.param({}, "r", "no, rather use ", id="a-reason"),
     pytest.param(HIGH, "a", "appr", id="the-word"),
@@ -716,7 +716,7 @@ async def test_a_line_whose_card_goes_is_typed_to_its_end_before_the_next_card_c
     await screen.sees(LET_GO)
     await screen.is_heard()
     await second.press("pand")
-    await screen.sees(f"not sent (Enter or Esc ends it) {typed}pand")
+    await screen.sees(f"not sent (Enter or Esc clears it) {typed}pand")
     await second.press("a")
     assert "Do 1." not in screen.shown
     await second.press(end)
@@ -787,7 +787,7 @@ async def test_a_line_stays_as_well_when_the_time_of_its_card_is_up(
 async def test_what_comes_in_one_piece_with_escape_decides_nothing(screen: Screen) -> None:
     async with asked(screen, a_live_card()) as sitting:
         await sitting.press("r")
-        await screen.sees("why not?")
+        await screen.sees("reason?")
         await sitting.press("no\x1bxa")
         await screen.sees("decide (")
 
@@ -841,7 +841,7 @@ def dumb(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> Screen:
 async def test_a_dumb_terminal_is_asked_line_by_line(dumb: Screen) -> None:
     async with asked(dumb, a_live_card(**HIGH)) as sitting:
         await sitting.press("ls -la\n")
-        await dumb.sees("Several keys at once decide nothing")
+        await dumb.sees("Several keys at once are ignored")
         await sitting.press("a\n")
         await dumb.sees("type 'approve'")
         await sitting.press("approve\n")
@@ -859,7 +859,7 @@ async def test_several_lines_at_once_decide_nothing_on_a_dumb_terminal(
 ) -> None:
     async with asked(dumb, a_live_card(**fields)) as sitting:
         await sitting.press(lines)
-        await dumb.sees("Several keys at once decide nothing")
+        await dumb.sees("Several keys at once are ignored")
         assert "type 'approve'" not in dumb.shown
 
         await sitting.nothing_is_decided("l\n")
@@ -885,7 +885,7 @@ async def test_the_word_is_no_word_with_other_lines_around_it(
         await screen.sees("type 'approve'")
         for lines in ("approve\nthanks\n", "so\napprove\n"):
             await sitting.press(lines)
-            await screen.sees("Several lines at once decide nothing")
+            await screen.sees("Several lines at once are ignored")
             await screen.sees("type 'approve'")
             assert not sitting.asking.done()
         await sitting.press("approve\n")
@@ -912,7 +912,7 @@ async def test_a_line_that_was_begun_on_a_dumb_terminal_is_for_no_other_card(
 async def test_a_dumb_terminal_sends_the_reason_as_a_line(dumb: Screen) -> None:
     async with asked(dumb, a_live_card()) as sitting:
         await sitting.press("r\n")
-        await dumb.sees("why not?")
+        await dumb.sees("reason?")
         await sitting.press("not today\n")
 
         assert await sitting.choice() == Choice(approved=False, reason="not today")

@@ -176,7 +176,7 @@ def test_a_class_is_granted_listed_used_and_taken_back(office: Office) -> None:
     assert (passed["status"], passed["approved_by"]) == ("completed", grant["grant_id"])
     assert (grant["words"], grant["uses_left"]) == ("writes to lib/**/*.py", 1)
     assert "writes to lib/**/*.py" in listed
-    assert revoked == "writes to lib/**/*.py: asked about again from now on\n"
+    assert revoked == "writes to lib/**/*.py: revoked; you are asked again\n"
     assert asked["status"] == "awaiting_approval"
     ended_well(office.run("approvals", "reject", asked["approval_id"]))
 
@@ -196,8 +196,8 @@ def test_what_cannot_be_decided_is_told_in_one_line(office: Office) -> None:
         "no open question has an id that ends in 'nothing'",
         "there is no approval 'apr_none'",
         "no grant has an id that ends in 'nothing'",
-        "this is no terminal, so nobody can be asked here; `handrail approvals` lists what waits, "
-        "and `handrail approvals approve ID` answers",
+        "this is not a terminal; `handrail approvals` lists the open questions, "
+        "and `handrail approvals approve ID` answers one",
     ]
 
 
@@ -228,7 +228,7 @@ def test_what_waited_before_somebody_came_is_put_to_them(office: Office) -> None
         terminal.expect("Create src/five.py (1 line)")
         terminal.expect("decide")
         terminal.type("r")
-        terminal.expect("why not?")
+        terminal.expect("reason?")
         terminal.type("too late for today\n")
         office.become_of("src/five.py")
 

@@ -9,8 +9,8 @@ from tests.cli.conftest import Shell, refused
 def test_a_folder_that_is_not_known_is_said_to_be(shell: Shell) -> None:
     commands = ("executions", "tools", "tour", "connect", "audit show")
     words = (
-        f"{shell.workspace} is not known to Handrail yet; `handrail up` starts it there, "
-        "`handrail init` makes it known, or name another folder"
+        f"{shell.workspace} is not set up for Handrail yet; `handrail up` sets it up and starts, "
+        "`handrail init` only sets it up, or name another folder"
     )
 
     answers = [refused(ended) for ended in shell.run_all(*commands)]
@@ -31,4 +31,4 @@ def test_a_server_that_does_not_run_is_said_not_to(shell: Shell) -> None:
 
     answers = [refused(ended) for ended in shell.run_all("executions", "tools", "tour")]
 
-    assert answers == [f"no server answers at {server}; start it with `handrail up`"] * 3
+    assert answers == [f"no server is running at {server}; start it with `handrail up`"] * 3

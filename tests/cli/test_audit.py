@@ -69,9 +69,9 @@ def test_what_cannot_be_proven_is_told_apart_from_what_is_broken(
     )
 
     assert [done.returncode for done in (unknown, no_file, no_export, no_key)] == [2] * 4
-    assert "is not known to Handrail yet" in unknown.stderr
+    assert "is not set up for Handrail yet" in unknown.stderr
     assert "nowhere cannot be read" in no_file.stderr
-    assert "no export of a record" in no_export.stderr
+    assert "not an exported audit log" in no_export.stderr
     assert "64 hexadecimal digits" in no_key.stderr
     assert "audit.key yet" in refused(shell.run("audit", "key"))
 

@@ -21,7 +21,7 @@ def use(shell: Shell, tokens: int) -> None:
 
 
 def test_a_person_sees_what_is_used_near_the_limit_and_beyond_it(shell: Shell) -> None:
-    assert "is not known to Handrail yet" in refused(shell.run("budget"))
+    assert "is not set up for Handrail yet" in refused(shell.run("budget"))
     shell.start_up()
 
     assert "0 tokens and there is no limit" in ended_well(shell.run("budget"))
@@ -34,6 +34,6 @@ def test_a_person_sees_what_is_used_near_the_limit_and_beyond_it(shell: Shell) -
 
     assert "850 tokens of 1,000 (85%)" in near
     assert "840 in, 5 of them cached, 10 out" in near
-    assert "More than 80 % are used." in near
-    assert "No model is asked any more today." in beyond
+    assert "More than 80 % of the limit is used." in near
+    assert "The limit is reached: no model is asked until tomorrow (UTC)." in beyond
     assert (told["used_tokens"], told["exhausted"]) == (1_200, True)

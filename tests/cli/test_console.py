@@ -85,7 +85,8 @@ def test_a_browser_that_does_not_start_leaves_no_page(served: Shell, tmp_path: P
 
     assert (done.returncode, done.stderr) == (
         1,
-        "handrail: no browser could be started; open the link yourself, --no-open prints one\n",
+        "handrail: no browser could be started; --no-open prints a link that you can open "
+        "yourself\n",
     )
     assert pages(served) == []
 

@@ -20,9 +20,9 @@ def test_what_is_broken_is_said_with_what_to_do_and_what_is_well_too(shell: Shel
     assert well["well"]
     by_subject = {finding["subject"]: finding for finding in well["findings"]}
     assert by_subject["server"]["health"] == by_subject["record"]["health"] == "fine"
-    assert "only advice" in by_subject["limits"]["words"]
+    assert "Handrail cannot prevent that" in by_subject["limits"]["words"]
     assert (told.returncode, broken.returncode) == (1, 1)
-    assert f"✗  broken  home        {shell.home} is open to others (0755)" in told.stdout
+    assert f"✗  broken  home        {shell.home} is accessible to other users (0755)" in told.stdout
     assert f"→ close it: chmod -R go= {shell.home}" in told.stdout
     assert "✓  fine    python" in told.stdout
     assert not json.loads(broken.stdout)["well"]
@@ -33,5 +33,5 @@ def test_what_protects_less_than_it_could_is_not_summed_up_as_nothing() -> None:
 
     assert "Nothing is broken." in in_short(well, 0)
     assert in_short([*well, Finding("box", Health.WARN, "is not there")], 0) == (
-        "\n[yellow]You are less protected than you could be: see box above.[/]"
+        "\n[yellow]You could be better protected: see box above.[/]"
     )

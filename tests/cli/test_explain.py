@@ -21,7 +21,7 @@ def test_what_would_happen_is_said_with_the_reasons_and_their_rules(shell: Shell
         ),
     )
 
-    assert allowed.splitlines() == ["allow  risk LOW", "  nothing speaks against it"]
+    assert allowed.splitlines() == ["allow  risk LOW", "  no rule objects to it"]
     assert denied.splitlines() == [
         "deny  risk FORBIDDEN",
         "  '.env' is refused: environment files hold secrets  (path.dotenv)",
@@ -81,7 +81,7 @@ def test_what_cannot_be_explained_is_said_in_one_line(shell: Shell) -> None:
         "explain git action=log args=-1",
     )
 
-    command = "a command to explain stands behind `--`, as in `handrail explain -- git status`"
+    command = "put a command behind `--`, as in `handrail explain -- git status`"
     assert [refused(line) for line in lines] == [
         f"'README.md' is not NAME=VALUE; {command}",
         f"'-la' is no option; {command}",

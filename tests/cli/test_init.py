@@ -21,15 +21,15 @@ def at_a_terminal(shell: Shell, *words: str) -> Terminal:
 @pytest.mark.behaviour("init.first-approval")
 def test_a_person_goes_from_nothing_to_a_first_decision(shell: Shell) -> None:
     with at_a_terminal(shell, "init", "--port", "0") as terminal:
-        terminal.expect(f"Agents shall work in {shell.workspace}")
+        terminal.expect(f"Agents will work in {shell.workspace}")
         terminal.expect("right folder?")
         terminal.type("y\n", after_seconds=0.1)
-        terminal.expect("Made known.")
+        terminal.expect("Set up.")
         terminal.expect("This machine:")
-        terminal.expect("Enter leaves it out")
+        terminal.expect("Enter skips this")
         terminal.type("\n", after_seconds=0.1)
-        terminal.expect("Left out")
-        terminal.expect("Shall it ask?")
+        terminal.expect("Skipped")
+        terminal.expect("Start it?")
         terminal.type("y\n", after_seconds=0.1)
         terminal.expect("handrail-tour/hello.txt")
         terminal.expect("decide")
@@ -56,8 +56,8 @@ def test_a_key_is_asked_for_unseen_and_kept_where_only_the_person_can_read(shell
         terminal.type("anthropic\n", after_seconds=0.1)
         terminal.expect("The key for anthropic")
         terminal.type("sk-a-long-secret\n", after_seconds=0.1)
-        terminal.expect(f"It is kept in {shell.home}/provider-keys.json")
-        terminal.expect("Shall it ask?")
+        terminal.expect(f"It is stored in {shell.home}/provider-keys.json")
+        terminal.expect("Start it?")
         terminal.type("n\n", after_seconds=0.1)
         assert terminal.wait() == 0
         assert "sk-a-long-secret" not in terminal.shown
@@ -110,7 +110,7 @@ def test_a_server_of_ones_own_is_named_and_no_key_lands_in_another_question(shel
         terminal.type("\n", after_seconds=0.1)
         terminal.expect("Whose")
         terminal.type("oracle\n", after_seconds=0.1)
-        terminal.expect("That is none of anthropic, openai, other")
+        terminal.expect("That is not one of anthropic, openai, other")
         terminal.expect("Whose")
         terminal.type("other\n", after_seconds=0.1)
         terminal.expect("Its address")
@@ -123,7 +123,7 @@ def test_a_server_of_ones_own_is_named_and_no_key_lands_in_another_question(shel
         terminal.expect("Which model")
         terminal.type("qwen\n", after_seconds=0.3)
         terminal.expect("agent.model is now: qwen")
-        terminal.expect("Shall it ask?")
+        terminal.expect("Start it?")
         terminal.type("n\n", after_seconds=0.1)
         assert terminal.wait() == 0
 
@@ -147,7 +147,7 @@ def test_another_provider_the_second_time_says_what_it_changes(shell: Shell) -> 
 
 
 def test_a_key_whose_owner_is_not_named_is_refused_before_anything_is_made(shell: Shell) -> None:
-    assert "say whose key" in refused(shell.run("init", "--yes", "--key-stdin"))
+    assert "say which provider the key is for" in refused(shell.run("init", "--yes", "--key-stdin"))
     assert "not for 'oracle'" in refused(shell.run("init", "--yes", "--provider", "oracle"))
     assert not shell.home.exists()
 
@@ -170,13 +170,13 @@ def test_who_breaks_off_the_first_call_finds_no_question_later(shell: Shell) -> 
     with at_a_terminal(shell, "init", "--port", "0") as terminal:
         terminal.expect("right folder?")
         terminal.type("\n", after_seconds=0.1)
-        terminal.expect("Enter leaves it out")
+        terminal.expect("Enter skips this")
         terminal.type("\n", after_seconds=0.1)
-        terminal.expect("Shall it ask?")
+        terminal.expect("Start it?")
         terminal.type("\n", after_seconds=0.1)
         terminal.expect("decide")
         terminal.interrupt()
-        terminal.expect("Broken off")
+        terminal.expect("Cancelled")
         assert terminal.wait() == 1
 
     shell.start_up()
@@ -191,7 +191,7 @@ def test_without_a_terminal_it_says_what_it_made_and_twice_is_harmless(shell: Sh
     assert (first["new"], again["new"]) == (True, False)
     assert {**first, "new": None, "findings": None} == {**again, "new": None, "findings": None}
     assert first["workspace"] == str(shell.workspace)
-    assert "This folder is known already." in told
+    assert "This folder was set up before." in told
     assert f"up {shell.workspace}" in told
 
 
@@ -217,7 +217,7 @@ def test_where_a_server_runs_already_the_folder_is_connected_first(
 
 
 def test_nobody_is_asked_who_is_not_there(shell: Shell, tmp_path: Path) -> None:
-    assert "say --yes" in refused(shell.run("init"))
+    assert "use --yes" in refused(shell.run("init"))
     assert "is not a folder" in refused(shell.run("init", "--yes", str(tmp_path / "no")))
     assert not shell.home.exists()
 
@@ -239,9 +239,9 @@ def test_what_was_made_is_removed_when_nothing_runs(shell: Shell) -> None:
     assert "Handrail is running on" in running
     assert not looked["removed"]
     assert str(shell.home / "handrail.db") in [item["path"] for item in looked["items"]]
-    assert "say --yes" in unasked
+    assert "use --yes" in unasked
     assert "Removed." in told
-    assert "The program itself is left" in told
+    assert "The program itself stays" in told
     assert not shell.home.exists()
     assert [path.name for path in shell.workspace.iterdir()] == ["mine.txt"]
     assert "there is no" in refused(shell.run("uninstall", "--yes"))
@@ -252,7 +252,7 @@ def test_a_person_is_asked_before_anything_is_removed(shell: Shell) -> None:
     for answer, is_left in (("n", True), ("y", False)):
         with at_a_terminal(shell, "uninstall") as terminal:
             terminal.expect("handrail.db")
-            terminal.expect("Remove all of this for good")
+            terminal.expect("Remove all of this permanently")
             terminal.type(f"{answer}\n", after_seconds=0.1)
             assert terminal.wait() == 0
         assert shell.home.exists() == is_left

@@ -30,7 +30,7 @@ def remember(shell: Shell, key: str, content: str) -> None:
 
 def test_a_person_lists_searches_exports_and_forgets(shell: Shell) -> None:
     shell.start_up()
-    assert "Nothing is remembered yet." in ended_well(shell.run("memory"))
+    assert "There are no memories yet." in ended_well(shell.run("memory"))
     remember(shell, "release/day", "We release on [red]Tuesdays[/]\x1b[2J.")
     remember(shell, "tea", "green\nof course")
 

@@ -94,15 +94,15 @@ def test_a_row_about_a_tool_that_is_not_there_is_named(shell: Shell) -> None:
     good, also_good, stray = ended_well(shell.run("policy", "check")).splitlines()
 
     assert (good[:4], also_good[:4]) == ("good", "good")
-    assert stray.strip().startswith("no tool here is called 'write_fil', so that row does nothing")
+    assert stray.strip().startswith("there is no tool called 'write_fil', so that row does nothing")
 
 
 def test_where_there_is_nothing_to_check_or_to_try_that_is_said(shell: Shell) -> None:
     checked, tried = shell.run_all("policy check", "policy test")
 
-    assert ended_well(checked).startswith("No policy file holds here")
+    assert ended_well(checked).startswith("There is no policy file for this folder")
     assert tried.returncode == 2
-    assert "name command lines, each in quotes, or a --file" in tried.stderr
+    assert "give command lines, each in quotes, or a --file" in tried.stderr
     assert "policy test [OPTIONS]" in tried.stderr
 
 
@@ -145,5 +145,5 @@ def test_commands_are_tried_by_the_rules_of_their_folder(shell: Shell) -> None:
         "reasons": [],
     }
     assert (refusal["risk"], refusal["profile"], refusal["argv"]) == ("FORBIDDEN", None, [])
-    assert refused(endless) == '"cat \'a" is no command line: No closing quotation'
+    assert refused(endless) == '"cat \'a" is not a command line: No closing quotation'
     assert refused(nothing) == "none.txt cannot be read: No such file or directory"

@@ -102,7 +102,7 @@ def test_a_pipe_gets_the_answer_alone_and_the_rest_is_said_beside_it(desk: Desk)
     assert first == "│ I look first."
     read, unknown, removed = sorted(calls)
     assert read == "  · read_file README.md  completed  LOW"
-    assert unknown.startswith("  ✗ bogus x  not understood: no tool is named 'bogus'; there are: ")
+    assert unknown.startswith("  ✗ bogus x  invalid: no tool is named 'bogus'; there are: ")
     assert not unknown.endswith("FORBIDDEN")
     assert removed == (
         "  ✗ execute_command rm -rf /  refused: Command not allowed: rm deletes for good; that is"
@@ -180,7 +180,7 @@ def test_a_question_that_nobody_answers_is_not_shown_as_if_it_had_been_done(desk
     desk.script(WRITE)
     ended = desk.run_task(APPROVAL_TIMEOUT_SECONDS="1")
 
-    assert "  ✗ write_file notes.md  timed out: nobody answered in time  MEDIUM" in ended.stderr
+    assert "  ✗ write_file notes.md  timed out: no answer in time  MEDIUM" in ended.stderr
 
 
 def test_without_a_model_nothing_is_begun_and_it_is_said_how_to_get_one(desk: Desk) -> None:
@@ -256,7 +256,7 @@ def test_after_three_refusals_the_run_stops_and_a_script_can_tell(desk: Desk) ->
         for _ in range(3):
             terminal.expect("decide")
             terminal.type("r")
-            terminal.expect("why not?")
+            terminal.expect("reason?")
             terminal.type("\n")
             terminal.expect("refused")
             terminal.expect("✗ write_file")
@@ -280,7 +280,9 @@ def test_a_run_that_was_killed_is_told_of_by_the_next_one_and_can_be_read(desk: 
 
     assert following.returncode == 0
     told = following.stderr.splitlines()[0]
-    assert told.startswith("  ! another run goes on: “Do it.”. See it with `handrail chat show")
+    assert told.startswith(
+        "  ! another run is still going: “Do it.”. See it with `handrail chat show"
+    )
     assert session[-8:] in told
     desk.script(WRITE)
     desk.set_up()
@@ -292,7 +294,7 @@ def test_a_run_that_was_killed_is_told_of_by_the_next_one_and_can_be_read(desk: 
     assert f"conversation {session}" in shown
     assert "I write it down." in shown
     assert "· write_file path=notes.md" in shown
-    assert "It goes on while a server runs" in shown
+    assert "It continues while a server is running" in shown
     as_json, missing = desk.run_all(f"chat show {session} --json", "chat show nope")
     found = json.loads(ended_well(as_json))
     assert (found["session_id"], found["run"]["status"]) == (session, "running")
@@ -381,7 +383,7 @@ def test_a_folder_that_a_running_server_does_not_know_is_made_known_if_that_is_w
     again = desk.run(*words)
 
     assert unasked.returncode == 2
-    assert f"`handrail init {other}` makes it known, and so does --yes here" in unasked.stderr
+    assert f"`handrail init {other}` sets it up, and so does --yes here" in unasked.stderr
     for ended in (done, again):
         assert (ended.returncode, ended.stdout) == (0, "It is called Example.\nThat is all.\n")
         assert "  · read_file README.md  completed  LOW" in ended.stderr

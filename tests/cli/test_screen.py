@@ -27,7 +27,7 @@ def test_who_watches_sees_a_screen_decides_there_and_leaves_the_terminal_as_it_w
         assert OPENED in terminal.raw
         office.ask_for("src/one.py")
         terminal.expect("Create src/one.py (1 line)")
-        terminal.expect("left, then it is refused")
+        terminal.expect("expires in")
         terminal.type("a", after_seconds=1.5)
         assert office.become_of("src/one.py")["status"] == "completed"
         terminal.type("q")
@@ -41,10 +41,10 @@ def test_who_watches_sees_a_screen_decides_there_and_leaves_the_terminal_as_it_w
 def test_server_and_client_run_beside_the_screen_and_stop_with_it(tmp_path: Path) -> None:
     office = Office(tmp_path)
     with sit_down(office, "up", "--tui", "--port", "0") as terminal:
-        terminal.expect("1 machine is here")
+        terminal.expect("1 machine connected")
         office.ask_for("src/one.py")
         terminal.expect("Create src/one.py (1 line)")
-        terminal.expect("left, then it is refused")
+        terminal.expect("expires in")
         terminal.type("a", after_seconds=1.5)
         assert office.become_of("src/one.py")["status"] == "completed"
         terminal.type("q", after_seconds=1.5)
@@ -67,12 +67,12 @@ def test_a_client_works_beside_its_screen_and_tells_there_what_it_has_to_tell(
     policy.parent.mkdir()
     try:
         with sit_down(office, "connect", ".") as terminal:
-            terminal.expect("1 machine is here")
+            terminal.expect("1 machine connected")
             policy.write_text("[policy]\nautonomy = \n")
             terminal.expect("not valid TOML")
             office.ask_for("src/one.py")
             terminal.expect("Create src/one.py (1 line)")
-            terminal.expect("left, then it is refused")
+            terminal.expect("expires in")
             terminal.type("a", after_seconds=1.5)
             assert office.become_of("src/one.py")["status"] == "completed"
             terminal.end()

@@ -104,7 +104,7 @@ async def test_when_the_chosen_call_has_ended_no_other_is_chosen_but_by_the_pers
     assert chosen(person) == "session-one"
 
     office.calls = ["three", "two"]
-    await person.sees("The call that was chosen is not here any more")
+    await person.sees("The selected call is no longer listed")
     await person.press("x")
     assert chosen(person) is None
     assert person.app.screen is person.app.desk
@@ -119,7 +119,7 @@ async def test_what_comes_to_an_empty_list_is_not_chosen_by_itself(
     await person.sees("Nothing here.")
 
     office.calls = ["one"]
-    await person.sees("No call is chosen; j and k choose one.")
+    await person.sees("No call is selected; j and k select one.")
     await person.press("x")
     assert person.app.screen is person.app.desk
     await person.press("j")

@@ -26,7 +26,7 @@ async def test_a_write_is_read_as_a_diff_and_approved_and_the_file_changes(
     assert "+retries = 5" in person.screen_text
     assert "the agent claims: I like five." in person.screen_text
     assert "● MEDIUM" in person.screen_text
-    assert "left, then it is refused" in person.bar
+    assert "expires in" in person.bar
     await person.press("a")
 
     assert (await ended(call))["status"] == "completed"
@@ -42,7 +42,7 @@ async def test_a_refusal_carries_its_reason_to_the_agent(
 
     await person.sees("Create notes.md (1 line)")
     await person.press("r")
-    await person.sees("Why not?")
+    await person.sees("Refuse: why?")
     await person.type("use the wiki")
 
     assert (await ended(call))["error"].endswith("refused this call: use the wiki")
@@ -81,13 +81,13 @@ async def test_what_is_high_takes_a_word_that_no_single_key_can_type(
     call = asks(*write("deploy.sh"))
     await person.sees("▲ HIGH")
     await person.press("a")
-    await person.sees("Type 'approve' and Enter to go on")
+    await person.sees("Type 'approve' and Enter to approve")
     assert "This is high." in person.screen_text
     await person.type("yes")
     await person.sees("that was not 'approve'")
     assert not call.done()
     await person.press("escape", "a")
-    await person.sees("Type 'approve' and Enter to go on")
+    await person.sees("Type 'approve' and Enter to approve")
     await person.type("approve")
 
     assert (await ended(call))["status"] == "completed"
@@ -103,7 +103,7 @@ async def test_all_of_a_session_is_approved_only_behind_its_warning_and_the_word
     await person.sees("would pass unseen")
     assert "at most for 1 hour" in person.screen_text
     await person.press("y")
-    await person.sees("Type 'approve' and Enter to go on")
+    await person.sees("Type 'approve' and Enter to approve")
     await person.type("approve")
 
     assert (await ended(call))["status"] == "completed"
@@ -137,15 +137,15 @@ async def test_a_card_that_somebody_else_decides_says_who_where_and_when(
     call = asks(*write("notes.md"))
     await person.sees("Create notes.md (1 line)")
     await person.press("r")
-    await person.sees("Why not?")
+    await person.sees("Refuse: why?")
 
     await rig.answer(Choice(approved=False, reason="not you"))
 
-    await person.sees("This needs no answer any more.")
+    await person.sees("This call no longer needs an answer.")
     await person.type("quite a pity")  # Somebody is just typing.
     await person.sees("refused it, from journey at ")
     assert "“not you”" in person.screen_text
-    assert "Why not?" not in person.screen_text
+    assert "Refuse: why?" not in person.screen_text
     assert "Create notes.md (1 line)" in person.screen_text
     await person.press("a")
     assert (await ended(call))["status"] == "rejected"
@@ -178,10 +178,10 @@ async def test_a_card_that_runs_out_while_it_is_looked_at_says_so_and_its_keys_a
         call = asks(*write("notes.md"))
         await person.sees("Create notes.md (1 line)")
         await person.press("r")
-        await person.sees("This needs no answer any more.")
+        await person.sees("This call no longer needs an answer.")
         await person.press("escape")
-        await person.sees("Nobody has decided in time; it was refused.")
-        assert "Why not?" not in person.screen_text
+        await person.sees("Expired without an answer; the call was refused.")
+        assert "Refuse: why?" not in person.screen_text
         await person.press("a")
         assert (await ended(call))["status"] == "timeout"
         await asyncio.sleep(0.1)
@@ -200,10 +200,10 @@ async def test_keys_are_dead_while_one_types_before_a_card_is_seen_and_in_compan
         await person.pilot.press("a")  # Too early.
         await person.pilot.pause(1.5)
         await person.pilot.press("a", "s", "a")  # Too many.
-        await person.sees("Several keys at once decide nothing")
+        await person.sees("Several keys at once are ignored")
         await person.pilot.pause(1.2)
         await person.pilot.press("r")
-        await person.sees("Why not?")
+        await person.sees("Refuse: why?")
         await person.pilot.press("a", "c", "s", "q")  # Typed.
         await person.sees("acsq")
         await person.pilot.press("escape")

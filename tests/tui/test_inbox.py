@@ -68,8 +68,8 @@ async def test_a_key_of_before_is_for_nothing_and_the_next_one_counts() -> None:
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        ("expired", "Nobody has decided in time; it was refused."),
-        ("withdrawn", "It was taken back before anybody decided."),
+        ("expired", "Expired without an answer; the call was refused."),
+        ("withdrawn", "Withdrawn before it was decided."),
         ("approved", "a\\x1bda approved it, from console."),
     ],
 )

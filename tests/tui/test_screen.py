@@ -78,7 +78,7 @@ async def test_what_others_write_is_shown_as_text_and_does_nothing(rig: Rig, ask
         assert not {"\x1b", "\x07", "\u202e", "\u200b"} & set(shown)
 
         await person.press("r")
-        await person.sees("Why not?")
+        await person.sees("Refuse: why?")
         assert shown.count("[bold]notes[/].md") < person.screen_text.count("[bold]notes[/].md")
         await person.type("[red]no")
         assert (await ended(call))["error"].endswith(": [red]no")
@@ -109,7 +109,7 @@ async def test_of_a_thousand_cards_the_one_that_is_looked_at_stays(
             await person.sees("1 waiting 1,000")
             assert person.app.desk.shown == fifty_first
             await person.press("r")
-            await person.sees("Why not?")
+            await person.sees("Refuse: why?")
             await person.type("enough")
             await person.sees("1 waiting 999")
             person.app.desk.action_move(1_000)
@@ -143,7 +143,7 @@ async def test_the_keys_are_listed_and_the_list_decides_nothing(
     call = asks("write_file", NOTES)
     await person.sees("Create notes.md (1 line)")
     await person.press("?")
-    await person.sees("approve its class: says first what that covers")
+    await person.sees("approve calls like it; first shows what that covers")
     await person.press("a", "r", "escape")
     await person.until(lambda: "this list" not in person.screen_text)
 
@@ -178,12 +178,12 @@ async def test_a_run_is_stopped_from_its_card(rig: Rig, person: Person, asks: As
     call = asks("write_file", NOTES)
     await person.sees("Create notes.md (1 line)")
     await person.press("x")
-    await person.sees("Stop the whole run?")
+    await person.sees("Stop the whole session?")
     await person.press("a")  # No answer to that.
     await person.press("y")
 
     assert (await ended(call))["status"] in ("rejected", "failed")
-    await person.sees("It was taken back before anybody decided.")
+    await person.sees("Withdrawn before it was decided.")
     assert not (rig.workspace / "notes.md").exists()
 
 

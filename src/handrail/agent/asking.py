@@ -38,7 +38,7 @@ async def ask(
             async with asyncio.timeout(MOST_REPLY_SECONDS):
                 return await provider.reply(prompt, on_text)
         except TimeoutError as error:
-            words = f"the model has not come to an end within {MOST_REPLY_SECONDS:,.0f} s"
+            words = f"the model has not finished within {MOST_REPLY_SECONDS:,.0f} s"
             raise ProviderError(words) from error
         except ProviderError as error:
             wait = _wait_after(error, attempt)

@@ -31,14 +31,14 @@ class Limits:
     def why_over(self, run: Run, messages: Sequence[Message], driven: timedelta) -> str | None:
         """Why a run may not go on, in words for the person; None while it may."""
         if turns_of_run(messages, run.id) >= self.turns:
-            return f"the agent has taken {self.turns} turns without coming to an end; {_GO_ON}"
+            return f"the agent has taken {self.turns} turns without finishing; {_GO_ON}"
         if calls_of_run(messages, run.id) >= self.calls:
             return f"the agent has asked for {self.calls} calls in this run; {_GO_ON}"
         if driven.total_seconds() >= self.seconds:
-            return f"the agent has been at it for {self.seconds:,} seconds; {_GO_ON}"
+            return f"the agent has worked for {self.seconds:,} seconds; {_GO_ON}"
         if self.tokens is not None and tokens_of_run(messages, run.id) >= self.tokens:
-            return f"the agent has used the {self.tokens:,} tokens that a run may use; {_GO_ON}"
+            return f"the agent has used the {self.tokens:,} tokens allowed per run; {_GO_ON}"
         return None
 
 
-_GO_ON = "say how to go on, and it will"
+_GO_ON = "tell it how to continue"

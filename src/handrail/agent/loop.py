@@ -57,8 +57,10 @@ from handrail.plane.whispers import Whisper, Whispers
 _MOST_SKILLS_LOADED = 2
 _MOST_REASONING_CHARS = 2_000
 _GO_ON = f"{OURS} Your answer was cut off at its longest; go on exactly where you stopped."
-_BROKE = "something broke in the server; its log says what"
-_REFUSED = End(RunStatus.STOPPED, "three calls in a row were refused; say how to go on")
+_BROKE = "an error in the server ended the run; its log has the details"
+_REFUSED = End(
+    RunStatus.STOPPED, "three calls in a row were refused; tell the agent how to continue"
+)
 _ASK_FIRST = "not run: the person has refused three calls in a row; ask them what they want first"
 
 log = structlog.get_logger(__name__)
@@ -294,8 +296,8 @@ def _end_after(reply: Reply) -> End | None:
         case StopReason.MAX_TOKENS:
             return None
         case StopReason.REFUSAL:
-            return End(RunStatus.FAILED, "the model declines to answer this")
+            return End(RunStatus.FAILED, "the model refuses to answer this")
         case _ if not reply.utterance.text.strip():
-            return End(RunStatus.FAILED, "the model has given an empty answer; say it again")
+            return End(RunStatus.FAILED, "the model gave an empty answer; send the message again")
         case _:
             return End(RunStatus.DONE)

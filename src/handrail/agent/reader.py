@@ -66,7 +66,7 @@ class PageReader:
             async with self._budget.turn(self._user_id, about):
                 return await self._ask_and_count(prompt)
         except (BudgetExhausted, ProviderError, SetupError) as error:
-            raise WebError(f"nobody can read it for you: {error.message}") from error
+            raise WebError(f"no model can read it: {error.message}") from error
         except TimeoutError as error:
             words = f"the model has not read it within {MOST_SECONDS:.0f} s"
             raise WebError(words) from error

@@ -150,13 +150,13 @@ class AgentRuns:
             )
             return session, (OpenSession(session),)
         if place.session.opened_by != OWN_AGENT:
-            raise Forbidden(f"session {session_id!r} is another agent's; begin one of your own")
+            raise Forbidden(f"session {session_id!r} belongs to another agent; start your own")
         if place.session.stopped_at is not None:
-            raise Conflict(f"session {session_id!r} has been stopped; begin a new one")
+            raise Conflict(f"session {session_id!r} has been stopped; start a new one")
         if wish.autonomy not in (None, place.autonomy):
             raise Conflict(
-                f"session {session_id!r} has begun with autonomy {place.autonomy}; "
-                f"for {wish.autonomy}, begin a new one"
+                f"session {session_id!r} was started with autonomy {place.autonomy}; "
+                f"for {wish.autonomy}, start a new one"
             )
         return place.session, ()
 
@@ -279,4 +279,4 @@ def _check_same(message: Message, text: str, session_id: SessionId | None) -> No
     """Saying it again is harmless; saying something else under the same name would be lost."""
     same_place = session_id in (None, message.session_id)
     if message.utterance.text != text or not same_place:
-        raise Conflict(f"{message.id!r} was said before in other words; use a new message_id")
+        raise Conflict(f"{message.id!r} was already used for another text; use a new message_id")

@@ -85,7 +85,7 @@ class Exporter:
 
         found = await verify(self._home, self._project_id, on_page=take)
         if found.broken is not None:
-            raise BrokenRecord(f"the record is broken, and was not exported: {found.broken}")
+            raise BrokenRecord(f"the audit log is broken, and was not exported: {found.broken}")
         if not self._begun:
             self._begin()
         now = SystemClock().now()
@@ -110,7 +110,7 @@ class Exporter:
 
 def _get_key(home: Home) -> AuditKey:
     if (key := AuditKey.find(home.audit_key)) is None:
-        raise SetupError(f"there is no {home.audit_key} yet; `handrail up` makes one")
+        raise SetupError(f"there is no {home.audit_key} yet; `handrail up` creates one")
     return key
 
 
@@ -137,7 +137,7 @@ def verify_export(lines: Iterable[str], key: str | None = None) -> ExportProof:
     try:
         for text in rest:
             if sealed is not None:
-                raise BrokenRecord("something was added behind its last checkpoint")
+                raise BrokenRecord("lines were added after its last checkpoint")
             known = _read_line(text, end.seq)
             if "signature" in known:
                 sealed = read_checkpoint(text)
@@ -156,10 +156,10 @@ def _read_header(text: str) -> _Header:
         header = msgspec.convert(json.loads(text), _Header)
     except (ValueError, RecursionError) as error:
         raise BadInput(
-            "this is no export of a record; `handrail audit export` makes one"
+            "this is not an exported audit log; `handrail audit export` writes one"
         ) from error
     if header.kind != _KIND:
-        raise BadInput(f"this export is of the kind {header.kind!r}; this Handrail knows {_KIND!r}")
+        raise BadInput(f"this export has the format {header.kind!r}; this version reads {_KIND!r}")
     return header
 
 
@@ -184,23 +184,23 @@ def _follow(header: _Header, known: dict[str, Any], end: AuditHead, key: str) ->
         raise BrokenRecord(broken)
     if line.seq == 1 and (named := named_key(entry)) not in (None, key):
         raise BrokenRecord(
-            f"the key was changed: this record was begun under {short_key(str(named))}"
+            f"the key was changed: this audit log began with key {short_key(str(named))}"
         )
     return AuditHead(entry.seq, entry.hash)
 
 
 def _hold_against(header: _Header, end: AuditHead, sealed: Checkpoint | None, key: str) -> None:
     if sealed is None:
-        raise BrokenRecord(f"it ends at line {end.seq} without a checkpoint: its tail was cut")
+        raise BrokenRecord(f"it ends at line {end.seq} without a checkpoint: its end was cut off")
     if sealed.key != key:
         raise BrokenRecord(f"it was signed with another key, {short_key(sealed.key)}")
     if sealed.project_id != header.project_id or not is_signed(sealed):
-        raise BrokenRecord("its checkpoint is forged: the signature does not hold")
+        raise BrokenRecord("its checkpoint is forged: the signature is not valid")
     if sealed.seq != end.seq:
         raise BrokenRecord(
             f"it ends at line {end.seq}, but line {sealed.seq} was sealed: lines are missing"
         )
     if sealed.hash != end.hash:
         raise BrokenRecord(
-            f"line {end.seq} is not the one that was sealed: the record was written anew"
+            f"line {end.seq} is not the one that was sealed: the audit log was rewritten"
         )

@@ -128,7 +128,7 @@ class Config:
         """
         setting = _find(key)
         if setting.kind is not Kind.TEXT:
-            raise BadInput(f"{key} is no text that could be added to; set it instead")
+            raise BadInput(f"{key} is not a text, so nothing can be added to it; set it instead")
 
         def longer(before: Value | None) -> Value:
             lines = str(before or "").rstrip("\n")
@@ -147,7 +147,7 @@ class Config:
 
     def _change(self, setting: Setting, decide: Callable[[Value | None], Value | None]) -> Entry:
         if self._home is None:
-            raise SetupError("there is no folder here that settings could be kept in")
+            raise SetupError("there is no folder for settings")
         with self._home.setting_up():
             file = PolicyFile(self._home.config)
             text, place = file.read(), str(file.path)
@@ -159,7 +159,7 @@ class Config:
             wanted = {**before.values, setting.name: value}
             after = _understand(text, place)
             if ({setting.name: None, **after.values}, after.unknown) != (wanted, before.unknown):
-                raise SetupError(f"{place} cannot be changed in its place; edit it by hand")
+                raise SetupError(f"{place} cannot be changed in place; edit it by hand")
             try:
                 # Whoever keeps the file elsewhere and has a link to it here keeps the link.
                 write_private(file.path.resolve(), text)
@@ -183,7 +183,7 @@ class Config:
                     self._written = _read(self._file)
                 except SetupError as error:
                     self._trouble = error
-                    then = "what was before it stays"
+                    then = "the settings before it stay in force"
                     log.warning("config.broken", error=error.message, then=then)
             return self._written
 
@@ -196,7 +196,7 @@ def _find(key: str) -> Setting:
 
 def _fitting(setting: Setting, value: Value) -> Value:
     if not setting.fits(value):
-        raise BadInput(f"{setting.name} cannot be that; it must be {setting.bounds}")
+        raise BadInput(f"{setting.name} cannot have this value; it must be {setting.bounds}")
     return value
 
 

@@ -9,7 +9,7 @@ from tomlkit.exceptions import TOMLKitError
 from handrail.core.configuration import Value
 from handrail.core.errors import SetupError
 
-_FIRST_LINE = "# Handrail's settings. `handrail config` lists those there are.\n"
+_FIRST_LINE = "# Handrail's settings. `handrail config list` shows them all.\n"
 
 
 def with_value(text: str, key: str, value: Value | None) -> str:
@@ -37,7 +37,7 @@ def _parse(text: str) -> MutableMapping[str, Any]:
 def _table(document: MutableMapping[str, Any], area: str) -> MutableMapping[str, Any]:
     found = document[area]
     if not isinstance(found, MutableMapping):
-        raise SetupError(f"{area!r} stands in the file and is no table; remove that line")
+        raise SetupError(f"{area!r} is in the file, but is not a table; remove that line")
     return cast("MutableMapping[str, Any]", found)
 
 

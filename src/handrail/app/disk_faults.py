@@ -6,7 +6,7 @@ _WORDS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
     errno.EROFS: "the disk is read-only",
-    errno.EIO: "the disk fails",
+    errno.EIO: "the disk reports an error",
 }
 
 

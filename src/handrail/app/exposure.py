@@ -60,8 +60,8 @@ def read_exposure(settings: Settings) -> Exposure:
 def _read_origin(text: str) -> str:
     if (fitting := _ORIGIN.fullmatch(text.lower())) is None:
         raise SetupError(
-            f"{text!r} is not how others reach a proxy that speaks TLS; "
-            "say --behind-proxy https://handrail.example.org"
+            f"{text!r} is not the https address of a proxy; "
+            "write --behind-proxy https://handrail.example.org"
         )
     return fitting[1]
 

@@ -47,7 +47,7 @@ class Credentials:
             return secret
         raise SetupError(
             f"this machine has no token for the role {role}; where the server runs, "
-            f"`handrail token create --role {role}` makes one"
+            f"`handrail token create --role {role}` creates one"
         )
 
     def with_secret(self, role: Role, secret: str) -> "Credentials":
@@ -180,7 +180,7 @@ class Home:
         Raises:
             SetupError: Another process is.
         """
-        trouble = "another `handrail token` is at work and does not end; look what it waits for"
+        trouble = "another `handrail token` is running and does not end; check what it waits for"
         with held(self.path / "token.lock", trouble, patience_seconds=_PATIENCE_SECONDS):
             yield
 
@@ -192,7 +192,7 @@ class Home:
             SetupError: Another process is.
         """
         self.create()
-        trouble = "another `handrail config` is at work and does not end; look what it waits for"
+        trouble = "another `handrail config` is running and does not end; check what it waits for"
         with held(self.path / "config.lock", trouble, patience_seconds=_PATIENCE_SECONDS):
             yield
 
@@ -204,7 +204,7 @@ class Home:
             SetupError: Another process is.
         """
         lock = self._credentials_file(workspace).with_suffix(".lock")
-        with held(lock, f"another Handrail client is running for {workspace}; one is enough"):
+        with held(lock, f"a Handrail client is already running for {workspace}; one is enough"):
             yield
 
     def has_client(self, workspace: Path) -> bool:
@@ -292,8 +292,8 @@ class Home:
             if (found := self.find_credentials(folder)) is not None:
                 return found
         raise SetupError(
-            f"{here} is not known to Handrail yet; `handrail up` starts it there, "
-            "`handrail init` makes it known, or name another folder"
+            f"{here} is not set up for Handrail yet; `handrail up` sets it up and starts, "
+            "`handrail init` only sets it up, or name another folder"
         )
 
     def save_credentials(self, credentials: Credentials) -> None:

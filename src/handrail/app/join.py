@@ -25,17 +25,17 @@ async def join(
     known = home.find_credentials(root)
     if known is not None and known.project_id != project_id:
         raise SetupError(
-            f"{root} belongs to project {known.project_id} on {known.server} already; "
-            "join with another folder, or with another --home"
+            f"{root} already belongs to project {known.project_id} on {known.server}; "
+            "use another folder, or another --home"
         )
     address = _safe(server)
     if not token.startswith(f"hr_{Role.CLIENT}_"):
-        raise SetupError("a machine connects with a client's token; it begins with hr_client_")
+        raise SetupError("a machine connects with a client's token, which begins with hr_client_")
     try:
         async with HandrailApi(address, project_id, token) as api:
             await api.get("/clients")
     except ApiError as error:
-        raise SetupError(f"{address} turned us away: {error}") from error
+        raise SetupError(f"{address} refused the connection: {error}") from error
     except ServerUnreachable as error:
         raise SetupError(error.message) from error
     credentials = Credentials(address, project_id, str(root), "", token, "")
@@ -52,5 +52,7 @@ def _safe(server: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
         raise SetupError(f"{server!r} is not the address of a server, like https://host:8000")
     if parts.scheme == "http" and not is_loopback(parts.hostname):
-        raise SetupError(f"{server} would send the token in the clear; a server elsewhere is https")
+        raise SetupError(
+            f"{server} would send the token unencrypted; use https for a server on another machine"
+        )
     return f"{parts.scheme}://{parts.netloc}"

@@ -53,7 +53,7 @@ async def find_person(home: Home, project_id: str) -> Project:
         async with open_store(home, LocalBus(), to_prove=True) as store:
             if (found := await store.find_project(ProjectId(project_id))) is not None:
                 return found
-    raise SetupError("your data is where the server runs; ask for it on that machine")
+    raise SetupError("your data is stored where the server runs; run this on that machine")
 
 
 def export_own_data(home: Home, user_id: UserId, output: TextIO) -> Counter[str]:

@@ -24,4 +24,4 @@ class Owner:
             Forbidden: It is somebody else.
         """
         if not await self.is_it(user_id):
-            raise Forbidden("this belongs to the person who runs this server; ask them")
+            raise Forbidden("only the person who runs this server may do this; ask them")

@@ -26,7 +26,7 @@ class Site:
         if not self.machine or not PurePosixPath(self.root).is_absolute():
             raise BadInput(
                 "--machine and --root belong together: a machine's name, "
-                "and the whole path of a folder on it"
+                "and the absolute path of a folder on it"
             )
 
 
@@ -90,7 +90,7 @@ class Places:
         if workspace is None and role is not Role.USER:
             raise BadInput(
                 f"say which workspace of {user.name}'s the {role} is for: "
-                "--machine and --root name it, or make it"
+                "--machine and --root name it, or create it"
             )
         return TokenPlace(project, workspace, (*steps, *fresh))
 

@@ -92,7 +92,7 @@ def _tools_of(entry: EntryPoint) -> list[AnyTool]:
 def _checked(tool: AnyTool) -> AnyTool:
     """The results of foreign tools are always scanned, so none may have a name that is exempt."""
     if not needs_injection_check(tool.name):
-        raise SetupError(f"{tool.name!r} is a name that Handrail keeps for itself; rename the tool")
+        raise SetupError(f"{tool.name!r} is a name reserved by Handrail; rename the tool")
     return tool
 
 

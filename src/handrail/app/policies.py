@@ -103,7 +103,7 @@ def _lines_of(file: Path) -> list[str]:
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        why = (error.strerror if isinstance(error, OSError) else None) or "it is no text in UTF-8"
+        why = (error.strerror if isinstance(error, OSError) else None) or "it is not UTF-8 text"
         raise BadInput(f"{file} cannot be read: {why}") from error
     lines = map(str.strip, text.splitlines())
     return [line for line in lines if line and not line.startswith("#")]
@@ -113,7 +113,7 @@ def _judge_line(line: str, validator: CommandValidator) -> JudgedLine:
     try:
         command, *args = shlex.split(line) or [""]
     except ValueError as error:
-        raise BadInput(f"{line!r} is no command line: {error}") from error
+        raise BadInput(f"{line!r} is not a command line: {error}") from error
     findings = validator.validate_command(command, args)
     risk, reasons = worst(findings), tuple(finding.reason for finding in findings)
     if risk is RiskLevel.FORBIDDEN:
@@ -130,4 +130,4 @@ def _layer_of(file: Path, home: Home) -> Layer:
 
 
 def _told(path: Path) -> str:
-    return str(path) if path.exists() else f"{path} (not there)"
+    return str(path) if path.exists() else f"{path} (does not exist)"

@@ -66,7 +66,7 @@ class PolicyFile:
         try:
             return data.decode()
         except UnicodeDecodeError as error:
-            raise RuleError(f"{self.path} is not UTF-8; save it as such") from error
+            raise RuleError(f"{self.path} is not UTF-8; save it as UTF-8") from error
 
     def is_changed(self) -> bool:
         """Whether it is another file, or none, since it was read."""
@@ -96,10 +96,10 @@ def _read_file(path: Path) -> bytes:
 
 
 def _report(error: RuleError, tell: Tell, but: str = "") -> None:
-    log.warning("policy.broken", error=error.message, then=f"the rules before it stay{but}")
+    log.warning("policy.broken", error=error.message, then=f"the previous rules stay{but}")
     tell(
-        f"{error.message}. The rules before it stay in force{but}; mend the file, and `handrail"
-        " policy check` says whether it is good"
+        f"{error.message}. The previous rules stay in force{but}; fix the file, and check"
+        " it with `handrail policy check`"
     )
 
 

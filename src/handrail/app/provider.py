@@ -36,7 +36,7 @@ class Chosen:
             return None
         return (
             f"no key was given for {self.base_url}, and the one for {self.key_is_for} is not sent "
-            f"there; `handrail config set-key {self.provider}` gives one"
+            f"there; `handrail config set-key {self.provider}` stores one"
         )
 
 
@@ -93,12 +93,12 @@ class Models:
             return found[0]
         if found:
             raise SetupError(
-                f"there are keys for {' and '.join(found)}; say whose model is asked: "
+                f"there are keys for {' and '.join(found)}; choose the provider: "
                 f"`handrail config set {PROVIDER.name} {found[0]}`"
             )
         raise SetupError(
-            "no model is set up; `handrail init` asks for a provider's key and keeps it, or set "
-            f"{' or '.join(KEY_VARIABLES.values())}. A server of your own is named with "
+            "no model is set up; `handrail init` asks for a provider's key and stores it, or set "
+            f"{' or '.join(KEY_VARIABLES.values())}. Set up a server of your own with "
             f"`handrail config set`: {PROVIDER.name}, {BASE_URL.name}, {MODEL.name}"
         )
 

@@ -97,7 +97,7 @@ class ProviderKeys:
         secret = read_from_keyring(self._name(provider))
         if secret is None:
             raise SetupError(
-                f"the key for {provider} is not in {_IN_KEYRING} any more; "
+                f"the key for {provider} is no longer in {_IN_KEYRING}; "
                 f"{how_to_give_a_key(provider)}"
             )
         return ProviderKey(place, secret)
@@ -161,7 +161,7 @@ class ProviderKeys:
 
     def _folder(self) -> Home:
         if self._home is None:
-            raise SetupError("there is no folder here that keys could be kept in")
+            raise SetupError("there is no folder for keys")
         return self._home
 
     def _read(self) -> dict[str, _Noted]:
@@ -175,9 +175,7 @@ class ProviderKeys:
         except OSError as error:
             raise SetupError(f"{file} cannot be read: {error.strerror}") from error
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise SetupError(
-                f"{file} cannot be understood; remove it, and give your keys again"
-            ) from error
+            raise SetupError(f"{file} is damaged; remove it, and enter your keys again") from error
 
     def _write(self, noted: dict[str, _Noted]) -> None:
         rows = {name: {"address": one.address, "key": one.secret} for name, one in noted.items()}

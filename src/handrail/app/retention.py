@@ -81,4 +81,4 @@ def vacuum(home: Home) -> tuple[int, int]:
 
 def _check_database(home: Home) -> None:
     if not home.database.exists():
-        raise SetupError(f"there is no database in {home.path}; prune it where the server runs")
+        raise SetupError(f"there is no database in {home.path}; run this where the server runs")

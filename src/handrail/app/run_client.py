@@ -77,8 +77,8 @@ def _in_words(refusal: BaseException, credentials: Credentials) -> str:
     if not isinstance(refusal, ApiError):
         return str(refusal)
     way_back = (
-        "; where the server runs, `handrail token create --role client --save` makes a new one"
+        "; where the server runs, `handrail token create --role client --save` creates a new one"
         if refusal.status == 401
         else ""
     )
-    return f"{credentials.server} turned us away: {refusal}{way_back}"
+    return f"{credentials.server} refused the connection: {refusal}{way_back}"

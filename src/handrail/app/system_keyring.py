@@ -47,4 +47,4 @@ def remove_from_keyring(name: str) -> None:
     try:
         keyring.delete_password(_SERVICE, name)
     except Exception as error:
-        raise SetupError(f"the system's keyring keeps it: {error}") from error
+        raise SetupError(f"the system's keyring did not delete it: {error}") from error

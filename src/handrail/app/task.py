@@ -96,7 +96,7 @@ def find_server(settings: Settings, workspace: Path) -> Credentials | None:
     """
     if not workspace.is_dir():
         what = "is not a folder" if workspace.exists() else "does not exist"
-        raise SetupError(f"{workspace} {what}; name the folder the agent shall work in")
+        raise SetupError(f"{workspace} {what}; name the folder that the agent should work in")
     home = Home(settings.home)
     if home.is_served():
         try:
@@ -104,8 +104,8 @@ def find_server(settings: Settings, workspace: Path) -> Credentials | None:
         except SetupError as error:
             folder = workspace.resolve()
             raise UnknownFolder(
-                f"Handrail is running on {home.path} already, and does not know {folder} yet; "
-                f"`handrail init {folder}` makes it known, and so does --yes here"
+                f"Handrail is already running on {home.path}, and {folder} is not set up yet; "
+                f"`handrail init {folder}` sets it up, and so does --yes here"
             ) from error
     known = home.find_credentials(workspace.resolve())
     # A machine that was let in by its client's token has its server elsewhere.
@@ -137,7 +137,7 @@ async def run_there(home: Home, known: Credentials, task: Task, errand: Errand) 
                 await errand(api, _message(task, places))
             except TimeoutError as error:
                 raise SetupError(
-                    f"no client gets a line to {known.server}; does it still run?"
+                    f"no client can connect to {known.server}; is it still running?"
                 ) from error
             finally:
                 connected.cancel()
@@ -193,8 +193,9 @@ async def check_conversation(api: HandrailApi, session_id: str) -> None:
         BadInput: There is none.
     """
     missing = (
-        f"there is no conversation {cut(session_id, 60)!r}; leave --session out to begin one, "
-        "`handrail chat` lists those there are"
+        f"there is no conversation {cut(session_id, 60)!r}; leave out --session to start a "
+        "new one; "
+        "`handrail chat` lists the existing ones"
     )
     if not 0 < len(session_id) <= MOST_SESSION_CHARS or not session_id.isprintable():
         raise BadInput(missing)

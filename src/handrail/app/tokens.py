@@ -23,7 +23,7 @@ from handrail.core.ids import ProjectId, TokenId, UserId, mint
 from handrail.core.ports import Clock, Store
 from handrail.core.project import User
 
-_REVOKED_BEFORE = "this token was revoked before; `handrail token create` makes a new one"
+_REVOKED_BEFORE = "this token is already revoked; `handrail token create` creates a new one"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class Issued:
 async def open_tokens(home: Home) -> AsyncGenerator["TokenBook"]:
     if not home.database.exists():
         raise SetupError(
-            f"no server has run on {home.path} yet; tokens are made where the server's folder is"
+            f"no server has run on {home.path} yet; create tokens on the machine of the server"
         )
     with home.exchanging():
         async with open_store(home, LocalBus()) as store:
@@ -87,7 +87,7 @@ class TokenBook:
     async def find_user(self, name: str) -> User:
         found = await self._store.find_user(name)
         if found is None:
-            raise BadInput(f"there is no user {name!r}; `token create --new-user` makes one")
+            raise BadInput(f"there is no user {name!r}; `token create --new-user` creates one")
         return found
 
     async def find_or_make_user(self, name: str) -> User:
@@ -116,7 +116,9 @@ class TokenBook:
         at, near = self._clock.now(), wish.near
         place = await self._places.find(wish.user, wish.role, wish.project_id, wish.site, near)
         if wish.keep and (near is None or near.project_id != place.project.id):
-            raise BadInput("only a folder of the same project can keep this token; drop --save")
+            raise BadInput(
+                "only a folder of the same project can store this token; leave out --save"
+            )
         subject, others = place.seat_for(wish.role, at)
         secret = new_secret(wish.role)
         is_user = wish.role is Role.USER
@@ -131,7 +133,9 @@ class TokenBook:
         lines = (*place.lines(self._actor), self._line("created", token, name=token.name))
         kept = (near.with_secret(wish.role, secret),) if wish.keep and near is not None else ()
         change = Change(place.project.id, at, steps, audit=lines)
-        await self._store_and_keep(change, kept, "somebody else has just made the same; try again")
+        await self._store_and_keep(
+            change, kept, "another process has just created the same; try again"
+        )
         return _issued(token, secret, place.project.id, kept)
 
     async def rotate(self, token: Token, lasts: timedelta | None = None) -> Issued:

@@ -118,7 +118,7 @@ class Toolchains:
             raise SetupError(f"{self._file} cannot be read: {error.strerror}") from error
         except (ValueError, TypeError, KeyError) as error:
             raise SetupError(
-                f"{self._file} cannot be understood; remove it, and allow your toolchains again"
+                f"{self._file} is damaged; remove it, and allow your toolchains again"
             ) from error
 
     def _write(self, noted: dict[str, tuple[str, Answer]]) -> None:

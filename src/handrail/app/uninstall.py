@@ -99,7 +99,9 @@ def _check_is_ours(home: Home) -> None:
     if path.is_symlink():
         raise SetupError(f"{path} is a link; name the folder itself with --home")
     if not path.is_dir():
-        raise SetupError(f"there is no {path}; nothing was made, or it was made elsewhere (--home)")
+        raise SetupError(
+            f"there is no {path}; Handrail has created nothing there; was it another --home?"
+        )
     found = path.lstat()
     here = path.resolve()
     is_wider = Path.home().resolve().is_relative_to(here) or here == Path(here.anchor)

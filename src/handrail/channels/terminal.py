@@ -36,8 +36,8 @@ _CLEAR = "\r\x1b[2K"
 # What stands around a diff on the card, and how little of a diff is worth a look.
 _LINES_AROUND = 14
 _FEWEST_LINES = 5
-_LET_GO = "This needs no answer any more, and nothing of your line is sent."
-_FOR_NOTHING = "not sent (Enter or Esc ends it) "
+_LET_GO = "This call no longer needs an answer; your line was not sent."
+_FOR_NOTHING = "not sent (Enter or Esc clears it) "
 # What was typed while nobody listened is heard at once.
 _AT_ONCE_SECONDS = 0.05
 
@@ -165,11 +165,11 @@ class _Screen:
 
 def _in_words(choice: Choice | None, card: Card) -> Text:
     if choice is None:
-        return Text("  left to another screen", style="dim")
+        return Text("  left open for another screen", style="dim")
     if not choice.approved:
         return Text("  refused", style="red")
     words = next(offer.words for offer in card.offers if offer.scope is choice.scope)
-    taken_back = "" if choice.scope is Scope.ONCE else "; `handrail grants revoke` takes it back"
+    taken_back = "" if choice.scope is Scope.ONCE else "; `handrail grants revoke` revokes it"
     return Text(f"  approved: {visible(words)}{taken_back}", style="green")
 
 
@@ -228,13 +228,13 @@ class _Dialog:
             if key in self._offers and await self._means_it(self._offers[key]):
                 return Choice(approved=True, scope=self._offers[key].scope)
             if key == "r":
-                reason = await self._line("why not? (Enter sends, Esc goes back) ")
+                reason = await self._line("reason? (Enter refuses, Esc goes back) ")
                 if reason is not None:
                     return Choice(approved=False, reason=reason.strip() or None)
             if key == "v":
                 await self._view()
             if key == SEVERAL:
-                await self._say("Several keys at once decide nothing: press one, and wait.")
+                await self._say("Several keys at once are ignored: press one key, then wait.")
             if key == "l":
                 return None
 
@@ -248,10 +248,10 @@ class _Dialog:
         if offer.warning is not None:
             await self._say(offer.warning)
         elif self._unseen:
-            await self._say("You have not seen all of it: v shows it.")
+            await self._say("You have not seen all of it: v shows the rest.")
         elif not self._card.needs_second_step:
             return offer.scope is Scope.ONCE or await self._confirms(offer)
-        prompt = f"type {WORD!r} and Enter to go on (Esc goes back) "
+        prompt = f"type {WORD!r} and Enter to approve (Esc goes back) "
         while (typed := await self._line(prompt)) is not None:
             if typed.strip().lower() == WORD:
                 return True
@@ -260,8 +260,8 @@ class _Dialog:
 
     async def _confirms(self, offer: Offer) -> bool:
         """What lets further calls pass takes another key than the one that chose it."""
-        await self._say(f"From now on this passes unasked: {offer.words}.")
-        return await self._next_key(f"{YES} to go on, any other key goes back ") == YES
+        await self._say(f"From now on this runs without asking you: {offer.words}.")
+        return await self._next_key(f"{YES} approves, any other key goes back ") == YES
 
     async def _say(self, words: str) -> None:
         await self._screen.show(*self._text.told(words))
@@ -276,7 +276,7 @@ class _Dialog:
             key = await self._lone_key()
             if key is not None:
                 return key
-        await self._screen.show(Text("  time is up: nobody answered, so the call is refused"))
+        await self._screen.show(Text("  expired without an answer: the call is refused"))
         return None
 
     async def _lone_key(self) -> str | None:
@@ -303,7 +303,7 @@ class _Dialog:
                 return None
             if broken is None:
                 return line
-            await self._say("Several lines at once decide nothing: type one, and wait.")
+            await self._say("Several lines at once are ignored: type one line, then wait.")
 
     async def _typed_line(self, prompt: str) -> tuple[str, str | None]:
         """What was typed, and the key that ended it: Enter, Esc, END or, out of time, none."""

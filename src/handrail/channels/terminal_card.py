@@ -75,7 +75,7 @@ class CardText:
         menu.append("  r ", style="bold red").append("refuse, with a reason\n")
         if unseen:
             menu.append("  v ", style="bold").append("view all of it\n")
-        return menu.append("  l ", style="bold").append("leave it to another screen")
+        return menu.append("  l ", style="bold").append("leave it open for another screen")
 
     def told(self, words: str) -> Iterator[Text]:
         """Something that is said while a person decides."""
@@ -84,7 +84,7 @@ class CardText:
     def prompt(self, seconds_left: int) -> str:
         """The line below the menu: that somebody is waited for, and how long."""
         left = clock(seconds_left)
-        prompt = f"decide ({left} left, then it is refused) "
+        prompt = f"decide (expires in {left}, then refused) "
         return prompt if len(prompt) < self.width else f"decide ({left}) "
 
     def _headline(self) -> Iterator[Text]:

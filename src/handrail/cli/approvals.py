@@ -24,7 +24,7 @@ from handrail.core.approval import ApprovalStatus
 from handrail.core.errors import BadInput, SetupError
 from handrail.core.grant import Scope
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The question, or the end of its id.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The id of the question, or the end of it.")]
 _CHANNEL = "command-line"
 # The most that the server lists at once.
 _MOST = 1000
@@ -95,10 +95,12 @@ def watch(
     plain: options.Plain = False,
     home: options.Home = None,
 ) -> None:
-    """Be asked here, in this terminal, about everything that comes.
+    """Decide about calls in this terminal, as they come.
 
-    What waits, what runs and what was are on one screen; `?` lists its keys. Where a terminal
-    cannot draw one, or with --plain, cards come one after the other.
+    For example: `handrail approvals watch`
+
+    Waiting, running and past calls are on one screen; `?` lists its keys. With --plain, and where
+    no screen can be drawn, cards are printed one after the other.
     """
     if can_draw() and not plain:
         # Nothing shall run across the screen.
@@ -109,8 +111,8 @@ def watch(
     channel = find_terminal()
     if channel is None:
         raise SetupError(
-            "this is no terminal, so nobody can be asked here; `handrail approvals` lists what "
-            "waits, and `handrail approvals approve ID` answers"
+            "this is not a terminal; `handrail approvals` lists the open questions, and "
+            "`handrail approvals approve ID` answers one"
         )
     configure_logs(verbose=False)
     say("[dim]Waiting for questions; stop with Ctrl+C.[/]")
@@ -119,7 +121,9 @@ def watch(
     def announce(connected: bool) -> None:
         nonlocal was_connected
         if connected != was_connected:
-            channel.tell("The server is back." if connected else "No server answers; waiting.")
+            channel.tell(
+                "The server is back." if connected else "The server does not answer; waiting."
+            )
         was_connected = connected
 
     try:
@@ -134,7 +138,10 @@ def show(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Show one question with all its evidence."""
+    """Show one question with all its details.
+
+    For example: `handrail approvals show 3f9c21ab`
+    """
     found = ask(workspace, home, lambda api: _find_in_full(api, approval))
     if json:
         print_json(found)
@@ -146,21 +153,30 @@ def approve(
     approval: Id,
     workspace: options.Workspace = Path(),
     scope: Annotated[
-        Scope, typer.Option(help="How far the yes reaches: this call, its class, the session.")
+        Scope,
+        typer.Option(
+            help="What is approved: this call (once), calls like it (class), or the session."
+        ),
     ] = Scope.ONCE,
     uses: Annotated[
-        int | None, typer.Option(min=1, help="With a wider scope: for so many further calls.")
+        int | None, typer.Option(min=1, help="With a wider scope: the number of further calls.")
     ] = None,
     minutes: Annotated[
-        int | None, typer.Option(min=1, help="With a wider scope: for so long.")
+        int | None, typer.Option(min=1, help="With a wider scope: the number of minutes.")
     ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Needed for what is risky: you have read the card.")
+        bool,
+        typer.Option(
+            "--yes", help="Needed for a risky call: confirms that you have read the card."
+        ),
     ] = False,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Say yes to one question. What is risky is shown first, and needs --yes."""
+    """Approve one call. A risky one is shown first, and needs --yes.
+
+    For example: `handrail approvals approve 3f9c21ab`, or with `--scope class --uses 10`.
+    """
 
     async def decide(api: HandrailApi) -> Any:
         found = await _find(api, approval)
@@ -187,11 +203,14 @@ def approve(
 def reject(
     approval: Id,
     workspace: options.Workspace = Path(),
-    reason: Annotated[str | None, typer.Option(help="Why not; the agent is told.")] = None,
+    reason: Annotated[str | None, typer.Option(help="The reason; the agent reads it.")] = None,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Say no to one question."""
+    """Refuse one call.
+
+    For example: `handrail approvals reject 3f9c21ab --reason "use the test database"`
+    """
 
     async def decide(api: HandrailApi) -> Any:
         found = await _find(api, approval)

@@ -39,5 +39,5 @@ def ask(
         raise
     except ServerUnreachable as error:
         raise SetupError(
-            f"no server answers at {credentials.server}; start it with `handrail up`"
+            f"no server is running at {credentials.server}; start it with `handrail up`"
         ) from error

@@ -27,7 +27,7 @@ _USAGE = 2
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(
-        help="Show the record, or prove that nobody has touched it.", no_args_is_help=True
+        help="Show the audit log, or prove that it was not changed.", no_args_is_help=True
     )
     group.command("show")(show)
     group.command("verify")(verify)
@@ -38,11 +38,14 @@ def register(app: typer.Typer) -> None:
 
 def show(
     workspace: options.Workspace = Path(),
-    limit: Annotated[int, typer.Option(min=1, help="How many lines, counted from the end.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="How many of the latest lines to show.")] = 20,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Show the latest lines of the record, oldest first."""
+    """Show the latest lines of the audit log, oldest first.
+
+    For example: `handrail audit show --limit 50`
+    """
     own = Home(load_settings(home=home).home)
     lines = asyncio.run(read_latest(own, own.get_credentials(workspace).project_id, limit))
     if json:
@@ -66,7 +69,7 @@ def verify(
     workspace: options.Workspace = Path(),
     file: Annotated[
         Path | None,
-        typer.Option("--file", help="Prove an export, without any database.", dir_okay=False),
+        typer.Option("--file", help="Verify an exported file, without a database.", dir_okay=False),
     ] = None,
     trusted: Annotated[
         str | None,
@@ -75,9 +78,11 @@ def verify(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Prove that the record is whole: every line is there, is true, and was sealed.
+    """Verify that the audit log is complete, unchanged and sealed.
 
-    Ends with 0 when it is proven, with 1 when it is broken, with 2 when there is nothing to prove.
+    For example: `handrail audit verify`
+
+    The exit code is 0 if it is, 1 if it is broken, and 2 if there is nothing to verify.
     """
     if trusted is not None and not re.fullmatch(r"[0-9a-f]{64}", trusted):
         raise typer.BadParameter("a public key has 64 hexadecimal digits", param_hint="--key")
@@ -97,20 +102,22 @@ def verify(
     else:
         say(f"[red]broken[/]: {visible(found.broken)}")
     if file is not None and trusted is None and found.broken is None and not json:
-        say(f"[dim]It is signed with {found.key}; compare that with the key you know.[/]")
+        say(f"[dim]It is signed with {found.key}; compare that with the key you wrote down.[/]")
     if found.broken is not None:
         raise typer.Exit(1)
 
 
 def key(home: options.Home = None, json: options.Json = False) -> None:
-    """Show the public half of the key that seals your records.
+    """Show the public key that seals your audit logs.
 
-    Write it down elsewhere: with it, `audit verify --key` trusts nothing on this machine.
+    For example: `handrail audit key`
+
+    Write it down elsewhere: with it, `audit verify --key` needs to trust nothing on this machine.
     """
     own = Home(load_settings(home=home).home)
     public = public_key(own)
     if public is None:
-        raise SetupError(f"there is no {own.audit_key} yet; `handrail up` makes one")
+        raise SetupError(f"there is no {own.audit_key} yet; `handrail up` creates one")
     if json:
         print_json({"key": public, "file": str(own.audit_key)})
     else:
@@ -143,7 +150,7 @@ def _in_words(after: int, found: Verification) -> str:
     if after:
         words += f", from line {after + 1:,} on"
     if found.last_checkpoint is None:
-        return f"{words}; not sealed yet: the server seals the record when it starts"
+        return f"{words}; not sealed yet: the server seals the log when it starts"
     sealed = found.last_checkpoint
     return f"{words}; sealed up to line {sealed.seq:,} with key {short_key(sealed.key)}"
 

@@ -27,16 +27,18 @@ def export(
         Path | None,
         typer.Option("--output", "-o", help="The file to write.", show_default="standard output"),
     ] = None,
-    after: Annotated[int, typer.Option(min=0, help="Leave out the lines up to this one.")] = 0,
+    after: Annotated[int, typer.Option(min=0, help="Skip the lines up to this one.")] = 0,
     since: Annotated[
-        datetime | None, typer.Option(help="Leave out the lines before this moment (UTC).")
+        datetime | None, typer.Option(help="Skip the lines before this time (UTC).")
     ] = None,
     home: options.Home = None,
 ) -> None:
-    """Write the record to a file that can be proven elsewhere: `audit verify --file`.
+    """Export the audit log to a file that `audit verify --file` can verify anywhere.
 
-    It is proven while it is written, and signed at its end. It holds what was asked and decided,
-    never the parameters as they were sent.
+    For example: `handrail audit export --output audit.jsonl`
+
+    It is verified while it is written, and signed at its end. It contains what was asked and
+    decided, never the original parameters.
     """
     own = Home(load_settings(home=home).home)
     project_id = own.get_credentials(workspace).project_id

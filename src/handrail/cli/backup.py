@@ -27,7 +27,9 @@ def backup(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Write a backup of everything the server keeps, also while it runs.
+    """Write a backup of everything the server stores; it may keep running.
+
+    For example: `handrail backup ~/backups/handrail.tar`
 
     The backup holds the database, large results, the audit checkpoints, the private audit key,
     policy.toml, config.toml and your skills. It holds no token and no provider key in clear text.

@@ -16,7 +16,9 @@ def register(app: typer.Typer) -> None:
 def budget(
     workspace: options.Workspace = Path(), home: options.Home = None, json: options.Json = False
 ) -> None:
-    """Show what your agents have used today, and may use.
+    """Show how many tokens your agents used today, and the limit.
+
+    For example: `handrail budget`
 
     Tokens are counted by the providers. A day begins at midnight UTC.
     """
@@ -30,6 +32,6 @@ def budget(
     cached = f", {answer['cached_tokens']:,} of them cached" if answer["cached_tokens"] else ""
     say(f"[dim]{answer['input_tokens']:,} in{cached}, {answer['output_tokens']:,} out[/]")
     if answer["exhausted"]:
-        say("[red]No model is asked any more today.[/]")
+        say("[red]The limit is reached: no model is asked until tomorrow (UTC).[/]")
     elif answer["near"]:
-        say("[yellow]More than 80 % are used.[/]")
+        say("[yellow]More than 80 % of the limit is used.[/]")

@@ -28,7 +28,10 @@ def chat(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """List the conversations with Handrail's own agent, or read one."""
+    """List the conversations with Handrail's own agent, or read one.
+
+    For example: `handrail chat`, then `handrail chat show 3f9c21ab`.
+    """
     if context.invoked_subcommand is not None:
         return
     answer = ask(workspace, home, lambda api: api.get("/chat/sessions"))
@@ -36,9 +39,9 @@ def chat(
         print_json(answer)
         return
     if not answer["sessions"]:
-        say('No conversations yet. `handrail run "TASK"` begins one.')
+        say('No conversations yet. `handrail run "TASK"` starts one.')
         return
-    rows = Rows("id", "last", "status", "begins with")
+    rows = Rows("id", "last", "status", "first message")
     for one in answer["sessions"]:
         when = one["last_at"][5:16].replace("T", " ")
         title = visible(in_short(one["title"]))
@@ -54,7 +57,7 @@ def show(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Show what was said in a conversation, and how its latest run has ended."""
+    """Show a conversation and the outcome of its latest run."""
     found = ask(workspace, home, lambda api: _read(api, session))
     if json:
         print_json(found)
@@ -66,7 +69,7 @@ def show(
     why = f": {run['error']}" if run.get("error") else ""
     say(f"\n[bold]{visible(run.get('status', 'empty'))}[/]{visible(why)}")
     if run.get("status") == "running":
-        say("It goes on while a server runs; `handrail approvals` lists what it asks.")
+        say("It continues while a server is running; `handrail approvals` lists its questions.")
 
 
 async def _read(api: HandrailApi, wanted: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from handrail.core.errors import BadInput, SetupError
 Key = Annotated[str, typer.Argument(metavar="KEY", help="The setting, such as `agent.model`.")]
 
 Provider = Annotated[
-    str, typer.Argument(metavar="PROVIDER", help=f"Whose key it is: {' or '.join(WITH_KEYS)}.")
+    str, typer.Argument(metavar="PROVIDER", help=f"The model provider: {' or '.join(WITH_KEYS)}.")
 ]
 
 
@@ -46,13 +46,16 @@ def register(app: typer.Typer) -> None:
 
 
 def config(context: typer.Context, home: options.Home = None, json: options.Json = False) -> None:
-    """Show and change the settings of Handrail, and the keys of model providers."""
+    """Show and change the settings, and the keys of model providers."""
     if context.invoked_subcommand is None:
         list_settings(home, json=json)
 
 
 def list_settings(home: options.Home = None, json: options.Json = False) -> None:
-    """List all settings, what they are now, and where that comes from."""
+    """List all settings, their values, and where each value comes from.
+
+    For example: `handrail config list`
+    """
     found = _open(home)
     entries = found.entries()
     if json:
@@ -68,7 +71,10 @@ def list_settings(home: options.Home = None, json: options.Json = False) -> None
 
 
 def get(key: Key, home: options.Home = None, json: options.Json = False) -> None:
-    """Print what a setting is now; nothing, if it is not set."""
+    """Print the value of a setting; nothing if it is not set.
+
+    For example: `handrail config get agent.model`
+    """
     found = _open(home)
     if key not in SETTINGS:
         raise BadInput(no_such_setting(key))
@@ -81,32 +87,39 @@ def get(key: Key, home: options.Home = None, json: options.Json = False) -> None
 
 def set_value(
     key: Key,
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="What it shall be.")],
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="The new value.")],
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
     """Change a setting in your `config.toml`; comments and layout stay.
 
-    A running server goes by it at once.
+    For example: `handrail config set agent.max_turns 50`
+
+    A running server uses it at once.
     """
     _tell(_open(home).set(key, value), json=json)
 
 
 def unset(key: Key, home: options.Home = None, json: options.Json = False) -> None:
-    """Take a setting out of your `config.toml`."""
+    """Remove a setting from your `config.toml`.
+
+    For example: `handrail config unset agent.model`
+    """
     _tell(_open(home).unset(key), json=json)
 
 
 def set_key(
     provider: Provider,
     stdin: Annotated[
-        bool, typer.Option("--stdin", help="Read the key from standard input, its first line.")
+        bool, typer.Option("--stdin", help="Read the key from the first line of standard input.")
     ] = False,
     home: options.Home = None,
 ) -> None:
-    """Keep the key of a model provider: you are asked for it, and it is not shown.
+    """Store the key of a model provider: you are asked for it, and it is not shown.
 
-    It goes into the system's keyring or, where none works, into a file in Handrail's own folder
+    For example: `handrail config set-key anthropic`
+
+    It is stored in the system's keyring or, if there is none, in a file in Handrail's own folder
     that only you can read.
     """
     check_names_provider(provider, key_stdin=stdin)
@@ -116,20 +129,23 @@ def set_key(
     elif sys.stdin.isatty():
         kept = keep_from_person(settings, provider)
     else:
-        raise SetupError("nobody can be asked here; pipe the key in, and say --stdin")
+        raise SetupError("there is no terminal to ask at; pipe the key in, and use --stdin")
     if kept is not None:
         tell_changes(kept.changes)
         say(
-            f"The key for {visible(provider)} is kept in {visible(kept.place)}, "
+            f"The key for {visible(provider)} is stored in {visible(kept.place)}, "
             f"for {visible(kept.address)}"
         )
 
 
 def forget_key(provider: Provider, home: options.Home = None) -> None:
-    """Remove the key of a model provider that Handrail keeps."""
+    """Delete the stored key of a model provider.
+
+    For example: `handrail config forget-key anthropic`
+    """
     place = ProviderKeys(Home(load_settings(home=home).home)).forget(provider)
     if place is None:
-        raise BadInput(f"no key for {provider!r} is kept")
+        raise BadInput(f"no key for {provider!r} is stored")
     say(f"The key for {visible(provider)} is no longer in {visible(place)}")
 
 

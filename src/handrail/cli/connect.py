@@ -27,34 +27,40 @@ def register(app: typer.Typer) -> None:
 
 def connect(
     workspace: Annotated[
-        Path, typer.Argument(help="The folder your agents shall work in.", show_default="here")
+        Path, typer.Argument(help="The folder that agents should work in.", show_default="here")
     ] = Path(),
     server: Annotated[
-        str | None, typer.Option(help="Join the server at this address, such as https://host:8000.")
+        str | None, typer.Option(help="The address of the server, such as https://host:8000.")
     ] = None,
     project: Annotated[
-        str | None, typer.Option(help="The project there that this folder is for.")
+        str | None, typer.Option(help="The id of the project on that server.")
     ] = None,
     plain: options.Plain = False,
     home: options.Home = None,
     verbose: options.Verbose = False,
 ) -> None:
-    """Start this machine's client alone.
+    """Connect this machine to a server, and run approved calls here.
 
-    It executes what the server has approved, in this folder and nowhere else, and finds its way
-    back by itself when the line breaks.
+    For example: `handrail connect`, or `handrail connect --server https://host:8000 --project ID`.
 
-    To join a server on another machine, have a client's token made there, and give it here in
-    HANDRAIL_TOKEN or when asked for; that is needed once.
+    It runs approved calls in this folder and nowhere else, and reconnects by itself when the
+    connection is lost.
 
-    In a terminal it opens a screen with what waits for your answer, what runs and what was; leaving
-    it ends the client. With --plain, and where no screen can be drawn, you are asked in lines.
+    To connect to a server on another machine, create a client's token there with
+    `handrail token create --role client`, and give it here in HANDRAIL_TOKEN or when asked. This is
+    needed once.
+
+    In a terminal it opens a screen with waiting, running and past calls; quitting it ends the
+    client. With --plain, and where no screen can be drawn, cards are printed one after the other.
     """
     own, terminal = Home(load_settings(home=home).home), find_terminal()
     if server is None and project is None:
         credentials = own.get_credentials(workspace)
     elif server is None or project is None:
-        raise BadInput("--server and --project belong together; who made the token knows both")
+        raise BadInput(
+            "--server and --project belong together; `handrail token create` printed both "
+            "with the token"
+        )
     else:
         credentials = asyncio.run(join(own, workspace, server, project, _token()))
     # Cards are shown in a terminal; nothing else may be written across them.
@@ -115,4 +121,4 @@ def _token() -> str:
 def _state(connected: bool, before: bool | None) -> str:
     if connected:
         return "[green]connected[/] to"
-    return "looking for" if before is None else "[yellow]lost[/], looking for"
+    return "connecting to" if before is None else "[yellow]connection lost[/], reconnecting to"

@@ -41,6 +41,8 @@ def console(
 ) -> None:
     """Open the console in a browser, signed in.
 
+    For example: `handrail console`, or `handrail console --no-open` to print the link.
+
     The sign-in link works once, for 15 minutes. Keep it to yourself: it gives access to everything
     you can do. It is shown in a terminal, and elsewhere only with --no-open or --json.
     """
@@ -55,7 +57,7 @@ def console(
         say(f"[bold cyan]{visible(address)}[/]")
     elif not opens:
         raise SetupError(
-            "there is no screen to open a browser on, and this is no terminal; "
+            "there is no display for a browser, and this is not a terminal; "
             "--no-open prints the sign-in link here"
         )
     if opens:
@@ -76,7 +78,7 @@ def _open(
         used = ask(workspace, home, lambda api: _wait_for_use(api, link, browser))
     if browser.has_failed:
         raise SetupError(
-            "no browser could be started; open the link yourself, --no-open prints one"
+            "no browser could be started; --no-open prints a link that you can open yourself"
         )
     browser.join()
     return used
@@ -109,7 +111,7 @@ def _exit(number: int, frame: object) -> None:
 
 def _tell(used: dict[str, Any] | None) -> None:
     if used is None:
-        say("No browser has signed in yet. The link stays good for 15 minutes after it was made.")
+        say("No browser has signed in yet. The link works for 15 minutes after it was created.")
         return
     say(f"Signed in {visible(used['used_by'])}.")
     say(f"If that was not you: [bold]{program()} token revoke {short(used['token_id'])}[/]")

@@ -16,15 +16,15 @@ from handrail.cli.output import many, print_json, remark, say, visible
 from handrail.core.errors import BadInput, SetupError
 
 _WORDS = {
-    Share.CONVERSATIONS: "every conversation with Handrail's agent, and what its calls gave back",
-    Share.RESULTS: "what the calls of your other agents gave back",
+    Share.CONVERSATIONS: "every conversation with Handrail's agent, and the results of its calls",
+    Share.RESULTS: "the results of the calls of your other agents",
     Share.MEMORIES: "every memory",
 }
 
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(
-        help="Take along what Handrail keeps of you, or have it deleted.", no_args_is_help=True
+        help="Export or delete the data that Handrail stores about you.", no_args_is_help=True
     )
     group.command("export")(export)
     group.command("delete")(delete)
@@ -39,10 +39,12 @@ def export(
     workspace: options.Workspace = Path(),
     home: options.Home = None,
 ) -> None:
-    """Write everything that Handrail keeps of you as JSON lines.
+    """Export everything that Handrail stores about you, as JSON lines.
 
-    That is all your projects: conversations, calls with their results, questions and answers,
-    memories, the record. It holds no token and no key.
+    For example: `handrail data export --output my-data.jsonl`
+
+    It covers all your projects: conversations, calls with their results, questions and answers,
+    memories and the audit log. It contains no tokens and no keys.
     """
     own = Home(load_settings(home=home).home)
     person = asyncio.run(find_person(own, own.get_credentials(workspace).project_id))
@@ -69,15 +71,17 @@ def delete(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Delete what was said and brought back, or remembered, in all your projects, for good.
+    """Delete conversations, results or memories permanently, in all your projects.
 
-    Handrail must not be running. Sessions that are emptied are stopped. What was asked for and
-    decided stays in the record; `handrail uninstall` removes that as well.
+    For example: `handrail data delete --conversations`
+
+    Handrail must not be running. Sessions whose content is deleted are stopped. The audit log keeps
+    what was asked and decided; `handrail uninstall` removes that too.
     """
     named = zip(Share, (conversations, results, memories), strict=True)
     shares = {share for share, wanted in named if wanted or everything}
     if not shares:
-        raise BadInput("say what: --conversations, --results, --memories or --all")
+        raise BadInput("choose what to delete: --conversations, --results, --memories or --all")
     own = Home(load_settings(home=home).home)
     with own.at_rest():
         pass  # Whether something runs is said before anybody is asked.
@@ -103,12 +107,12 @@ def delete(
 
 def _agree(shares: set[Share], *, json: bool) -> bool:
     if json or not sys.stdin.isatty():
-        raise SetupError("nobody can be asked here; say --yes to delete it")
+        raise SetupError("there is no terminal to ask at; use --yes to delete it")
     for share in Share:
         if share in shares:
             say(f"· {_WORDS[share]}")
-    say("· every copy of the database from before an upgrade, which holds all that it held then")
-    return typer.confirm("Delete this for good, in all your projects?")
+    say("· every copy of the database from before an upgrade, with everything in it")
+    return typer.confirm("Delete this permanently, in all your projects?")
 
 
 def _tell(deleted: Deleted) -> None:

@@ -27,9 +27,11 @@ def register(app: typer.Typer) -> None:
 def doctor(
     workspace: options.Workspace = Path(), home: options.Home = None, json: options.Json = False
 ) -> None:
-    """Look at everything Handrail stands on.
+    """Check everything that Handrail depends on.
 
-    It says what to do where something is amiss, and changes nothing. Ends with 1 when something is
+    For example: `handrail doctor`
+
+    It says how to fix each problem, and changes nothing. The exit code is 1 if something is
     broken.
     """
     findings = examine(load_settings(home=home), workspace)
@@ -55,8 +57,8 @@ def show(findings: list[Finding]) -> None:
 
 def in_short(findings: list[Finding], broken: int) -> str:
     if broken:
-        return f"\n[red]{broken} of {len(findings)} things are broken.[/]"
+        return f"\n[red]{broken} of {len(findings)} checks failed.[/]"
     if amiss := [finding.subject for finding in findings if finding.health is Health.WARN]:
         told = ", ".join(amiss)
-        return f"\n[yellow]You are less protected than you could be: see {told} above.[/]"
-    return "\n[green]Nothing is broken.[/] What is marked with ! is good to know."
+        return f"\n[yellow]You could be better protected: see {told} above.[/]"
+    return "\n[green]Nothing is broken.[/] Lines marked with ! are worth knowing."

@@ -18,7 +18,7 @@ from handrail.core.errors import ErrorType
 from handrail.core.execution import Status
 from handrail.core.names import name_or_id
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The call, or the end of its id.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The id of the call, or the end of it.")]
 _CHANNEL = "command-line"
 _SUBJECTS = ("path", "command")
 _MOMENTS = ("created_at", "approved_at", "started_at", "completed_at")
@@ -38,7 +38,10 @@ def executions(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """List the latest calls, look at one, or end what is going on."""
+    """List the latest calls, show one, or stop what is running.
+
+    For example: `handrail executions --status failed`
+    """
     if context.invoked_subcommand is not None:
         return
     query = {"limit": limit} if wanted is None else {"limit": limit, "status": wanted.value}
@@ -47,7 +50,7 @@ def executions(
         print_json(answer)
         return
     if not answer["executions"]:
-        say("No calls yet. `handrail tour` makes some." if wanted is None else "There are none.")
+        say("No calls yet. `handrail tour` makes a few." if wanted is None else "There are none.")
         return
     for one in answer["executions"]:
         when = one["created_at"][5:16].replace("T", " ")
@@ -64,7 +67,10 @@ def show(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Show one call: who asked, what was decided, when, and what came of it."""
+    """Show one call: who asked, what was decided and when, and its result.
+
+    For example: `handrail executions show 3f9c21ab`
+    """
     found = ask(workspace, home, lambda api: _find(api, execution))
     if json:
         print_json(found)
@@ -99,19 +105,22 @@ def _about_result(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if found["suspicion"]:
         yield "suspicious", _suspicious(found["suspicion"])
     if found["late_result"]:
-        yield "told later", _told_later(found["late_result"])
+        yield "late result", _told_later(found["late_result"])
     if found.get("result_removed_at"):
-        yield "result", f"no longer kept since {found['result_removed_at'][:10]}"
+        yield "result", f"removed on {found['result_removed_at'][:10]}"
 
 
 def cancel(
     execution: Id,
     workspace: options.Workspace = Path(),
-    reason: Annotated[str | None, typer.Option(help="Why; the agent is told.")] = None,
+    reason: Annotated[str | None, typer.Option(help="The reason; the agent reads it.")] = None,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """End one call, with whatever runs for it on the machine."""
+    """Cancel one call, and end the command that runs for it.
+
+    For example: `handrail executions cancel 3f9c21ab --reason "wrong branch"`
+    """
 
     async def end(api: HandrailApi) -> Any:
         found = await _find(api, execution)
@@ -130,14 +139,17 @@ def stop(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Stop a whole session: what it has begun ends, and it may ask for nothing more."""
+    """Stop a session: its calls end, and it can make no more.
+
+    For example: `handrail executions stop ses_01a1e854d099`
+    """
     answer = ask(workspace, home, lambda api: api.stop_session(session, channel=_CHANNEL))
     if json:
         print_json(answer)
     else:
         count = answer["calls_ended"]
         ended = "1 call was ended" if count == 1 else f"{count} calls were ended"
-        say(f"Session {visible(answer['session_id'])} is stopped for good; {ended}.")
+        say(f"Session {visible(answer['session_id'])} is stopped; {ended}.")
 
 
 async def _find(api: HandrailApi, wanted: str) -> dict[str, Any]:

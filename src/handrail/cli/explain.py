@@ -16,7 +16,7 @@ from handrail.core.project import Autonomy
 from handrail.core.risk import Layer
 from handrail.wire.policy import ExplainedFinding
 
-_BEHIND_DASHES = "a command to explain stands behind `--`, as in `handrail explain -- git status`"
+_BEHIND_DASHES = "put a command behind `--`, as in `handrail explain -- git status`"
 _LISTS = """a list is written as NAME='["a", "b"]', or as NAME=a NAME=b"""
 
 
@@ -29,7 +29,7 @@ class _BehindDashes(TyperCommand):
         ours = {name for param in self.get_params(ctx) for name in param.opts}
         strange = [word for word in args if word[:1] == "-" and word.partition("=")[0] not in ours]
         if strange and "--" not in args:
-            raise BadInput(f"{strange[0]!r} is no option; {_BEHIND_DASHES}")
+            raise BadInput(f"{strange[0]!r} is not an option; {_BEHIND_DASHES}")
         return super().parse_args(ctx, args)
 
 
@@ -45,12 +45,12 @@ def explain(
     ] = None,
     workspace: options.Workspace = Path(),
     home: options.Home = None,
-    autonomy: Annotated[Autonomy, typer.Option(help="How much the agent may do unasked.")] = (
+    autonomy: Annotated[Autonomy, typer.Option(help="What the agent may do without asking.")] = (
         Autonomy.SUPERVISED
     ),
     json: options.Json = False,
 ) -> None:
-    """Say what would happen to a call, without running it.
+    """Show how a call would be judged, without running it.
 
     For example: `handrail explain read_file path=.env`, or, for a command as an agent would run
     it: `handrail explain -- npm install express`
@@ -86,7 +86,7 @@ def explain(
         rule = f"  [dim]({finding.rule})[/]" if finding.layer is Layer.SHIPPED else ""
         say(f"  {visible(finding.reason)}{rule}")
     if not verdict.findings:
-        say("  nothing speaks against it")
+        say("  no rule objects to it")
 
 
 def read_params(pairs: list[str]) -> dict[str, Any]:

@@ -24,7 +24,10 @@ def grants(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """List the standing answers you have given, or take one back."""
+    """List the approvals that cover further calls, or revoke one.
+
+    For example: `handrail grants`, then `handrail grants revoke 3f9c21ab`.
+    """
     if context.invoked_subcommand is not None:
         return
     answer = ask(workspace, home, lambda api: api.get("/grants"))
@@ -32,9 +35,9 @@ def grants(
         print_json(answer)
         return
     if not answer["grants"]:
-        say("There are no grants: every call that needs a person is asked about.")
+        say("There are no grants: you are asked about every call that needs approval.")
         return
-    rows = Rows("id", "session", "lets pass", "up to", "uses left", "until")
+    rows = Rows("id", "session", "covers", "highest risk", "uses left", "until")
     for one in answer["grants"]:
         uses = one["uses_left"]
         rows.add_row(
@@ -49,12 +52,14 @@ def grants(
 
 
 def revoke(
-    grant: Annotated[str, typer.Argument(metavar="ID", help="The grant, or the end of its id.")],
+    grant: Annotated[
+        str, typer.Argument(metavar="ID", help="The id of the grant, or the end of it.")
+    ],
     workspace: options.Workspace = Path(),
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Take a grant back; what asks from now on is put to you again."""
+    """Revoke a grant: calls that it covered need your approval again."""
 
     async def take_back(api: HandrailApi) -> Any:
         found = (await api.get("/grants"))["grants"]
@@ -65,4 +70,4 @@ def revoke(
     if json:
         print_json(answer)
     else:
-        say(f"{visible(answer['words'])}: asked about again from now on")
+        say(f"{visible(answer['words'])}: revoked; you are asked again")

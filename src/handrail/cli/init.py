@@ -39,16 +39,17 @@ def register(app: typer.Typer) -> None:
 
 def init(
     workspace: Annotated[
-        Path, typer.Argument(help="The folder your agents shall work in.", show_default="here")
+        Path, typer.Argument(help="The folder that agents should work in.", show_default="here")
     ] = Path(),
     yes: Annotated[
-        bool, typer.Option("--yes", help="Ask nothing; leave out the first call.")
+        bool, typer.Option("--yes", help="Ask nothing, and skip the first call.")
     ] = False,
     provider: Annotated[
-        str | None, typer.Option(help=f"Whose model to ask: {' or '.join(WITH_KEYS)}.")
+        str | None, typer.Option(help=f"The model provider: {' or '.join(WITH_KEYS)}.")
     ] = None,
     key_stdin: Annotated[
-        bool, typer.Option("--key-stdin", help="Read its key from standard input, the first line.")
+        bool,
+        typer.Option("--key-stdin", help="Read its key from the first line of standard input."),
     ] = False,
     fresh: Annotated[
         bool,
@@ -60,21 +61,25 @@ def init(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Make a folder known, and decide about a first call.
+    """Set up a folder for agents, and decide about a first call.
 
-    In between it looks at this machine, and asks for the key of a model provider, which is kept in
-    the system's keyring or in a file that only you can read. Doing it again changes nothing.
+    For example: `handrail init`, or `handrail init ~/shop --yes` in a script.
+
+    It checks this machine, and asks for the key of a model provider, which is stored in the
+    system's keyring or in a file that only you can read. Running it again changes nothing.
     """
     configure_logs()
     settings = load_settings(home=home, port=port)
     channel = None if yes or json else find_terminal()
     check_names_provider(provider, key_stdin=key_stdin)
     if channel is None and not yes:
-        raise SetupError("nobody can be asked here; say --yes to make this folder known unasked")
+        raise SetupError(
+            "there is no terminal to ask at; use --yes to set up this folder without questions"
+        )
     if not workspace.is_dir():
-        raise SetupError(f"{workspace} is not a folder; name the folder your agents shall work in")
+        raise SetupError(f"{workspace} is not a folder; name the folder that agents should work in")
     if channel is not None:
-        say(f"Agents shall work in [bold]{visible(workspace.resolve())}[/], and nowhere else.")
+        say(f"Agents will work in [bold]{visible(workspace.resolve())}[/], and nowhere else.")
         typer.confirm("Is that the right folder?", default=True, abort=True)
 
     changes = _start_fresh(settings, ask=channel is not None) if fresh else []
@@ -101,7 +106,10 @@ def init(
 
 def _start_fresh(settings: Settings, *, ask: bool) -> list[str]:
     if ask:
-        say("All projects, tokens and records here are moved aside, and a new database is made.")
+        say(
+            "This moves all projects, tokens and audit logs to a folder of their own, and "
+            "creates a new database."
+        )
         typer.confirm("Start fresh?", default=False, abort=True)
     aside = Home(settings.home).set_aside(datetime.now(UTC))
     return [] if aside is None else [f"The old files are in {aside}."]
@@ -113,7 +121,7 @@ def _say_next(settled: Settled, options: str, *, is_served: bool) -> None:
     if not is_served:
         say(f"\nNext: [bold]{program()} up {folder}{visible(options)}[/]")
         return
-    say("\nA server is running already. Next, connect this folder to it, and leave that running:")
+    say("\nA server is already running. Next, connect this folder to it, and leave that running:")
     say(f"  [bold]{program()} connect {folder}{visible(options)}[/]")
     say("Then, in another terminal, decide about an agent's calls in it:")
     say(f"  [bold]{program()} tour --workspace {folder}{visible(options)}[/]")
@@ -121,32 +129,32 @@ def _say_next(settled: Settled, options: str, *, is_served: bool) -> None:
 
 def _show(settings: Settings, settled: Settled, findings: list[Finding], at_home: str) -> None:
     known = settled.credentials
-    say("\n[green]Made known.[/]" if settled.is_new else "\nThis folder is known already.")
+    say("\n[green]Set up.[/]" if settled.is_new else "\nThis folder was set up before.")
     say(f"  workspace  {visible(known.workspace)}")
     say(f"  project    {known.project_id}")
     say(f"  server     {visible(known.server)}")
-    say(f"  tokens     in {visible(settings.home / 'credentials')}, for your eyes alone")
-    say(f"  record     in {visible(settings.home)}, sealed with audit.key")
+    say(f"  tokens     in {visible(settings.home / 'credentials')}, readable only by you")
+    say(f"  audit log  in {visible(settings.home)}, sealed with audit.key")
     say("\nThis machine:")
     show_findings([finding for finding in findings if finding.health is not Health.FINE])
     fine = sum(finding.health is Health.FINE for finding in findings)
     say(
-        f"[dim]{fine} of {len(findings)} things are just fine; "
-        f"`{program()} doctor{visible(at_home)}` lists all.[/]"
+        f"[dim]{fine} of {len(findings)} checks passed; "
+        f"`{program()} doctor{visible(at_home)}` lists them all.[/]"
     )
 
 
 def _first_call(settings: Settings, workspace: Path, channel: Channel, at_home: str) -> None:
-    say(f"\n[bold]Your first call.[/] A played agent asks to write {HELLO}.")
-    if not typer.confirm("Shall it ask?", default=True):
+    say(f"\n[bold]Your first call.[/] A simulated agent asks to write {HELLO}.")
+    if not typer.confirm("Start it?", default=True):
         return
     call = FirstCall(settings, workspace, channel)
     answer = uvloop.run(call.make(lambda card: None))
     if answer is None:
-        say("Broken off; nothing of it is left waiting.")
+        say("Cancelled; no question is left open.")
         raise typer.Exit(1)
     say(f"\nThe agent is told: {status(answer['status'])}")
-    say(f"All of it is in the record: [bold]{program()} audit show{visible(at_home)}[/]")
+    say(f"Every step is in the audit log: [bold]{program()} audit show{visible(at_home)}[/]")
     if answer["status"] == "completed" and typer.confirm(f"Remove {HELLO} again?", default=True):
         remove_hello(workspace)
 

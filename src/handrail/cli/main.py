@@ -15,7 +15,7 @@ from handrail.version import __version__
 
 # name → (module, the sentence that stands in the list)
 COMMANDS = {
-    "init": ("handrail.cli.init", "Make a folder known, and decide about a first call."),
+    "init": ("handrail.cli.init", "Set up a folder for agents, and decide about a first call."),
     "up": ("handrail.cli.up", "Start the server and this machine's client in one process."),
     "run": (
         "handrail.cli.run",
@@ -25,9 +25,15 @@ COMMANDS = {
         "handrail.cli.chat",
         "List the conversations with Handrail's own agent, or read one.",
     ),
-    "serve": ("handrail.cli.serve", "Start the server alone."),
-    "connect": ("handrail.cli.connect", "Start this machine's client alone."),
-    "tour": ("handrail.cli.tour", "Watch an agent's calls travel, and decide about them."),
+    "serve": ("handrail.cli.serve", "Start the server without a client."),
+    "connect": (
+        "handrail.cli.connect",
+        "Connect this machine to a server, and run approved calls here.",
+    ),
+    "tour": (
+        "handrail.cli.tour",
+        "Take a tour: a simulated agent makes four calls, and you decide about them.",
+    ),
     "console": ("handrail.cli.console", "Open the console in a browser, signed in."),
     "approvals": (
         "handrail.cli.approvals",
@@ -35,64 +41,67 @@ COMMANDS = {
     ),
     "grants": (
         "handrail.cli.grants",
-        "List the standing answers you have given, or take one back.",
+        "List the approvals that cover further calls, or revoke one.",
     ),
-    "explain": ("handrail.cli.explain", "Say what would happen to a call, without running it."),
+    "explain": ("handrail.cli.explain", "Show how a call would be judged, without running it."),
     "policy": (
         "handrail.cli.policy",
-        "Show the rules that hold in this folder, check a policy file, or try commands.",
+        "Show the rules for this folder, check a policy file, or test commands.",
     ),
     "executions": (
         "handrail.cli.executions",
-        "List the latest calls, look at one, or end what is going on.",
+        "List the latest calls, show one, or stop what is running.",
     ),
     "trust": (
         "handrail.cli.trust",
-        "List the sessions that have read what looks like orders, or trust one again.",
+        "List the sessions that read suspicious text, or trust one again.",
     ),
-    "tools": ("handrail.cli.tools", "List the tools an agent may ask for."),
+    "tools": ("handrail.cli.tools", "List the tools that agents can call."),
     "memory": (
         "handrail.cli.memory",
-        "Show what agents remember for you, take it along, or have it forgotten.",
+        "List, export or delete what agents remember for you.",
     ),
     "skills": (
         "handrail.cli.skills",
-        "List the skills an agent can load: yours, and those that come with Handrail.",
+        "List the skills that an agent can load: yours, and those that come with Handrail.",
     ),
     "config": (
         "handrail.cli.config",
-        "Show and change the settings of Handrail, and the keys of model providers.",
+        "Show and change the settings, and the keys of model providers.",
     ),
-    "budget": ("handrail.cli.budget", "Show what your agents have used today, and may use."),
+    "budget": (
+        "handrail.cli.budget",
+        "Show how many tokens your agents used today, and the limit.",
+    ),
     "toolchains": (
         "handrail.cli.toolchains",
-        "List the toolchains of this machine, and say which of them commands may use.",
+        "List the toolchains of this machine, and choose which of them commands may use.",
     ),
-    "audit": ("handrail.cli.audit", "Show the record, or prove that nobody has touched it."),
+    "audit": ("handrail.cli.audit", "Show the audit log, or prove that it was not changed."),
     "data": (
         "handrail.cli.data",
-        "Take along what Handrail keeps of you, or have it deleted.",
+        "Export or delete the data that Handrail stores about you.",
     ),
     "prune": (
         "handrail.cli.prune",
-        "Remove the results and calls that are older than the settings allow.",
+        "Remove results and calls that are older than the settings allow.",
     ),
     "backup": (
         "handrail.cli.backup",
-        "Write a backup of everything the server keeps, also while it runs.",
+        "Write a backup of everything the server stores; it may keep running.",
     ),
-    "restore": ("handrail.cli.restore", "Put a backup in the place of the present database."),
-    "token": ("handrail.cli.token", "List, make, exchange and take back the keys to Handrail."),
-    "doctor": ("handrail.cli.doctor", "Look at everything Handrail stands on."),
-    "uninstall": ("handrail.cli.uninstall", "Remove everything that Handrail has made."),
+    "restore": ("handrail.cli.restore", "Replace the database with a backup."),
+    "token": ("handrail.cli.token", "List, create, rotate and revoke access tokens."),
+    "doctor": ("handrail.cli.doctor", "Check everything that Handrail depends on."),
+    "uninstall": ("handrail.cli.uninstall", "Remove everything that Handrail has created."),
     "version": ("handrail.cli.version", "Print the version."),
 }
 
 
 # Most of Handrail cannot even be loaded there, so this is said before anything is.
 _ON_WINDOWS = (
-    "Handrail runs on Linux and macOS. On Windows, run it inside WSL: `wsl --install` sets that up;"
-    " then install and start Handrail there, on a folder of WSL's own"
+    "Handrail runs on Linux and macOS. On Windows, run it inside WSL: `wsl --install` sets it up;"
+    " then install and start Handrail there, in a folder inside WSL"
 )
 
 
@@ -136,8 +145,8 @@ def build_app(wanted: str | None) -> typer.Typer:
     app = typer.Typer(
         name="handrail",
         help="Handrail stands between AI agents and your machine.\n\n"
-        "Start with `handrail up` in the folder your agents shall work in, then watch "
-        "`handrail tour` from another terminal.",
+        "Start with `handrail up` in the folder that agents should work in, then run "
+        "`handrail tour` in another terminal.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,

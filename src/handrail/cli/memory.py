@@ -32,24 +32,27 @@ def memory(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Show what agents remember for you, take it along, or have it forgotten."""
+    """List, export or delete what agents remember for you."""
     if context.invoked_subcommand is None:
         list_memories(None, workspace, None, _LISTED, home, json=json)
 
 
 def list_memories(
     query: Annotated[
-        str | None, typer.Argument(metavar="WORDS", help="Only what fits these words.")
+        str | None, typer.Argument(metavar="WORDS", help="Only memories that match these words.")
     ] = None,
     workspace: options.Workspace = Path(),
     category: Category = None,
     limit: Annotated[
-        int, typer.Option(min=1, max=MOST_MEMORIES, help="How many, at most.")
+        int, typer.Option(min=1, max=MOST_MEMORIES, help="How many to list.")
     ] = _LISTED,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """List the memories that were changed last, or those that fit some words."""
+    """List the latest memories, or those that match some words.
+
+    For example: `handrail memory list "test database"`
+    """
     asked = {"q": query, "category": category}
     wanted = {name: value for name, value in asked.items() if value}
     answer = ask(workspace, home, lambda api: api.get("/memory", limit=limit, **wanted))
@@ -57,7 +60,7 @@ def list_memories(
         print_json(answer)
         return
     if not answer["memories"]:
-        say("Nothing like this is remembered." if wanted else "Nothing is remembered yet.")
+        say("No memory matches." if wanted else "There are no memories yet.")
     else:
         rows = Rows("key", "category", "changed", "what")
         for one in answer["memories"]:
@@ -70,7 +73,7 @@ def list_memories(
             )
         rows.print()
     if answer["words_alone"]:
-        remark(f"[dim]Memories are found by their words alone: {visible(answer['words_alone'])}[/]")
+        remark(f"[dim]Memories are searched by words only: {visible(answer['words_alone'])}[/]")
 
 
 def forget(
@@ -79,24 +82,31 @@ def forget(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Have one memory forgotten, for good."""
+    """Delete one memory permanently.
+
+    For example: `handrail memory forget project.database`
+    """
     address = f"/memory/{quote(key, safe='')}"
     answer = ask(workspace, home, lambda api: api.delete(address))
     if json:
         print_json(answer)
     else:
-        say(f"{visible(answer['key'])}: forgotten")
+        say(f"{visible(answer['key'])}: deleted")
 
 
 def export(
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write it to a new file, for you alone.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write to a new file that only you can read."),
     ] = None,
     workspace: options.Workspace = Path(),
     category: Category = None,
     home: options.Home = None,
 ) -> None:
-    """Print all memories as JSON, to keep them or to take them elsewhere."""
+    """Export all memories as JSON.
+
+    For example: `handrail memory export --output memories.json`
+    """
     wanted = {"category": category} if category else {}
     answer = ask(workspace, home, lambda api: api.get("/memory", limit=MOST_MEMORIES, **wanted))
     document = {"exported_at": datetime.now(UTC).isoformat(), "memories": answer["memories"]}

@@ -17,10 +17,11 @@ BehindProxy = Annotated[
     typer.Option("--behind-proxy", metavar="ORIGIN", help=settings.BEHIND_PROXY.help),
 ]
 Workspace = Annotated[
-    Path, typer.Option("--workspace", help="The folder an agent works in.", show_default="here")
+    Path,
+    typer.Option("--workspace", help="The folder that the agent works in.", show_default="here"),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Plain = Annotated[
-    bool, typer.Option("--plain", help="Ask in plain lines, one card at a time, without a screen.")
+    bool, typer.Option("--plain", help="Print one card at a time, without a full screen.")
 ]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log what happens.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print log lines.")]

@@ -23,7 +23,7 @@ class FileOf(StrEnum):
 
 def register(app: typer.Typer) -> None:
     policy = typer.Typer(
-        help="Show the rules that hold in this folder, check a policy file, or try commands.",
+        help="Show the rules for this folder, check a policy file, or test commands.",
         no_args_is_help=True,
     )
     policy.command("show")(show)
@@ -35,7 +35,10 @@ def register(app: typer.Typer) -> None:
 def show(
     workspace: options.Workspace = Path(), home: options.Home = None, json: options.Json = False
 ) -> None:
-    """Show the rules that hold in this folder, and which file they come from."""
+    """Show the rules for this folder, and the file that each comes from.
+
+    For example: `handrail policy show`
+    """
     layers = [LayerView.of(summary) for summary in show_policy(workspace, home)]
     if json:
         print_json({"layers": [layer.model_dump(mode="json") for layer in layers]})
@@ -46,23 +49,29 @@ def show(
 
 def check(
     file: Annotated[
-        Path | None, typer.Argument(help="The file; else both that hold in this folder.")
+        Path | None, typer.Argument(help="The file; without it, both files for this folder.")
     ] = None,
     of: Annotated[
-        FileOf | None, typer.Option(help="Whose file it is.", show_default="told by its folder")
+        FileOf | None, typer.Option(help="Whose file it is.", show_default="from its folder")
     ] = None,
     workspace: options.Workspace = Path(),
     home: options.Home = None,
 ) -> None:
-    """Check that a policy file can be read and holds its own examples."""
+    """Check that a policy file is valid and agrees with its own examples.
+
+    For example: `handrail policy check .handrail/policy.toml`
+    """
     good = check_policy(file, None if of is None else of.value, workspace, home)
     for checked in good:
         say(f"[green]good[/]  {visible(checked.path)}")
         for name in checked.stray:
-            say(f"      [yellow]no tool here is called {visible(repr(name))}, so that row does"
+            say(f"      [yellow]there is no tool called {visible(repr(name))}, so that row does"
                 " nothing; `handrail tools` lists them[/]")  # fmt: skip
     if not good:
-        say("No policy file holds here; it is as Handrail comes. `handrail policy show` says more.")
+        say(
+            "There is no policy file for this folder, only the rules that come with Handrail: "
+            "`handrail policy show`."
+        )
 
 
 def try_lines(
@@ -70,18 +79,18 @@ def try_lines(
         list[str] | None, typer.Argument(help="Command lines, each in quotes.")
     ] = None,
     file: Annotated[
-        Path | None, typer.Option(help="A file with more of them, one on each line.")
+        Path | None, typer.Option(help="A file of command lines, one per line.")
     ] = None,
     workspace: options.Workspace = Path(),
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Say how risky commands are, in which box they run and why, where a box is proven.
+    """Show how risky commands are, in which sandbox they run, and why.
 
     For example: `handrail policy test "rg -n main src" "sort -o b a"`
     """
     if not lines and file is None:
-        raise typer.BadParameter("name command lines, each in quotes, or a --file with them")
+        raise typer.BadParameter("give command lines, each in quotes, or a --file of them")
     judged = judge_lines(lines or [], file, workspace, home)
     if json:
         print_json({"lines": [_as_json(one) for one in judged]})

@@ -31,7 +31,7 @@ def check_names_provider(provider: str | None, *, key_stdin: bool) -> None:
     if provider is not None and provider not in WITH_KEYS:
         raise BadInput(f"there are keys for {' and '.join(WITH_KEYS)}, not for {provider!r}")
     if key_stdin and provider is None:
-        raise BadInput(f"say whose key is piped in: --provider {', or '.join(WITH_KEYS)}")
+        raise BadInput(f"say which provider the key is for: --provider {', or '.join(WITH_KEYS)}")
 
 
 def keep_from_stdin(settings: Settings, provider: str | None) -> Kept:
@@ -47,13 +47,13 @@ def keep_from_person(settings: Settings, provider: str) -> Kept | None:
     """Ask for a key without showing it, and keep it; None where none came."""
     words = typer.prompt(
         f"The key for {provider} at {address_for_key(settings, provider)} (it is not shown; "
-        "Enter leaves it out)",
+        "Enter skips this)",
         default="",
         show_default=False,
         hide_input=True,
     )
     if not words.strip():
-        say("Left out.")
+        say("Skipped.")
         return None
     return keep_key(settings, provider, words)
 
@@ -67,13 +67,13 @@ def offer_a_model(settings: Settings, provider: str | None) -> None:
     """Ask whose model Handrail's own agent shall ask, unless that is known already."""
     chosen = find_chosen(settings)
     if provider is None and chosen is not None and (chosen.key_place or not chosen.needs_key):
-        say(f"\nHandrail's own agent asks {visible(chosen.provider)}.")
+        say(f"\nHandrail's own agent uses {visible(chosen.provider)}.")
         return
     if provider is None:
-        say("\nHandrail's own agent asks a model; other agents work without it.")
+        say("\nHandrail's own agent needs a model; other agents work without it.")
         provider = _ask_whose()
     if provider is None:
-        say("Left out; `handrail config set-key PROVIDER` asks again.")
+        say("Skipped; `handrail config set-key PROVIDER` asks again.")
         return
     is_other = provider == _OTHER
     if is_other:
@@ -81,7 +81,7 @@ def offer_a_model(settings: Settings, provider: str | None) -> None:
         _ask_where(settings)
     if (kept := keep_from_person(settings, provider)) is not None:
         tell_changes(kept.changes)
-        say(f"It is kept in {visible(kept.place)}, for {visible(kept.address)}.")
+        say(f"It is stored in {visible(kept.place)}, for {visible(kept.address)}.")
     _ask_which(settings, provider, anew=is_other)
 
 
@@ -90,14 +90,17 @@ def _ask_whose() -> str | None:
     names = (*WITH_KEYS, _OTHER)
     while True:
         said = _ask(
-            f"Whose ({', '.join(WITH_KEYS)}, or {_OTHER} for another server that speaks the OpenAI "
-            "API; Enter leaves it out)"
+            f"Which provider ({', '.join(WITH_KEYS)}, or {_OTHER} for another server "
+            "with the OpenAI API; Enter skips this)"
         ).lower()
         if not said:
             return None
         if said in names:
             return said
-        say(f"That is none of {', '.join(names)}; a key is asked for afterwards, unseen.")
+        say(
+            f"That is not one of {', '.join(names)}; you are asked for the key next, and it "
+            "is not shown."
+        )
 
 
 def _ask_where(settings: Settings) -> None:
@@ -116,12 +119,12 @@ def _ask_which(settings: Settings, provider: str, *, anew: bool) -> None:
     chosen = find_chosen(settings)
     if chosen is None or chosen.provider != provider or (chosen.model is not None and not anew):
         return
-    said = _ask("Which model, as it is called there (Enter leaves it out)")
+    said = _ask("The name of the model there (Enter skips this)")
     if said and MODEL.fits(said):
         Config(Home(settings.home)).set(MODEL.name, said)
         say(f"{MODEL.name} is now: {visible(said)}")
     else:
-        say(f"Left out; say it later: `handrail config set {MODEL.name} …`")
+        say(f"Skipped; set it later: `handrail config set {MODEL.name} …`")
 
 
 def _ask(question: str) -> str:

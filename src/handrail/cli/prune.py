@@ -43,9 +43,11 @@ def prune_records(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Remove the results and calls that are older than the settings allow.
+    """Remove results and calls that are older than the settings allow.
 
-    The server does this by itself once an hour. It may go on running. The audit lines stay.
+    For example: `handrail prune --dry-run`, or `handrail prune --older-than 30d`.
+
+    The server does this itself once an hour; it may keep running. The audit log stays complete.
     """
     if dry_run and rewrite:
         raise typer.BadParameter("with --dry-run, nothing is rewritten", param_hint="--vacuum")

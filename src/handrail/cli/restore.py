@@ -28,7 +28,9 @@ def restore(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Put a backup in the place of the present database.
+    """Replace the database with a backup.
+
+    For example: `handrail restore handrail.tar --dry-run`
 
     Handrail must not be running. The present database is kept under another name. Every call that
     was open in the backup ends as outcome_unknown and is never run again, because it may have run
@@ -37,7 +39,7 @@ def restore(
     """
     own = Home(load_settings(home=home).home)
     if not (dry_run or yes) and (json or not sys.stdin.isatty()):
-        raise SetupError("there is no terminal to ask at; say --yes to restore it, or --dry-run")
+        raise SetupError("there is no terminal to ask at; use --yes to restore it, or --dry-run")
     with progress() as show, prepare_restore(own, file, show) as prepared:
         if not json:
             _tell_plan(prepared)

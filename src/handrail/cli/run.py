@@ -58,31 +58,36 @@ def register(app: typer.Typer) -> None:
 
 def run(
     task: Annotated[
-        str, typer.Argument(metavar="TASK", help="What to do; - reads it from standard input.")
+        str, typer.Argument(metavar="TASK", help="The task; - reads it from standard input.")
     ],
     workspace: options.Workspace = Path(),
     autonomy: Annotated[
         Autonomy | None,
-        typer.Option(help="What the agent may do unasked; policy files can only lower it."),
+        typer.Option(help="What the agent may do without asking; policy files can only lower it."),
     ] = None,
     provider: Annotated[
-        str | None, typer.Option(help="Whose model to ask: anthropic, openai or scripted.")
+        str | None, typer.Option(help="The model provider: anthropic, openai or scripted.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="Which model; for scripted, the file of the script.")
+        str | None,
+        typer.Option(help="The name of the model; for scripted, the file of the script."),
     ] = None,
     max_tokens: Annotated[
-        int | None, typer.Option(min=1, help="How many tokens the run may use.")
+        int | None, typer.Option(min=1, help="The most tokens that the run may use.")
     ] = None,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Go on with this conversation.")
+        str | None, typer.Option(metavar="ID", help="Continue this conversation.")
     ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Make this folder known unasked, if a server runs.")
+        bool,
+        typer.Option("--yes", help="Set up this folder without asking, if a server is running."),
     ] = False,
     home: options.Home = None,
     json: Annotated[
-        bool, typer.Option("--json", help="Print every event as a line of JSON, the end last.")
+        bool,
+        typer.Option(
+            "--json", help="Print every event as a line of JSON; the last one is the outcome."
+        ),
     ] = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -91,12 +96,13 @@ def run(
     For example: `handrail run "find the failing test and fix it"`, or, in a script:
     `git diff | handrail run - --autonomy read_only > review.md`
 
-    What needs a person is asked in this terminal. Without one, it is left to your other screens,
-    and refused when nobody answers. If a server runs already, it does the work; else one runs
-    here, for as long as it takes. Ctrl+C stops the run. `handrail chat` shows what was said.
+    Calls that need your approval are shown in this terminal. Without a terminal they wait for your
+    other screens, and are refused if there is no answer in time. If a server is already running, it
+    does the work; otherwise this command starts one for the time of the run. Ctrl+C stops the run.
+    `handrail chat` shows the conversation.
 
-    It ends with 0 when the agent is done, 1 when the run failed, 2 when nothing could be begun,
-    3 when the run was stopped by a person or after three refusals, and 130 on Ctrl+C.
+    The exit code is 0 when the agent is done, 1 when the run failed, 2 when it could not start,
+    3 when a person or three refusals stopped it, and 130 on Ctrl+C.
     """
     code = Code.NOT_BEGUN
     try:
@@ -180,8 +186,10 @@ def _find_server(
             if terminal is None:
                 raise
             folder = visible(workspace.resolve())
-            remark(f"Handrail is running already, and does not know [bold]{folder}[/] yet.")
-            if not typer.confirm("Shall the agent work there?", default=True, err=True):
+            remark(f"Handrail is already running, and [bold]{folder}[/] is not set up yet.")
+            if not typer.confirm(
+                "Set it up, so that the agent can work there?", default=True, err=True
+            ):
                 raise
         return asyncio.run(settle(settings, workspace)).credentials
 
@@ -247,9 +255,9 @@ def _read(task: str) -> str:
             # A character takes up to four bytes.
             task = sys.stdin.buffer.read(4 * MAX_MESSAGE_CHARS + 1).decode()
         except UnicodeDecodeError as error:
-            raise BadInput("what came from standard input is no text in UTF-8") from error
+            raise BadInput("standard input is not UTF-8 text") from error
     if not task.strip():
-        raise BadInput("there is no task; say what to do, as one argument in quotes")
+        raise BadInput("there is no task; give it as one argument in quotes")
     if len(task) > MAX_MESSAGE_CHARS:
         raise BadInput(
             f"the task is longer than {MAX_MESSAGE_CHARS:,} characters; put it in a file"

@@ -33,7 +33,7 @@ _ENDINGS = {
     "timeout": "timed out",
     "denied": "refused",
     "too_many_questions": "refused",
-    "validation": "not understood",
+    "validation": "invalid",
     "cancelled": "cancelled",
     "outcome_unknown": "outcome unknown",
 }
@@ -71,7 +71,7 @@ class EventLines:
         await self._put({"event": name, **data, **more})
         if name == "tool.approval_request" and not self._has_said_so:
             self._has_said_so = True
-            await asyncio.to_thread(_write, self._beside, f"{visible(_unasked(data))}\n")
+            await asyncio.to_thread(_write, self._beside, f"{visible(_no_terminal(data))}\n")
 
     async def left(self, talks: Sequence[Told]) -> None:
         for talk in talks:
@@ -124,8 +124,9 @@ class Lines:
                 await self._call(call or {})
             case "session.tainted":
                 await self._line(
-                    f"  ! the result of {data['source']} reads like orders to the agent; this "
-                    "session is not trusted from now on"
+                    f"  ! the result of {data['source']} contains text that looks like "
+                    "instructions "
+                    "to the agent; this session is no longer trusted"
                 )
             case _:
                 pass
@@ -138,7 +139,7 @@ class Lines:
         why = f": {outcome.error}" if outcome.error else ""
         await self._line(f"{outcome.status}{why} ({took}, {many(outcome.tokens, 'token')})")
         if outcome.status != "done":
-            await self._line(f"go on with: handrail run --session {outcome.session_id} …")
+            await self._line(f"continue with: handrail run --session {outcome.session_id} …")
 
     async def _piece(self, data: Told) -> None:
         if self._out is not None:
@@ -218,7 +219,7 @@ class Lines:
 
     async def _cannot_ask(self, card: Told) -> None:
         self._can_ask = True
-        await self._line(f"  ? {_unasked(card)}")
+        await self._line(f"  ? {_no_terminal(card)}")
 
     async def _line(self, words: str, style: str = _DIM) -> None:
         text = visible(words)
@@ -236,11 +237,11 @@ def _write(file: TextIO, text: str) -> None:
     file.flush()
 
 
-def _unasked(card: Told) -> str:
+def _no_terminal(card: Told) -> str:
     return (
-        f"a question waits, and nobody can be asked here: {card['description']}. Answer it with "
-        "`handrail approvals watch` in another terminal; without an answer in time the call is "
-        "refused, and the agent is told so"
+        f"a call waits for approval, and there is no terminal to ask at: {card['description']}. "
+        "Answer it with `handrail approvals watch` in another terminal; without an answer in time "
+        "the call is refused"
     )
 
 
@@ -258,7 +259,7 @@ def _ending(call: Told) -> tuple[str, str]:
     if call["status"] == "rejected" and by_person:
         return "✗", f"refused by {name}{in_short(reason, _MOST_ERROR_CHARS)}"
     if call["status"] == "timeout" and call["error"] == _NO_ANSWER:
-        return "✗", "timed out: nobody answered in time"
+        return "✗", "timed out: no answer in time"
     ended = _ENDINGS.get(call["error_type"] or call["status"], "failed")
     return "✗", f"{ended}: {in_short(call['error'], _MOST_ERROR_CHARS)}" if call["error"] else ended
 
@@ -277,8 +278,8 @@ def _failed_output(call: Told) -> list[str]:
 
 def _goes_on(talk: Told) -> str:
     return (
-        f"another run goes on: “{in_short(talk['title'])}”. See it with `handrail chat show "
-        f"{short(talk['session_id'])}`, and what it asks with `handrail approvals watch`"
+        f"another run is still going: “{in_short(talk['title'])}”. See it with `handrail chat show "
+        f"{short(talk['session_id'])}`, and its questions with `handrail approvals watch`"
     )
 
 

@@ -28,9 +28,11 @@ def serve(
     home: options.Home = None,
     verbose: options.Verbose = False,
 ) -> None:
-    """Start the server alone.
+    """Start the server without a client.
 
-    The workspace is made known to it, so that `handrail connect` can run beside it.
+    For example: `handrail serve --workspace ~/shop`, then `handrail connect ~/shop`.
+
+    The workspace is set up, so that `handrail connect` can connect it.
     """
     settings = load_settings(home, host, port, tls_cert, tls_key, behind_proxy)
     own = Home(settings.home)
@@ -41,7 +43,7 @@ def serve(
         credentials = ready.credentials
         say(f"[bold]Handrail[/] serves at [bold cyan]{credentials.server}[/]")
         if settings.behind_proxy is not None:
-            say(f"Others reach it at [bold cyan]{visible(settings.behind_proxy)}[/]")
+            say(f"Other machines reach it at [bold cyan]{visible(settings.behind_proxy)}[/]")
         _say_how_to_connect(credentials)
         if is_terminal():
             say(f"Decide in the browser: [bold cyan]{visible(ready.make_link())}[/]")

@@ -17,7 +17,10 @@ def register(app: typer.Typer) -> None:
 def skills(
     workspace: options.Workspace = Path(), home: options.Home = None, json: options.Json = False
 ) -> None:
-    """List the skills an agent can load: yours, and those that come with Handrail."""
+    """List the skills that an agent can load: yours, and those that come with Handrail.
+
+    For example: `handrail skills`
+    """
     answer = ask(workspace, home, lambda api: api.get("/skills"))
     if json:
         print_json(answer)

@@ -25,19 +25,19 @@ from handrail.core.ids import ProjectId
 
 T = TypeVar("T")
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The token, or the end of its id.")]
-UserName = Annotated[str | None, typer.Option("--user", help="Whose tokens.", show_default="yours")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The id of the token, or the end of it.")]
+UserName = Annotated[
+    str | None, typer.Option("--user", help="The user who owns it.", show_default="yours")
+]
 Expires = Annotated[
     str | None,
-    typer.Option(help="How long it is good for: 45m, 12h, 30d or 8w.", show_default="for ever"),
+    typer.Option(help="How long it is valid: 45m, 12h, 30d or 8w.", show_default="no limit"),
 ]
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(
-        help="List, make, exchange and take back the keys to Handrail.", no_args_is_help=True
-    )
+    group = typer.Typer(help="List, create, rotate and revoke access tokens.", no_args_is_help=True)
     group.command("list")(list_)
     group.command("create")(create)
     group.command("rotate")(rotate)
@@ -46,7 +46,10 @@ def register(app: typer.Typer) -> None:
 
 
 def list_(user: UserName = None, home: options.Home = None, json: options.Json = False) -> None:
-    """List a user's tokens; of their secrets nothing is kept that could be shown."""
+    """List a user's tokens. Their secrets are not stored, so they cannot be shown.
+
+    For example: `handrail token list`
+    """
 
     async def look(book: TokenBook) -> list[dict[str, Any]]:
         tokens = await book.tokens_of(await book.find_user(user or getpass.getuser()))
@@ -70,12 +73,12 @@ def list_(user: UserName = None, home: options.Home = None, json: options.Json =
 
 
 def create(
-    role: Annotated[Role, typer.Option(help="Who is to speak with it.")],
+    role: Annotated[Role, typer.Option(help="Who uses it.")],
     user: UserName = None,
     new_user: Annotated[
-        bool, typer.Option("--new-user", help="Make the user, if there is none of that name.")
+        bool, typer.Option("--new-user", help="Create the user if there is none of that name.")
     ] = False,
-    name: Annotated[str | None, typer.Option(help="What to call it in the list.")] = None,
+    name: Annotated[str | None, typer.Option(help="A name for it, such as 'my laptop'.")] = None,
     expires: Expires = None,
     project: Annotated[
         str | None, typer.Option(help="The project it is for.", show_default="this folder's")
@@ -83,15 +86,16 @@ def create(
     machine: Annotated[
         str | None, typer.Option(help="For a folder on another machine: that machine's name.")
     ] = None,
-    root: Annotated[str | None, typer.Option(help="And the folder's whole path there.")] = None,
-    save: Annotated[
-        bool, typer.Option("--save", help="Keep it as this folder's own, too.")
-    ] = False,
+    root: Annotated[str | None, typer.Option(help="The absolute path of the folder there.")] = None,
+    save: Annotated[bool, typer.Option("--save", help="Also store it for this folder.")] = False,
     workspace: options.Workspace = Path(),
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Make a token. Its secret is printed now, alone on standard output, and never again."""
+    """Create a token. Its secret is printed once, on standard output.
+
+    For example: `handrail token create --role agent --name "Claude on my laptop"`
+    """
     lasts = read_duration(expires)
     site = None if machine is None and root is None else Site(machine or "", root or "")
     near = _near(workspace, home)
@@ -116,7 +120,7 @@ def create(
     if role is Role.CLIENT and not save:
         folder = root or "FOLDER"
         remark(
-            "There, with the secret in HANDRAIL_TOKEN: [bold]handrail connect "
+            "On that machine, with the secret in HANDRAIL_TOKEN: [bold]handrail connect "
             f"{visible(folder)} --server ADDRESS --project {issued.project_id}[/]"
         )
 
@@ -128,7 +132,10 @@ def rotate(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Exchange a token's secret for a new one; the old one opens nothing from now on."""
+    """Give a token a new secret; the old one stops working.
+
+    For example: `handrail token rotate 3f9c21ab`
+    """
     lasts = read_duration(expires)
 
     async def exchange(book: TokenBook) -> Issued:
@@ -140,11 +147,14 @@ def rotate(
 def revoke(
     token: Id,
     user: UserName = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Revoke it without asking.")] = False,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Take a token back. Its open streams end; what an agent has begun with it is stopped."""
+    """Revoke a token: its connections end, and the sessions of an agent that used it stop.
+
+    For example: `handrail token revoke 3f9c21ab`
+    """
 
     async def take_back(book: TokenBook) -> dict[str, Any]:
         found = await _find(book, user, token)
@@ -157,7 +167,7 @@ def revoke(
     if json:
         print_json(revoked)
     else:
-        say(f"{visible(revoked['name'])} ({short(revoked['token_id'])}) opens nothing any more.")
+        say(f"{visible(revoked['name'])} ({short(revoked['token_id'])}) is revoked.")
 
 
 def read_duration(text: str | None) -> timedelta | None:
@@ -166,7 +176,7 @@ def read_duration(text: str | None) -> timedelta | None:
         return None
     fitting = re.fullmatch(r"([1-9]\d{0,4})([mhdw])", text)
     if fitting is None:
-        raise BadInput(f"{text!r} is no span of time; say 45m, 12h, 30d or 8w")
+        raise BadInput(f"{text!r} is not a duration; write 45m, 12h, 30d or 8w")
     return timedelta(**{_UNITS[fitting[2]]: int(fitting[1])})
 
 
@@ -197,8 +207,8 @@ async def _find(book: TokenBook, user: str | None, wanted: str) -> Token:
 
 def _ask_first(token: Token) -> None:
     if not sys.stdin.isatty():
-        raise BadInput(f"{short(token.id)} is the user's last token; --yes revokes it all the same")
-    remark("This is the user's last token: they can sign in no more until they have another.")
+        raise BadInput(f"{short(token.id)} is the user's last token; --yes revokes it anyway")
+    remark("This is the user's last token: they cannot sign in until they have another.")
     typer.confirm("Revoke it?", abort=True, err=True)
 
 
@@ -220,10 +230,10 @@ def _hand_over(issued: Issued, *, json: bool) -> None:
         )
     else:
         typer.echo(issued.secret)
-    until = f"good until {token.expires_at:%d %b %Y %H:%M} UTC" if token.expires_at else "good"
+    until = f"valid until {token.expires_at:%d %b %Y %H:%M} UTC" if token.expires_at else "good"
     remark(f"{visible(token.name)} ({short(token.id)}), {until}; this secret is not shown again.")
     for folder in issued.kept_for:
-        remark(f"{visible(folder)} uses it from now on.")
+        remark(f"{visible(folder)} uses it now.")
 
 
 def _view(token: Token, book: TokenBook) -> dict[str, Any]:

@@ -14,9 +14,7 @@ from handrail.cli.output import print_json, say, visible
 from handrail.cli.tables import Rows
 from handrail.core.errors import BadInput
 
-Paths = Annotated[
-    list[str] | None, typer.Argument(metavar="PATH", help="Folders, as the list names them.")
-]
+Paths = Annotated[list[str] | None, typer.Argument(metavar="PATH", help="Folders from the list.")]
 _MOST_SHOWN = 3
 _COLOURS = {Answer.ALLOWED: "green", Answer.DENIED: "red", Answer.OPEN: "yellow"}
 
@@ -31,7 +29,9 @@ def toolchains(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """List the toolchains of this machine, and say which of them commands may use.
+    """List the toolchains of this machine, and choose which of them commands may use.
+
+    For example: `handrail toolchains`, then `handrail toolchains allow ~/.pyenv`.
 
     Commands run in a box that shows the system's programs. What you have installed for yourself
     (with pyenv, nvm, rustup and the like) it shows when you have allowed it, to read and to run.
@@ -43,7 +43,7 @@ def toolchains(
         print_json({"toolchains": [_as_json(entry) for entry in entries]})
         return
     if not entries:
-        say("None was found besides what the system has, which commands may use anyway.")
+        say("None was found apart from the system's own, which commands can always use.")
         return
     rows = Rows("answer", "kind", "folder", "programs, the first one first")
     for entry in entries:
@@ -64,19 +64,19 @@ def _programs(entry: Entry) -> str:
 def allow(
     paths: Paths = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Allow all that were found and not denied.")
+        bool, typer.Option("--all", help="Allow all that were found, except those you denied.")
     ] = False,
-    first: Annotated[
-        bool, typer.Option("--first", help="Search in them before the others.")
-    ] = False,
+    first: Annotated[bool, typer.Option("--first", help="Search them before the others.")] = False,
     workspace: options.Workspace = Path(),
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Show folders to every command from now on, read-only, and look for programs in them.
+    """Let commands read these folders, and find programs in them.
 
-    What runs there is trusted as the system's programs are. Clients that are running see them when
-    they are started again.
+    For example: `handrail toolchains allow ~/.pyenv`
+
+    Programs in them are trusted like those of the system. Running clients see them after a
+    restart.
     """
     known = _open(workspace, home)
     named = paths or []
@@ -84,23 +84,26 @@ def allow(
         open_ones = [e for e in known.entries() if e.answer is Answer.OPEN and e.trouble is None]
         named = [*named, *(entry.toolchain.path for entry in open_ones)]
     if not named:
-        raise BadInput("name a folder, or --all that were found; `handrail toolchains` lists them")
+        raise BadInput("name a folder, or use --all; `handrail toolchains` lists them")
     chosen = known.allow(named, first=first)
     if json:
         print_json({"toolchains": [_as_json(entry) for entry in known.entries()]})
         return
     for toolchain in chosen:
         say(f"[green]allowed[/]  {visible(toolchain.path)}")
-    say("Clients that are running have to be started again to use them.")
+    say("Restart running clients to use them.")
 
 
 def deny(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Folders to keep out.")],
+    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Folders to hide.")],
     workspace: options.Workspace = Path(),
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Keep folders out of boxes, and be asked about them no more."""
+    """Hide these folders from commands, and do not suggest them again.
+
+    For example: `handrail toolchains deny ~/.rbenv`
+    """
     known = _open(workspace, home)
     chosen = known.deny(paths)
     if json:
@@ -108,7 +111,7 @@ def deny(
         return
     for toolchain in chosen:
         say(f"[red]denied[/]  {visible(toolchain.path)}")
-    say("Clients that are running go on with what they have until they are started again.")
+    say("Running clients keep using them until they are restarted.")
 
 
 def _open(workspace: Path, home: Path | None) -> Toolchains:

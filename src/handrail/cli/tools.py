@@ -21,7 +21,9 @@ def register(app: typer.Typer) -> None:
 def tools(
     workspace: options.Workspace = Path(), home: options.Home = None, json: options.Json = False
 ) -> None:
-    """List the tools an agent may ask for.
+    """List the tools that agents can call.
+
+    For example: `handrail tools`
 
     Tools also come from installed packages and from files in the `tools` folder of the home. Those
     that cannot be used on this machine are listed with the reason.
@@ -42,6 +44,9 @@ def tools(
         rows.add_row(visible(name), visible(risk), origin, visible(tool["description"]))
     rows.print()
     for name in missing:
-        say(f"[yellow]not on this machine[/]  {visible(name)}: the server has it, this machine not")
+        say(
+            f"[yellow]not on this machine[/]  {visible(name)}: the server has it, this "
+            "machine does not"
+        )
     for one in here.left_out:
-        say(f"[yellow]left out[/]  {visible(one.origin)}: {visible(one.reason)}")
+        say(f"[yellow]not loaded[/]  {visible(one.origin)}: {visible(one.reason)}")

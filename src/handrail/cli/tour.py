@@ -26,15 +26,17 @@ def register(app: typer.Typer) -> None:
 def tour(
     workspace: options.Workspace = Path(),
     auto: Annotated[
-        bool, typer.Option("--auto", help="Let the tour decide as well, without asking you.")
+        bool, typer.Option("--auto", help="Let the tour decide too, without asking you.")
     ] = False,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Watch an agent's calls travel, and decide about them.
+    """Take a tour: a simulated agent makes four calls, and you decide about them.
 
-    The tour plays the agent: it asks the running server for real calls in your workspace. One
-    writes a small file into the folder `handrail-tour`; you are asked before.
+    For example: `handrail tour` while `handrail up` runs in another terminal.
+
+    The calls are real, and run in your workspace. One writes a small file into the folder
+    `handrail-tour`, after you have approved it.
     """
     if not workspace.is_dir():
         raise SetupError(f"{workspace} is not a folder")
@@ -42,9 +44,9 @@ def tour(
     if json:
         print_json(answers)
         return
-    say(f"\nEvery step of this is in the record: [bold]{program()} audit show[/]")
+    say(f"\nEvery step is in the audit log: [bold]{program()} audit show[/]")
     if (workspace / "handrail-tour").is_dir():
-        say("The tour leaves a folder that you can remove: [bold]handrail-tour[/]")
+        say("You can remove the folder that the tour created: [bold]handrail-tour[/]")
 
 
 async def _play(
@@ -58,10 +60,10 @@ async def _play(
             # What is risky is approved by `--yes` where there is no terminal to ask a second time.
             yes = " --yes" if card.needs_second_step else ""
             command = f"{program()} approvals approve {short(card.approval_id)}{yes}"
-            typer.echo(f"   it waits for you: {command}", err=quiet)
+            typer.echo(f"   waits for your approval: {command}", err=quiet)
 
     def on_silence() -> None:
-        words = "the server is gone; the call is safe in its store, so we wait"
+        words = "the server does not answer; the call is stored, and the tour waits for the server"
         if channel is not None:
             channel.tell(words)
         elif not quiet:
@@ -94,7 +96,7 @@ async def _check_server(person: HandrailApi) -> None:
         raise
     except ServerUnreachable as error:
         raise SetupError(
-            f"no server answers at {person.server}; start it with `handrail up`"
+            f"no server is running at {person.server}; start it with `handrail up`"
         ) from error
 
 
@@ -102,7 +104,7 @@ async def _check_machine(person: HandrailApi, workspace: str) -> None:
     """Calls wait for a machine, and a person would wait with them without knowing why."""
     found = await person.get("/clients")
     if not any(client["connected"] for client in found["clients"]):
-        say("No machine is connected, so calls will wait. In another terminal:")
+        say("No machine is connected, so calls will wait. Connect one in another terminal:")
         say(f"  [bold]{program()} connect {visible(workspace)}[/]")
 
 

@@ -29,7 +29,10 @@ def trust(
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """List the sessions that have read what looks like orders, or trust one again."""
+    """List the sessions that read suspicious text, or trust one again.
+
+    For example: `handrail trust`, then `handrail trust ses_01a1e854d099`.
+    """
     if session is None:
         _show(workspace, home, json=json)
         return
@@ -37,10 +40,10 @@ def trust(
     if json:
         print_json(answer)
     elif answer["was_tainted_by"] is None:
-        say(f"Session {visible(answer['session_id'])} is trusted, and was before.")
+        say(f"Session {visible(answer['session_id'])} was trusted already.")
     else:
         say(
-            f"Session {visible(answer['session_id'])} is trusted again, in spite of "
+            f"Session {visible(answer['session_id'])} is trusted again, despite "
             f"{visible(answer['was_tainted_by'])}."
         )
 
@@ -51,9 +54,9 @@ def _show(workspace: Path, home: Path | None, *, json: bool) -> None:
         print_json(answer)
         return
     if not answer["taints"]:
-        say("No session has read anything that looks like orders.")
+        say("No session has read text that looks like instructions to the agent.")
         return
-    rows = Rows("session", "since", "because of the result of", "call")
+    rows = Rows("session", "since", "because of a result of", "call")
     for one in answer["taints"]:
         rows.add_row(
             visible(one["session_id"]),

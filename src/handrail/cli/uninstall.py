@@ -23,15 +23,19 @@ def register(app: typer.Typer) -> None:
 
 def uninstall(
     yes: Annotated[bool, typer.Option("--yes", help="Remove it without asking.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list it.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only list what would be removed.")
+    ] = False,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
-    """Remove everything that Handrail has made.
+    """Remove everything that Handrail has created.
 
-    That is its own folder, what the tour left, and the keys of model providers that it keeps. Your
-    own files stay, also the policy, the settings and the skills that you have written into that
-    folder, and the policy in a workspace's `.handrail`.
+    For example: `handrail uninstall --dry-run`
+
+    That is its own folder, the files of the tour, and the stored keys of model providers. Your own
+    files stay, including the policy, the settings and the skills in that folder, and the policy in
+    the `.handrail` folder of a workspace.
     """
     own = Home(load_settings(home=home).home)
     estate = survey_estate(own)
@@ -44,7 +48,7 @@ def uninstall(
         print_json(_in_json(estate, removed=agreed))
     elif agreed:
         say("[green]Removed.[/]")
-        say(f"The program itself is left: {visible(_how_to_remove_the_program())}")
+        say(f"The program itself stays: {visible(_how_to_remove_the_program())}")
     else:
         say("Nothing was removed.")
 
@@ -55,12 +59,14 @@ def _agree(own: Home, *, yes: bool, json: bool) -> bool:
     if yes:
         return True
     if json or not sys.stdin.isatty():
-        raise SetupError("nobody can be asked here; say --yes to remove it, or --dry-run to look")
-    return typer.confirm("Remove all of this for good, the record of every call included?")
+        raise SetupError(
+            "there is no terminal to ask at; use --yes to remove it, or --dry-run to list it"
+        )
+    return typer.confirm("Remove all of this permanently, including the audit log of every call?")
 
 
 def _show(estate: Estate) -> None:
-    say(f"Handrail has made {_readable(estate.size_bytes)}:")
+    say(f"Handrail has created {_readable(estate.size_bytes)}:")
     rows = Rows(right=(0,))
     for item in (Item(estate.home, 0), *estate.inside, *estate.tours):
         name = item.path if item.path.parent != estate.home else f"  {item.path.name}"
@@ -70,7 +76,7 @@ def _show(estate: Estate) -> None:
     for provider, place in estate.keys.items():
         say(f"Your key for {visible(provider)}, in {visible(place)}")
     for path in estate.kept:
-        say(f"Yours, and left alone: {visible(path)}")
+        say(f"Yours, and kept: {visible(path)}")
 
 
 def _how_to_remove_the_program() -> str:

@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 def up(
     workspace: Annotated[
-        Path, typer.Argument(help="The folder your agents shall work in.", show_default="here")
+        Path, typer.Argument(help="The folder that agents should work in.", show_default="here")
     ] = Path(),
     host: options.Host = None,
     port: options.Port = None,
@@ -36,7 +36,7 @@ def up(
     tls_key: options.TlsKey = None,
     behind_proxy: options.BehindProxy = None,
     tui: Annotated[
-        bool, typer.Option("--tui", help="Show what waits, runs and was on a screen; q stops all.")
+        bool, typer.Option("--tui", help="Show waiting, running and past calls on a screen.")
     ] = False,
     home: options.Home = None,
     verbose: options.Verbose = False,
@@ -65,7 +65,10 @@ def up(
         uvloop.run(while_up(settings, workspace, visit, channel))
     else:
         uvloop.run(run_up(settings, workspace, _greet, terminal))
-    say(f"Handrail has stopped. What ran has ended; `{program()} up` goes on with the rest.")
+    say(
+        f"Handrail has stopped. Commands that were running have ended; `{program()} up` "
+        "continues with the rest."
+    )
 
 
 def _join(settings: Settings, workspace: Path, server_options: Sequence[object]) -> Credentials:
@@ -106,6 +109,6 @@ def _greet(ready: Ready) -> None:
         say(f"  [bold cyan]{visible(ready.make_link())}[/]")
     else:
         say(f"\nDecide in the browser: `{program()} console` opens it.")
-    say("\nIn another terminal, watch an agent's calls travel:")
+    say("\nIn another terminal, take the tour of an agent's calls:")
     say(f"  [bold]{program()} tour --workspace {visible(credentials.workspace)}[/]")
     say("\nStop with Ctrl+C.")

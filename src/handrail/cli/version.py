@@ -14,7 +14,10 @@ def register(app: typer.Typer) -> None:
 
 
 def version(json: options.Json = False) -> None:
-    """Print the version."""
+    """Print the version.
+
+    For example: `handrail version`
+    """
     if json:
         print_json({"handrail": __version__, "python": platform.python_version()})
     else:

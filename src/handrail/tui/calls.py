@@ -19,8 +19,8 @@ from handrail.tui.words import call_facts, call_row, short
 
 _LOOK_EVERY_SECONDS = 1.0
 
-_GONE = "The call that was chosen is not here any more; j and k choose another."
-_NONE = "No call is chosen; j and k choose one."
+_GONE = "The selected call is no longer listed; j and k select another."
+_NONE = "No call is selected; j and k select one."
 
 _FOLDS = Console()
 

@@ -17,7 +17,7 @@ from handrail.tui.line import Line
 
 T = TypeVar("T")
 
-UNSEEN = "You have not seen all of it: Esc goes back to the card, where Space reads on."
+UNSEEN = "You have not seen all of it: Esc goes back to the card, where Space scrolls on."
 
 
 class Deciding:
@@ -37,7 +37,7 @@ class Deciding:
             and dialog.is_current
             and not isinstance(dialog, StopDialog | LeaveDialog)
         ):
-            dialog.end("This needs no answer any more.")
+            dialog.end("This call no longer needs an answer.")
 
     async def approval(self, card: Card, scope: Scope, *, seen_whole: bool) -> Choice | None:
         """A yes of this reach; None where it was given up, or is not on offer."""
@@ -53,13 +53,13 @@ class Deciding:
             return choice
         why = Text.assemble((_why(card, seen_whole), "yellow"))
         said = [Text(f"\n{visible(card.description)}"), why]
-        title = f"Type {WORD!r} and Enter to go on"
+        title = f"Type {WORD!r} and Enter to approve"
         typed = await self._ask(LineDialog(title, said, word=WORD))
         return None if typed is None else choice
 
     async def refusal(self, card: Card) -> Choice | None:
-        said = [Text(f"\n{visible(card.description)}"), Text("The agent is told why.", "dim")]
-        reason = await self._ask(LineDialog("Why not?", said))
+        said = [Text(f"\n{visible(card.description)}"), Text("The agent reads the reason.", "dim")]
+        reason = await self._ask(LineDialog("Refuse: why?", said))
         return None if reason is None else Choice(approved=False, reason=reason or None)
 
     async def stop(self, session_id: str) -> None:
@@ -103,7 +103,7 @@ class Deciding:
 
 def _why(card: Card, seen_whole: bool) -> str:
     if card.risk_level in ("HIGH", "CRITICAL"):
-        return f"This is {card.risk_level.lower()}."
+        return f"Approve this {card.risk_level.lower()}-risk call?"
     if card.needs_second_step:
-        return "No machine has looked at this; you approve the words alone."
+        return "Not checked on the machine. Approve anyway?"
     return "" if seen_whole else UNSEEN

@@ -31,7 +31,7 @@ from handrail.tui.words import (
 )
 
 _LOOK_EVERY_SECONDS = 5.0
-_EMPTY = "Nothing waits for you. What comes is shown here by itself."
+_EMPTY = "Nothing waits for you. New questions appear here by themselves."
 _VIEWS = ("waiting", "running", "history")
 _SCOPES = {"a": Scope.ONCE, "c": Scope.CLASS, "s": Scope.SESSION}
 _LIVE = {
@@ -157,7 +157,7 @@ class Desk(Screen[None]):
         if self.shown is None:
             self.take_next()
         elif not self._inbox.has(self.shown) and not self._answer:
-            self._answer = "It is answered; asking who has…"
+            self._answer = "This call was answered; looking up by whom…"
             self.run_worker(self._tell_answer(self.shown))
         self._tick()
 
@@ -167,7 +167,7 @@ class Desk(Screen[None]):
         try:
             words = answer_in_words(await self._line.question(card.approval_id))
         except (ApiError, ServerUnreachable):
-            words = "It was answered elsewhere."
+            words = "This call was answered on another screen."
         if self.shown == card:
             self._answer = words
             self._tick()
@@ -217,12 +217,12 @@ class Desk(Screen[None]):
         if self.shown is None:
             return Text.assemble("\n", common)
         if self._answer:
-            return Text.assemble((self._answer, "bold"), ("\nj goes on  ", ""), common)
+            return Text.assemble((self._answer, "bold"), ("\nj next  ", ""), common)
         left = seconds_left(self.shown, self._line.now())
         look = "bold green" if self._attention.is_there and left else "dim"
         text = Text.assemble((CardText(self.shown, self.size.width).prompt(left), "bold"), "\n")
         if left == 0:
-            return Text.assemble("time is up: nobody answered, so the call is refused\n", common)
+            return Text.assemble("expired without an answer: the call is refused\n", common)
         scopes = [offer.scope for offer in self.shown.offers]
         for key, scope in _SCOPES.items():
             if scope in scopes:
@@ -300,7 +300,7 @@ class Desk(Screen[None]):
         elif key == "x":
             await self._deciding.stop(card.session_id)
         elif key == SEVERAL:
-            self.say("Several keys at once decide nothing: press one, and wait.")
+            self.say("Several keys at once are ignored: press one key, then wait.")
         self._attention.begin_anew()
         if choice is not None and self.shown == card and self._inbox.has(card):
             self.say("")

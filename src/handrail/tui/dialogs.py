@@ -118,7 +118,7 @@ class GrantDialog(KeyDialog[Choice]):
 
     def compose_answer(self) -> ComposeResult:
         yield Static(id="limits")
-        yield Static(Text("It is a grant: `handrail grants revoke` takes it back.", style="dim"))
+        yield Static(Text("This is a grant: `handrail grants revoke` revokes it.", style="dim"))
         yield Static(id="below")
 
     def on_mount(self) -> None:
@@ -141,7 +141,7 @@ class GrantDialog(KeyDialog[Choice]):
         lines = (
             ("\n u ", f"for {GRANT_USES[self._uses][1]}\n"),
             (" t ", f"at most for {GRANT_SECONDS[self._time][1]}\n"),
-            (f" {YES} ", "go on    "),
+            (f" {YES} ", "approve    "),
             ("Esc ", "goes back\n"),
         )
         text = Text()
@@ -155,16 +155,17 @@ class StopDialog(KeyDialog[str]):
 
     def __init__(self, session_id: str, patience: Patience, *, call: str | None = None):
         all_of_it = (
-            f"\nAll that {visible(session_id)} has asked for ends, with whatever runs for it; its "
-            "grants are void, and it may ask for nothing more.\n"
+            f"\nAll calls of session {visible(session_id)} end, including commands that are "
+            "running. "
+            "Its grants are revoked, and it can make no more calls.\n"
         )
         said = [Text(all_of_it)]
-        self._keys = {YES: "stop it"}
+        self._keys = {YES: "stop the session"}
         if call is not None:
-            self._keys["e"] = f"end this call alone: {call}"
+            self._keys["e"] = f"cancel only this call: {call}"
         for key, words in self._keys.items():
             said.append(Text.assemble((f" {key} ", "bold red"), visible(words)))
-        super().__init__("Stop the whole run?", said, patience)
+        super().__init__("Stop the whole session?", said, patience)
 
     def take(self, key: str) -> None:
         if key in self._keys:
@@ -189,21 +190,21 @@ class LeaveDialog(KeyDialog[str]):
 WIDEST = "Approve everything in this session?"
 KEYS = (
     ("a", "approve this call, once"),
-    ("c", "approve its class: says first what that covers"),
-    ("s", "approve everything in the session, after a second look"),
-    ("r", "refuse, with a reason that the agent is told"),
-    ("x", "stop the run; among what runs, also one call of it"),
-    ("j k ↓ ↑", "the next, the previous"),
-    ("Space b", "read on, read back; G and g: to the end, to the beginning"),
-    ("1 2 3", "what waits, what runs, what was"),
+    ("c", "approve calls like it; first shows what that covers"),
+    ("s", "approve everything in the session, after a second step"),
+    ("r", "refuse, with a reason that the agent reads"),
+    ("x", "stop the session; in the list of running calls also one call"),
+    ("j k ↓ ↑", "next, previous"),
+    ("Space b", "scroll down, scroll up; G and g: to the end, to the start"),
+    ("1 2 3", "waiting, running, history"),
     ("t", "light or dark"),
     ("?", "this list"),
     ("q", "quit"),
 )
 _DEAD = (
-    "\nKeys decide only when they stand alone, and are dead while you type and until a card has "
-    "been on the screen for a moment: what you typed for something else never decides. What is "
-    f"high or critical, reaches far or was not seen whole is approved by typing {WORD!r}.\n"
+    "\nA key counts only if it is pressed alone, and after the card has been on the screen for a "
+    "moment, so that typing meant for something else never decides. Calls that are high or "
+    f"critical, that cover more calls, or that you have not seen in full need the word {WORD!r}.\n"
 )
 
 

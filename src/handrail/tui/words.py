@@ -82,7 +82,7 @@ def call_facts(call: dict[str, Any]) -> list[str]:
     facts = [_what(call), f"{call['tool_name']} · asked by {who} in session {call['session_id']}"]
     if call["approved_by"]:
         scope = f", {call['scope']}" if call["scope"] else ""
-        facts.append(f"let pass by {call['approved_by']}{scope}")
+        facts.append(f"approved by {call['approved_by']}{scope}")
     if call["execution_time_ms"] is not None:
         facts.append(f"took {call['execution_time_ms'] / 1000:,.1f} s")
     if call["error"]:
@@ -94,10 +94,10 @@ def answer_in_words(question: dict[str, Any]) -> str:
     """How a question ended: who has decided, where and when."""
     status = question["status"]
     if status == "expired":
-        return "Nobody has decided in time; it was refused."
+        return "Expired without an answer; the call was refused."
     if status == "withdrawn":
-        return "It was taken back before anybody decided."
-    who = visible(question["decided_by"] or "Somebody")
+        return "Withdrawn before it was decided."
+    who = visible(question["decided_by"] or "A person")
     verb = "approved" if status == "approved" else "refused"
     where = f", from {visible(question['channel'])}" if question["channel"] else ""
     when = f" at {_time(question['decided_at'])}" if question["decided_at"] else ""
@@ -108,8 +108,8 @@ def answer_in_words(question: dict[str, Any]) -> str:
 def machines_in_words(machines: list[dict[str, Any]]) -> str:
     here = sum(bool(machine["connected"]) for machine in machines)
     if here == 0:
-        return "no machine is here"
-    return "1 machine is here" if here == 1 else f"{here} machines are here"
+        return "no machine connected"
+    return "1 machine connected" if here == 1 else f"{here} machines connected"
 
 
 def _what(call: dict[str, Any]) -> str:

@@ -32,13 +32,12 @@ async def test_the_scripted_one_plays_the_file_that_is_named_as_its_model(tmp_pa
         (("gemini",), "there is no provider 'gemini'; there are anthropic, openai, scripted"),
         (
             ("anthropic",),
-            "anthropic answers nobody without a key; `handrail init` asks for one and keeps it, "
+            "anthropic needs a key; `handrail init` asks for one and stores it, "
             "or set ANTHROPIC_API_KEY",
         ),
         (
             ("openai", "some-model", " "),
-            "openai answers nobody without a key; `handrail init` asks for one and keeps it, "
-            "or set OPENAI_API_KEY",
+            "openai needs a key; `handrail init` asks for one and stores it, or set OPENAI_API_KEY",
         ),
         (
             ("openai", None, "k-1"),
@@ -48,7 +47,7 @@ async def test_the_scripted_one_plays_the_file_that_is_named_as_its_model(tmp_pa
         (
             ("anthropic", None, "k 1"),
             "the key for anthropic has characters that no key has; copy it once more: "
-            "`handrail init` asks for one and keeps it, or set ANTHROPIC_API_KEY",
+            "`handrail init` asks for one and stores it, or set ANTHROPIC_API_KEY",
         ),
         (("scripted",), "the scripted provider plays a file; name it as its model"),
     ],

@@ -46,12 +46,12 @@ def test_it_warns_that_every_command_asks_and_runs_as_you(
     found = boxes.check_box(patient)
     assert found.health is Health.WARN
     assert found.words == (
-        "no box is proven here (bubblewrap is not installed): every command is HIGH and asks you,"
-        " and what you approve runs as you, with all that you may do"
+        "no sandbox works here (bubblewrap is not installed): every command is HIGH and asks you,"
+        " and approved commands run with all your permissions"
     )
     assert found.remedy == (
-        "install bubblewrap: `sudo apt install bubblewrap`, `sudo dnf install bubblewrap`, or as"
-        " your system does it; then start the client again"
+        "install bubblewrap: `sudo apt install bubblewrap`, `sudo dnf install bubblewrap`, or"
+        " with the package manager of your system; then restart the client"
     )
 
 
@@ -63,7 +63,7 @@ def test_what_is_there_already_is_not_asked_for(
     (kernel / "kernel/apparmor_restrict_unprivileged_userns").write_text("1\n")
     assert boxes.check_box(patient).remedy == (
         "allow user namespaces: `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`;"
-        " then start the client again"
+        " then restart the client"
     )
 
 
@@ -84,8 +84,8 @@ def test_it_says_what_stands_around_commands_where_there_is_no_box(
     found = boxes.check_box(patient)
     assert found.health is Health.WARN
     assert found.words.endswith(
-        "every command is HIGH and asks you; what you approve is kept to the workspace as far as"
-        " these can: landlock, seccomp"
+        "every command is HIGH and asks you; approved commands are limited to the workspace "
+        "as far as these can: landlock, seccomp"
     )
 
 
@@ -94,5 +94,5 @@ def test_it_names_the_walls_that_it_has_tried(patient: Patient) -> None:
     assert boxes.check_box(patient) == Finding(
         "box",
         Health.FINE,
-        "commands cannot leave it; tried and found to hold: namespaces, seccomp, limits",
+        "commands cannot leave it; tested: namespaces, seccomp, limits",
     )

@@ -31,7 +31,7 @@ async def test_a_running_house_is_well(settings: Settings, workspace: Path) -> N
     assert [finding for finding in found.values() if finding.health is Health.BROKEN] == []
     assert f"answers at {known.server}" in found["server"].words
     assert found["client"].words == "1 connected"
-    assert found["record"].words == "whole up to line 1, and sealed up to line 1"
+    assert found["record"].words == "complete up to line 1, and sealed up to line 1"
     assert found["database"].health is Health.FINE
 
 
@@ -56,7 +56,7 @@ def test_before_anything_was_made_it_says_so_and_makes_nothing(
 
     assert list(found) == [subject for subject, _ in CHECKS]
     assert {finding.health for finding in found.values()} == {Health.FINE, Health.NOTE}
-    assert found["home"].remedy == "`handrail init` makes it"
+    assert found["home"].remedy == "`handrail init` creates it"
     assert not settings.home.exists()
 
 
@@ -79,7 +79,7 @@ def test_a_check_that_hangs_or_fails_keeps_nobody_waiting(
 
     assert time.monotonic() - began < 25
     assert (hanging.subject, hanging.health) == ("hanging", Health.BROKEN)
-    assert "could not be looked at in time" in hanging.words
+    assert "this check timed out" in hanging.words
     assert "Permission denied" in failing.words
 
 

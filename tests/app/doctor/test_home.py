@@ -67,7 +67,7 @@ def test_what_others_could_read_is_found(patient: Patient, name: str) -> None:
 
     found = home.check_home(patient)
 
-    assert broken(found).startswith(f"{place} is open to others")
+    assert broken(found).startswith(f"{place} is accessible to other users")
     assert found.remedy == f"close it: chmod -R go= {patient.home.path}"
 
 
@@ -84,7 +84,7 @@ def test_what_belongs_to_somebody_else_is_found(
     patient: Patient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 4321)
-    assert "belongs to somebody else" in broken(home.check_home(patient))
+    assert "belongs to another user" in broken(home.check_home(patient))
 
 
 def test_a_damaged_database_is_found(patient: Patient) -> None:
@@ -148,7 +148,7 @@ def test_a_record_that_takes_too_long_is_left_to_who_has_time(
     found = home.check_record(patient)
     assert (found.health, found.remedy) == (
         Health.NOTE,
-        "`handrail audit verify` takes its time",
+        "run `handrail audit verify`",
     )
 
 
@@ -185,7 +185,7 @@ def test_a_server_that_is_one_minor_off_fits(patient: Patient, spoken: str) -> N
 def test_something_else_that_answers_is_no_server(patient: Patient, answer: bytes) -> None:
     found = home.check_server(speaking(patient, answer))
     assert found.health is Health.NOTE
-    assert found.words.startswith("none answers at")
+    assert found.words.startswith("no server is running at")
 
 
 def test_a_server_without_a_client_is_said_to_have_none(patient: Patient) -> None:

@@ -35,7 +35,7 @@ def test_it_says_that_protection_outside_is_only_advice(
     settings: Settings, workspace: Path
 ) -> None:
     found = machine.check_limits(patient(settings, workspace))
-    assert "only advice" in found.words
+    assert "Handrail cannot prevent that" in found.words
     assert found.health is Health.NOTE
 
 

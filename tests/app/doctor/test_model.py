@@ -41,7 +41,7 @@ def test_it_is_told_whether_anybody_reads_what_is_doubtful(
 ) -> None:
     without = replace(patient, settings=replace(patient.settings, memory_weights=tmp_path))
     found = check_reader(without)
-    assert (found.health, "by their words alone" in found.words) == (Health.NOTE, True)
+    assert (found.health, "judged by words only" in found.words) == (Health.NOTE, True)
     assert found.remedy
 
     for name in ("model.safetensors", "tokenizer.json"):
@@ -96,7 +96,7 @@ def test_a_server_of_ones_own_is_knocked_at(patient: Patient) -> None:
     silent = check_model(patient)
 
     assert silent.health is Health.NOTE
-    assert silent.words.endswith("no key is set; nothing listens there (connection refused)")
+    assert silent.words.endswith("no key is set; no server is running there (connection refused)")
     assert "agent.base_url" in (silent.remedy or "")
 
 

@@ -50,7 +50,7 @@ def test_what_was_found_waits_for_the_person_and_is_not_run(person: Path, patien
 def test_what_was_allowed_is_tried_in_both_kinds_of_boxes(person: Path, patient: Patient) -> None:
     Toolchains(patient.home, patient.workspace).allow([install(person, ECHO)])
     found = check_toolchains(patient)
-    assert found.words.startswith("boxes have them, tried in both kinds: nvm: Tool 1.2")
+    assert found.words.startswith("commands can use them, tested in both sandboxes: nvm: Tool 1.2")
     assert found.health is Health.FINE
 
 
@@ -59,7 +59,7 @@ def test_what_was_allowed_is_tried_in_both_kinds_of_boxes(person: Path, patient:
 def test_what_does_not_run_in_a_box_is_said(person: Path, patient: Patient, script: str) -> None:
     Toolchains(patient.home, patient.workspace).allow([install(person, script)])
     found = check_toolchains(patient)
-    assert found.words == "node does not run in a box"
+    assert found.words == "node does not run in a sandbox"
     assert found.health is Health.NOTE
 
 
@@ -78,7 +78,7 @@ def test_one_that_was_allowed_and_is_unsound_now_is_said(person: Path, patient: 
     Toolchains(patient.home, patient.workspace).allow([path])
     Path(path).chmod(0o777)
     found = check_toolchains(patient)
-    assert "do without one that you have allowed: others may write" in found.words
+    assert "cannot use one that you have allowed: others may write" in found.words
 
 
 def test_what_was_denied_is_not_mentioned(person: Path, patient: Patient) -> None:

@@ -106,7 +106,7 @@ async def test_who_does_not_run_the_server_learns_little_of_it(
 
     assert provider.output == "provider: anthropic\nmodel: claude-sonnet-5-5"
     for query in ("config", "paths"):
-        with pytest.raises(ToolError, match="belongs to the person who runs this server"):
+        with pytest.raises(ToolError, match="only the person who runs this server"):
             await ask(hands, query)
     assert (await ask(hands, "stats")).success
 

@@ -47,7 +47,7 @@ def find_party(provider: str, model: str | None, key: str | None, base_url: str 
             "`handrail config set agent.model …`, or set HANDRAIL_MODEL"
         )
     if not found.key and found.is_at_home:
-        raise SetupError(f"{provider} answers nobody without a key; {how_to_give_a_key(provider)}")
+        raise SetupError(f"{provider} needs a key; {how_to_give_a_key(provider)}")
     return found
 
 
@@ -67,7 +67,7 @@ def read_key(provider: str, words: str) -> str:
 
 
 def how_to_give_a_key(provider: str) -> str:
-    return f"`handrail init` asks for one and keeps it, or set {KEY_VARIABLES[provider]}"
+    return f"`handrail init` asks for one and stores it, or set {KEY_VARIABLES[provider]}"
 
 
 def _read_address(text: str) -> str:

@@ -23,30 +23,30 @@ def check_box(_: Patient) -> Finding:
     isolation = prove_here(programs)
     walls = ", ".join(isolation.walls)
     if not isolation.holds:
-        words = f"no box is proven here ({isolation.why_not}): every command is HIGH and asks you"
+        words = f"no sandbox works here ({isolation.why_not}): every command is HIGH and asks you"
         if walls:
-            words += f"; what you approve is kept to the workspace as far as these can: {walls}"
+            words += (
+                f"; approved commands are limited to the workspace as far as these can: {walls}"
+            )
         else:
-            words += ", and what you approve runs as you, with all that you may do"
+            words += ", and approved commands run with all your permissions"
         return Finding("box", Health.WARN, words, _remedy(has_bubblewrap=programs is not None))
     if isolation.why_not is not None:
-        return Finding("box", Health.NOTE, f"tried and found to hold: {walls}; {isolation.why_not}")
-    return Finding(
-        "box", Health.FINE, f"commands cannot leave it; tried and found to hold: {walls}"
-    )
+        return Finding("box", Health.NOTE, f"tested: {walls}; {isolation.why_not}")
+    return Finding("box", Health.FINE, f"commands cannot leave it; tested: {walls}")
 
 
 def _remedy(*, has_bubblewrap: bool) -> str:
     if sys.platform != "linux":
-        return "run Handrail on Linux, be it in a virtual machine"
+        return "run Handrail on Linux, for example in a virtual machine"
     if not is_known():
         return "run Handrail on a machine with x86_64 or aarch64"
     steps = [*_install(has_bubblewrap=has_bubblewrap), *_allow()]
     if steps:
-        return "; ".join([*steps, "then start the client again"])
+        return "; ".join([*steps, "then restart the client"])
     return (
-        "in a container, have its host let it make user namespaces; elsewhere,"
-        " `bwrap --unshare-all --ro-bind / / true` shows what is amiss"
+        "in a container, let its host allow user namespaces; elsewhere,"
+        " `bwrap --unshare-all --ro-bind / / true` shows the problem"
     )
 
 
@@ -54,7 +54,7 @@ def _install(*, has_bubblewrap: bool) -> Iterator[str]:
     if not has_bubblewrap:
         yield (
             "install bubblewrap: `sudo apt install bubblewrap`, `sudo dnf install bubblewrap`, or"
-            " as your system does it"
+            " with the package manager of your system"
         )
 
 

@@ -70,7 +70,7 @@ class _Look:
     def finding(self, deadline: float) -> Finding:
         self._thread.join(max(0.0, deadline - time.monotonic()))
         if self._found is None:
-            words = "this could not be looked at in time; is a disk or the network hanging?"
+            words = "this check timed out; does a disk or the network hang?"
             return Finding(self._subject, Health.BROKEN, words)
         return self._found
 
@@ -78,5 +78,5 @@ class _Look:
         try:
             self._found = check(patient)
         except (HandrailError, OSError) as error:
-            words = f"this could not be looked at: {error}"
+            words = f"this check failed: {error}"
             self._found = Finding(self._subject, Health.BROKEN, words)

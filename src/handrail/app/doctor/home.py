@@ -27,22 +27,22 @@ _MOST_FILES = 100_000
 # Nothing secret belongs there, and editors go by the umask.
 _BY_HAND = {(name,) for name in WRITTEN_BY_HAND}
 _TOLERANCE = timedelta(minutes=5)
-_NOT_YET = "`handrail init` makes it"
+_NOT_YET = "`handrail init` creates it"
 
 
 def check_home(patient: Patient) -> Finding:
     path = patient.home.path
     if not path.exists():
-        return Finding("home", Health.NOTE, f"{path} is not there yet", _NOT_YET)
+        return Finding("home", Health.NOTE, f"{path} does not exist yet", _NOT_YET)
     for place, found in _everything_in(path):
         if found.st_uid != os.geteuid():
-            words = f"{place} belongs to somebody else"
-            remedy = f"give it back: sudo chown -R $(id -u) {path}"
+            words = f"{place} belongs to another user"
+            remedy = f"take it over: sudo chown -R $(id -u) {path}"
             return Finding("home", Health.BROKEN, words, remedy)
         if _is_open(found) and place.relative_to(path).parts[:1] not in _BY_HAND:
-            words = f"{place} is open to others ({stat.S_IMODE(found.st_mode):04o})"
+            words = f"{place} is accessible to other users ({stat.S_IMODE(found.st_mode):04o})"
             return Finding("home", Health.BROKEN, words, f"close it: chmod -R go= {path}")
-    return Finding("home", Health.FINE, f"{path} is for you alone")
+    return Finding("home", Health.FINE, f"{path} is accessible only to you")
 
 
 def _is_open(found: os.stat_result) -> bool:
@@ -83,12 +83,10 @@ def check_database(patient: Patient) -> Finding:
         words = f"{patient.home.database} is not a database of Handrail"
         return Finding("database", Health.BROKEN, words, remedy)
     if not look.is_current:
-        words = f"it has version {look.version}, which is not that of this Handrail"
-        remedy = (
-            "`handrail up` brings an older one to the present; a newer one needs a newer Handrail"
-        )
+        words = f"it has version {look.version}, which is not the version of this Handrail"
+        remedy = "`handrail up` upgrades an older one; a newer one needs a newer Handrail"
         return Finding("database", Health.NOTE, words, remedy)
-    told = "whole" if look.sound else "too large to be looked through here"
+    told = "no damage found" if look.sound else "too large to be checked here"
     return Finding("database", Health.FINE, f"version {look.version}, {told}")
 
 
@@ -105,7 +103,7 @@ def _empty_database(patient: Patient) -> Finding:
 def check_record(patient: Patient) -> Finding:
     look = _look(patient)
     if look is None or patient.credentials is None or not look.is_current:
-        return Finding("record", Health.NOTE, "there is no record of this folder to prove yet")
+        return Finding("record", Health.NOTE, "there is no audit log of this folder yet")
     project_id = patient.credentials.project_id
 
     async def prove() -> Finding:
@@ -116,18 +114,18 @@ def check_record(patient: Patient) -> Finding:
             return Finding("record", Health.BROKEN, found.broken, remedy)
         if found.last_checkpoint is None:
             words, remedy = (
-                f"whole up to line {found.lines:,}, and not sealed yet",
+                f"complete up to line {found.lines:,}, and not sealed yet",
                 "`handrail up` seals it",
             )
             return Finding("record", Health.NOTE, words, remedy)
         sealed = found.last_checkpoint.seq
-        words = f"whole up to line {found.lines:,}, and sealed up to line {sealed:,}"
+        words = f"complete up to line {found.lines:,}, and sealed up to line {sealed:,}"
         return Finding("record", Health.FINE, words)
 
     try:
         return asyncio.run(prove())
     except TimeoutError:
-        words, remedy = "it is too long to be proven here", "`handrail audit verify` takes its time"
+        words, remedy = "it is too long to be verified here", "run `handrail audit verify`"
         return Finding("record", Health.NOTE, words, remedy)
 
 
@@ -140,23 +138,25 @@ def check_clock(patient: Patient) -> Finding:
         words = (
             f"it is {now:%d %b %Y %H:%M} here, but something was written {max(written):%d %b %Y}"
         )
-        return Finding("clock", Health.BROKEN, words, "set the clock: deadlines go by it")
+        return Finding("clock", Health.BROKEN, words, "set the clock: deadlines depend on it")
     return Finding("clock", Health.FINE, f"it is {now:%d %b %Y %H:%M} UTC")
 
 
 def check_server(patient: Patient) -> Finding:
     if patient.credentials is None:
-        words = f"{patient.workspace.resolve()} is not known to Handrail yet"
-        return Finding("server", Health.NOTE, words, "`handrail init` makes it known")
+        words = f"{patient.workspace.resolve()} is not set up for Handrail yet"
+        return Finding("server", Health.NOTE, words, "`handrail init` sets it up")
     address = patient.credentials.server
     health = ask_health(address)
     if health is None:
         return Finding(
-            "server", Health.NOTE, f"none answers at {address}", "`handrail up` starts it"
+            "server", Health.NOTE, f"no server is running at {address}", "`handrail up` starts it"
         )
     spoken = str(health.get("wire_version"))
     if (words := check_wire_version(spoken)) is not None:
-        return Finding("server", Health.BROKEN, words, "stop it, and start the one you have here")
+        return Finding(
+            "server", Health.BROKEN, words, "stop it, and start the version that is installed here"
+        )
     if (problem := health.get("problem")) is not None:
         return Finding("server", Health.BROKEN, str(problem), f"see the log of {address}")
     return Finding("server", Health.FINE, f"{health.get('version')} answers at {address}")
@@ -165,7 +165,7 @@ def check_server(patient: Patient) -> Finding:
 def check_client(patient: Patient) -> Finding:
     health = None if patient.credentials is None else ask_health(patient.credentials.server)
     if health is None:
-        return Finding("client", Health.NOTE, "without a server there is nothing to connect to")
+        return Finding("client", Health.NOTE, "there is no server to connect to")
     if not health.get("connected_clients"):
         return Finding("client", Health.NOTE, "none is connected", "`handrail connect` starts one")
     return Finding("client", Health.FINE, f"{health['connected_clients']} connected")

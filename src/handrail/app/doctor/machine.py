@@ -33,11 +33,11 @@ def check_address(patient: Patient) -> Finding:
         hosts.add(urlsplit(patient.credentials.server).hostname or "")
     if open_to_others := sorted(host for host in hosts if not is_loopback(host)):
         words = f"{', '.join(open_to_others)} can be reached from other machines"
-        remedy = "listen on 127.0.0.1, or make sure that the way there is encrypted"
+        remedy = "listen on 127.0.0.1, or make sure that the connection is encrypted"
         return Finding("address", Health.NOTE, words, remedy)
     if patient.credentials is not None and patient.credentials.server.startswith("https:"):
-        words = "the server speaks TLS, so other machines may reach it"
-        return Finding("address", Health.NOTE, words, "make sure that they are meant to")
+        words = "other machines can reach the server, with TLS"
+        return Finding("address", Health.NOTE, words, "make sure that this is intended")
     return Finding("address", Health.FINE, "only this machine can reach the server")
 
 
@@ -45,18 +45,18 @@ def check_paths(_: Patient) -> Finding:
     if has_openat2():
         words = "the kernel keeps every path inside the workspace (openat2)"
         return Finding("paths", Health.FINE, words)
-    words = "this kernel has no openat2; paths are walked part by part, as safely and more slowly"
+    words = "this kernel has no openat2; paths are checked part by part, which is safe but slow"
     return Finding("paths", Health.NOTE, words)
 
 
 def check_writes(patient: Patient) -> Finding:
     kind = filesystem_of(patient.workspace.resolve())
     if kind in _EXCHANGES and sys.platform == "linux":
-        words = f"the workspace is on {kind}, where a file is exchanged at one stroke"
+        words = f"the workspace is on {kind}, which replaces files atomically"
         return Finding("writes", Health.FINE, words)
     words = (
-        f"the workspace is on {kind or 'a file system we do not know'}, which may not exchange"
-        " files at one stroke; then a change made in that very moment by others can be lost"
+        f"the workspace is on {kind or 'an unknown file system'}, which may not replace"
+        " files atomically; a change that another program makes at that moment can be lost"
     )
     return Finding("writes", Health.NOTE, words, "keep workspaces on a local disk")
 
@@ -64,13 +64,13 @@ def check_writes(patient: Patient) -> Finding:
 def check_search(_: Patient) -> Finding:
     found = find_ripgrep()
     if found is None:
-        return Finding("search", Health.NOTE, "ripgrep is not there", "install ripgrep")
+        return Finding("search", Health.NOTE, "ripgrep is not installed", "install ripgrep")
     return Finding("search", Health.FINE, f"ripgrep is at {found}")
 
 
 def check_terminal(_: Patient) -> Finding:
     if not has_terminal():
-        words = "there is no terminal here that could ask you"
+        words = "there is no terminal to ask you at"
         remedy = "answer with `handrail approvals`, or start Handrail in a terminal"
         return Finding("terminal", Health.NOTE, words, remedy)
     console = Console()
@@ -78,14 +78,14 @@ def check_terminal(_: Patient) -> Finding:
     size = f"{console.width} by {console.height}"
     words = f"{size}, {colours} colours, {console.encoding}"
     if console.width < 60:
-        return Finding("terminal", Health.NOTE, words, "make the window wider, to see whole cards")
+        return Finding("terminal", Health.NOTE, words, "make the window wider to see cards in full")
     return Finding("terminal", Health.FINE, words)
 
 
 def check_limits(_: Patient) -> Finding:
     words = (
-        "what runs as you outside Handrail (an agent's own shell, for one) can go round it and"
-        " read its files: there, its protection is only advice"
+        "programs that you run outside Handrail, such as an agent's own shell, can bypass it and"
+        " read its files; Handrail cannot prevent that"
     )
     remedy = "give agents no way to run anything but through Handrail"
     return Finding("limits", Health.NOTE, words, remedy)

@@ -26,7 +26,7 @@ _TRIALS = (
     *(("ruby", "--version"), ("uv", "--version"), ("ruff", "--version"), ("pytest", "--version")),
 )
 _SECONDS = 5.0
-_HOW = "`handrail toolchains` lists them, and `handrail toolchains allow PATH` lets one in"
+_HOW = "`handrail toolchains` lists them, and `handrail toolchains allow PATH` allows one"
 
 
 def check_toolchains(patient: Patient) -> Finding:
@@ -35,21 +35,23 @@ def check_toolchains(patient: Patient) -> Finding:
     allowed = [entry for entry in entries if entry.answer is Answer.ALLOWED]
     troubled = [entry.trouble for entry in allowed if entry.trouble is not None]
     if troubled:
-        words = f"boxes do without one that you have allowed: {troubled[0]}"
-        return Finding("toolchains", Health.NOTE, words, "mend that, or deny it")
+        words = f"commands cannot use one that you have allowed: {troubled[0]}"
+        return Finding("toolchains", Health.NOTE, words, "fix that, or deny it")
     works, fails = _try_all(allowed)
     if fails:
-        return Finding("toolchains", Health.NOTE, fails[0], "install it anew, or deny it")
+        return Finding("toolchains", Health.NOTE, fails[0], "reinstall it, or deny it")
     waiting = [entry for entry in entries if entry.answer is Answer.OPEN and not entry.trouble]
     if waiting:
         found = ", ".join(f"{one.toolchain.kind} ({one.toolchain.path})" for one in waiting)
-        words = f"boxes do not show what you have installed for yourself: {found}"
+        words = f"commands cannot use what you have installed for yourself: {found}"
         return Finding("toolchains", Health.NOTE, words, _HOW)
     if not allowed:
-        words = "commands have the system's programs; no others were found, or allowed"
+        words = "commands can use the system's programs; no others were found or allowed"
         return Finding("toolchains", Health.FINE, words)
     said = "; ".join(works) or ", ".join(entry.toolchain.path for entry in allowed)
-    return Finding("toolchains", Health.FINE, f"boxes have them, tried in both kinds: {said}")
+    return Finding(
+        "toolchains", Health.FINE, f"commands can use them, tested in both sandboxes: {said}"
+    )
 
 
 def _try_all(allowed: list[Entry]) -> tuple[list[str], list[str]]:
@@ -67,7 +69,7 @@ def _try_all(allowed: list[Entry]) -> tuple[list[str], list[str]]:
             for argv in trial.choose(toolchain):
                 said = asyncio.run(trial.run(argv))
                 if said is None:
-                    fails.append(f"{argv[0]} does not run in a box")
+                    fails.append(f"{argv[0]} does not run in a sandbox")
                 else:
                     works.append(f"{toolchain.kind}: {said}")
     return works, fails
