@@ -269,7 +269,8 @@ def _failed_output(call: Told) -> list[str]:
     code = failed_exit(call)
     if code is None:
         return []
-    lines = str((call["result"] or {}).get("output") or "").splitlines()
+    result: Told = call["result"] or {}
+    lines = str(result.get("output") or "").splitlines()
     lines = [line for line in lines if line.strip() and line != f"[exit code {code}]"]
     hidden = len(lines) - _MOST_OUTPUT_LINES
     tail = [cut(line, _MOST_ERROR_CHARS) for line in lines[-_MOST_OUTPUT_LINES:]]
