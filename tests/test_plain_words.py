@@ -38,9 +38,8 @@ def shown_texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
             if isinstance(first, ast.Expr) and not _is_command(node):
                 hidden.add(id(first.value))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if id(node) not in hidden:
-                yield node.lineno, node.value
+        if isinstance(node, ast.Constant) and id(node) not in hidden:
+            yield node.lineno, str(node.value)
 
 
 _WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
