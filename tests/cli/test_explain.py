@@ -84,7 +84,7 @@ def test_what_cannot_be_explained_is_said_in_one_line(shell: Shell) -> None:
     command = "put a command behind `--`, as in `handrail explain -- git status`"
     assert [refused(line) for line in lines] == [
         f"'README.md' is not NAME=VALUE; {command}",
-        f"'-la' is no option; {command}",
+        f"'-la' is not an option; {command}",
         f"no tool is named 'launch'; there are: {', '.join(TOOL_NAMES)}",
         "path: field required",
         """args: input should be a valid list; a list is written as NAME='["a", "b"]', or as """

@@ -94,7 +94,7 @@ def test_what_else_there_is_to_know_of_a_call_is_told() -> None:
     assert call_facts(call) == [
         "read_file path=a",
         "read_file · asked by Claude in session s",
-        "let pass by grt_1, class",
+        "approved by grt_1, class",
         "took 1.5 s",
         "no",
     ]

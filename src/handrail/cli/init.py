@@ -72,12 +72,7 @@ def init(
     settings = load_settings(home=home, port=port)
     channel = None if yes or json else find_terminal()
     check_names_provider(provider, key_stdin=key_stdin)
-    if channel is None and not yes:
-        raise SetupError(
-            "there is no terminal to ask at; use --yes to set up this folder without questions"
-        )
-    if not workspace.is_dir():
-        raise SetupError(f"{workspace} is not a folder; name the folder that agents should work in")
+    _check(workspace, can_start=yes or channel is not None)
     if channel is not None:
         say(f"Agents will work in [bold]{visible(workspace.resolve())}[/], and nowhere else.")
         typer.confirm("Is that the right folder?", default=True, abort=True)
@@ -102,6 +97,15 @@ def init(
         _first_call(settings, workspace, channel, at_home)
     at_port = "" if port is None or is_served else f" --port {port}"
     _say_next(settled, f"{at_home}{at_port}", is_served=is_served)
+
+
+def _check(workspace: Path, *, can_start: bool) -> None:
+    if not can_start:
+        raise SetupError(
+            "there is no terminal to ask at; use --yes to set up this folder without questions"
+        )
+    if not workspace.is_dir():
+        raise SetupError(f"{workspace} is not a folder; name the folder that agents should work in")
 
 
 def _start_fresh(settings: Settings, *, ask: bool) -> list[str]:

@@ -79,15 +79,11 @@ def run(
         str | None, typer.Option(metavar="ID", help="Continue this conversation.")
     ] = None,
     yes: Annotated[
-        bool,
-        typer.Option("--yes", help="Set up this folder without asking, if a server is running."),
+        bool, typer.Option("--yes", help="Set up this folder without asking, if needed.")
     ] = False,
     home: options.Home = None,
     json: Annotated[
-        bool,
-        typer.Option(
-            "--json", help="Print every event as a line of JSON; the last one is the outcome."
-        ),
+        bool, typer.Option("--json", help="Print each event as a line of JSON, the outcome last.")
     ] = False,
     verbose: options.Verbose = False,
 ) -> None:
