@@ -47,7 +47,7 @@ def test_a_person_lists_searches_exports_and_forgets(shell: Shell) -> None:
     assert {one["key"] for one in json.loads(out.read_text())["memories"]} == {"release/day", "tea"}
     assert "cannot be written" in refused(shell.run("memory", "export", "--output", str(out)))
 
-    assert "release/day: forgotten" in ended_well(shell.run("memory", "forget", "release/day"))
+    assert "release/day: deleted" in ended_well(shell.run("memory", "forget", "release/day"))
     assert "no memory" in refused(shell.run("memory", "forget", "release/day"))
     left = json.loads(ended_well(shell.run("memory", "export")))
     assert [one["key"] for one in left["memories"]] == ["tea"]

@@ -91,7 +91,7 @@ async def test_a_call_that_comes_later_is_not_chosen_by_itself(
     assert chosen(person) == "session-one"
     await person.press("x")
 
-    await person.sees("All that session-one has asked for ends")
+    await person.sees("All calls of session session-one end")
 
 
 async def test_when_the_chosen_call_has_ended_no_other_is_chosen_but_by_the_person(
