@@ -164,7 +164,7 @@ async def test_what_runs_is_listed_and_its_run_can_be_stopped(person: Person, as
     await person.sees("executing")
     assert "python3" in person.screen_text
     await person.press("j", "x")
-    await person.sees("All that journey has asked for ends")
+    await person.sees("All calls of session journey end")
     await person.press("y")
 
     assert (await ended(call))["status"] == "failed"
