@@ -168,6 +168,11 @@ class FakeCommands:
             room=self.room,
         )
 
+    async def workspace_programs(self, stage: Stage) -> Mapping[str, str]:
+        """No program lies in the workspace."""
+        del stage
+        return {}
+
     async def run(
         self,
         stages: Sequence[Stage],
@@ -186,7 +191,7 @@ class FakeCommands:
 
     def _check_known(self, stage: Stage) -> None:
         if stage.argv[0] not in self.says:
-            raise CommandExecutionError(f"{stage.argv[0]} is not installed here")
+            raise CommandExecutionError(f"`{stage.argv[0]}` is not installed on this machine")
 
 
 class FakeBlobs:

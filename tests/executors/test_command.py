@@ -413,7 +413,7 @@ async def test_several_commands_run_side_by_side(executor: CommandExecutor) -> N
 async def test_program_that_is_not_there_is_said_to_be_missing(executor: CommandExecutor) -> None:
     assert await refusal(executor, "no-such-program") == (
         CommandExecutionError,
-        "no-such-program is not installed here",
+        "`no-such-program` is not installed on this machine",
     )
 
 
@@ -438,7 +438,7 @@ async def test_bare_name_never_means_a_file_of_the_workspace(root: Path) -> None
     executor = CommandExecutor(root, search_path=(str(root / "bin"), ".", "/usr/bin", "/bin"))
     assert await refusal(executor, "tool") == (
         CommandExecutionError,
-        "tool is not installed here",
+        "`tool` is not installed on this machine",
     )
     outcome = await executor.run(one(["env"]), timeout_seconds=10)
     assert str(root / "bin").encode() not in outcome.stdout
@@ -544,7 +544,9 @@ async def test_stand_in_behaves_like_the_real_one(root: Path, make: Making) -> N
     commands = make(root)
     outcome = await commands.run(one(["pwd"]), timeout_seconds=10)
     assert (outcome.ending, outcome.exit_code, outcome.stderr) == (Ending.EXITED, 0, b"")
-    with pytest.raises(CommandExecutionError, match=r"^nothing is not installed here$"):
+    with pytest.raises(
+        CommandExecutionError, match=r"^`nothing` is not installed on this machine$"
+    ):
         await commands.run(one(["nothing"]), timeout_seconds=10)
 
 

@@ -386,7 +386,7 @@ def test_together_no_more_is_read_than_there_is_time_for(root: Path) -> None:
 async def test_a_program_that_is_not_here_is_refused_before_anybody_is_asked(
     executor: CommandExecutor, root: Path
 ) -> None:
-    with pytest.raises(CommandExecutionError, match="ruff is not installed here"):
+    with pytest.raises(CommandExecutionError, match="`ruff` is not installed on this machine"):
         await executor.look(stages_of(root, "ruff check"))
 
 

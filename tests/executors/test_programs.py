@@ -1,11 +1,13 @@
-"""A name stands for one program: a toolchain's before the system's, and never the workspace's."""
+"""A name means one program: a toolchain's first, then the system's, the workspace's last."""
 
 from pathlib import Path
 
 import pytest
 
+from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError, PathValidationError
-from handrail.executors.programs import SEARCH_PATH, ProgramFinder
+from handrail.core.stage import Stage
+from handrail.executors.programs import SEARCH_PATH, ProgramFinder, path_for
 
 
 def make_program(path: Path) -> Path:
@@ -116,3 +118,76 @@ def test_no_link_on_the_way_leads_out_either(
     (root / "venv").symlink_to(elsewhere / ".venv")
     with pytest.raises(PathValidationError, match="leads out of the workspace"):
         finder.find("venv/bin/python")
+
+
+# Programs of the workspace, by a bare name
+
+
+@pytest.mark.parametrize("folder", [".venv/bin", "node_modules/.bin"])
+def test_a_program_of_the_project_answers_only_for_a_name_that_the_system_lacks(
+    finder: ProgramFinder, root: Path, folder: str
+) -> None:
+    for name in ("own-tool", "ls", "git", "sh"):
+        make_program(root / folder / name)
+    assert finder.find_in_workspace("own-tool") == f"{folder}/own-tool"
+    assert finder.find("own-tool", in_workspace=True) == str(root / folder / "own-tool")
+    for name in ("ls", "git", "sh"):
+        assert finder.find_in_workspace(name) is None
+        assert finder.find(name, in_workspace=True) in {f"{place}/{name}" for place in SEARCH_PATH}
+
+
+def test_git_is_never_a_program_of_the_project_even_where_the_system_has_none(root: Path) -> None:
+    make_program(root / "node_modules/.bin/git")
+    with pytest.raises(CommandExecutionError, match="not installed"):
+        ProgramFinder(str(root), ()).find("git", in_workspace=True)
+
+
+def test_a_link_out_of_the_workspace_is_no_program_of_the_project(
+    finder: ProgramFinder, root: Path, tmp_path: Path
+) -> None:
+    (root / ".venv/bin").mkdir(parents=True)
+    (root / ".venv/bin/own-tool").symlink_to(make_program(tmp_path / "elsewhere/own-tool"))
+    assert finder.find_in_workspace("own-tool") is None
+
+
+@pytest.mark.parametrize(
+    ("place", "folder", "told"),
+    [
+        (".venv/bin", ".", ".venv/bin/own-tool"),
+        ("node_modules/.bin", "web", "../node_modules/.bin/own-tool"),
+        ("services/api/.venv/bin", ".", "services/api/.venv/bin/own-tool"),
+        ("web/node_modules/.bin", "web", "node_modules/.bin/own-tool"),
+    ],
+)
+def test_a_missing_program_says_where_the_workspace_has_one(
+    finder: ProgramFinder, root: Path, place: str, folder: str, told: str
+) -> None:
+    make_program(root / place / "own-tool")
+    with pytest.raises(CommandExecutionError) as refusal:
+        finder.find("own-tool", folder)
+    words = "`own-tool` is not installed on this machine"
+    assert refusal.value.message == f"{words}; there is one at {told}, to be called by that path"
+    with pytest.raises(CommandExecutionError) as refusal:
+        finder.find("other-tool", folder)
+    assert refusal.value.message == "`other-tool` is not installed on this machine"
+
+
+@pytest.mark.parametrize(
+    ("stage", "is_own"),
+    [
+        (Stage(("make",), Profile.WRITE), True),
+        (Stage(("npm",), Profile.NET, programs=("npm",)), True),
+        (Stage(("cat",), Profile.READ), False),
+        (Stage(("git", "push"), Profile.NET, programs=("git",)), False),
+        (Stage(("timeout", "9", "git"), Profile.WRITE, programs=("timeout", "git")), False),
+    ],
+)
+def test_the_projects_folders_come_last_on_the_path_of_what_may_change_it(
+    stage: Stage, is_own: bool
+) -> None:
+    own = "/ws/.venv/bin:/ws/node_modules/.bin"
+    assert path_for(stage, "/ws", ["/usr/bin", "/bin"]) == "/usr/bin:/bin" + f":{own}" * is_own
+
+
+def test_a_workspace_that_no_path_can_name_adds_nothing_to_it() -> None:
+    assert path_for(Stage(("make",), Profile.WRITE), "/a:b", ["/bin"]) == "/bin"

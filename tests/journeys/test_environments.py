@@ -1,11 +1,15 @@
 """A project's own virtual environment works through every step of a call, by both tools."""
 
+import asyncio
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from handrail.core.card import Choice
+from handrail.core.grant import Scope
+from handrail.executors.programs import SEARCH_PATH
 from tests.journeys.conftest import Rig
 from tests.journeys.test_bound import decide
 
@@ -65,3 +69,91 @@ async def test_its_links_stay_closed_to_everything_else(rig: Rig) -> None:
         answer = await rig.call("run_bash", {"command": line}, call_id=f"call-{number}")
         assert answer["status"] == "failed"
         assert LEADS_OUT in answer["error"], line
+
+
+def plant(path: Path, words: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\necho {words} $0\n")
+    path.chmod(0o755)
+
+
+needs_no_pytest = pytest.mark.skipif(
+    any(Path(folder, "pytest").exists() for folder in SEARCH_PATH), reason="the system has a pytest"
+)
+
+
+@needs_no_pytest
+@pytest.mark.behaviour("command.workspace-program")
+@pytest.mark.parametrize(
+    ("tool", "params", "where"),
+    [
+        ("execute_command", {"command": "pytest", "args": ["-q"]}, ".venv/bin/pytest"),
+        ("run_bash", {"command": "cd sub && pytest -q | cat"}, "{root}/.venv/bin/pytest"),
+    ],
+)
+async def test_a_projects_program_runs_by_its_name_and_is_judged_and_bound_by_its_path(
+    rig: Rig, tool: str, params: dict[str, Any], where: str
+) -> None:
+    plant(own := rig.workspace / ".venv/bin/pytest", "ran")
+    (rig.workspace / "sub").mkdir()
+    rig.start_server()
+    rig.start_client()
+    spelt = where.format(root=rig.workspace)
+
+    answer, card = await decide(rig, tool, params)
+
+    assert answer["result"]["stdout"].startswith("ran ")
+    assert answer["result"]["stdout"].strip().endswith(".venv/bin/pytest")
+    assert f"{spelt} -q" in card.evidence
+    assert ".venv/bin/pytest as it is: sha256" in card.evidence
+    assert any("is a program" in reason for reason in card.reasons)
+
+    answer, _ = await decide(rig, tool, params, lambda: plant(own, "changed"))
+    assert answer["error_type"] == "stale"
+
+
+@needs_no_pytest
+@pytest.mark.behaviour("command.workspace-program")
+async def test_a_grant_for_a_projects_program_ends_when_the_program_changes(rig: Rig) -> None:
+    plant(own := rig.workspace / ".venv/bin/pytest", "ran")
+    rig.start_server()
+    rig.start_client()
+    params = {"command": "pytest", "args": ["-q"]}
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("execute_command", params, call_id="first"))
+        card = await rig.answer(Choice(approved=True, scope=Scope.CLASS))
+    assert asking.result()["status"] == "completed"
+    assert "while the workspace's program stays the same" in card.offers[1].words
+
+    passed = await rig.call("execute_command", params, call_id="second")
+    assert passed["result"]["stdout"].startswith("ran ")
+
+    plant(own, "changed")
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("execute_command", params, call_id="third"))
+        await rig.answer(Choice(approved=False))
+    assert asking.result()["status"] == "rejected"
+
+
+@pytest.mark.behaviour("command.workspace-program")
+async def test_a_planted_program_never_stands_in_for_one_of_the_system(rig: Rig) -> None:
+    (rig.workspace / "Makefile").write_text("all:\n\t@ls | cat\n\t@own-tool\n\t@git --version\n")
+    for folder in (".venv/bin", "node_modules/.bin"):
+        for name in ("ls", "cat", "git", "env", "sh", "own-tool"):
+            plant(rig.workspace / folder / name, "planted")
+    rig.start_server()
+    rig.start_client()
+    looks = [
+        ("execute_command", {"command": "ls"}),
+        ("run_bash", {"command": "ls | cat"}),
+        ("run_bash", {"command": "git --version"}),
+    ]
+    for number, (tool, params) in enumerate(looks):
+        answer = await rig.call(tool, params, call_id=f"look-{number}")
+        assert answer["status"] == "completed"
+        assert "planted" not in answer["result"]["stdout"]
+
+    answer, _ = await decide(rig, "run_bash", {"command": "make"})
+
+    planted = [line for line in answer["result"]["stdout"].splitlines() if "planted" in line]
+    assert planted == [f"planted {rig.workspace}/.venv/bin/own-tool"]

@@ -14,6 +14,7 @@ from handrail.core.hands import Hands
 from handrail.core.judging import Judging
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
+from handrail.core.sight import WORKSPACE_PROGRAMS
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Ruling, Verdict
@@ -132,13 +133,15 @@ class Reviewer:
         return await self._judging.run(_SERVER, _judge_case, scene.rules, *case)
 
     async def execute(self, reviewed: Reviewed, *, surveyed: bool = True) -> ToolResult:
-        """Do it. Unless it was `surveyed` before anybody was asked, it reaches no host.
+        """Do it. Unless it was `surveyed` before a person was asked, it reaches no host.
 
-        The hosts are told by a look, and those of a look that nobody was shown do not count.
+        Hosts, and programs of the workspace that a bare name means, are known only from a survey.
+        Without the survey that a person was shown, neither counts as approved.
         """
-        tool = reviewed.tool
-        unseen = not surveyed and reviewed.verdict.plan.reaches_out
-        facts = None if unseen else reviewed.facts
+        tool, facts = reviewed.tool, reviewed.facts
+        by_survey = reviewed.verdict.plan.reaches_out or WORKSPACE_PROGRAMS in (facts or {})
+        if by_survey and not surveyed:
+            facts = None
         with blaming(tool.name, "on the client"):
             given = await tool.execute(reviewed.params, self._scene, self._hands, facts)
             return as_result(tool.name, given)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from handrail.core.audit import canonical
 from handrail.core.ids import ApprovalId, GrantId, ProjectId, SessionId, UserId
 from handrail.core.risk import RiskLevel
-from handrail.core.sight import is_content
+from handrail.core.sight import WORKSPACE_PROGRAMS, is_content
 from handrail.core.tool import JsonObject
 
 WHOLE_SESSION_WORDS = "everything in this session but the network"
@@ -61,14 +61,21 @@ class CallClass:
         return cls(f"{_EXACTLY}{key}", f"exactly {words}", bound)
 
     def bind(self, facts: JsonObject | None) -> "CallClass | None":
-        """The class as the machine stands; None where nobody has seen all that it is bound to."""
-        if not self.bound:
+        """The class as the machine stands; None if not all that it is bound to was seen.
+
+        A command that runs programs of the workspace by name is bound to these too: an agent can
+        write them, so a grant for the system's program of that name must not cover them.
+        """
+        facts = facts or {}
+        own = (WORKSPACE_PROGRAMS,) if WORKSPACE_PROGRAMS in facts else ()
+        if not (bound := (*self.bound, *own)):
             return self
-        seen = {name: (facts or {}).get(name) for name in self.bound}
+        seen = {name: facts.get(name) for name in bound}
         if not all(map(is_content, seen.values())):
             return None
         digest = hashlib.sha256(canonical(seen).encode()).hexdigest()
-        return replace(self, key=f"{self.key}@{digest}", bound=())
+        words = f"{self.words}, while the workspace's program stays the same" if own else self.words
+        return replace(self, key=f"{self.key}@{digest}", words=words, bound=())
 
 
 class PastCalls(NamedTuple):

@@ -1,7 +1,7 @@
 """All that a tool may touch. What a tool was not handed, it cannot do."""
 
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -196,6 +196,13 @@ class Commands(Protocol):
         Raises:
             CommandExecutionError: One of them is not here.
             PathValidationError: One of them lies elsewhere.
+        """
+        ...
+
+    async def workspace_programs(self, stage: Stage) -> Mapping[str, str]:
+        """The programs of the workspace that bare names in a stage mean, as paths from its root.
+
+        None for names that the system has a program for.
         """
         ...
 

@@ -17,6 +17,9 @@ REMOTES = "the address of the remote"
 # Under which name stands what all files hold that the words name, but for those that are run.
 NAMED_FILES = "the files that its words name"
 
+# Under which name stands what the workspace's programs hold that bare names mean.
+WORKSPACE_PROGRAMS = "the programs of the workspace that it runs by name"
+
 
 class FileSort(StrEnum):
     """What was found where a file was looked for."""
@@ -75,7 +78,8 @@ class SeenStep:
     `names` are what each of its patterns stands for, in their order. `remote` is the address that
     git talks to, as it works that out, without who goes there. `named` are the other files among
     its words, which steps before it may write; None where no word could name one. It `loads` where
-    it runs code that can bring in more. `record` is what git would record or send.
+    it runs code that can bring in more. `record` is what git would record or send. `own` are the
+    workspace's programs that bare names mean, because the system has none of that name.
     """
 
     argv: tuple[str, ...]
@@ -88,6 +92,7 @@ class SeenStep:
     named: tuple[SeenFile, ...] | None = None
     loads: bool = False
     record: SeenRecord | None = None
+    own: tuple[tuple[str, SeenFile], ...] = ()
 
     @property
     def contents(self) -> JsonObject:
@@ -135,6 +140,9 @@ class Sight:
                 alone = len(self.steps) == 1
                 key = NAMED_FILES if alone else f"{NAMED_FILES} (step {number})"
                 facts[key] = f"{_HASHED}{_digest(told)}"
+        own = [file for step in self.steps for _, file in step.own]
+        if own:
+            facts[WORKSPACE_PROGRAMS] = _chain([one for file in own for one in _with_runners(file)])
         facts["the environment of commands"] = {
             "names": sorted(self.environment),
             "sha256": _digest(dict(self.environment)),
@@ -190,6 +198,10 @@ def _listed(names: Sequence[str]) -> str:
 def _spelt(text: str) -> str:
     """What can be seen of a text, which no other text shares with it."""
     return visible(text.replace("\\", "\\\\"))
+
+
+def _with_runners(file: SeenFile) -> tuple[SeenFile, ...]:
+    return (file, *(file.run_by or ()))
 
 
 def _chain(run_by: Sequence[SeenFile]) -> str:

@@ -74,6 +74,11 @@ class Stage(NamedTuple):
     remote: str = ""
 
 
+def word_for(stage: Stage, root: str, path: str) -> str:
+    """The word by which a stage starts a program of the workspace at this path from its root."""
+    return path if stage.folder == "." else f"{root.rstrip('/')}/{path}"
+
+
 def pipelines(stages: Sequence[Stage]) -> list[list[Stage]]:
     """Stages that are joined by pipes run together."""
     found: list[list[Stage]] = []

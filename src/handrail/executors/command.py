@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,7 +33,7 @@ from handrail.executors.git.unruly import refuse_old_remotes
 from handrail.executors.looking import CommandLooker
 from handrail.executors.network.hosts import Networks
 from handrail.executors.output import Output
-from handrail.executors.programs import SEARCH_PATH, ProgramFinder
+from handrail.executors.programs import SEARCH_PATH, ProgramFinder, may_use_workspace
 from handrail.executors.provisions import Quartermaster
 from handrail.executors.run import Objection, Run, no_objection
 from handrail.executors.sandbox.box import Box
@@ -111,6 +111,12 @@ class CommandExecutor:
         ]
         hosts = await self._hosts_for(stages, remotes)
         return replace(sight, steps=tuple(steps), hosts=hosts, room=self._room_of(stages))
+
+    async def workspace_programs(self, stage: Stage) -> Mapping[str, str]:
+        """The programs of the workspace that bare names in this stage mean."""
+        if not may_use_workspace(stage):
+            return {}
+        return await asyncio.to_thread(self._looker.workspace_programs, stage)
 
     async def _with_records(self, sight: Sight, stages: Sequence[Stage]) -> Sight:
         """What git would record or send is part of what is seen, where a box holds the look."""
@@ -242,7 +248,8 @@ class CommandExecutor:
             )
 
     def _named_by_path(self, stage: Stage) -> Stage:
-        program = self._programs.find(stage.argv[0], stage.folder)
+        own = may_use_workspace(stage)
+        program = self._programs.find(stage.argv[0], stage.folder, in_workspace=own)
         return stage._replace(argv=(program, *stage.argv[1:]))
 
 

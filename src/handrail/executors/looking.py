@@ -13,14 +13,14 @@ from dataclasses import replace
 
 from handrail.core.errors import CommandExecutionError, ToolError
 from handrail.core.sight import FileSort, SeenFile, SeenStep, Sight
-from handrail.core.stage import NamedFile, Stage
+from handrail.core.stage import NamedFile, Stage, word_for
 from handrail.executors.beneath import PASSAGE, open_beneath
 from handrail.executors.expanding import names_of_each
 from handrail.executors.folders import files_within
 from handrail.executors.interpreters import FirstLine, Interpreter, first_line
 from handrail.executors.npm import refuse_missing_project
 from handrail.executors.patterns import expand
-from handrail.executors.programs import ProgramFinder
+from handrail.executors.programs import ProgramFinder, may_use_workspace
 
 # Together, for one call: a look may take two seconds, also on a slow machine.
 MOST_BYTES = 64 * 1024 * 1024
@@ -57,9 +57,17 @@ class CommandLooker:
         root_fd = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             look = _Look(self._root, root_fd, self._programs, self._most_bytes)
-            return Sight(tuple([look.at(stage) for stage in stages]), self._environment)
+            own = [self.workspace_programs(one) if may_use_workspace(one) else {} for one in stages]
+            steps = [look.at(stage, paths) for stage, paths in zip(stages, own, strict=True)]
+            return Sight(tuple(steps), self._environment)
         finally:
             os.close(root_fd)
+
+    def workspace_programs(self, stage: Stage) -> dict[str, str]:
+        """The programs of the workspace that bare names in a stage mean, as paths from the root."""
+        names = dict.fromkeys((stage.argv[0], *stage.programs))
+        found = {name: self._programs.find_in_workspace(name) for name in names}
+        return {name: path for name, path in found.items() if path is not None}
 
 
 class _Look:
@@ -72,10 +80,17 @@ class _Look:
         self._bytes_left = most_bytes
         self._seen: dict[str, SeenFile] = {}
 
-    def at(self, stage: Stage) -> SeenStep:
-        program = self._programs.find(stage.argv[0], stage.folder)
+    def at(self, stage: Stage, own: Mapping[str, str]) -> SeenStep:
+        """`own` are the programs of the workspace that bare names in the stage mean."""
+        program = self._programs.find(stage.argv[0], stage.folder, in_workspace=bool(own))
         words = names_of_each(self._root, stage)
-        scripts = tuple([self._script(script, stage.folder) for script in stage.scripts])
+        if (path := own.get(stage.argv[0])) is not None:
+            words[0] = (word_for(stage, self._root, path),)
+        programs = {name: NamedFile(path, is_program=True) for name, path in own.items()}
+        files = {
+            one: self._script(one, stage.folder) for one in (*stage.scripts, *programs.values())
+        }
+        scripts = tuple(files.values())
         refuse_missing_project(stage, scripts)
         named = [self._named_file(one, stage.folder) for one in stage.named]
         return SeenStep(
@@ -86,7 +101,8 @@ class _Look:
             scripts,
             tuple([words[place] for place in stage.patterns]),
             named=tuple([file for file in named if file.sort in _READABLE]) if named else None,
-            loads=stage.loads,
+            loads=stage.loads or bool(own),
+            own=tuple([(name, files[one]) for name, one in programs.items()]),
         )
 
     def _program(self, path: str) -> SeenFile:
@@ -148,7 +164,7 @@ class _Look:
         if not named.is_looked_up or "/" in named.name:
             return os.path.join(self._root, folder, named.name)
         try:
-            return self._programs.find(named.name, folder)
+            return self._programs.find(named.name, folder, in_workspace=True)
         except ToolError:
             return None
 

@@ -1,17 +1,47 @@
-"""Which file a command's name stands for. A bare name never means a file of the workspace."""
+"""Which file a command's name stands for.
+
+The system's folders come first. Only a name that none of them has can mean a program of the
+workspace, and then the caller must judge, show and bind it by its path: an agent can write it.
+"""
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
-from handrail.core.errors import CommandExecutionError, PathValidationError
+from handrail.core.box import Profile
+from handrail.core.errors import CommandExecutionError, PathValidationError, ToolError
+from handrail.core.stage import Stage
+from handrail.core.visible import visible
 from handrail.executors.toolchains.toolchain import holds, is_in, is_systems
 
 SEARCH_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
+# Where virtual environments and npm put the programs of a project, from its root.
+WORKSPACE_FOLDERS = (".venv/bin", "node_modules/.bin")
 
-# Boxes and lines are made for the system's own, which nobody can put another one in front of.
+# Credentials and settings are handed to these, so they are always the system's.
 _ONLY_THE_SYSTEMS = {"git", "bash", "sh"}
+_HINT_FOLDERS = (*WORKSPACE_FOLDERS, "venv/bin")
+_MOST_HINT_ENTRIES = 100
+_MOST_HINT_PROJECTS = 200
 _PYTHON = re.compile(r"python[0-9.]*")
+
+
+def may_use_workspace(stage: Stage) -> bool:
+    """Whether bare names in this stage may mean programs of the workspace.
+
+    Not in the READ box, whose commands run without a question, nor beside git, which gets
+    credentials.
+    """
+    git = "git" in stage.programs or os.path.basename(stage.argv[0]) == "git"
+    return stage.profile is not Profile.READ and not git
+
+
+def path_for(stage: Stage, root: str, search_path: Sequence[str]) -> str:
+    """The PATH of a stage: the workspace's own folders come last."""
+    is_listable = ":" not in root
+    own = WORKSPACE_FOLDERS if may_use_workspace(stage) and is_listable else ()
+    return ":".join((*search_path, *(os.path.join(root, folder) for folder in own)))
 
 
 class ProgramFinder:
@@ -27,8 +57,10 @@ class ProgramFinder:
         self._toolchains = toolchains
         self.search_path = [path for path in search_path if not self._is_inside(path)]
 
-    def find(self, name: str, folder: str = ".") -> str:
+    def find(self, name: str, folder: str = ".", *, in_workspace: bool = False) -> str:
         """The program, by the path it is started with from a folder of the workspace.
+
+        A bare name that the system lacks is looked for `in_workspace` only on request.
 
         Raises:
             CommandExecutionError: There is none.
@@ -36,15 +68,51 @@ class ProgramFinder:
         """
         if "/" in name:
             return self._find_own(name, folder)
+        if (path := self._find_installed(name)) is not None:
+            return path
+        own = self.find_in_workspace(name) if in_workspace else None
+        if own is None:
+            raise CommandExecutionError(self._tell_missing(name, folder))
+        return os.path.join(self._root, own)
+
+    def find_in_workspace(self, name: str) -> str | None:
+        """The workspace's program for a bare name, as a path from the root.
+
+        None if the system has one of that name, or the workspace has none that may run.
+        """
+        if "/" in name or name in _ONLY_THE_SYSTEMS or self._find_installed(name) is not None:
+            return None
+        return next(filter(self._may_run, _paths_of(name, WORKSPACE_FOLDERS)), None)
+
+    def _find_installed(self, name: str) -> str | None:
         for folder in self.search_path:
             path = os.path.join(folder, name)
-            if (
-                _is_program(path)
-                and not self._is_inside(path)
-                and self._may_come_from(folder, path)
-            ):
+            if _is_program(path) and self._may_come_from(folder, path):
                 return path
-        raise CommandExecutionError(f"{name} is not installed here")
+        return None
+
+    def _may_run(self, path: str) -> bool:
+        try:
+            return bool(self._find_own(path, "."))
+        except (ToolError, OSError, ValueError):
+            return False
+
+    def _tell_missing(self, name: str, folder: str) -> str:
+        words = f"`{visible(name)}` is not installed on this machine"
+        own = next(filter(self._may_run, self._elsewhere(name)), None) if name else None
+        if own is None:
+            return words
+        path = os.path.relpath(own, folder)
+        return f"{words}; there is one at {visible(path)}, to be called by that path"
+
+    def _elsewhere(self, name: str) -> Iterator[str]:
+        """Where projects in the workspace may keep a program: its root and two levels below."""
+        yield from _paths_of(name, _HINT_FOLDERS)
+        projects = _folders_in(self._root, "")
+        projects += [below for one in projects for below in _folders_in(self._root, one)]
+        for project in projects[:_MOST_HINT_PROJECTS]:
+            for path in _paths_of(name, _HINT_FOLDERS):
+                yield os.path.join(project, path)
 
     def _may_come_from(self, folder: str, path: str) -> bool:
         """A toolchain's programs are those that boxes show, wherever its links lead."""
@@ -83,6 +151,24 @@ class ProgramFinder:
 
     def _is_inside(self, path: str) -> bool:
         return is_in(os.path.realpath(path), self._root)
+
+
+def _paths_of(name: str, folders: Sequence[str]) -> Iterator[str]:
+    return (os.path.join(folder, name) for folder in folders)
+
+
+def _folders_in(root: str, folder: str) -> list[str]:
+    """The first folders in a folder that are not hidden, as paths from the root."""
+    try:
+        with os.scandir(os.path.join(root, folder)) as entries:
+            found = [
+                os.path.join(folder, entry.name)
+                for entry in islice(entries, _MOST_HINT_ENTRIES)
+                if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+            ]
+    except OSError:
+        return []
+    return sorted(found)
 
 
 def _is_program(path: str) -> bool:

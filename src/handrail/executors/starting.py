@@ -18,6 +18,7 @@ from handrail.executors.network.way_out import VARIABLES, way_out
 from handrail.executors.output import Output
 from handrail.executors.pipes import Streams
 from handrail.executors.processes import Process, start_process
+from handrail.executors.programs import path_for
 from handrail.executors.provisions import NOTHING, Provisions
 from handrail.executors.sandbox.box import Box, Launch, Lines, environment
 from handrail.executors.sandbox.fence import Fence, FencedLaunch
@@ -26,6 +27,8 @@ from handrail.executors.tree import BoxedTree, OpenTree, Tree, end_strays
 # In the environment of what is started: for whom it runs.
 _KEEPER = "HANDRAIL_KEEPER"
 _MOST_STATUS_BYTES = 65_536
+# A stage that gets the longest PATH; an approval is bound to that one.
+_CHANGING = Stage(("program",), Profile.WRITE)
 
 
 class Starter(Protocol):
@@ -67,7 +70,7 @@ class BoxStarter:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        return dict(environment(self._box.search_path))
+        return dict(environment(path_for(_CHANGING, self._box.root, self._box.search_path)))
 
     @property
     def walls(self) -> tuple[Wall, ...]:
@@ -146,7 +149,7 @@ class OpenStarter:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        return self._environment("a folder of its own")
+        return self._environment(_CHANGING, "a folder of its own")
 
     @property
     def walls(self) -> tuple[Wall, ...]:
@@ -164,7 +167,7 @@ class OpenStarter:
         session: int | None = None
         try:
             folder = os.path.join(self._root, stage.folder)
-            variables = self._environment(home) | dict(given.variables)
+            variables = self._environment(stage, home) | dict(given.variables)
             async with self._launch(stage, home, seconds) as launch:
                 process = start_process(launch.argv, streams, folder, variables, launch.fds)
             session = process.pid
@@ -188,10 +191,10 @@ class OpenStarter:
         if self._keeper:
             end_strays(f"{_KEEPER}={self._keeper}", None)
 
-    def _environment(self, home: str) -> dict[str, str]:
+    def _environment(self, stage: Stage, home: str) -> dict[str, str]:
         return {
             **({_KEEPER: self._keeper} if self._keeper else {}),
-            "PATH": ":".join(self._search_path),
+            "PATH": path_for(stage, self._root, self._search_path),
             "HOME": home,
             "TMPDIR": home,
             "LANG": "C.UTF-8",

@@ -122,7 +122,7 @@ async def test_who_is_killed_by_a_signal_is_told_from_who_exits(executor: Comman
 async def test_a_program_that_is_not_there_is_said_to_be_missing(
     executor: CommandExecutor,
 ) -> None:
-    with pytest.raises(ToolError, match="no-such-program is not installed here"):
+    with pytest.raises(ToolError, match="`no-such-program` is not installed on this machine"):
         await run(executor, "no-such-program")
 
 

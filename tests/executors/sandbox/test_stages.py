@@ -140,7 +140,7 @@ async def test_nothing_is_begun_where_one_of_them_is_not_installed(
         Stage(("touch", "made"), Profile.WRITE),
         Stage(("no-such-program",), READ, Join.THEN),
     ]
-    with pytest.raises(Exception, match="no-such-program is not installed here"):
+    with pytest.raises(Exception, match="`no-such-program` is not installed on this machine"):
         await run(executor, steps)
     assert list(root.iterdir()) == []
 

@@ -13,7 +13,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.git.leave import ORDINARY, Leave
 from handrail.executors.git.repositories import is_among
-from handrail.executors.programs import SEARCH_PATH
+from handrail.executors.programs import SEARCH_PATH, path_for
 from handrail.executors.sandbox.bubblewrap import (
     HOME,
     HOSTS,
@@ -138,7 +138,8 @@ class Box:
         copies: Mapping[str, int],
         further: Sequence[tuple[str, str]],
     ) -> bytes:
-        variables = [*environment(self.search_path), *further]
+        path = path_for(stage, self.root, self.search_path)
+        variables = [*environment(path), *further]
         words = arguments(stage.profile, view, sources, copies, variables, self._toolchains)
         words += ["--chdir", os.path.normpath(os.path.join(view.root, stage.folder))]
         return "\0".join(words).encode(errors="surrogateescape")
@@ -239,10 +240,10 @@ def _loose_in(other: View, view: View) -> Iterator[str]:
             yield path
 
 
-def environment(search_path: Sequence[str]) -> list[tuple[str, str]]:
+def environment(path: str) -> list[tuple[str, str]]:
     """Made from nothing, so that nothing of ours is in it."""
     return [
-        ("PATH", ":".join(search_path)),
+        ("PATH", path),
         ("HOME", HOME),
         ("TMPDIR", TEMPORARY),
         ("LANG", "C.UTF-8"),

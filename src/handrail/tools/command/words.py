@@ -3,14 +3,14 @@
 The same is said of them as of words that were typed so.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from handrail.core.errors import PathValidationError, StaleCommandError
+from handrail.core.errors import CommandExecutionError, PathValidationError, StaleCommandError
 from handrail.core.hands import Hands
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.sight import differing, tell_differing
-from handrail.core.stage import Stage, pipelines
+from handrail.core.stage import Stage, pipelines, word_for
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject
 from handrail.policy.rulebook.modules import is_of_several
@@ -70,6 +70,7 @@ class FullLine:
         self._names = [() for _ in stages] if names is None else names
         self._each = spell(self._names)
         self._looked: list[Looked] = []
+        self._own: list[Mapping[str, str]] = []
         self._pinned = 0
         self.stages = stages
         if any(stage.patterns for stage in stages):
@@ -101,8 +102,15 @@ class FullLine:
         Raises:
             PathValidationError: In full they come to more than that, or to what is refused.
             StaleCommandError: Links lead elsewhere by now, or folders bring other things along.
+            CommandExecutionError: Without facts, a name means a program of the workspace.
         """
         now = await self._look()
+        for own in self._own if facts is None else ():
+            for name, path in own.items():
+                raise CommandExecutionError(
+                    f"`{name}` means {path}, a program of the workspace that was not checked"
+                    f" before; ask again, or call {path} by its path"
+                )
         most = worst(self._judged) if facts is None else RiskLevel.CRITICAL
         for looked in self._looked:
             looked.refuse_above(most)
@@ -124,7 +132,7 @@ class FullLine:
             return
         before = self._looked[place]
         try:
-            now = await _look_at(self._hands, await self._spelt_now(place))
+            now = await self._look_at(place, await self._spelt_now(place))
             now.refuse_above(before.risk)
             for path, true_path in now.leading.items():
                 if before.leading.get(path) != true_path:
@@ -138,12 +146,23 @@ class FullLine:
 
     async def _look(self) -> JsonObject:
         """Look at each of the commands; what nobody else holds against the machine, as facts."""
-        self._looked = [await _look_at(self._hands, spelt) for spelt in self._each]
+        self._own = [await self._hands.commands.workspace_programs(one) for one in self.stages]
+        self._looked = [await self._look_at(place, spelt) for place, spelt in enumerate(self._each)]
         leading = {path: leads for one in self._looked for path, leads in one.leading.items()}
         brought = [finding.reason for one in self._looked for finding in one.brought]
         archives = {path: mark for one in self._looked for path, mark in one.archives}
         facts: JsonObject = {_LINKS: leading, _BROUGHT: brought, _ARCHIVES: archives}
         return {name: fact for name, fact in facts.items() if fact}
+
+    async def _look_at(self, place: int, spelt: Spelt) -> Looked:
+        """A name that means a program of the workspace is judged as that program's path."""
+        stage, own = self.stages[place], self._own[place]
+        further = [_run_by_name(spelt.command, *one) for one in own.items()]
+        if (path := own.get(spelt.command)) is not None:
+            spelt = spelt._replace(command=word_for(stage, spelt.validator.root, path))
+            further = []
+        looked = await _look_at(self._hands, spelt)
+        return replace(looked, findings=(*looked.findings, *further))
 
     async def _spelt_now(self, place: int) -> Spelt:
         stage = self.stages[place]
@@ -177,6 +196,11 @@ async def _look_at(hands: Hands, spelt: Spelt) -> Looked:
     found = (*findings, *further, *landings.findings, *landings.brought)
     leads = {**leading, **landings.leading}
     return Looked(found, leads, landings.brought, landings.archives)
+
+
+def _run_by_name(command: str, name: str, path: str) -> Finding:
+    reason = f"{command} runs {name}, which means {path}, a program of the workspace itself"
+    return Finding("command.workspace", reason, RiskLevel.MEDIUM)
 
 
 async def _names_in(hands: Hands, stages: Sequence[Stage]) -> Names:
