@@ -3,7 +3,15 @@
 import pytest
 
 from handrail.core.approval import ApprovalStatus
-from handrail.core.card import NO_HOSTS_SEEN, NOT_SURVEYED, WHOLE_SESSION, Card, Choice, Offer
+from handrail.core.card import (
+    LOOKING,
+    NO_HOSTS_SEEN,
+    NOT_SURVEYED,
+    WHOLE_SESSION,
+    Card,
+    Choice,
+    Offer,
+)
 from handrail.core.grant import PastCalls, Scope
 from handrail.core.risk import RiskLevel
 from tests.core.test_approval import DEADLINE, YES, question
@@ -38,7 +46,10 @@ def test_a_card_says_all_that_the_question_holds() -> None:
 
 def test_a_card_without_a_look_at_the_machine_says_so() -> None:
     assert Card.of(question(surveyed=False)).notes == (NOT_SURVEYED,)
-    assert "Approving covers these words alone" in NOT_SURVEYED
+    assert "no machine is connected" in NOT_SURVEYED
+    (note,) = Card.of(question(surveyed=False, looking="laptop\x1b[2J")).notes
+    assert note == LOOKING.format(machine="laptop\\x1b[2J")
+    assert note.startswith("Still checking on laptop")
 
 
 def test_where_its_words_came_from_is_said_first() -> None:

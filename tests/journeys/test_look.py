@@ -3,13 +3,17 @@
 import asyncio
 import json
 import os
+import signal
 from typing import Any
 
 import pytest
 
+from handrail.client.api import ApiError
+from handrail.core.card import Choice
 from tests.journeys.conftest import Rig
 
 LARGE = 300_000
+YES = Choice(approved=True)
 
 
 @pytest.fixture
@@ -148,3 +152,80 @@ async def test_a_secret_is_not_read_by_a_second_name(rig: Rig) -> None:
     assert [answer["error_type"] for answer in answers] == ["validation", "validation", None]
     assert answers[2]["result"]["matches"] == []
     assert "needle of" not in json.dumps(answers)
+
+
+# Looking before a person is asked
+
+
+@pytest.mark.behaviour("survey.slow")
+async def test_a_slow_machine_is_waited_for_while_its_question_stands(rig: Rig) -> None:
+    (rig.workspace / "notes.txt").write_text("as it was\n")
+    rig.start_server()
+    client = rig.start_client()
+    client.send_signal(signal.SIGSTOP)
+    params = {"path": "notes.txt", "content": "new\n"}
+
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("write_file", params))
+        early = await rig.question()
+        assert early.notes[0].startswith("Still checking on ")
+        assert early.needs_second_step
+        client.send_signal(signal.SIGCONT)
+        card = await rig.question()
+        async with asyncio.timeout(40):
+            while card.digest == early.digest:
+                await asyncio.sleep(0.05)
+                card = await rig.question()
+        assert (card.approval_id, card.notes) == (early.approval_id, ())
+        assert "-as it was" in card.evidence
+        with pytest.raises(ApiError, match="not what you were shown"):
+            await rig.as_person(lambda api: api.decide(early, YES, channel="journey"))
+        await rig.as_person(lambda api: api.decide(card, YES, channel="journey"))
+
+    assert asking.result()["status"] == "completed"
+    assert (rig.workspace / "notes.txt").read_text() == "new\n"
+    rig.assert_told_once_and_provable(calls=1)
+
+
+@pytest.mark.behaviour("survey.slow")
+@pytest.mark.parametrize("approved", [True, False])
+async def test_an_answer_before_the_check_is_done_counts(rig: Rig, approved: bool) -> None:
+    rig.start_server()
+    client = rig.start_client()
+    client.send_signal(signal.SIGSTOP)
+    params = {"path": "notes.txt", "content": "new\n"}
+
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("write_file", params))
+        early = await rig.question()
+        choice = Choice(approved=approved)
+        await rig.as_person(lambda api: api.decide(early, choice, channel="journey"))
+        client.send_signal(signal.SIGCONT)
+
+    assert asking.result()["status"] == ("completed" if approved else "rejected")
+    assert (rig.workspace / "notes.txt").exists() is approved
+    rig.assert_told_once_and_provable(calls=1)
+
+
+@pytest.mark.behaviour("survey.slow")
+async def test_a_machine_is_asked_again_after_the_server_was_killed_amid_its_check(
+    rig: Rig,
+) -> None:
+    server = rig.start_server()
+    client = rig.start_client()
+    client.send_signal(signal.SIGSTOP)
+    params = {"path": "notes.txt", "content": "new\n"}
+
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("write_file", params))
+        await rig.question()
+        rig.kill(server)
+        await asyncio.to_thread(rig.start_server)
+        client.send_signal(signal.SIGCONT)
+        async with asyncio.timeout(40):
+            while (card := await rig.question()).notes:
+                await asyncio.sleep(0.05)
+        await rig.as_person(lambda api: api.decide(card, YES, channel="journey"))
+
+    assert asking.result()["status"] == "completed"
+    rig.assert_told_once_and_provable(calls=1)

@@ -396,7 +396,7 @@ async def test_after_two_seconds_a_person_is_asked_without_facts_and_told_so(
     assert (question.surveyed, question.evidence) == (False, "")
     assert question.digest == pending.digest
     assert Card.of(question).notes == (NOT_SURVEYED,)
-    with pytest.raises(Conflict, match="the survey comes too late"):
+    with pytest.raises(Conflict, match="was not given to this client"):
         await accept(pending)
     (line,) = await lines_of(store, household, "call.surveyed")
     assert line.actor == "handrail"

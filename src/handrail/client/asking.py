@@ -51,6 +51,8 @@ class Asking:
         # Word of an answer can overtake a list of what was open a moment ago.
         self._answered: deque[str] = deque(maxlen=_REMEMBERED)
         self.pending: dict[str, Card] = {}
+        # As the server put them: the card that is shown may be the unmasked one.
+        self._versions: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     async def catch_up(self) -> None:
         """Take up what was asked before we listened; the stream tells only what is new."""
@@ -69,13 +71,18 @@ class Asking:
     async def ask(self, card: Card) -> None:
         """Put a question to the person, unless it is no longer one or is being asked."""
         answered = card.status != "pending" or card.approval_id in self._answered
-        if answered or card.approval_id in self.pending:
+        version = (card.digest, card.notes)
+        if answered or self._versions.get(card.approval_id) == version:
             return
+        self._versions[card.approval_id] = version
+        # A card whose facts have come takes the place of the one without them.
+        if (task := self._asked.pop(card.approval_id, None)) is not None:
+            task.cancel()
         self.pending[card.approval_id] = card
         if self._channel is None:
             return
-        card = await self._api.unmask(card)
-        if card.approval_id not in self.pending:
+        asked, card = card, await self._api.unmask(card)
+        if self.pending.get(card.approval_id) is not asked:
             return
         self.pending[card.approval_id] = card
         choice = await self._show(self._channel, card)
@@ -101,6 +108,7 @@ class Asking:
     def close(self, resolved: Resolved) -> None:
         """Take a question away that has been answered, here or elsewhere."""
         self._answered.append(resolved.approval_id)
+        self._versions.pop(resolved.approval_id, None)
         card = self.pending.pop(resolved.approval_id, None)
         task = self._asked.pop(resolved.approval_id, None)
         if card is None or task is None or self._channel is None:
@@ -141,4 +149,5 @@ class Asking:
             log.exception("channel.broke", channel=channel.name)
             return None
         finally:
-            self._asked.pop(card.approval_id, None)
+            if self._asked.get(card.approval_id) is task:
+                del self._asked[card.approval_id]

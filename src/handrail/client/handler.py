@@ -30,8 +30,6 @@ from handrail.core.verdict import Ruling
 
 MOST_AT_ONCE = 3
 _HISTORY_LENGTH = 1000
-# The server waits two seconds for a survey, and the way there and back takes some of them.
-_SURVEY_SECONDS = 1.7
 
 # Who has approved what nobody had to be asked about.
 _NOBODY = "policy"
@@ -44,6 +42,7 @@ _UNKNOWN = ToolResult.failed(
     "the client was stopped while it worked on the call; how far it came is unknown",
     ErrorType.OUTCOME_UNKNOWN,
 )
+_TOO_SLOW = "checking the call on this machine took too long; nothing was done"
 _CANCELLED = ToolResult.failed(
     "it was stopped here when it was cancelled; how far it came is unknown", ErrorType.CANCELLED
 )
@@ -90,6 +89,7 @@ class ToolHandler:
         self._unacknowledged: dict[str, ReportResult] = {}
         # What was seen when a person was about to be asked, to say what has changed since.
         self._seen: Few[str, JsonObject] = Few()
+        self._looking: set[tuple[str, bool]] = set()
         self.history: deque[PastExecution] = deque(maxlen=_HISTORY_LENGTH)
 
     @property
@@ -115,19 +115,31 @@ class ToolHandler:
         """Look at the machine before a person is asked; what would be refused here is said so."""
         if request.replayed or request.tool_params is None:
             return
+        looking = (request.tool_id, request.unmasked)
+        if looking in self._looking:
+            return  # The server asks again after a lost connection; one answer will do.
+        self._looking.add(looking)
         try:
-            reviewed = await self._reviewer.review(
-                request.tool_name, request.tool_params, seconds=_SURVEY_SECONDS
-            )
+            answer = await self._look(request, request.tool_params)
+        finally:
+            self._looking.discard(looking)
+        await self._line.send_facts(request.approval_id, answer)
+
+    async def _look(self, request: SurveyRequest, params: dict[str, Any]) -> dict[str, Any]:
+        try:
+            reviewed = await self._reviewer.review(request.tool_name, params)
             answer = _as_facts(reviewed, unmasked=request.unmasked)
             self._seen.keep(request.tool_id, answer["facts"])
         except (ToolError, BadInput) as error:
-            answer = _as_refusal(error)
+            return _as_refusal(error.message, error.error_type)
+        except TimeoutError:
+            return _as_refusal(_TOO_SLOW, ErrorType.EXECUTION_TIMEOUT)
         except Exception as error:
-            # The question is put without facts, and the call looked at when it is executed.
+            # The same check would break again before the call is executed.
             log.warning("survey.broke", execution=request.tool_id, error=repr(error))
-            return
-        await self._line.send_facts(request.approval_id, answer)
+            words = f"{request.tool_name} broke while this machine checked the call"
+            return _as_refusal(words, ErrorType.INTERNAL)
+        return answer
 
     async def handle_tool_approval_request(self, card: Card) -> None:
         """Put a question to the person at this machine, and carry their answer back."""
@@ -241,8 +253,7 @@ class ToolHandler:
         except (ToolError, BadInput) as error:
             return ToolResult.failed(error.message, error.error_type)
         except TimeoutError:
-            words = "looking at the machine took too long; nothing was done"
-            return ToolResult.failed(words, ErrorType.EXECUTION_TIMEOUT)
+            return ToolResult.failed(_TOO_SLOW, ErrorType.EXECUTION_TIMEOUT)
         except Exception as error:
             log.exception("execution.broke", tool=signal.tool_name, execution=signal.tool_id)
             return ToolResult.failed(
@@ -329,5 +340,5 @@ def _as_facts(reviewed: Reviewed, *, unmasked: bool) -> dict[str, Any]:
     }
 
 
-def _as_refusal(error: ToolError | BadInput) -> dict[str, Any]:
-    return {"refused": {"error": error.message, "error_type": error.error_type}}
+def _as_refusal(error: str, error_type: ErrorType) -> dict[str, Any]:
+    return {"refused": {"error": error, "error_type": error_type}}

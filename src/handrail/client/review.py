@@ -26,6 +26,8 @@ from handrail.tools.judgement import MOST_JUDGED_INLINE, judge_call, may_be_reme
 from handrail.tools.outcome import as_result, as_survey
 from handrail.tools.registry import ToolRegistry
 
+# A look reads files and asks git; on a busy machine with a large repository that takes minutes.
+LOOK_SECONDS = 300.0
 # All calls come from one server; which agent asked for them it does not say.
 _SERVER = "server"
 
@@ -92,7 +94,7 @@ class Reviewer:
         return tool
 
     async def review(
-        self, tool_name: str, raw: dict[str, Any], *, seconds: float = 60.0
+        self, tool_name: str, raw: dict[str, Any], *, seconds: float = LOOK_SECONDS
     ) -> Reviewed:
         """Look at a call as if it came from a stranger.
 

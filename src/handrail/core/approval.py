@@ -20,6 +20,9 @@ from handrail.core.masks import count_masks
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import JsonObject
 
+# The channel of an answer that a machine's check has given, where no person was needed.
+CHECK = "check"
+
 
 class ApprovalStatus(StrEnum):
     PENDING = "pending"
@@ -53,6 +56,7 @@ class Approval:
     its words are not trusted; `origins` tell where its words came from, where that is known. What
     `by_server` is done there is nothing to look at on any machine; it speaks to its `hosts` alone.
     `client_id` is the machine that was connected when it was asked.
+    `looking` is the name of the machine that is still checking a question without facts.
     An `unmasked` question holds its full text. It is sent to the person who decides, and never
     stored.
     """
@@ -85,6 +89,7 @@ class Approval:
     origins: tuple[str, ...] = ()
     by_server: bool = False
     hosts: tuple[str, ...] = ()
+    looking: str = ""
     unmasked: bool = False
     client_id: ClientId | None = None
 
@@ -134,6 +139,8 @@ class Approval:
         if self.status is ApprovalStatus.EXPIRED:
             return f"the time to answer ran out at {self.expires_at:%H:%M:%S} UTC"
         when = f"{self.answer.at:%H:%M:%S} UTC"
+        if self.answer.channel == CHECK:
+            return f"the machine's check ended it at {when}: {self.answer.reason}"
         if self.status is ApprovalStatus.WITHDRAWN:
             return f"the call was cancelled by {self.answer.by} at {when}"
         return f"{self.answer.by} was faster: {self.status} at {when} from {self.answer.channel}"

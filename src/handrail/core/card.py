@@ -8,15 +8,20 @@ from handrail.core.grant import WHOLE_SESSION_WORDS, PastCalls, Scope
 from handrail.core.names import BUILT_IN, Names
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import JsonObject
+from handrail.core.visible import visible
 
+_WORDS_ALONE = (
+    "If you approve now, you approve the request as written. The machine checks it before "
+    "anything runs."
+)
+LOOKING = f"Still checking on {{machine}}… This card updates when the check is done. {_WORDS_ALONE}"
 NOT_SURVEYED = (
-    "No machine has looked at this in time: none is connected, or it was slow to answer. Approving "
-    "covers these words alone. "
-    "They are held against the machine again before anything runs."
+    "Not checked: no machine is connected. This card updates when one connects and has checked "
+    f"it. {_WORDS_ALONE}"
 )
 NO_HOSTS_SEEN = (
-    "Nobody has seen which hosts it would reach, so it may reach none. To let it, refuse this and "
-    "have the agent ask again."
+    "The hosts it would reach are not known before the check. If you approve now, it can reach no "
+    "host."
 )
 MASKED = (
     "Masked on this card: {parts}. It can be approved only on a screen that shows the full text."
@@ -126,7 +131,8 @@ def _notes(approval: Approval, masked: int) -> tuple[str, ...]:
         if approval.hosts:
             notes.append(BY_SERVER.format(hosts=", ".join(approval.hosts)))
     elif not approval.surveyed:
-        notes.append(NOT_SURVEYED)
+        machine = visible(approval.looking)
+        notes.append(LOOKING.format(machine=machine) if machine else NOT_SURVEYED)
         if approval.reaches_out:
             notes.append(NO_HOSTS_SEEN)
     if (usual := approval.estimated_duration_ms) is not None and usual >= _WORTH_SAYING_MS:

@@ -87,6 +87,19 @@ class Rejudge:
 
 
 @dataclass(frozen=True, slots=True)
+class Reask:
+    """An open question is shown anew, with a new judgement of its call or another machine.
+
+    Refused unless status and epoch of the call are still those of `before`, and the question is
+    still open.
+    """
+
+    before: ToolExecution
+    after: ToolExecution
+    approval: Approval
+
+
+@dataclass(frozen=True, slots=True)
 class Resolve:
     """The answer to a question. Refused unless it is still open: the first answer wins."""
 
@@ -312,7 +325,7 @@ class SetVector:
 
 
 AboutPeople = (
-    Resolve | UseGrant | RevokeGrant | StopSession | TaintSession | ClearTaint | RevokeToken
+    Reask | Resolve | UseGrant | RevokeGrant | StopSession | TaintSession | ClearTaint | RevokeToken
     | StopAgent
 )  # fmt: skip
 AboutRuns = OpenRun | MoveRun | Say | CountTokens

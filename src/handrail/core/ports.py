@@ -256,6 +256,10 @@ class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, RetentionReads, P
         """The calls, of all projects, that are PENDING since before a moment."""
         ...
 
+    async def list_unchecked(self) -> list[ToolExecution]:
+        """The calls, of all projects, whose open question was put before a machine had checked."""
+        ...
+
     async def read_raw_params(self, execution: ToolExecution) -> str:
         """The parameters as they were sent, while the call has not ended."""
         ...

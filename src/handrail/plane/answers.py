@@ -19,6 +19,8 @@ from handrail.plane.calls import check_not_stopped
 from handrail.plane.decider import Decider
 from handrail.plane.move import HANDRAIL, Move
 
+NOT_AS_SHOWN = "this is not what you were shown; look again before you decide"
+
 log = structlog.get_logger(__name__)
 
 
@@ -66,6 +68,9 @@ class Answers:
         execution = await self._store.find_execution(resolved.execution_id)
         is_open = current.status is ApprovalStatus.PENDING
         if is_open and execution is not None:
+            is_yes = resolved.status is ApprovalStatus.APPROVED
+            if is_yes and execution.digest != resolved.digest:
+                raise Conflict(NOT_AS_SHOWN)
             try:
                 await self._submit(resolved, execution, move(execution), actor)
             except ChangeRefused:

@@ -17,7 +17,7 @@ from handrail.core.ids import INSIDE, ApprovalId, ClientId, ProjectId, mint
 from handrail.core.ports import Clock, Store
 from handrail.core.tool import Site
 from handrail.core.verdict import Ruling, Verdict
-from handrail.plane.answers import Answers
+from handrail.plane.answers import NOT_AS_SHOWN, Answers
 from handrail.plane.assessment import Assessment
 from handrail.plane.decider import Decider
 from handrail.plane.dispatch import Dispatcher
@@ -59,8 +59,13 @@ class ApprovalManager:
         self._origins = Origins(store)
         self._answers = Answers(store, clock)
 
-    async def rule(self, pending: ToolExecution, assessment: Assessment) -> Move:
-        """Let a judged call pass, turn it away, or put it to a person."""
+    async def rule(
+        self, pending: ToolExecution, assessment: Assessment, *, is_asked: bool = False
+    ) -> Move:
+        """Let a judged call pass, turn it away, or put it to a person.
+
+        A call that `is_asked` about already is not counted as one more question.
+        """
         at = self._clock.now()
         judged = assessment.judge(pending)
         if (passed := self.auto_approve_tool_if_low_risk(judged, assessment)) is not None:
@@ -72,7 +77,7 @@ class ApprovalManager:
             approved = judged.approve(grant.id, grant.scope, at)
             return self._dispatcher.hand_out(approved, at, UseGrant(grant))
         asked = await self._store.count_questions(judged.project_id, judged.agent_id)
-        if asked >= MOST_QUESTIONS:
+        if asked >= MOST_QUESTIONS and not is_asked:
             words = f"{asked:,} questions of this agent are open; wait until some are answered"
             return _turn_away(judged, words, at, ErrorType.TOO_MANY_QUESTIONS)
         kind = assessment.call_class
@@ -233,7 +238,7 @@ class ApprovalManager:
                     f"/approvals/{approval.id}/unmasked, and approve with the digest given there"
                 )
         if digest is not None and digest != expected:
-            raise Conflict("this is not what you were shown; look again before you decide")
+            raise Conflict(NOT_AS_SHOWN)
 
     async def reject_tool(
         self, approval_id: ApprovalId, decider: Decider, *, reason: str | None = None

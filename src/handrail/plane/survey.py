@@ -1,7 +1,7 @@
-"""Surveyor: the machine is looked at before a person is asked, so that they see what is there.
+"""Surveyor: the machine checks a call before a person is asked, so that they see the facts.
 
-The client looks and answers; if it takes too long, the question is put without its facts and the
-call is surveyed when it is executed.
+If the check takes long, the question is put without facts and says so. When the facts arrive, the
+call is judged again: the question is shown anew, or ends because no person is needed.
 """
 
 import time
@@ -12,8 +12,9 @@ import msgspec
 import structlog
 
 from handrail.core.access import Principal
+from handrail.core.approval import CHECK, Answer, Approval, ApprovalStatus
 from handrail.core.audit import AuditRecord
-from handrail.core.change import Change, Rejudge
+from handrail.core.change import Add, Change, Reask, Rejudge, Resolve
 from handrail.core.errors import (
     BadInput,
     BrokenTool,
@@ -33,12 +34,14 @@ from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Asked, Assessor
 from handrail.plane.call_log import warn_if_denied
 from handrail.plane.calls import check_not_stopped
+from handrail.plane.look_requests import LookRequests
 from handrail.plane.move import HANDRAIL, Move
 from handrail.plane.origins import Origins
 from handrail.plane.unmasking import Unmasker
 from handrail.policy.redaction import mask_text
 
 SURVEY_SECONDS = 2.0
+_PASSES = "the check has shown that it needs no approval"
 _CHORE_SECONDS = 1.0
 
 log = structlog.get_logger(__name__)
@@ -60,12 +63,14 @@ class Surveyor:
         assessor: Assessor,
         approvals: ApprovalManager,
         unmasker: Unmasker,
+        looks: LookRequests,
     ):
         self._store = store
         self._clock = clock
         self._assessor = assessor
         self._approvals = approvals
         self._unmasker = unmasker
+        self._looks = looks
         self._origins = Origins(store)
         # Calls with facts that are being judged, which takes long if they are long.
         self._judging: set[ExecutionId] = set()
@@ -79,6 +84,8 @@ class Surveyor:
     ) -> ToolExecution:
         """Take what a client has seen, and put the call to a person if one is needed.
 
+        If the question is open already, it is shown anew with the facts, or ends.
+
         Raises:
             NotFound: There is no such survey in this project.
             Conflict: Another client was asked, or it is too late: the call has moved on.
@@ -89,7 +96,7 @@ class Surveyor:
         survey = answer if isinstance(answer, Survey) else None
         if self._unmasker.take(approval_id, survey, client):
             return pending
-        if pending.status is not Status.PENDING:
+        if pending.status is not Status.PENDING and not _waits_for_facts(pending):
             raise Conflict(f"{pending.id} is {pending.status}: the survey comes too late")
         if pending.client_id != client.subject:
             raise Conflict(f"{pending.id} was not given to this client to look at")
@@ -120,14 +127,17 @@ class Surveyor:
             if pending.id in self._judging:
                 continue
             try:
-                await self._submit(pending, await self._rule(pending, None), HANDRAIL)
+                move = await self._rule(pending, None)
+                if move.after.status is Status.AWAITING_APPROVAL:
+                    move = await self._looks.assign(pending, move)
+                await self._submit(pending, move, HANDRAIL)
             except Conflict:
                 continue  # The facts came after all.
             except HandrailError as error:
                 log.error("survey.failed", execution=pending.id, error=error.message)
 
     async def _rule(self, pending: ToolExecution, survey: Survey | None) -> Move:
-        """The call is judged anew from its own words: nothing is carried over but the store."""
+        """Judge the call again from its own words, and with the facts where they are known."""
         place = await self._store.find_place(pending.project_id, pending.session_id)
         if place is None:
             raise NotFound(f"there is no session {pending.session_id!r}")
@@ -139,14 +149,16 @@ class Surveyor:
         except (BadInput, ToolError, BrokenTool) as error:
             # It was understood once: the tools have changed under it.
             return self._fail(pending, error.error_type, error.message)
-        move = await self._approvals.rule(pending, assessment)
-        if move.after.status is Status.AWAITING_APPROVAL:
+        is_asked = _waits_for_facts(pending)
+        move = await self._approvals.rule(_opened(pending), assessment, is_asked=is_asked)
+        if is_asked or move.after.status is Status.AWAITING_APPROVAL:
             return move
         return move._replace(after=move.after._replace(approval_id=None))
 
     def _fail(self, pending: ToolExecution, error_type: ErrorType, error: str) -> Move:
-        failed = pending.fail(error_type, mask_text(error), self._clock.now())
-        failed = failed._replace(approval_id=None)
+        failed = _opened(pending).fail(error_type, mask_text(error), self._clock.now())
+        if not _waits_for_facts(pending):
+            failed = failed._replace(approval_id=None)
         return Move(failed, (), (NewEvent.for_everyone(failed, EventKind.STATUS),))
 
     async def _submit(self, before: ToolExecution, move: Move, actor: str) -> None:
@@ -163,11 +175,47 @@ class Surveyor:
             "client": after.client_id,
         }
         line = AuditRecord("call.surveyed", actor, after.id, details)
-        steps = (Rejudge(before, move.first), *move.rest)
+        if _waits_for_facts(before):
+            move = await self._end_or_show(before, move)
+            steps = move.steps
+        else:
+            steps = (Rejudge(before, move.first), *move.rest)
+        change = Change(after.project_id, self._clock.now(), steps, move.events, (line,))
         try:
-            await self._store.submit(
-                Change(after.project_id, self._clock.now(), steps, move.events, (line,))
-            )
+            await self._store.submit(change)
         except ChangeRefused:
             raise Conflict(f"{after.id} has moved on meanwhile") from None
         warn_if_denied(after)
+
+    async def _end_or_show(self, before: ToolExecution, move: Move) -> Move:
+        """What facts do to a question that is open: it is shown anew, or needs no answer."""
+        after = move.after
+        for step in move.steps:
+            if isinstance(step, Add) and isinstance(step.row, Approval):
+                return move._replace(steps=(Reask(before, after, step.row),))
+        question = before.approval_id and await self._store.find_approval(before.approval_id)
+        if not question or question.status is not ApprovalStatus.PENDING:
+            raise Conflict(f"{after.id} has moved on meanwhile")
+        is_done = after.status is Status.FAILED
+        reason = (after.error or "refused") if is_done else _PASSES
+        answer = Answer(by=HANDRAIL, channel=CHECK, at=self._clock.now(), reason=reason)
+        status = ApprovalStatus.WITHDRAWN if is_done else ApprovalStatus.APPROVED
+        ended = Resolve(question.resolve(status, answer))
+        news = NewEvent.for_everyone(after, EventKind.APPROVAL_RESOLVED)
+        steps = (ended, Rejudge(before, move.first), *move.rest)
+        return move._replace(steps=steps, events=(news, *move.events))
+
+
+def _waits_for_facts(call: ToolExecution) -> bool:
+    """Whether a person is being asked about it without facts."""
+    return call.status is Status.AWAITING_APPROVAL and not call.surveyed
+
+
+def _opened(call: ToolExecution) -> ToolExecution:
+    """The call as it was before the question was put.
+
+    Its epoch is new, so that an answer to the question as it was shown before is refused.
+    """
+    if not _waits_for_facts(call):
+        return call
+    return call._replace(status=Status.PENDING, epoch=call.epoch + 1)

@@ -23,6 +23,10 @@ class ApprovalReads(Reading):
         found = await self._fetch(statements.LIST_UNSURVEYED, asked_before=to_micros(asked_before))
         return [read_execution(row) for row in found]
 
+    async def list_unchecked(self) -> list[ToolExecution]:
+        found = await self._fetch(statements.LIST_UNCHECKED)
+        return [read_execution(row) for row in found]
+
     async def read_raw_params(self, execution: ToolExecution) -> str:
         found = await self._fetch(statements.READ_RAW_PARAMS, execution_id=execution.id)
         if not found:

@@ -9,6 +9,7 @@ from handrail.core.approval import Answer, Approval, ApprovalStatus
 from handrail.core.audit import canonical
 from handrail.core.grant import CallClass, Grant, PastCalls, Scope
 from handrail.core.risk import RiskLevel
+from handrail.store.approval_statements import SHOWN
 from handrail.store.rows import Row, from_micros, micros_or_none, moment_or_none, to_micros
 from handrail.store.schema import grants, tool_approvals
 
@@ -48,6 +49,12 @@ def approval_row(approval: Approval) -> dict[str, Any]:
     }
 
 
+def shown_row(approval: Approval) -> dict[str, Any]:
+    """The columns that change when an open question is shown anew."""
+    row = approval_row(approval)
+    return {name: row[name] for name in SHOWN}
+
+
 def _metadata(approval: Approval) -> str | None:
     """The fields without a column of their own."""
     said: dict[str, Any] = {}
@@ -61,6 +68,8 @@ def _metadata(approval: Approval) -> str | None:
         said["hosts"] = list(approval.hosts)
     if approval.client_id is not None:
         said["client"] = approval.client_id
+    if approval.looking:
+        said["looking"] = approval.looking
     if approval.origins:
         said["origins"] = list(approval.origins)
     return canonical(said) if said else None
@@ -124,6 +133,7 @@ def read_approval(row: Row) -> Approval:
         hosts=tuple(said.get("hosts", ())),
         origins=tuple(said.get("origins", ())),
         client_id=said.get("client"),
+        looking=said.get("looking", ""),
     )
 
 

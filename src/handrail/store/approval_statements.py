@@ -2,7 +2,9 @@
 
 from sqlalchemy import and_, bindparam, case, exists, func, insert, or_, select, update
 
+from handrail.core.approval import ApprovalStatus
 from handrail.core.execution import Status
+from handrail.core.tool import Site
 from handrail.store.schema import (
     OF_A_CLASS,
     PENDING,
@@ -36,6 +38,16 @@ RESOLVE_APPROVAL = (
     .where(tool_approvals.c.request_id == bindparam("expected_id"), PENDING)
     .values({name: bindparam(name) for name in _ANSWER})
 )
+SHOWN = (
+    "description", "risk_level", "reasons", "digest", "surveyed", "evidence", "class_key",
+    "class_words", "timeout_seconds", "expires_at", "metadata", "estimated_duration_ms",
+    "past_calls", "past_refused",
+)  # fmt: skip
+RESHOW_APPROVAL = (
+    update(tool_approvals)
+    .where(tool_approvals.c.request_id == bindparam("expected_id"), PENDING)
+    .values({name: bindparam(name) for name in SHOWN})
+)
 USE_GRANT = (
     update(grants)
     .where(
@@ -68,6 +80,16 @@ REVOKE_GRANTS_OF = (
 
 FIND_EXECUTION_OF = select(tool_executions).where(
     tool_executions.c.approval_id == bindparam("approval_id")
+)
+LIST_UNCHECKED = (
+    select(tool_executions)
+    .join(tool_approvals, tool_approvals.c.request_id == tool_executions.c.approval_id)
+    .where(
+        tool_approvals.c.status == ApprovalStatus.PENDING,
+        tool_approvals.c.surveyed.is_(False),
+        tool_executions.c.site == Site.CLIENT,
+    )
+    .order_by(tool_executions.c.created_at)
 )
 LIST_UNSURVEYED = (
     select(tool_executions)

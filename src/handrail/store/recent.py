@@ -16,6 +16,7 @@ from handrail.core.change import (
     ForgetTalk,
     KeepLate,
     OpenCall,
+    Reask,
     Rejudge,
     RemoveCalls,
     RemoveResults,
@@ -104,7 +105,7 @@ class Recent:
                 if not execution.status.is_final:
                     self._raw_params[execution.id] = raw_params
                 self._keep(execution)
-            case Advance(_, after) | Reoffer(_, after) | Rejudge(_, after):
+            case Advance(_, after) | Reoffer(_, after) | Rejudge(_, after) | Reask(_, after):
                 # From its opening on or not at all: else its raw parameters are not here.
                 if after.id in self._calls:
                     self._keep(after)

@@ -122,7 +122,12 @@ END_REJUDGED_EXECUTION = (
     .values({name: bindparam(name) for name in (*_MOVING, *_JUDGED)})
 )
 REJUDGE_EXECUTION = END_REJUDGED_EXECUTION.where(_GOES_ON)
-# Leaves the status alone: the table refuses a step from a state to itself.
+# These leave the status alone: the table refuses a step from a state to itself.
+REJUDGE_WAITING = (
+    update(tool_executions)
+    .where(_AS_SEEN, _GOES_ON)
+    .values({name: bindparam(name) for name in ("client_id", "epoch", *_JUDGED)})
+)
 REOFFER_EXECUTION = (
     update(tool_executions)
     .where(_AS_SEEN, _GOES_ON)

@@ -27,6 +27,7 @@ from handrail.core.change import (
     OpenCall,
     OpenRun,
     OpenSession,
+    Reask,
     Rejudge,
     RemoveCalls,
     RemoveResults,
@@ -58,7 +59,7 @@ from handrail.store import (
     token_statements,
     told_statements,
 )
-from handrail.store.approval_rows import answer_row, approval_row, grant_row
+from handrail.store.approval_rows import answer_row, approval_row, grant_row, shown_row
 from handrail.store.chat_steps import write_about_run, writes_that_forget
 from handrail.store.memory_rows import memory_row, replaced_row, vector_row
 from handrail.store.retention_steps import writes_that_prune
@@ -80,7 +81,7 @@ def writes_for(change: Change) -> Iterator[Write]:
             case OpenCall() | Advance():  # Most steps are one of these.
                 yield from _writes_for_step(step)
             case (
-                Resolve() | UseGrant() | RevokeGrant() | StopSession() | TaintSession()
+                Reask() | Resolve() | UseGrant() | RevokeGrant() | StopSession() | TaintSession()
                 | ClearTaint() | RevokeToken() | StopAgent()
             ):  # fmt: skip
                 yield from _writes_about_people(step, to_micros(change.at))
@@ -104,6 +105,11 @@ def writes_for(change: Change) -> Iterator[Write]:
 
 def _writes_about_people(step: AboutPeople, now: int) -> Iterator[Write]:
     match step:
+        case Reask(before, after, approval):
+            judged = judged_row(after) | {"client_id": after.client_id, "epoch": after.epoch}
+            yield Write(statements.REJUDGE_WAITING, judged | _as_seen(before))
+            question = {"expected_id": approval.id, **shown_row(approval)}
+            yield Write(approval_statements.RESHOW_APPROVAL, question)
         case Resolve(approval):
             values = {"expected_id": approval.id, **answer_row(approval)}
             yield Write(approval_statements.RESOLVE_APPROVAL, values)

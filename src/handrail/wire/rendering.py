@@ -158,7 +158,8 @@ def _survey_request(event: Event, execution: ToolExecution, params: str | None) 
         "tool_id": event.execution_id,
         "tool_name": execution.tool_name,
         "tool_params": _raw(params),
-        "unmasked": event.status is Status.AWAITING_APPROVAL,
+        # A question without facts is still being checked; what it shows is stored, so masked.
+        "unmasked": event.status is Status.AWAITING_APPROVAL and execution.surveyed,
         "replayed": params is None,
         "timestamp": _timestamp(event),
     }
