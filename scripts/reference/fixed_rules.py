@@ -116,7 +116,7 @@ SEEN = (
     ),
     Seen("command.changed-beside", RiskLevel.HIGH, "a file may change before the line runs it"),
     Seen("command.landing", RiskLevel.HIGH, "what it puts there is unclear or lands elsewhere"),
-    Seen("command.network", RiskLevel.MEDIUM, "it may reach these hosts, and nothing else"),
+    Seen("command.network", RiskLevel.MEDIUM, "it can reach only these hosts"),
     Seen("http.unlisted", RiskLevel.FORBIDDEN, "the host is not on the operator's list of hosts"),
     Seen("http.unknown", RiskLevel.FORBIDDEN, "the operator's list of hosts cannot be read"),
     Seen("size.params", RiskLevel.FORBIDDEN, "the parameters are more than a megabyte"),

@@ -237,7 +237,7 @@ def a_card(approval_id: str = "apr_1", **fields: Any) -> Card:
         "tool_params": {"path": "notes.md", "content": "new\n"},
         "description": "Write 1 line to notes.md",
         "risk_level": "MEDIUM",
-        "reasons": ("write_file changes something",),
+        "reasons": ("changes a file in the workspace",),
         "reasoning": "to remember",
         "notes": (),
         "evidence": "-old\n+new\n",

@@ -39,7 +39,7 @@ def test_a_line_that_goes_is_no_heading_whatever_it_looks_like() -> None:
 
 
 def test_of_a_plan_the_program_and_its_options_stand_out() -> None:
-    (runs, bound, other) = mark_evidence(["runs     git push --force", "bound    x", "as it is"])
+    (runs, bound, other) = mark_evidence(["runs     git push --force", "pinned   x", "as it is"])
 
     looks = {runs.plain[span.start : span.end]: str(span.style) for span in runs.spans}
     assert looks["git"] == "cyan"

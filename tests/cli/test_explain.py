@@ -60,7 +60,7 @@ def test_a_command_is_explained_as_it_would_be_typed(shell: Shell) -> None:
 
     assert asked.splitlines()[0] == "ask  risk MEDIUM, 300 s to answer"
     assert "npm install changes the project's packages" in asked
-    assert "it may reach " in asked
+    assert "it can reach only " in asked
     assert denied.splitlines() == [
         "deny  risk FORBIDDEN",
         "  Command not allowed: rm deletes for good; that is for people to do  (command.forbidden)",
@@ -68,7 +68,7 @@ def test_a_command_is_explained_as_it_would_be_typed(shell: Shell) -> None:
     assert json.loads(listed)["ruling"] == "allow"
     assert tool.splitlines() == [
         "ask  risk MEDIUM, 300 s to answer",
-        "  write_file changes something  (tool.write_file)",
+        "  changes a file in the workspace  (tool.write_file)",
     ]
 
 

@@ -222,7 +222,7 @@ def test_freedom_is_for_this_conversation_and_is_lowered_by_the_policy_alone(des
     free = desk.run_task("--autonomy", "full")
 
     assert (bound.returncode, free.returncode) == (0, 0)
-    refusal = "write_file changes something; autonomy is read_only here"
+    refusal = "changes a file in the workspace; autonomy is read_only here"
     assert f"✗ write_file notes.md  refused: {refusal}" in bound.stderr
     assert "write_file notes.md  completed  MEDIUM" in free.stderr
     assert desk.notes.read_text() == "hello\n"

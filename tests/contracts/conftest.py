@@ -164,7 +164,7 @@ def a_waiting_call(home: Household, call_id: str = "call-1", **fields: Any) -> T
         "tool_params": {"path": "src/a.py", "content": "x = 1\n"},
         "effect": Effect.CHANGE,
         "risk_level": RiskLevel.MEDIUM,
-        "reasons": ("write_file changes something",),
+        "reasons": ("changes a file in the workspace",),
         "requires_approval": True,
         "status": Status.AWAITING_APPROVAL,
         "approved_at": None,

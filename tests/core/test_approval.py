@@ -33,7 +33,7 @@ def question(**fields: Any) -> Approval:
         reasoning="to mend it",
         description="Write 1 line to src/a.py",
         risk_level=RiskLevel.MEDIUM,
-        reasons=("write_file changes something",),
+        reasons=("changes a file in the workspace",),
         digest="judged",
         surveyed=True,
         evidence="+x = 1",

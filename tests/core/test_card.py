@@ -29,7 +29,7 @@ def test_a_card_says_all_that_the_question_holds() -> None:
         tool_params={"path": "src/a.py"},
         description="Write 1 line to src/a.py",
         risk_level="MEDIUM",
-        reasons=("write_file changes something",),
+        reasons=("changes a file in the workspace",),
         reasoning="to mend it",
         notes=(),
         evidence="+x = 1",

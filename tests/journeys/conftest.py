@@ -126,6 +126,9 @@ class Rig:
         try:
             await self.as_person(lambda api: api.decide(card, choice, channel="journey"))
         except ApiError as error:
+            # The facts came after the card was read: a person would look again.
+            if "not what you were shown" in str(error):
+                return await self.answer(choice)
             # Said before a crash, and said again: the first answer counts.
             if error.status != 409:
                 raise

@@ -43,7 +43,7 @@ async def test_a_script_runs_as_it_was_when_the_person_was_asked_or_not_at_all(r
     answer, card = await decide(rig, "execute_command", params)
     assert (answer["status"], answer["result"]["stdout"]) == ("completed", "as it was\n")
     assert "runs     python3 x.py --all" in card.evidence
-    assert f"bound    x.py as it is: sha256 {short}…, 19 bytes" in card.evidence
+    assert f"pinned   x.py as it is: sha256 {short}…, 19 bytes" in card.evidence
 
     def change() -> None:
         script.write_text("open('proof', 'w')\n")
@@ -71,8 +71,8 @@ async def test_what_the_words_name_is_as_it_was_too_unless_a_step_before_writes_
         rig, "execute_command", params, lambda: (rig.workspace / "data").write_text("another")
     )
     assert (answer["status"], answer["error_type"]) == ("failed", "stale")
-    assert "bound    data as it is: sha256 " in card.evidence
-    assert "unbound  what it loads besides is as it is when it runs" in card.evidence
+    assert "pinned   data as it is: sha256 " in card.evidence
+    assert "unpinned other files that it loads are read when it runs" in card.evidence
 
     (rig.workspace / "more").write_text("newly written")
     line = {"command": "cp more data && python3 x.py data"}
@@ -97,7 +97,7 @@ async def test_a_commit_records_what_was_staged_when_the_person_was_asked(rig: R
 
     answer, card = await decide(rig, "git", params, lambda: git("add", "b.txt"))
 
-    assert "bound    what is staged as it is: A a.txt" in card.evidence
+    assert "pinned   what is staged as it is: A a.txt" in card.evidence
     assert (answer["status"], answer["error_type"]) == ("failed", "stale")
     assert answer["error"] == (
         "changed since the call was looked at: what is staged; nothing was done"
@@ -152,8 +152,8 @@ async def test_approvals_show_names_the_files_that_a_command_is_bound_to(rig: Ri
     lines = [line.strip() for line in shown.stdout.splitlines()]
     short = hashlib.sha256(b"#!/bin/sh\necho\n").hexdigest()[:12]
     assert "runs     ./run.sh 1" in lines
-    assert f"bound    run.sh as it is: sha256 {short}…, 15 bytes" in lines
-    assert "bound    /usr/bin/date, a program of the system" in lines
+    assert f"pinned   run.sh as it is: sha256 {short}…, 15 bytes" in lines
+    assert "pinned   /usr/bin/date, a program of the system" in lines
     assert lines.count("box      it can change this workspace, but not its .git; no network") == 1
 
 

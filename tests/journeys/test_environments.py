@@ -47,7 +47,7 @@ async def test_an_environments_own_python_runs_once_a_person_says_so(
     if "timeout" not in params["command"]:
         link = rig.workspace / ".venv/bin/python"
         assert f"{link}, a link to the program {SYSTEM.resolve()}" in card.evidence
-        assert card.evidence.count("unbound") == card.evidence.count("unbound  what it loads") == 1
+        assert card.evidence.count("unpinned") == card.evidence.count("unpinned other files") == 1
         assert "a program of the system" not in card.evidence
     assert answer["result"]["stdout"] == f"{rig.workspace / '.venv'}\n"
 

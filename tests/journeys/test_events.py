@@ -114,7 +114,7 @@ async def test_a_question_is_put_to_everyone_with_masked_parameters(
         "tool_name": "write_file",
         "tool_params": {"path": "notes.md", "content": MASKED},
         "risk_level": "MEDIUM",
-        "reasons": ["write_file changes something"],
+        "reasons": ["changes a file in the workspace"],
         "reasoning": "to remember",
         "agent_id": ada.agent.subject,
         "agent_name": "test",

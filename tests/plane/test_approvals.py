@@ -113,7 +113,7 @@ async def test_a_risky_call_is_put_to_a_person_with_all_they_need_to_know(
         reasoning="to mend it",
         description="Write 1 line to src/a.py",
         risk_level=RiskLevel.MEDIUM,
-        reasons=("write_file changes something",),
+        reasons=("changes a file in the workspace",),
         digest=execution.digest,
         surveyed=False,
         evidence="",

@@ -165,7 +165,7 @@ def test_a_judgement_is_written_into_the_call(household: Household, survey: Surv
         digest=asked.digest,
         effect=Effect.CHANGE,
         risk_level=RiskLevel.MEDIUM,
-        reasons=("write_file changes something",),
+        reasons=("changes a file in the workspace",),
         requires_approval=True,
         surveyed=survey is not None,
         class_key="write_file:src/**/*.py",

@@ -102,7 +102,7 @@ async def test_a_person_is_asked_about_it_in_words_without_secrets(
     assert asked.status is Status.AWAITING_APPROVAL
     assert question.description == 'Use say with text "hello", token "[masked]"'
     assert question.tool_params == {"text": "hello", "token": "[masked]"}
-    assert question.reasons == ("say changes something",)
+    assert question.reasons == ("say makes changes",)
     assert question.call_class is None
 
 

@@ -254,7 +254,7 @@ async def test_a_machine_that_leaves_is_not_waited_for_and_one_that_comes_is_ask
         await accept(services, waiting, FACTS, household)
 
     with services.connections.open(client_id, workspace_id) as connection:
-        await services.looks.ask_again(connection)
+        await services.surveyor.looks.ask_again(connection)
         assert (await notes_on(services, waiting))[0].startswith("Still checking on")
         assert await requests_to(store, household, client_id) == [False, False, True]
         judged = await accept(services, waiting, FACTS, household)
@@ -269,7 +269,7 @@ async def test_a_machine_that_reconnects_before_anyone_noticed_is_asked_again(
     with services.connections.open(household.client_id, household.workspace.id):
         await slow(services, clock, household)
     with services.connections.open(household.client_id, household.workspace.id) as connection:
-        await services.looks.ask_again(connection)
+        await services.surveyor.looks.ask_again(connection)
 
     assert await requests_to(store, household, household.client_id) == [False, False, True]
 
@@ -299,7 +299,7 @@ async def test_after_a_restart_the_machine_is_asked_again(
         assert await notes_on(other, pending) == (NOT_SURVEYED,)
         connections = other.connections
         with connections.open(household.client_id, household.workspace.id) as connection:
-            await other.looks.ask_again(connection)
+            await other.surveyor.looks.ask_again(connection)
             judged = await accept(other, pending, FACTS, household)
 
         assert (judged.surveyed, (await question_of(other.store, judged)).surveyed) == (True, True)

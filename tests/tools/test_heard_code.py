@@ -25,7 +25,7 @@ def hands(tmp_path: Path) -> Iterator[Hands]:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("cat x.py | python3 -", "bound    x.py as it is"),
+        ("cat x.py | python3 -", "pinned   x.py as it is"),
         ("touch y | cat x.py | python3", "at first x.py as it is"),
         ("python3 < x.py", "at first x.py as it is"),
     ],

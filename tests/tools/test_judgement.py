@@ -77,7 +77,7 @@ def test_tool_that_says_nothing_of_its_safety_counts_as_medium(
 ) -> None:
     verdict = judge_call(Shout(), WordParams(), Scene(NOWHERE, autonomy))
     plan = Plan(argv=(("shout", "calm"),))
-    reasons = [Finding("tool.shout", "shout changes something", RiskLevel.MEDIUM)]
+    reasons = [Finding("tool.shout", "shout makes changes", RiskLevel.MEDIUM)]
     if autonomy is Autonomy.READ_ONLY:
         words = "autonomy is read_only here, which does nothing but what is LOW"
         reasons.append(Finding("autonomy.read_only", words, RiskLevel.LOW))

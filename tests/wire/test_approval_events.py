@@ -49,7 +49,7 @@ CALL = ToolExecution(
     effect=Effect.CHANGE,
     autonomy=Autonomy.SUPERVISED,
     risk_level=RiskLevel.MEDIUM,
-    reasons=("write_file changes something",),
+    reasons=("changes a file in the workspace",),
     requires_approval=True,
     status=Status.AWAITING_APPROVAL,
     created_at=AT,
@@ -90,7 +90,7 @@ PROMISED = {
     "tool_name": "write_file",
     "tool_params": {"path": "a.md", "content": "[masked]"},
     "risk_level": "MEDIUM",
-    "reasons": ["write_file changes something"],
+    "reasons": ["changes a file in the workspace"],
     "reasoning": "because",
     "agent_id": "agt_1",
     "session_id": "session-1",
@@ -240,8 +240,16 @@ def test_a_request_to_look_that_no_longer_stands_carries_no_parameters(
 
     assert rendered(item, HERE, replayed=replayed) == (
         "tool.survey_request",
-        SURVEY | {"tool_params": None, "unmasked": True, "replayed": True},
+        SURVEY | {"tool_params": None, "replayed": True},
     )
+
+
+@pytest.mark.parametrize("surveyed", [True, False])
+def test_only_a_question_that_was_checked_before_is_looked_at_unmasked(surveyed: bool) -> None:
+    item = an_item(EventKind.SURVEY_REQUEST, CALL._replace(surveyed=surveyed))
+
+    _, request = rendered(item, HERE) or ("", {})
+    assert request["unmasked"] is surveyed
 
 
 @pytest.mark.parametrize("listener", [None, THERE])

@@ -37,7 +37,6 @@ from handrail.plane.executor import ToolExecutor
 from handrail.plane.forgetting import Forgetter
 from handrail.plane.grants import GrantBook
 from handrail.plane.inside import Inside
-from handrail.plane.look_requests import LookRequests
 from handrail.plane.looking import HandsFor, Looker
 from handrail.plane.names import NameBook
 from handrail.plane.patience import Patience
@@ -129,7 +128,6 @@ def build_services(
     assessor, dispatcher = Assessor(registry, rules, judging), Dispatcher(store, clock, connections)
     approvals = ApprovalManager(store, room, clock, dispatcher, grants, approval_timeout_seconds)
     looker = Looker(assessor, hands_for or _server_hands(memories, skills, rules, affairs))
-    looks = LookRequests(store, clock, connections)
     unmasker = Unmasker(store, clock, connections, assessor, looker)
     executor = ToolExecutor(
         registry, assessor, store, room, clock, dispatcher, approvals, blobs, looker
@@ -150,8 +148,7 @@ def build_services(
         approvals=approvals,
         grants=grants,
         policies=Policies(store, clock, assessor, rules),
-        surveyor=Surveyor(store, clock, assessor, approvals, unmasker, looks),
-        looks=looks,
+        surveyor=Surveyor(store, clock, assessor, approvals, unmasker, connections),
         unmasker=unmasker,
         stopper=Stopper(store, clock),
         taints=Taints(store, clock),
@@ -180,7 +177,7 @@ def _own_chores(services: Services, config: Config) -> tuple[Chore, ...]:
         services.dispatcher.hand_over_forsaken,
         services.dispatcher.ask_after_the_slow,
         services.surveyor.ask_without_facts,
-        services.looks.follow_connections,
+        services.surveyor.looks.follow_connections,
         services.approvals.expire_overdue,
         Patience(services.store, services.clock, services.connections).give_up,
         Forgetter(

@@ -8,9 +8,16 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-_LABELLED = re.compile(r"(runs|bound|unbound|remote|box) +")
+_LABELLED = re.compile(r"(runs|pinned|unpinned|requires|remote|box) +")
 _WORDS = re.compile(r"^.|\w+|\s+|[^\w\s]")
-_LABEL_STYLE = {"runs": "bold", "bound": "dim", "unbound": "yellow", "remote": "bold", "box": "dim"}
+_LABEL_STYLE = {
+    "runs": "bold",
+    "pinned": "dim",
+    "unpinned": "yellow",
+    "requires": "dim",
+    "remote": "bold",
+    "box": "dim",
+}
 
 
 def mark_evidence(lines: Sequence[str]) -> list[Text]:

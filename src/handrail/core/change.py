@@ -77,10 +77,7 @@ class Reoffer:
 
 @dataclass(frozen=True, slots=True)
 class Rejudge:
-    """A step along a road that takes a new judgement along: risk, reasons and digest.
-
-    Refused unless status and epoch are still those of `before`.
-    """
+    """A step with a new judgement. Refused unless status and epoch are those of `before`."""
 
     before: ToolExecution
     after: ToolExecution
@@ -88,11 +85,7 @@ class Rejudge:
 
 @dataclass(frozen=True, slots=True)
 class Reask:
-    """An open question is shown anew, with a new judgement of its call or another machine.
-
-    Refused unless status and epoch of the call are still those of `before`, and the question is
-    still open.
-    """
+    """An open question with a new judgement. Refused if it was answered, or the call moved on."""
 
     before: ToolExecution
     after: ToolExecution

@@ -11,7 +11,7 @@ from handrail.core.change import Add, Change, Reask
 from handrail.core.errors import ChangeRefused
 from handrail.core.event import EventKind, NewEvent
 from handrail.core.execution import ToolExecution
-from handrail.core.ids import ClientId, ProjectId
+from handrail.core.ids import ApprovalId, ClientId, ProjectId
 from handrail.core.ports import Clock, Store
 from handrail.plane.connections import Connection, Connections
 from handrail.plane.move import Move
@@ -64,8 +64,8 @@ class LookRequests:
         return self._connections.find_client(execution.workspace_id)
 
     async def _hand_over(self, before: ToolExecution, client_id: ClientId | None) -> None:
-        question = before.approval_id and await self._store.find_approval(before.approval_id)
-        if not question:
+        question = await self._store.find_approval(before.approval_id or ApprovalId(""))
+        if question is None:
             return
         name = "" if client_id is None else await self._name_of(before.project_id, client_id)
         after = before._replace(client_id=client_id, epoch=before.epoch + 1)

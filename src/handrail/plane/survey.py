@@ -34,6 +34,7 @@ from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Asked, Assessor
 from handrail.plane.call_log import warn_if_denied
 from handrail.plane.calls import check_not_stopped
+from handrail.plane.connections import Connections
 from handrail.plane.look_requests import LookRequests
 from handrail.plane.move import HANDRAIL, Move
 from handrail.plane.origins import Origins
@@ -63,14 +64,14 @@ class Surveyor:
         assessor: Assessor,
         approvals: ApprovalManager,
         unmasker: Unmasker,
-        looks: LookRequests,
+        connections: Connections,
     ):
         self._store = store
         self._clock = clock
         self._assessor = assessor
         self._approvals = approvals
         self._unmasker = unmasker
-        self._looks = looks
+        self.looks = LookRequests(store, clock, connections)
         self._origins = Origins(store)
         # Calls with facts that are being judged, which takes long if they are long.
         self._judging: set[ExecutionId] = set()
@@ -129,7 +130,7 @@ class Surveyor:
             try:
                 move = await self._rule(pending, None)
                 if move.after.status is Status.AWAITING_APPROVAL:
-                    move = await self._looks.assign(pending, move)
+                    move = await self.looks.assign(pending, move)
                 await self._submit(pending, move, HANDRAIL)
             except Conflict:
                 continue  # The facts came after all.
@@ -193,8 +194,9 @@ class Surveyor:
         for step in move.steps:
             if isinstance(step, Add) and isinstance(step.row, Approval):
                 return move._replace(steps=(Reask(before, after, step.row),))
-        question = before.approval_id and await self._store.find_approval(before.approval_id)
-        if not question or question.status is not ApprovalStatus.PENDING:
+        approval_id = before.approval_id or ApprovalId("")
+        question = await self._store.find_approval(approval_id)
+        if question is None or question.status is not ApprovalStatus.PENDING:
             raise Conflict(f"{after.id} has moved on meanwhile")
         is_done = after.status is Status.FAILED
         reason = (after.error or "refused") if is_done else _PASSES

@@ -16,7 +16,6 @@ from handrail.plane.executor import ToolExecutor
 from handrail.plane.grants import GrantBook
 from handrail.plane.inside import Inside
 from handrail.plane.names import NameBook
-from handrail.plane.look_requests import LookRequests
 from handrail.plane.policies import Policies
 from handrail.plane.results import Receiver
 from handrail.plane.stopping import Stopper
@@ -47,7 +46,6 @@ class Services:
     grants: GrantBook
     policies: Policies
     surveyor: Surveyor
-    looks: LookRequests
     unmasker: Unmasker
     stopper: Stopper
     taints: Taints

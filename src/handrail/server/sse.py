@@ -65,7 +65,7 @@ class EventStream:
                 yield reset_frame(head, self._services.clock.now())
             if connection is not None:
                 await self._services.dispatcher.offer_open_calls(connection)
-                await self._services.looks.ask_again(connection)
+                await self._services.surveyor.looks.ask_again(connection)
             # A client hears only some events: it can reach the log by reading the store only if
             # the log starts where the client stands.
             start = head if self._client_id is None else self._cursor

@@ -37,6 +37,8 @@ class Tool(ABC, Generic[P]):
     large: ClassVar[str | None] = None
     site: ClassVar[Site] = Site.CLIENT
     effect: ClassVar[Effect] = Effect.CHANGE
+    # What a call changes, as the end of "changes …" on a card.
+    changes: ClassVar[str] = ""
     # Whether a change that was cut short on the server may simply be made again.
     repeatable: ClassVar[bool] = False
 

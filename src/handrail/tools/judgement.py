@@ -76,5 +76,6 @@ def _under(ceiling: Ceiling, verdict: Verdict, autonomy: Autonomy) -> Verdict:
 def _what_the_tool_is(tool: AnyTool, base: RiskLevel) -> Finding:
     """No verdict above LOW goes without a reason, be it only the tool itself."""
     changes = tool.effect is Effect.CHANGE
-    reason = f"{tool.name} changes something" if changes else f"{tool.name} is rated {base.name}"
+    what = f"changes {tool.changes}" if tool.changes else f"{tool.name} makes changes"
+    reason = what if changes else f"{tool.name} is rated {base.name}"
     return Finding(f"tool.{tool.name}", reason, base)

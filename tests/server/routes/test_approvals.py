@@ -54,7 +54,7 @@ async def test_a_question_shows_all_that_a_person_needs(
         "tool_params": {"path": "notes.md", "content": "hello\n"},
         "description": "Write 1 line to notes.md",
         "risk_level": "MEDIUM",
-        "reasons": ["write_file changes something"],
+        "reasons": ["changes a file in the workspace"],
         "reasoning": "to remember",
         "notes": [],
         "masked": 0,

@@ -29,7 +29,7 @@ async def test_the_hosts_are_named_and_bound() -> None:
 
     [finding] = survey_.findings
     assert survey_.facts[FACT] == ["a.example.com:443", "b.example"]
-    assert finding.reason == "it may reach a.example.com:443, b.example, and nothing else"
+    assert finding.reason == "it can reach only a.example.com:443, b.example"
     assert finding.risk is RiskLevel.MEDIUM
 
 
@@ -38,8 +38,8 @@ async def test_where_nobody_has_named_any_the_card_says_what_to_do() -> None:
 
     [finding] = survey_.findings
     assert survey_.facts[FACT] == []
-    assert finding.reason.startswith("it may reach nothing: nobody has said which hosts npm may")
-    assert "[[network]] in policy.toml" in finding.reason
+    assert finding.reason.startswith("it can reach no host: none is allowed for npm")
+    assert "[[network]] to policy.toml" in finding.reason
 
 
 async def test_nothing_is_promised_that_no_proxy_keeps() -> None:
@@ -142,7 +142,7 @@ async def test_the_card_says_what_a_command_can_do_at_most(room: Room, told: str
 
 
 async def test_that_no_box_is_there_is_said() -> None:
-    told = "none is proven on this machine: it runs as you do, and can do what you can"
+    told = "none works on this machine: it runs with all your rights"
 
     assert (await shown("make")).evidence.splitlines()[-1] == f"box      {told}"
 
@@ -164,7 +164,7 @@ async def test_a_file_that_the_other_end_of_a_pipe_may_change_is_not_called_boun
     survey_ = await seen_in(tmp_path, writing, running)
 
     assert "at first mod.py as it is: sha256 " in survey_.evidence
-    assert "bound    mod.py" not in survey_.evidence
+    assert "pinned   mod.py" not in survey_.evidence
     [finding] = survey_.findings
     assert (finding.rule, finding.risk) == ("command.changed-beside", RiskLevel.HIGH)
 
@@ -178,9 +178,7 @@ async def test_of_names_under_which_nothing_is_one_is_told_and_the_others_counte
     survey_ = await seen_in(tmp_path, running)
 
     told = [line for line in survey_.evidence.splitlines() if "app." in line]
-    assert told == [
-        f"bound    app.py and {others} are not there, and may not appear before it runs"
-    ]
+    assert told == [f"requires app.py and {others} must not exist when it runs"]
     assert len(survey_.facts) > len(told) + count
 
 
@@ -189,7 +187,7 @@ async def test_a_file_beside_which_only_is_looked_is_bound(tmp_path: Path) -> No
     looking = Stage(("head", "-5"), Profile.READ, Join.PIPE)
     survey_ = await seen_in(tmp_path, running, looking)
 
-    assert "bound    mod.py as it is: sha256 " in survey_.evidence
+    assert "pinned   mod.py as it is: sha256 " in survey_.evidence
     assert survey_.findings == ()
 
 
@@ -203,7 +201,7 @@ async def test_every_file_that_the_words_name_is_bound(tmp_path: Path) -> None:
     (tmp_path / "absent.py").touch()
     after = await seen_in(tmp_path, told)
 
-    assert "bound    mod.py as it is: sha256 " in before.evidence
+    assert "pinned   mod.py as it is: sha256 " in before.evidence
     assert "absent.py" not in before.evidence
     assert before.facts[NAMED_FILES] != after.facts[NAMED_FILES]
 
@@ -236,9 +234,7 @@ async def test_so_does_a_folder_that_the_other_end_may_fill(tmp_path: Path) -> N
     survey_ = await seen_in(tmp_path, writing, told)
 
     [finding] = survey_.findings
-    assert (
-        finding.reason == "what it is told of may be changed by the line itself before it is used"
-    )
+    assert finding.reason == "a file that it uses may be changed by an earlier part of the line"
     assert finding.risk is RiskLevel.HIGH
 
 
@@ -248,7 +244,7 @@ async def test_what_runs_code_is_said_to_load_more_than_is_bound(
 ) -> None:
     survey_ = await seen_in(tmp_path, Stage(("python3", "mod.py"), Profile.WRITE, loads=loads))
 
-    said = "unbound  what it loads besides is as it is when it runs" in survey_.evidence
+    said = "unpinned other files that it loads are read when it runs" in survey_.evidence
     assert said is loads
 
 

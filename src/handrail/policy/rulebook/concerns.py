@@ -44,7 +44,9 @@ def odd_suffix(
 
 
 def refused_unseen(title: str) -> Finding:
-    return not_allowed(f"{title} can become what is refused: nobody has seen its words")
+    return not_allowed(
+        f"{title} could be a forbidden command: its arguments are generated at run time"
+    )
 
 
 def by_layer(findings: Sequence[Finding], layer: Layer) -> tuple[Finding, ...]:

@@ -69,6 +69,7 @@ class WriteFile(Tool[WriteFileParams]):
     params = WriteFileParams
     safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
     large: ClassVar[str | None] = "content"
+    changes: ClassVar[str] = "a file in the workspace"
 
     def pre_validate(self, params: WriteFileParams, scene: Scene) -> list[Finding]:
         validator = PathValidator(scene.workspace, scene.rules)

@@ -21,9 +21,9 @@ _MOST_CHARS = 120_000
 # Masks make a text longer. A text that is shown whole must not be cut for that.
 _MOST_MASKED_CHARS = 3 * _MOST_CHARS
 _MARGIN = " " * 9
-_NO_BOX = "box      none is proven on this machine: it runs as you do, and can do what you can"
-_LOADS = "unbound  what it loads besides is as it is when it runs"
-_MAY_CHANGE = "the line itself may change that before it is run"
+_NO_BOX = "box      none works on this machine: it runs with all your rights"
+_LOADS = "unpinned other files that it loads are read when it runs"
+_MAY_CHANGE = "an earlier part of the line may change it"
 
 
 async def survey_stages(
@@ -73,11 +73,11 @@ def _reach(stages: Sequence[Stage], sight: Sight) -> Iterator[Finding]:
 def reach(names: Iterable[str], hosts: Sequence[str]) -> Finding:
     """Which hosts commands with these names may reach."""
     if hosts:
-        reason = f"it may reach {', '.join(hosts)}, and nothing else"
+        reason = f"it can reach only {', '.join(hosts)}"
     else:
         reason = (
-            f"it may reach nothing: nobody has said which hosts {' and '.join(names)} may reach; "
-            "name them as [[network]] in policy.toml, in Handrail's own folder on that machine"
+            f"it can reach no host: none is allowed for {' and '.join(names)}; add them as "
+            "[[network]] to policy.toml in Handrail's folder on that machine"
         )
     return Finding("command.network", reason, RiskLevel.MEDIUM)
 
@@ -111,8 +111,8 @@ def _changeable(seen: Sequence["_Shown"]) -> Iterator[Finding]:
     ]
     if names or any(one.step.named is not None for one in loose):
         # A folder is not looked into, and what is not there yet can still come.
-        what = names[0] if names else "what it is told of"
-        reason = f"{what} may be changed by the line itself before it is used"
+        what = names[0] if names else "a file that it uses"
+        reason = f"{what} may be changed by an earlier part of the line"
         yield Finding("command.changed-beside", reason, RiskLevel.HIGH)
 
 
@@ -171,9 +171,9 @@ def _told(seen: Sequence[_Shown]) -> Iterator[str]:
             bound[_recorded(record, may_change=shown.is_loose or shown.is_later)] = None
     yield from bound
     if missing[False]:
-        yield f"bound    {_not_there([*missing[False]])}, and may not appear before it runs"
+        yield f"requires {_must_not_exist([*missing[False]])}"
     if missing[True]:
-        yield f"at first {_not_there([*missing[True]])}; {_MAY_CHANGE}"
+        yield f"at first {_missing([*missing[True]])}; {_MAY_CHANGE}"
     if any(shown.step.loads for shown in seen):
         yield _LOADS
 
@@ -208,44 +208,52 @@ def _is_missing(file: SeenFile) -> bool:
     return file.sort is FileSort.ABSENT or (file.sort is FileSort.SEVERAL and file.size == 0)
 
 
-def _not_there(paths: Sequence[str]) -> str:
+def _must_not_exist(paths: Sequence[str]) -> str:
+    return f"{_first_of(paths)} must not exist when it runs"
+
+
+def _missing(paths: Sequence[str]) -> str:
+    return f"{_first_of(paths)} {'does' if len(paths) == 1 else 'do'} not exist"
+
+
+def _first_of(paths: Sequence[str]) -> str:
     """Of a module there may be a dozen: one is named, and the others are counted."""
     rest = len(paths) - 1
-    others = f" and {rest:,} more name{'s' if rest > 1 else ''} are" if rest else " is"
-    return f"{in_full(paths[0])}{others} not there"
+    others = f" and {rest:,} more name{'s' if rest > 1 else ''}" if rest else ""
+    return f"{in_full(paths[0])}{others}"
 
 
 def _loosely(file: SeenFile) -> str:
     """A file as it is, which need not stay so until it is run."""
     told = _file(file)
-    if not _is_here(file) or told.startswith("unbound"):
+    if not _is_here(file) or told.startswith("unpinned"):
         return told
-    words = told.removeprefix("bound").lstrip()
+    words = told.removeprefix("pinned").lstrip()
     return f"at first {words}; {_MAY_CHANGE}"
 
 
 def _recorded(record: SeenRecord, *, may_change: bool) -> str:
     if not record.mark:
-        return f"unbound  {record.told}"
-    return f"at first {record.told}; {_MAY_CHANGE}" if may_change else f"bound    {record.told}"
+        return f"unpinned {record.told}"
+    return f"at first {record.told}; {_MAY_CHANGE}" if may_change else f"pinned   {record.told}"
 
 
 def _file(file: SeenFile) -> str:
     name = in_full(file.path)
     match file.sort:
         case FileSort.FILE:
-            return f"bound    {name} as it is: sha256 {file.mark[:_SHORT]}…, {file.size:,} bytes"
+            return f"pinned   {name} as it is: sha256 {file.mark[:_SHORT]}…, {file.size:,} bytes"
         case FileSort.SEVERAL:
-            return f"bound    {name} as they are: {file.size:,} files"
+            return f"pinned   {name} as they are: {file.size:,} files"
         case FileSort.PROGRAM:
             if file.leads_to:
-                return f"bound    {name}, a link to the program {in_full(file.leads_to)}"
-            return f"bound    {name}, a program of the system"
+                return f"pinned   {name}, a link to the program {in_full(file.leads_to)}"
+            return f"pinned   {name}, a program of the system"
         case FileSort.ABSENT:
-            return f"bound    {_not_there([file.path])}, and may not appear before it runs"
+            return f"requires {_must_not_exist([file.path])}"
         case FileSort.FOLDER:
-            return f"unbound  {name} is a folder, and what it holds may change"
+            return f"unpinned {name} is a folder, and its files may change"
         case FileSort.LARGE:
-            return f"unbound  {name} is too large to be read first: {file.size:,} bytes"
+            return f"unpinned {name} is too large to be checked: {file.size:,} bytes"
         case FileSort.UNREAD:
-            return f"unbound  {name} cannot be read first"
+            return f"unpinned {name} cannot be read"
