@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from handrail.core.access import Role
-from handrail.core.card import NOT_SURVEYED, WHOLE_SESSION
+from handrail.core.card import LOOKING, NOT_SURVEYED, WHOLE_SESSION
 from handrail.policy.redaction import KEPT_CHARS
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
@@ -782,7 +782,7 @@ async def test_only_the_machine_that_was_asked_tells_what_it_holds_and_only_once
     assert "too late" in again.body["detail"]
 
 
-async def test_a_look_that_comes_too_late_is_turned_away(
+async def test_facts_that_come_late_are_taken_and_a_second_time_turned_away(
     caller: Caller, household: Household, clock: FakeClock
 ) -> None:
     async with (
@@ -793,10 +793,11 @@ async def test_a_look_that_comes_too_late_is_turned_away(
         clock.advance(3)
         await person.event()
         _, name, card = await person.event()
-        late = await send_facts(caller, household, asked["approval_id"], facts={})
+        await send_facts(caller, household, asked["approval_id"], facts={})
+        again = await send_facts(caller, household, asked["approval_id"], facts={})
 
-    assert (name, card["notes"]) == ("tool.approval_request", [NOT_SURVEYED])
-    assert late.problem == CONFLICT
+    assert (name, card["notes"]) == ("tool.approval_request", [LOOKING.format(machine="here")])
+    assert again.problem == CONFLICT
 
 
 @pytest.mark.parametrize(
