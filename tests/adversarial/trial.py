@@ -64,7 +64,7 @@ async def run_open(argv: Sequence[str], ws: Path) -> bytes:
             cwd=ws,
             # Without what our own variables keep tar from.
             env={
-                **dict(environment(SEARCH_PATH)),
+                **dict(environment(":".join(SEARCH_PATH))),
                 "HOME": str(ws.parent / "home"),
                 "TAR_OPTIONS": "",
             },
