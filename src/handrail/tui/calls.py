@@ -107,6 +107,10 @@ class CallsView(Vertical):
                 self.post_message(self.Turned())
         self._draw()
 
+    def on_lines_widened(self, event: Lines.Widened) -> None:
+        if event.control is self._facts:
+            self._draw()
+
     def _draw(self) -> None:
         if not self.is_attached:
             return

@@ -116,9 +116,9 @@ class Desk(Screen[None]):
         self._word.update(Text(visible(words)))
         self._word.display = bool(words)
 
-    def on_resize(self) -> None:
-        if self.view == "waiting":
-            self.call_after_refresh(self._show_card, anew=False)
+    def on_lines_widened(self, event: Lines.Widened) -> None:
+        if event.control is self._pane:
+            self._show_card(anew=False)
 
     def on_screen_resume(self) -> None:
         self.look_anew()
@@ -191,8 +191,7 @@ class Desk(Screen[None]):
         self._at = self._at if at is None else at
         names = [card.approval_id for card in cards]
         self._rows.fill(names, lambda number: waiting_row(cards[number], now), at)
-        if self._rows.widen(widest_row(cards)):
-            self.call_after_refresh(self._show_card, anew=False)
+        self._rows.widen(widest_row(cards))
         self._show_status(len(cards))
         self._bar.update(self._choices())
 
@@ -269,10 +268,7 @@ class Desk(Screen[None]):
     async def action_view(self, name: str) -> None:
         self._views.current = name
         self._attention.begin_anew()
-        if name == "waiting":
-            # It may have another width by now.
-            self.call_after_refresh(self._show_card, anew=False)
-        else:
+        if name != "waiting":
             self._calls[name].open()
         self._tick()
 

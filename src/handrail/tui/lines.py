@@ -20,9 +20,21 @@ class Lines(ScrollView, can_focus=False):
 
     DEFAULT_CSS = "Lines { overflow-x: hidden; scrollbar-gutter: stable; }"
 
+    class Widened(Message):
+        """The lines have another width, so their text has to be wrapped again."""
+
+        def __init__(self, lines: "Lines"):
+            super().__init__()
+            self.lines = lines
+
+        @property
+        def control(self) -> "Lines":
+            return self.lines
+
     def __init__(self, *, id: str):
         super().__init__(id=id)
         self._drawn: Sequence[Text] = ()
+        self._width = 0
         self.end_was_seen = False
 
     def show(self, lines: Sequence[Text], *, anew: bool) -> None:
@@ -40,7 +52,14 @@ class Lines(ScrollView, can_focus=False):
         self.call_after_refresh(self._look_for_end)
 
     def on_resize(self) -> None:
-        self._look_for_end()
+        width = self.scrollable_content_region.width
+        if width == self._width:
+            self._look_for_end()
+            return
+        self._width = width
+        # Lines that were too long for this width were cut, so their end was not in view.
+        self.end_was_seen = False
+        self.post_message(self.Widened(self))
 
     def _look_for_end(self) -> None:
         height = self.scrollable_content_region.height
@@ -91,13 +110,11 @@ class Rows(Lines):
         self.chosen: int | None = None
         self._widest = 0
 
-    def widen(self, cells: int) -> bool:
-        """Make room for rows of this width; whether they need more than any before."""
-        if cells <= self._widest:
-            return False
-        self._widest = cells
-        self.refresh(layout=True)
-        return True
+    def widen(self, cells: int) -> None:
+        """Make room for rows of this width, if they need more than any before."""
+        if cells > self._widest:
+            self._widest = cells
+            self.refresh(layout=True)
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         return self._widest + self.scrollbar_size_vertical
