@@ -21,6 +21,9 @@ from handrail.plane.move import HANDRAIL, Move
 
 NOT_AS_SHOWN = "this is not what you were shown; look again before you decide"
 
+# An open question changes when facts arrive or another machine starts to check it.
+_ATTEMPTS = 3
+
 log = structlog.get_logger(__name__)
 
 
@@ -64,22 +67,24 @@ class Answers:
         Raises:
             Conflict: There is another answer, or the call has moved on.
         """
-        current = await self.get(resolved.id)
-        execution = await self._store.find_execution(resolved.execution_id)
-        is_open = current.status is ApprovalStatus.PENDING
-        if is_open and execution is not None:
+        execution = None
+        for _ in range(_ATTEMPTS):
+            current = await self.get(resolved.id)
+            execution = await self._store.find_execution(resolved.execution_id)
+            if current.status is not ApprovalStatus.PENDING or execution is None:
+                break
             is_yes = resolved.status is ApprovalStatus.APPROVED
             if is_yes and execution.digest != resolved.digest:
                 raise Conflict(NOT_AS_SHOWN)
             try:
                 await self._submit(resolved, execution, move(execution), actor)
             except ChangeRefused:
-                current = await self.get(resolved.id)
-            else:
-                return resolved
+                continue
+            return resolved
+        current = await self.get(resolved.id)
         if await self._is_repeated(current, resolved, grant):
             return current
-        if is_open and execution is not None:
+        if current.status is ApprovalStatus.PENDING and execution is not None:
             await check_not_stopped(self._store, execution)
         raise Conflict(current.how_it_ended)
 

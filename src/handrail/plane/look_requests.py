@@ -68,7 +68,7 @@ class LookRequests:
         if question is None:
             return
         name = "" if client_id is None else await self._name_of(before.project_id, client_id)
-        after = before._replace(client_id=client_id, epoch=before.epoch + 1)
+        after = before._replace(client_id=client_id)
         events = [NewEvent.for_everyone(after, EventKind.APPROVAL_REQUEST)]
         if client_id is not None:
             events.append(NewEvent.about(after, EventKind.SURVEY_REQUEST))
