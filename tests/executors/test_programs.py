@@ -177,12 +177,16 @@ def test_a_missing_program_says_where_the_workspace_has_one(
     [
         (Stage(("make",), Profile.WRITE), True),
         (Stage(("npm",), Profile.NET, programs=("npm",)), True),
+        (Stage(("/usr/bin/make",), Profile.WRITE), True),
+        (Stage(("tar", "-tf", "a.tar.lz"), Profile.WRITE), False),
+        (Stage(("env", "pytest"), Profile.WRITE, programs=("env", "pytest")), False),
+        (Stage(("bash", "-c", "pytest"), Profile.WRITE), False),
         (Stage(("cat",), Profile.READ), False),
         (Stage(("git", "push"), Profile.NET, programs=("git",)), False),
         (Stage(("timeout", "9", "git"), Profile.WRITE, programs=("timeout", "git")), False),
     ],
 )
-def test_the_projects_folders_come_last_on_the_path_of_what_may_change_it(
+def test_only_build_tools_find_the_projects_programs_and_last_of_all(
     stage: Stage, is_own: bool
 ) -> None:
     own = "/ws/.venv/bin:/ws/node_modules/.bin"
@@ -191,3 +195,14 @@ def test_the_projects_folders_come_last_on_the_path_of_what_may_change_it(
 
 def test_a_workspace_that_no_path_can_name_adds_nothing_to_it() -> None:
     assert path_for(Stage(("make",), Profile.WRITE), "/a:b", ["/bin"]) == "/bin"
+
+
+def test_an_interpreter_that_no_command_can_see_is_named_with_the_way_to_allow_it(
+    finder: ProgramFinder, root: Path, tmp_path: Path
+) -> None:
+    hidden = make_program(tmp_path / "pyenv/bin/python3.11")
+    with pytest.raises(CommandExecutionError, match="handrail toolchains allow"):
+        finder.refuse_hidden(str(hidden))
+    ProgramFinder(str(root), toolchains=[str(tmp_path / "pyenv")]).refuse_hidden(str(hidden))
+    finder.refuse_hidden("/bin/sh")
+    finder.refuse_hidden(str(tmp_path / "missing"))

@@ -157,3 +157,31 @@ async def test_a_planted_program_never_stands_in_for_one_of_the_system(rig: Rig)
 
     planted = [line for line in answer["result"]["stdout"].splitlines() if "planted" in line]
     assert planted == [f"planted {rig.workspace}/.venv/bin/own-tool"]
+
+
+@needs_no_pytest
+@pytest.mark.behaviour("command.workspace-program")
+@pytest.mark.parametrize(
+    "line", ["env pytest x.py", "timeout 5 pytest", "./script", "for i in 1; do pytest; done"]
+)
+async def test_no_other_program_starts_one_of_the_workspace_by_its_name(
+    rig: Rig, line: str
+) -> None:
+    """A link in the workspace could lead to a shell, which the card would not have shown."""
+    (rig.workspace / ".venv/bin").mkdir(parents=True)
+    (rig.workspace / ".venv/bin/pytest").symlink_to("/bin/echo")
+    plant(rig.workspace / "node_modules/.bin/pytest", "planted")
+    (rig.workspace / "script").write_text("#!/usr/bin/env pytest\n")
+    (rig.workspace / "script").chmod(0o755)
+    rig.start_server()
+    rig.start_client()
+
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("run_bash", {"command": line}))
+        approving = group.create_task(rig.answer(Choice(approved=True)))
+        answer = await asking
+        approving.cancel()
+
+    result = answer["result"] or {"exit_code": 127}
+    assert result["exit_code"] == 127
+    assert "planted" not in result.get("stdout", "")

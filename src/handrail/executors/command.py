@@ -113,9 +113,7 @@ class CommandExecutor:
         return replace(sight, steps=tuple(steps), hosts=hosts, room=self._room_of(stages))
 
     async def workspace_programs(self, stage: Stage) -> Mapping[str, str]:
-        """The programs of the workspace that bare names in this stage mean."""
-        if not may_use_workspace(stage):
-            return {}
+        """The program of the workspace that this stage starts by a bare name."""
         return await asyncio.to_thread(self._looker.workspace_programs, stage)
 
     async def _with_records(self, sight: Sight, stages: Sequence[Stage]) -> Sight:

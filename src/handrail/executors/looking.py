@@ -14,6 +14,7 @@ from dataclasses import replace
 from handrail.core.errors import CommandExecutionError, ToolError
 from handrail.core.sight import FileSort, SeenFile, SeenStep, Sight
 from handrail.core.stage import NamedFile, Stage, word_for
+from handrail.core.visible import visible
 from handrail.executors.beneath import PASSAGE, open_beneath
 from handrail.executors.expanding import names_of_each
 from handrail.executors.folders import files_within
@@ -57,17 +58,29 @@ class CommandLooker:
         root_fd = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             look = _Look(self._root, root_fd, self._programs, self._most_bytes)
-            own = [self.workspace_programs(one) if may_use_workspace(one) else {} for one in stages]
-            steps = [look.at(stage, paths) for stage, paths in zip(stages, own, strict=True)]
+            steps = [look.at(stage, self.workspace_programs(stage)) for stage in stages]
             return Sight(tuple(steps), self._environment)
         finally:
             os.close(root_fd)
 
     def workspace_programs(self, stage: Stage) -> dict[str, str]:
-        """The programs of the workspace that bare names in a stage mean, as paths from the root."""
-        names = dict.fromkeys((stage.argv[0], *stage.programs))
-        found = {name: self._programs.find_in_workspace(name) for name in names}
-        return {name: path for name, path in found.items() if path is not None}
+        """The program of the workspace that a stage starts by a bare name, as a path from the root.
+
+        Raises:
+            CommandExecutionError: Another program would have to find one of the workspace.
+        """
+        if not may_use_workspace(stage):
+            return {}
+        starter = stage.argv[0]
+        for name in stage.programs:
+            path = None if name == starter else self._programs.find_in_workspace(name)
+            if path is not None:
+                raise CommandExecutionError(
+                    f"`{visible(starter)}` finds only programs of the system, and "
+                    f"`{visible(name)}` is one of the workspace; call it as {visible(path)}"
+                )
+        own = self._programs.find_in_workspace(starter)
+        return {} if own is None else {starter: own}
 
 
 class _Look:
@@ -136,6 +149,7 @@ class _Look:
             if not self._is_clear(said, interpreter):
                 yield SeenFile(line, FileSort.UNREAD, "unclear")
             if interpreter is not None:
+                self._programs.refuse_hidden(interpreter)
                 yield self._program(interpreter)
                 todo.insert(0, interpreter)
         if todo:
@@ -164,7 +178,7 @@ class _Look:
         if not named.is_looked_up or "/" in named.name:
             return os.path.join(self._root, folder, named.name)
         try:
-            return self._programs.find(named.name, folder, in_workspace=True)
+            return self._programs.find(named.name, folder)
         except ToolError:
             return None
 

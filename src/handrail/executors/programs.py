@@ -21,6 +21,8 @@ WORKSPACE_FOLDERS = (".venv/bin", "node_modules/.bin")
 
 # Credentials and settings are handed to these, so they are always the system's.
 _ONLY_THE_SYSTEMS = {"git", "bash", "sh"}
+# They run scripts of the workspace in a shell, which can start its programs by path anyway.
+_BUILD_TOOLS = {"make", "npm", "npx", "pnpm", "yarn"}
 _HINT_FOLDERS = (*WORKSPACE_FOLDERS, "venv/bin")
 _MOST_HINT_ENTRIES = 100
 _MOST_HINT_PROJECTS = 200
@@ -38,9 +40,13 @@ def may_use_workspace(stage: Stage) -> bool:
 
 
 def path_for(stage: Stage, root: str, search_path: Sequence[str]) -> str:
-    """The PATH of a stage: the workspace's own folders come last."""
-    is_listable = ":" not in root
-    own = WORKSPACE_FOLDERS if may_use_workspace(stage) and is_listable else ()
+    """The PATH of a stage, in which only a build tool finds the workspace's programs, as the last.
+
+    Other programs must not: `env`, `timeout` or `tar` would start a file that was never checked.
+    """
+    is_build_tool = os.path.basename(stage.argv[0]) in _BUILD_TOOLS
+    has_own = is_build_tool and may_use_workspace(stage) and ":" not in root
+    own = WORKSPACE_FOLDERS if has_own else ()
     return ":".join((*search_path, *(os.path.join(root, folder) for folder in own)))
 
 
@@ -83,6 +89,22 @@ class ProgramFinder:
         if "/" in name or name in _ONLY_THE_SYSTEMS or self._find_installed(name) is not None:
             return None
         return next(filter(self._may_run, _paths_of(name, WORKSPACE_FOLDERS)), None)
+
+    def refuse_hidden(self, interpreter: str) -> None:
+        """A script whose interpreter is in a folder that commands do not see could not start.
+
+        Raises:
+            CommandExecutionError: It is in such a folder.
+        """
+        path = os.path.realpath(interpreter)
+        is_seen = self._is_inside(path) or self._is_kept(path)
+        is_seen = is_seen or os.path.dirname(interpreter) in self.search_path
+        if os.path.isfile(path) and not is_seen:
+            raise CommandExecutionError(
+                f"it needs {visible(path)}, which commands cannot see; find its folder with "
+                "`handrail toolchains`, allow it with `handrail toolchains allow` and restart the "
+                "client"
+            )
 
     def _find_installed(self, name: str) -> str | None:
         for folder in self.search_path:

@@ -28,7 +28,7 @@ from handrail.executors.tree import BoxedTree, OpenTree, Tree, end_strays
 _KEEPER = "HANDRAIL_KEEPER"
 _MOST_STATUS_BYTES = 65_536
 # A stage that gets the longest PATH; an approval is bound to that one.
-_CHANGING = Stage(("program",), Profile.WRITE)
+_CHANGING = Stage(("make",), Profile.WRITE)
 
 
 class Starter(Protocol):

@@ -157,12 +157,9 @@ class FullLine:
     async def _look_at(self, place: int, spelt: Spelt) -> Looked:
         """A name that means a program of the workspace is judged as that program's path."""
         stage, own = self.stages[place], self._own[place]
-        further = [_run_by_name(spelt.command, *one) for one in own.items()]
         if (path := own.get(spelt.command)) is not None:
             spelt = spelt._replace(command=word_for(stage, spelt.validator.root, path))
-            further = []
-        looked = await _look_at(self._hands, spelt)
-        return replace(looked, findings=(*looked.findings, *further))
+        return await _look_at(self._hands, spelt)
 
     async def _spelt_now(self, place: int) -> Spelt:
         stage = self.stages[place]
@@ -196,11 +193,6 @@ async def _look_at(hands: Hands, spelt: Spelt) -> Looked:
     found = (*findings, *further, *landings.findings, *landings.brought)
     leads = {**leading, **landings.leading}
     return Looked(found, leads, landings.brought, landings.archives)
-
-
-def _run_by_name(command: str, name: str, path: str) -> Finding:
-    reason = f"{command} runs {name}, which means {path}, a program of the workspace itself"
-    return Finding("command.workspace", reason, RiskLevel.MEDIUM)
 
 
 async def _names_in(hands: Hands, stages: Sequence[Stage]) -> Names:
