@@ -117,7 +117,7 @@ async def test_a_class_is_approved_by_a_second_key(screen: Screen) -> None:
 async def test_no_other_key_approves_a_class(screen: Screen, key: str) -> None:
     async with asked(screen, a_live_card()) as sitting:
         await sitting.press("c")
-        await screen.sees("y to go on")
+        await screen.sees("y approves")
         await sitting.press(key)
 
         await sitting.nothing_is_decided()
@@ -535,7 +535,7 @@ async def test_a_card_whose_time_has_passed_is_not_even_shown(screen: Screen) ->
 
 async def test_the_time_that_is_left_is_counted_down(screen: Screen) -> None:
     async with asked(screen, a_live_card(seconds=300.9)) as sitting:
-        await screen.sees("(4:59 left")
+        await screen.sees("(expires in 4:59")
 
         await sitting.nothing_is_decided()
 
@@ -774,7 +774,7 @@ async def test_a_line_stays_as_well_when_the_time_of_its_card_is_up(
     second = visit.ask(1)
 
     assert await first.choice() is None
-    await screen.sees("time is up")
+    await screen.sees("expired without an answer")
     await screen.sees(LET_GO)
     await screen.is_heard()
     await second.press("panda")

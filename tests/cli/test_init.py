@@ -52,7 +52,7 @@ def test_a_key_is_asked_for_unseen_and_kept_where_only_the_person_can_read(shell
     with at_a_terminal(shell, "init", "--port", "0") as terminal:
         terminal.expect("right folder?")
         terminal.type("\n", after_seconds=0.1)
-        terminal.expect("Whose (anthropic, openai, or other for another server that speaks")
+        terminal.expect("Which provider (anthropic, openai, or other for another server")
         terminal.type("anthropic\n", after_seconds=0.1)
         terminal.expect("The key for anthropic")
         terminal.type("sk-a-long-secret\n", after_seconds=0.1)
@@ -108,10 +108,10 @@ def test_a_server_of_ones_own_is_named_and_no_key_lands_in_another_question(shel
     with at_a_terminal(shell, "init", "--port", "0") as terminal:
         terminal.expect("right folder?")
         terminal.type("\n", after_seconds=0.1)
-        terminal.expect("Whose")
+        terminal.expect("Which provider")
         terminal.type("oracle\n", after_seconds=0.1)
         terminal.expect("That is not one of anthropic, openai, other")
-        terminal.expect("Whose")
+        terminal.expect("Which provider")
         terminal.type("other\n", after_seconds=0.1)
         terminal.expect("Its address")
         terminal.type("localhost\n", after_seconds=0.1)
@@ -120,7 +120,7 @@ def test_a_server_of_ones_own_is_named_and_no_key_lands_in_another_question(shel
         terminal.expect("The key for openai at http://127.0.0.1:9/v1")
         terminal.type("sk-a-long-secret\nmore\n", after_seconds=0.1)
         terminal.expect("for http://127.0.0.1:9/v1.")
-        terminal.expect("Which model")
+        terminal.expect("The name of the model")
         terminal.type("qwen\n", after_seconds=0.3)
         terminal.expect("agent.model is now: qwen")
         terminal.expect("Start it?")
@@ -201,7 +201,7 @@ def test_what_to_type_next_names_the_home_and_the_port_that_were_named(
     other = tmp_path / "other home"
     told = ended_well(shell.run("init", "--yes", "--home", str(other), "--port", "8123"))
 
-    assert f"doctor --home '{other}'` lists all" in told
+    assert f"doctor --home '{other}'` lists them all" in told
     assert told.splitlines()[-1].endswith(f"up {shell.workspace} --home '{other}' --port 8123")
 
 

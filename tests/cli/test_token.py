@@ -131,7 +131,7 @@ def test_a_mistake_is_told_in_one_line(shell: Shell) -> None:
     mistakes = {
         "token list --user nobody": "there is no user 'nobody'",
         "token revoke zzzz": "no token has an id that ends in 'zzzz'",
-        "token create --role agent --expires soon": "'soon' is no span of time",
+        "token create --role agent --expires soon": "'soon' is not a duration",
         "token create --role client --machine laptop": "belong together",
         "token create --role agent --project prj_x": f"{getpass.getuser()} has no project 'prj_x'",
         "connect --server https://x": "belong together",

@@ -31,7 +31,7 @@ def test_a_toolchain_is_listed_allowed_and_denied(shell: Shell, node: str) -> No
 
     said = ended_well(shell.run("toolchains", "allow", "--all"))
     assert f"allowed  {node}" in said
-    assert "started again" in said
+    assert "Restart running clients" in said
     assert answer_to(shell, node) == "allowed"
 
     assert f"denied  {node}" in ended_well(shell.run("toolchains", "deny", node))

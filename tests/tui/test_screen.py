@@ -195,7 +195,7 @@ async def test_it_counts_down_by_the_clock_of_the_server(
         await ask_for(address, household, token, [("notes.md", "hello\n")])
         async with sit_at(address, household) as person:
             await person.sees("Write 1 line to notes.md")
-            assert re.search(r"decide \((5:00|4:5\d) left", person.bar)
+            assert re.search(r"decide \(expires in (5:00|4:5\d)", person.bar)
 
 
 async def test_a_narrow_terminal_shows_list_and_card_one_above_the_other(

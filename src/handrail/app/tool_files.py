@@ -60,7 +60,7 @@ def registered_by(register: Any, place: str) -> list[AnyTool]:
         SetupError: It is not a function, or has added no tool.
     """
     if isinstance(register, type) or not callable(register):
-        raise SetupError(f"{place} is no Tool and no function that registers one")
+        raise SetupError(f"{place} is neither a Tool nor a function that registers one")
     own = ToolRegistry()
     register(own)
     if not len(own):

@@ -183,7 +183,6 @@ class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, RetentionReads, P
 
     async def list_names(self, project_id: ProjectId) -> dict[str, str]:
         """The names of a project's agents, clients and owner, by id; also of revoked tokens."""
-        ...
 
     async def find_project(self, project_id: ProjectId) -> Project | None: ...
 
@@ -258,7 +257,6 @@ class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, RetentionReads, P
 
     async def list_unchecked(self) -> list[ToolExecution]:
         """The calls, of all projects, whose open question was put before a machine had checked."""
-        ...
 
     async def read_raw_params(self, execution: ToolExecution) -> str:
         """The parameters as they were sent, while the call has not ended."""

@@ -99,7 +99,7 @@ class RecordProof:
         if self._key is None:
             raise BrokenRecord(f"the key {short_key(named)}, which sealed this record, is missing")
         raise BrokenRecord(
-            f"the key was changed: this record was begun under {short_key(named)},"
+            f"the key was changed: this audit log began with key {short_key(named)},"
             f" and the one here is {short_key(self._key)}"
         )
 

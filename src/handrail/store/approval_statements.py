@@ -83,10 +83,15 @@ FIND_EXECUTION_OF = select(tool_executions).where(
 )
 LIST_UNCHECKED = (
     select(tool_executions)
-    .join(tool_approvals, tool_approvals.c.request_id == tool_executions.c.approval_id)
     .where(
-        tool_approvals.c.status == ApprovalStatus.PENDING,
-        tool_approvals.c.surveyed.is_(False),
+        tool_executions.c.approval_id.in_(
+            select(tool_approvals.c.request_id).where(
+                PENDING,
+                # For the index of open questions, which is sorted by it.
+                tool_approvals.c.expires_at > 0,
+                tool_approvals.c.surveyed.is_(False),
+            )
+        ),
         tool_executions.c.site == Site.CLIENT,
     )
     .order_by(tool_executions.c.created_at)

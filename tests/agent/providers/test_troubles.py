@@ -44,7 +44,7 @@ class Asking:
         (400, "{name} refused the request (status 400): too odd", None),
         (
             401,
-            "{name} does not accept the key: too odd; `handrail init` asks for one and keeps it, "
+            "{name} does not accept the key: too odd; `handrail init` asks for one and stores it, "
             "or set {variable}",
             None,
         ),

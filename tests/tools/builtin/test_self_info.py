@@ -119,7 +119,7 @@ async def test_why_no_model_can_be_asked_is_told(
     assert "trouble: no model is set up" in (await ask(hands, "provider")).output
     Config(home).set("agent.provider", "openai")
     Config(home).set("agent.model", "m")
-    assert "openai answers nobody without a key" in (await ask(hands, "provider")).output
+    assert "openai needs a key" in (await ask(hands, "provider")).output
 
 
 def test_asking_passes_and_changes_nothing() -> None:
