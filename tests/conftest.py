@@ -95,7 +95,7 @@ async def store(tmp_path: Path, bus: LocalBus, empty_database: Path) -> AsyncGen
 
 @dataclass(frozen=True)
 class Household:
-    """One user with one project, one workspace, one client and one agent."""
+    """One user with one project, one workspace, one client, one agent and one approver."""
 
     project: Project
     workspace: Workspace
@@ -122,6 +122,7 @@ async def settle_in(store: SqliteStore, clock: FakeClock, name: str, root: str) 
     others = {
         Role.CLIENT: Principal(Role.CLIENT, client.id, user_id, project.id, workspace.id),
         Role.AGENT: Principal(Role.AGENT, mint("agt", at), user_id, project.id, workspace.id),
+        Role.APPROVER: Principal(Role.APPROVER, mint("apv", at), user_id, project.id),
     }
     words = {role: new_secret(role) for role in Role}
     tokens = [

@@ -12,7 +12,7 @@ from handrail.app.enrol import enrol
 from handrail.app.home import Credentials, Home
 from handrail.app.places import Site
 from handrail.app.storage import open_store
-from handrail.app.tokens import TokenBook, Wish, finish_exchange, open_tokens
+from handrail.app.tokens import Issued, TokenBook, Wish, finish_exchange, open_tokens
 from handrail.bus.local import LocalBus
 from handrail.core.access import Role, Token, hash_secret, new_secret
 from handrail.core.audit import find_break
@@ -20,6 +20,7 @@ from handrail.core.change import Change
 from handrail.core.errors import BadInput, SetupError
 from handrail.core.ids import ProjectId
 from handrail.core.ports import Store
+from handrail.server.console.sign_in import SignIns
 from handrail.testing import FakeClock
 
 SERVER = "http://127.0.0.1:8000"
@@ -137,7 +138,7 @@ def test_a_site_is_a_machine_and_a_whole_path(machine: str, root: str) -> None:
         Site(machine, root)
 
 
-@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("role", [Role.USER, Role.CLIENT, Role.AGENT])
 async def test_an_exchange_takes_the_old_secret_away_and_keeps_the_new_one_here(
     book: TokenBook, store: Store, home: Home, known: Credentials, workspace: Path, role: Role
 ) -> None:
@@ -281,3 +282,58 @@ async def test_without_a_server_there_are_no_tokens(home: Home) -> None:
         async with open_tokens(home):
             pass
     assert not home.path.exists()
+
+
+async def name_approver(book: TokenBook, known: Credentials, name: str | None) -> Issued:
+    user = await book.find_user(getpass.getuser())
+    return await book.create(Wish(role=Role.APPROVER, user=user, name=name, near=known))
+
+
+async def test_an_approver_is_a_person_of_one_project_and_of_no_folder(
+    book: TokenBook, store: Store, known: Credentials
+) -> None:
+    issued = await name_approver(book, known, "Ana")
+
+    made = await find(store, issued.secret)
+    assert (made.role, made.name, made.project_id) == (Role.APPROVER, "Ana", known.project_id)
+    assert (made.workspace_id, made.subject[:4]) == (None, "apv_")
+    assert (await store.list_names(ProjectId(known.project_id)))[made.subject] == "Ana"
+
+
+@pytest.mark.parametrize(
+    "name", [None, "", "  ", "Ana\u202e", "x" * 200, "policy", "handrail", getpass.getuser(), "Ana"]
+)
+async def test_the_name_of_an_approver_stands_for_no_other(
+    book: TokenBook, known: Credentials, name: str | None
+) -> None:
+    await name_approver(book, known, "Ana")
+
+    with pytest.raises(BadInput, match=r"needs a name|is taken"):
+        await name_approver(book, known, name)
+
+
+@pytest.mark.parametrize("how", ["rotate", "revoke"])
+async def test_the_browsers_of_an_approver_end_with_their_token(
+    book: TokenBook, store: Store, clock: FakeClock, known: Credentials, how: str
+) -> None:
+    issued = await name_approver(book, known, "Ana")
+    other = await name_approver(book, known, "Ben")
+    sign_ins = SignIns(store, clock)
+    link, _ = sign_ins.make_link(issued.token.user_id, ProjectId(known.project_id), issued.token)
+    browser = (await sign_ins.sign_in(link, "from 127.0.0.1 by Firefox")).token
+
+    await (book.rotate(issued.token) if how == "rotate" else book.revoke(issued.token))
+
+    for token, is_live in ((issued.token, False), (browser, False), (other.token, True)):
+        found = await store.find_token(token.secret_hash)
+        assert found is not None
+        assert book.is_live(found) is is_live
+
+
+async def test_no_folder_stores_the_token_of_an_approver(
+    book: TokenBook, known: Credentials
+) -> None:
+    user = await book.find_user(getpass.getuser())
+
+    with pytest.raises(BadInput, match="leave out --save"):
+        await book.create(Wish(role=Role.APPROVER, user=user, name="Ana", near=known, keep=True))

@@ -50,7 +50,10 @@ def client_process(server: str, home: Household, folder: Path) -> Generator[Forg
     own.create()
     own.save_credentials(
         Credentials(
-            server, home.project.id, home.workspace.root, *(home.secrets[role] for role in Role)
+            server,
+            home.project.id,
+            home.workspace.root,
+            *(home.secrets[role] for role in (Role.USER, Role.CLIENT, Role.AGENT)),
         )
     )
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HANDRAIL")}

@@ -24,56 +24,56 @@ from tests.server.conftest import (
     base,
 )
 
-# Every route of the API and who may use it: user, client, agent.
-ROUTES: dict[str, tuple[int, int, int]] = {
-    "GET /tools/available": (200, 200, 200),
-    "GET /tools/executions": (200, 200, 200),
-    "GET /activity": (200, 200, 403),
-    "GET /activity/export": (200, 200, 403),
-    "GET /activity/{tool_id}": (200, 200, 403),
-    "GET /tools/{tool_id}": (200, 200, 200),
-    "POST /tools/execute": (200, 403, 200),
-    "POST /tools/{tool_id}/claim": (403, 200, 403),
-    "POST /tools/{tool_id}/result": (403, 200, 403),
-    "POST /tools/results": (403, 200, 403),
-    "GET /chat/stream": (200, 200, 403),
-    "POST /tools/{tool_id}/cancel": (409, 409, 403),
-    "POST /chat/sessions/{session_id}/stop": (404, 404, 403),
-    "POST /console/links": (200, 403, 403),
-    "GET /console/links/{sha256}": (404, 403, 403),
-    "GET /analytics": (200, 200, 403),
-    "GET /budget": (200, 200, 403),
-    "GET /config": (200, 200, 403),
-    "GET /self": (200, 200, 403),
-    "GET /chat/taints": (200, 200, 403),
-    "POST /chat/sessions/{session_id}/trust": (404, 404, 403),
-    "POST /chat/messages": (409, 409, 403),
-    "GET /chat/messages": (400, 400, 403),
-    "GET /chat/sessions": (200, 200, 403),
-    "POST /chat/runs/{run_id}/stop": (404, 404, 403),
-    "GET /approvals": (200, 200, 403),
+# Every route of the API and who may use it: user, client, agent, approver.
+ROUTES: dict[str, tuple[int, int, int, int]] = {
+    "GET /tools/available": (200, 200, 200, 200),
+    "GET /tools/executions": (200, 200, 200, 200),
+    "GET /activity": (200, 200, 403, 200),
+    "GET /activity/export": (200, 200, 403, 200),
+    "GET /activity/{tool_id}": (200, 200, 403, 200),
+    "GET /tools/{tool_id}": (200, 200, 200, 200),
+    "POST /tools/execute": (200, 403, 200, 403),
+    "POST /tools/{tool_id}/claim": (403, 200, 403, 403),
+    "POST /tools/{tool_id}/result": (403, 200, 403, 403),
+    "POST /tools/results": (403, 200, 403, 403),
+    "GET /chat/stream": (200, 200, 403, 200),
+    "POST /tools/{tool_id}/cancel": (409, 409, 403, 409),
+    "POST /chat/sessions/{session_id}/stop": (404, 404, 403, 404),
+    "POST /console/links": (200, 403, 403, 403),
+    "GET /console/links/{sha256}": (404, 403, 403, 403),
+    "GET /analytics": (200, 200, 403, 403),
+    "GET /budget": (200, 200, 403, 403),
+    "GET /config": (200, 200, 403, 403),
+    "GET /self": (200, 200, 403, 403),
+    "GET /chat/taints": (200, 200, 403, 403),
+    "POST /chat/sessions/{session_id}/trust": (404, 404, 403, 403),
+    "POST /chat/messages": (409, 409, 403, 403),
+    "GET /chat/messages": (400, 400, 403, 403),
+    "GET /chat/sessions": (200, 200, 403, 403),
+    "POST /chat/runs/{run_id}/stop": (404, 404, 403, 403),
+    "GET /approvals": (200, 200, 403, 200),
     # There is no such thing, or nothing left to end, which only those are told who may ask.
-    "GET /approvals/{approval_id}": (404, 404, 403),
-    "GET /approvals/{approval_id}/unmasked": (404, 404, 403),
-    "POST /approvals/{approval_id}/approve": (404, 404, 403),
-    "POST /approvals/{approval_id}/reject": (404, 404, 403),
-    "POST /approvals/{approval_id}/facts": (403, 404, 403),
-    "GET /memory": (200, 200, 403),
-    "DELETE /memory/{key}": (404, 404, 403),
-    "GET /skills": (200, 200, 403),
-    "GET /skills/{name}": (404, 404, 403),
-    "GET /grants": (200, 200, 403),
-    "DELETE /grants/{grant_id}": (404, 404, 403),
-    "GET /clients": (200, 200, 403),
-    "POST /clients/heartbeat": (403, 200, 403),
-    "GET /audit": (200, 200, 403),
-    "GET /policy": (200, 200, 403),
-    "PUT /policy": (403, 200, 403),
-    "POST /policy/explain": (200, 200, 403),
-    "POST /tools/batch": (200, 403, 200),
+    "GET /approvals/{approval_id}": (404, 404, 403, 404),
+    "GET /approvals/{approval_id}/unmasked": (404, 404, 403, 404),
+    "POST /approvals/{approval_id}/approve": (404, 404, 403, 404),
+    "POST /approvals/{approval_id}/reject": (404, 404, 403, 404),
+    "POST /approvals/{approval_id}/facts": (403, 404, 403, 403),
+    "GET /memory": (200, 200, 403, 403),
+    "DELETE /memory/{key}": (404, 404, 403, 403),
+    "GET /skills": (200, 200, 403, 403),
+    "GET /skills/{name}": (404, 404, 403, 403),
+    "GET /grants": (200, 200, 403, 403),
+    "DELETE /grants/{grant_id}": (404, 404, 403, 403),
+    "GET /clients": (200, 200, 403, 403),
+    "POST /clients/heartbeat": (403, 200, 403, 403),
+    "GET /audit": (200, 200, 403, 403),
+    "GET /policy": (200, 200, 403, 403),
+    "PUT /policy": (403, 200, 403, 403),
+    "POST /policy/explain": (200, 200, 403, 403),
+    "POST /tools/batch": (200, 403, 200, 403),
     # It would be too small to be one.
-    "PUT /blobs/{sha256}": (400, 400, 400),
-    "GET /blobs/{sha256}": (404, 404, 404),
+    "PUT /blobs/{sha256}": (400, 400, 400, 403),
+    "GET /blobs/{sha256}": (404, 404, 404, 403),
 }
 # They belong to no project; tests of their own say who may.
 OF_THE_SERVER = {
@@ -88,7 +88,7 @@ OF_THE_SERVER = {
 A_CALL = {"tool_name": "read_file", "tool_params": {"path": "README.md"}, "call_id": "call-1"}
 BLOB = b"bytes"
 SHA256 = hashlib.sha256(BLOB).hexdigest()
-ROLES = (Role.USER, Role.CLIENT, Role.AGENT)
+ROLES = (Role.USER, Role.CLIENT, Role.AGENT, Role.APPROVER)
 
 
 async def use(
@@ -258,7 +258,7 @@ async def test_a_bound_token_opens_no_other_project_of_the_same_person(
         role: (await caller.ask("GET", path, household.secrets[role])).status for role in ROLES
     }
 
-    assert answers == {Role.USER: 200, Role.CLIENT: 404, Role.AGENT: 404}
+    assert answers == dict.fromkeys(ROLES, 404) | {Role.USER: 200}
 
 
 async def test_an_agent_sees_only_its_own_calls(

@@ -201,6 +201,8 @@ def test_whatever_changes_is_read_again(household: Household) -> None:
     rest: list[object] = [household.project, token]
 
     assert after_step(household, RevokeToken(token)) == [place, household.project]
+    of_subject = RevokeToken(a_token(household, "another"), all_of_subject=True)
+    assert after_step(household, of_subject) == [place, household.project]
     assert after_step(household, StopSession(a_session(household))) == rest
     assert after_step(household, ClearTaint(a_session(household))) == rest
     assert after_step(household, TaintSession(a_call(household), "why")) == rest

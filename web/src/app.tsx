@@ -6,8 +6,7 @@ import { LinkUsed, SessionProvider, useSignedIn, useSigningInAndOut, type Sessio
 import { stream } from "./api/stream";
 import { useApprovalEvents } from "./approvals/pending";
 import { useChatEvents } from "./chat/talk";
-import { pageOf } from "./pages";
-import { usePlace } from "./router";
+import { usePage } from "./pages";
 import { useNotifications } from "./shell/notify";
 import { PageGuard } from "./shell/page-guard";
 import { Shell } from "./shell/shell";
@@ -54,7 +53,7 @@ function Page() {
   useApprovalEvents();
   useChatEvents();
   useNotifications();
-  const { name, Show } = pageOf(usePlace().page);
+  const { name, Show } = usePage();
   return (
     <PageGuard key={name}>
       <Suspense fallback={<Fetching />}>

@@ -42,8 +42,9 @@ class Credentials:
         Raises:
             SetupError: This machine has no such token.
         """
-        own = {Role.USER: self.user_token or self.client_token, Role.AGENT: self.agent_token}
-        if secret := own.get(role, self.client_token):
+        own = {Role.CLIENT: self.client_token, Role.AGENT: self.agent_token}
+        own[Role.USER] = self.user_token or self.client_token
+        if secret := own.get(role):
             return secret
         raise SetupError(
             f"this machine has no token for the role {role}; where the server runs, "
@@ -58,6 +59,8 @@ class Credentials:
                 return replace(self, client_token=secret)
             case Role.AGENT:
                 return replace(self, agent_token=secret)
+            case Role.APPROVER:
+                raise SetupError("a folder does not store the token of an approver")
 
 
 class Home:

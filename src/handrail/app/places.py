@@ -45,7 +45,9 @@ class TokenPlace:
         return (AuditRecord("project.created", actor, self.project.id, {"machine": machine}),)
 
     def seat_for(self, role: Role, at: datetime) -> tuple[str | None, tuple[Step, ...]]:
-        """Who is to speak with the token: a client or agent of its own; None for the user."""
+        """Who is to speak with the token: a new client, agent or approver; None for the user."""
+        if role is Role.APPROVER:
+            return mint("apv", at), ()
         if role is Role.USER or self.workspace is None:
             return None, ()
         if role is Role.AGENT:
@@ -78,6 +80,10 @@ class Places:
         is_new_user = await self._store.find_user(user.name) is None
         mine = [] if is_new_user else await self._store.list_projects(user.id)
         project = _choose(mine, project_id, near, user, any_will_do=role is Role.USER)
+        if role is Role.APPROVER:
+            if project is None:
+                raise BadInput(f"{user.name} has no project that an approver could be named for")
+            return TokenPlace(project, None)
         steps: tuple[Step, ...] = (Add(user),) if is_new_user else ()
         if project is None:
             name = user.name if site is None else PurePosixPath(site.root).name or "root"

@@ -20,10 +20,13 @@ from handrail.core.audit import AuditRecord
 from handrail.core.change import Add, Change, RevokeToken, Step, StopAgent
 from handrail.core.errors import BadInput, ChangeRefused, SetupError
 from handrail.core.ids import ProjectId, TokenId, UserId, mint
+from handrail.core.names import shown_name
 from handrail.core.ports import Clock, Store
-from handrail.core.project import User
+from handrail.core.project import Project, User
 
 _REVOKED_BEFORE = "this token is already revoked; `handrail token create` creates a new one"
+# Who decides where no person does.
+_OWN_NAMES = ("policy", "handrail")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +118,8 @@ class TokenBook:
         """
         at, near = self._clock.now(), wish.near
         place = await self._places.find(wish.user, wish.role, wish.project_id, wish.site, near)
+        if wish.role is Role.APPROVER:
+            await self._check_approver(wish, place.project)
         if wish.keep and (near is None or near.project_id != place.project.id):
             raise BadInput(
                 "only a folder of the same project can store this token; leave out --save"
@@ -155,18 +160,21 @@ class TokenBook:
         project_id = await self._project_of(token)
         line = self._line("rotated", token, successor=fresh.id)
         kept = tuple(one.with_secret(token.role, secret) for one in self._keepers(token))
-        steps = (RevokeToken(token), Add(fresh))
+        steps = (_revoking(token), Add(fresh))
         change = Change(project_id, at, steps, audit=(line,))
         await self._store_and_keep(change, kept, _REVOKED_BEFORE)
         return _issued(fresh, secret, project_id, kept)
 
     async def revoke(self, token: Token) -> None:
-        """Let a token open nothing any more; with an agent's, all it has begun is stopped.
+        """Let a token open nothing any more.
+
+        With an agent's, all it has begun is stopped; with an approver's, their browsers are
+        signed out.
 
         Raises:
             BadInput: That was so already.
         """
-        steps: tuple[Step, ...] = (RevokeToken(token),)
+        steps: tuple[Step, ...] = (_revoking(token),)
         lines = [self._line("revoked", token)]
         if token.role is Role.AGENT and token.project_id is not None:
             steps = (*steps, StopAgent(token.project_id, token.subject))
@@ -174,6 +182,25 @@ class TokenBook:
         project_id = await self._project_of(token)
         change = Change(project_id, self._clock.now(), steps, audit=tuple(lines))
         await self._store_and_keep(change, (), _REVOKED_BEFORE)
+
+    async def _check_approver(self, wish: Wish, project: Project) -> None:
+        """The record knows approvers by name: it must be clear who decided.
+
+        Raises:
+            BadInput: There is no name, or it stands for another.
+        """
+        name = wish.name or ""
+        if wish.keep:
+            raise BadInput("a folder does not store the token of an approver; leave out --save")
+        if not name.strip() or shown_name(name) != name:
+            raise BadInput("an approver needs a name of up to 100 visible characters: --name")
+        taken = {
+            one.name
+            for one in await self._store.list_tokens(wish.user.id)
+            if one.role is Role.APPROVER and one.project_id == project.id and self.is_live(one)
+        }
+        if name in {wish.user.name, *_OWN_NAMES, *taken}:
+            raise BadInput(f"{name!r} is taken; give the approver a name that no one else has")
 
     async def _store_and_keep(
         self, change: Change, kept: tuple[Credentials, ...], if_refused: str
@@ -194,12 +221,8 @@ class TokenBook:
         """The credentials of this machine that hold a token's secret."""
 
         def holds(one: Credentials) -> bool:
-            secret = {
-                Role.USER: one.user_token,
-                Role.CLIENT: one.client_token,
-                Role.AGENT: one.agent_token,
-            }[token.role]
-            return hash_secret(secret) == token.secret_hash
+            secrets = (one.user_token, one.client_token, one.agent_token)
+            return token.secret_hash in map(hash_secret, secrets)
 
         return [one for one in self._home.all_credentials() if holds(one)]
 
@@ -212,6 +235,11 @@ class TokenBook:
     def _line(self, what: str, token: Token, **details: str) -> AuditRecord:
         known = {"role": token.role, "subject": token.subject, **details}
         return AuditRecord(f"token.{what}", self._actor, token.id, known)
+
+
+def _revoking(token: Token) -> RevokeToken:
+    """An approver's browsers have tokens of their own, which end with the approver's."""
+    return RevokeToken(token, all_of_subject=token.role is Role.APPROVER)
 
 
 def _end(at: datetime, lasts: timedelta | None) -> datetime | None:

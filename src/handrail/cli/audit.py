@@ -189,7 +189,9 @@ def _in_json(after: int, found: Verification) -> dict[str, Any]:
 def _details(line: AuditEntry) -> str:
     """What a person wants to know of a line; ids and digests are left to programs."""
     known = json_module.loads(line.details)
-    told = (known.get(name) for name in ("tool", "risk", "status", "scope", "reason", "error"))
+    told = (
+        known.get(name) for name in ("tool", "risk", "status", "by", "scope", "reason", "error")
+    )
     return " · ".join(str(value) for value in told if value)
 
 

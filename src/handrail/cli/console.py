@@ -36,6 +36,10 @@ def console(
         bool,
         typer.Option("--open/--no-open", help="Open a browser, or print the sign-in link only."),
     ] = True,
+    approver: Annotated[
+        str | None,
+        typer.Option(help="Print a link that signs in this approver of the project instead."),
+    ] = None,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
@@ -46,12 +50,15 @@ def console(
     The sign-in link works once, for 15 minutes. Keep it to yourself: it gives access to everything
     you can do. It is shown in a terminal, and elsewhere only with --no-open or --json.
     """
-    made = ask(workspace, home, lambda api: api.post("/console/links", {}))
+    body = {} if approver is None else {"approver": approver}
+    made = ask(workspace, home, lambda api: api.post("/console/links", body))
     own = Home(load_settings(home=home).home)
     address = f"{own.get_credentials(workspace).server}/#{made['link']}"
     if json:
         print_json({"address": address, "expires_at": made["expires_at"]})
         return
+    # A browser here would sign its own person out.
+    open_it = open_it and approver is None
     opens = open_it and _has_a_screen()
     if not open_it or is_terminal():
         say(f"[bold cyan]{visible(address)}[/]")

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -117,6 +118,11 @@ def create(
 
     issued = _open(home, make)
     _hand_over(issued, json=json)
+    if role is Role.APPROVER:
+        remark(
+            "To sign them in with a browser, send them the link that this prints: "
+            f"[bold]handrail console --approver {visible(quote(issued.token.name))}[/]"
+        )
     if role is Role.CLIENT and not save:
         folder = root or "FOLDER"
         remark(
@@ -152,6 +158,8 @@ def revoke(
     json: options.Json = False,
 ) -> None:
     """Revoke a token: its connections end, and the sessions of an agent that used it stop.
+
+    With the token of an approver, all browsers of that approver are signed out.
 
     For example: `handrail token revoke 3f9c21ab`
     """

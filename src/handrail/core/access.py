@@ -10,19 +10,24 @@ from handrail.core.ids import ProjectId, TokenId, UserId, WorkspaceId
 
 
 class Role(StrEnum):
-    """A user decides, a client decides for its person and executes, an agent only asks."""
+    """A user decides, a client decides for its person and executes, an agent only asks.
+
+    An approver is another person, whom the owner of a project lets answer its questions.
+    """
 
     USER = "user"
     CLIENT = "client"
     AGENT = "agent"
+    APPROVER = "approver"
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
     """A credential as it is stored: only the hash of its secret is kept.
 
-    `subject` is the user, client or agent that speaks with it. A user's token opens all of the
-    user's projects, so it names none.
+    `subject` is the user, client, agent or approver that speaks with it; `user_id` is the owner of
+    the project. A user's token opens all of the user's projects, so it names none. An approver's
+    token has the approver's name, and so do the tokens of their browsers.
     """
 
     id: TokenId

@@ -154,9 +154,10 @@ class KeepTold:
 
 @dataclass(frozen=True, slots=True)
 class RevokeToken:
-    """The token opens nothing from now on. Refused if that was so already."""
+    """The token, or all of its subject, opens nothing now. Refused if that was so already."""
 
     token: Token
+    all_of_subject: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,17 +318,15 @@ class SetVector:
     vector: Vector
 
 
-AboutPeople = (
-    Reask | Resolve | UseGrant | RevokeGrant | StopSession | TaintSession | ClearTaint | RevokeToken
-    | StopAgent
-)  # fmt: skip
+AboutPeople = Reask | Resolve | UseGrant | RevokeGrant | StopSession | TaintSession | ClearTaint
+AboutTokens = RevokeToken | StopAgent
 AboutRuns = OpenRun | MoveRun | Say | CountTokens
 AboutBlobs = KeepBlob | UseBlob | LetBlobGo
 AboutMemories = KeepMemory | ForgetMemory | SetVector
 AboutRetention = RemoveResults | RemoveCalls | ForgetEvents | ShrinkFile
 Step = (
-    Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | AboutPeople | AboutBlobs
-    | AboutMemories | KeepLate | KeepTold | SetPolicy | AboutRuns | ForgetTalk
+    Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | AboutPeople | AboutTokens
+    | AboutBlobs | AboutMemories | KeepLate | KeepTold | SetPolicy | AboutRuns | ForgetTalk
     | AboutRetention
 )  # fmt: skip
 

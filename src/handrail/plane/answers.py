@@ -111,6 +111,7 @@ class Answers:
                 "status": move.after.status,
                 "digest": resolved.digest,
                 "channel": None if answer is None else answer.channel,
+                "by": None if answer is None else answer.by,
                 "scope": None if answer is None else answer.scope,
                 "reason": None if answer is None else answer.reason,
                 "grant": None if answer is None else answer.grant_id,

@@ -6,10 +6,11 @@ from statistics import median
 
 import structlog
 
+from handrail.core.access import Role
 from handrail.core.approval import Answer, Approval, ApprovalStatus
 from handrail.core.change import Add, UseGrant
 from handrail.core.digest import digest_unmasked
-from handrail.core.errors import BadInput, Conflict, ErrorType
+from handrail.core.errors import BadInput, Conflict, ErrorType, Forbidden
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.grant import CallClass, Grant, PastCalls, Scope
@@ -197,16 +198,22 @@ class ApprovalManager:
         Raises:
             NotFound: There is no such question in this project.
             BadInput: That scope is not offered for this call.
+            Forbidden: An approver may not approve more than this call.
             Conflict: It was answered otherwise, its time has passed, or it is not what was shown.
         """
         approval = await self._answers.find(approval_id, decider)
+        if decider.principal.role is Role.APPROVER and scope is not Scope.ONCE:
+            raise Forbidden(
+                "an approver approves one call at a time; only the owner of the project approves "
+                f"for the {scope}"
+            )
         if approval.status is ApprovalStatus.PENDING:
             await self._check_was_shown(approval, digest)
             if scope not in approval.offers:
                 raise BadInput(
                     f"this call can be approved for {' or '.join(approval.offers)}, not for {scope}"
                 )
-        at, name = self._clock.now(), await self._name_of(decider)
+        at, name = self._clock.now(), await decider.find_name(self._store)
         grant = approval.grant(scope, decider.principal.user_id, at, uses, expires_in_seconds)
         given = () if grant is None else (Add(grant),)
         answer = Answer(by=name, channel=decider.channel, at=at, scope=scope)
@@ -250,7 +257,7 @@ class ApprovalManager:
             Conflict: It was answered otherwise, or its time has passed.
         """
         approval = await self._answers.find(approval_id, decider)
-        at, name = self._clock.now(), await self._name_of(decider)
+        at, name = self._clock.now(), await decider.find_name(self._store)
         reason = None if reason is None else mask_text(reason)
         answer = Answer(by=name, channel=decider.channel, at=at, reason=reason)
         words = f"{name} refused this call" + (f": {reason}" if reason else "")
@@ -275,9 +282,6 @@ class ApprovalManager:
     async def expire_overdue(self) -> None:
         """Close the questions that nobody has answered in time, also while we were away."""
         await self._answers.expire_overdue()
-
-    async def _name_of(self, decider: Decider) -> str:
-        return (await self._store.get_user(decider.principal.user_id)).name
 
     async def _release_covered(self, grant: Grant, answer: Answer) -> None:
         """What already waits and falls under a new grant need not be asked about again."""

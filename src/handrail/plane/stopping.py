@@ -55,7 +55,7 @@ class Stopper:
             NotFound: There is no such call in this project.
             Conflict: It has ended already, otherwise.
         """
-        name = (await self._store.get_user(decider.principal.user_id)).name
+        name = await decider.find_name(self._store)
         sentence = f"{name} cancelled this call" + (f": {mask_text(reason)}" if reason else "")
         word = _Word(name, decider.principal.subject, decider.channel, sentence)
         while True:
@@ -81,7 +81,7 @@ class Stopper:
         # If it was stopped before, what is left in it is ended all the same.
         with suppress(ChangeRefused):
             await self._store.submit(change)
-        name = (await self._store.get_user(decider.principal.user_id)).name
+        name = await decider.find_name(self._store)
         word = _Word(
             name, decider.principal.subject, decider.channel, f"{name} stopped this session"
         )

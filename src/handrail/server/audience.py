@@ -43,6 +43,8 @@ class Audience:
         project: Project,
         client_id: ClientId | None,
         connection: Connection | None,
+        *,
+        with_chat: bool,
     ):
         self._services = services
         self._gate = gate
@@ -50,7 +52,9 @@ class Audience:
         self._project_id = project.id
         self._client_id = client_id
         self._connection = connection
-        self._renderer = Renderer(services.store, services.names, project, client_id)
+        self._renderer = Renderer(
+            services.store, services.names, project, client_id, with_chat=with_chat
+        )
         self._log: FrameLog | None = None
         self._head = 0
         self._task: asyncio.Task[None] | None = None
@@ -187,13 +191,13 @@ class Audience:
 
 
 class Audiences:
-    """The people of a project share an audience. Each stream of a client is one of its own."""
+    """The owner of a project and its approvers have one audience each, a client one per stream."""
 
     def __init__(self, services: Services, gate: Gate):
         self._services = services
         self._gate = gate
         self._group = asyncio.TaskGroup()
-        self._people: dict[ProjectId, Audience] = {}
+        self._people: dict[tuple[ProjectId, bool], Audience] = {}
         self._open: set[Audience] = set()
 
     @asynccontextmanager
@@ -209,12 +213,19 @@ class Audiences:
         self, entry: Entry, client_id: ClientId | None, connection: Connection | None
     ) -> Generator[Audience]:
         people = self._people if client_id is None else {}
-        audience = people.get(entry.project.id)
+        key = (entry.project.id, entry.hears_chat)
+        audience = people.get(key)
         if audience is None or audience.over:
             audience = Audience(
-                self._services, self._gate, self._group, entry.project, client_id, connection
+                self._services,
+                self._gate,
+                self._group,
+                entry.project,
+                client_id,
+                connection,
+                with_chat=entry.hears_chat,
             )
-            people[entry.project.id] = audience
+            people[key] = audience
             self._open.add(audience)
         try:
             with audience.attend(entry):
@@ -222,5 +233,5 @@ class Audiences:
         finally:
             if audience.over:
                 self._open.discard(audience)
-                if people.get(entry.project.id) is audience:
-                    del people[entry.project.id]
+                if people.get(key) is audience:
+                    del people[key]

@@ -46,6 +46,11 @@ class Entry:
             return Channel.CLIENT
         return Channel.CONSOLE if self.by_browser else Channel.TERMINAL
 
+    @property
+    def hears_chat(self) -> bool:
+        """Conversations are the owner's, not an approver's."""
+        return self.principal.role is not Role.APPROVER
+
 
 class Gate:
     def __init__(self, store: Store, clock: Clock):
@@ -122,4 +127,4 @@ class Gate:
 
 
 def _with_article(role: Role) -> str:
-    return f"an {role}" if role is Role.AGENT else f"a {role}"
+    return f"an {role}" if role in (Role.AGENT, Role.APPROVER) else f"a {role}"

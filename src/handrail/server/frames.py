@@ -43,13 +43,25 @@ class Frame(NamedTuple):
 
 
 class Renderer:
-    """Renders events for one audience: the people of a project, or one of its clients."""
+    """Renders events for one audience: the people of a project, its approvers, or one client.
 
-    def __init__(self, store: Store, names: NameBook, project: Project, client_id: ClientId | None):
+    Conversations are the owner's: approvers get no event about them.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        names: NameBook,
+        project: Project,
+        client_id: ClientId | None,
+        *,
+        with_chat: bool = True,
+    ):
         self._names = names
         self._store = store
         self._project = project
         self._client_id = client_id
+        self._with_chat = with_chat
         # The last message of each conversation that was rendered.
         self._messages: Few[SessionId, int] = Few()
 
@@ -66,17 +78,20 @@ class Renderer:
         return [
             Frame(seq, _delta(one, at))
             for one in whispers
-            if one.seq > (self._messages.get(one.session_id) or 0)
+            if self._with_chat and one.seq > (self._messages.get(one.session_id) or 0)
         ]
 
     def _is_void(self, item: StreamItem) -> bool:
-        """Whether a signal was sent again with a later epoch: only the latest one counts.
+        """Whether an event is not for this audience, or a signal was sent again since.
 
-        That a report was turned away is told to its client alone: the call did not change.
+        Of a signal, only the latest epoch counts. That a report was turned away is told to its
+        client alone: the call did not change.
         """
         event, execution, _ = item
         if event.kind is EventKind.RESULT_REJECTED:
             return event.client_id != self._client_id
+        if event.kind.is_chat and not self._with_chat:
+            return True
         if execution is None or self._client_id is None:
             return False
         signal = event.kind is EventKind.EXECUTION_SIGNAL and event.client_id == self._client_id

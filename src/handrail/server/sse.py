@@ -43,7 +43,13 @@ class EventStream:
         if entry.principal.role is Role.CLIENT:
             self._client_id = ClientId(entry.principal.subject)
         self._last_event_id = last_event_id
-        self._renderer = Renderer(services.store, services.names, entry.project, self._client_id)
+        self._renderer = Renderer(
+            services.store,
+            services.names,
+            entry.project,
+            self._client_id,
+            with_chat=entry.hears_chat,
+        )
         # The last event that was sent, and where it stands in the log of the audience.
         self._cursor = 0
         self._position: int | None = None

@@ -125,6 +125,8 @@ class Recent:
     def _drop_changed(self, step: Step) -> None:
         """Drop tokens and places that a step changes; new rows change none of them."""
         match step:
+            case RevokeToken(all_of_subject=True):
+                self.tokens.clear()
             case RevokeToken(token):
                 self.tokens.drop(token.secret_hash)
             case StopSession(session) | ClearTaint(session):

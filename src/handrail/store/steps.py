@@ -10,6 +10,7 @@ from handrail.core.change import (
     AboutBlobs,
     AboutMemories,
     AboutPeople,
+    AboutTokens,
     Add,
     Advance,
     Change,
@@ -103,7 +104,7 @@ def writes_for(change: Change) -> Iterator[Write]:
                 yield from _writes_for_step(step)
 
 
-def _writes_about_people(step: AboutPeople, now: int) -> Iterator[Write]:
+def _writes_about_people(step: AboutPeople | AboutTokens, now: int) -> Iterator[Write]:
     match step:
         case Reask(before, after, approval):
             judged = judged_row(after) | {"client_id": after.client_id, "epoch": after.epoch}
@@ -136,9 +137,18 @@ def _writes_about_people(step: AboutPeople, now: int) -> Iterator[Write]:
             yield Write(taint_statements.CLEAR_TAINT, this)
             cause = {"expected_project": session.project_id, "expected_call": session.tainted_call}
             yield Write(taint_statements.CLEAR_SAME_TAINT, cause, may_miss=True)
-        case RevokeToken(token):
+        case RevokeToken() | StopAgent():
+            yield from _writes_about_tokens(step, now)
+
+
+def _writes_about_tokens(step: AboutTokens, now: int) -> Iterator[Write]:
+    match step:
+        case RevokeToken(token, all_of_subject):
             values = {"expected_id": token.id, "revoked_at": now}
             yield Write(token_statements.REVOKE_TOKEN, values)
+            if all_of_subject:
+                others = {"expected_subject": token.subject, "revoked_at": now}
+                yield Write(token_statements.REVOKE_TOKENS_OF, others, may_miss=True)
         case StopAgent(project_id, agent_id):
             this = {"expected_project": project_id, "expected_opener": agent_id}
             grants = {**this, "revoked_at": now}

@@ -13,7 +13,7 @@ LIST_TOKENS = (
 _PROJECT = bindparam("project_id", type_=clients.c.project_id.type)
 LIST_NAMES = union_all(
     select(tokens.c.subject, tokens.c.name).where(
-        tokens.c.project_id == _PROJECT, tokens.c.role == Role.AGENT
+        tokens.c.project_id == _PROJECT, tokens.c.role != Role.CLIENT
     ),
     select(clients.c.id, clients.c.name).where(clients.c.project_id == _PROJECT),
     select(users.c.id, users.c.name)
@@ -23,6 +23,11 @@ LIST_NAMES = union_all(
 REVOKE_TOKEN = (
     update(tokens)
     .where(tokens.c.id == bindparam("expected_id"), tokens.c.revoked_at.is_(None))
+    .values(revoked_at=bindparam("revoked_at"))
+)
+REVOKE_TOKENS_OF = (
+    update(tokens)
+    .where(tokens.c.subject == bindparam("expected_subject"), tokens.c.revoked_at.is_(None))
     .values(revoked_at=bindparam("revoked_at"))
 )
 

@@ -1,6 +1,7 @@
 """Bodies about signing in with a browser."""
 
 from datetime import datetime
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
@@ -12,6 +13,14 @@ class SignInRequest(Body):
 
     link: str = Field(
         min_length=1, max_length=200, description="What stands behind the `#` of the link."
+    )
+
+
+class LinkRequest(Body):
+    """Whom the link signs in: you, unless it names an approver."""
+
+    approver: str | None = Field(
+        default=None, max_length=200, description="The name of an approver of this project."
     )
 
 
@@ -40,8 +49,11 @@ class SignedInResponse(BaseModel):
     """Who is signed in here."""
 
     success: Success = True
-    user_id: str = Field(description="The person.")
+    user_id: str = Field(description="The person: a user, `usr_…`, or an approver, `apv_…`.")
     name: str = Field(description="What they are called.")
+    role: Literal["user", "approver"] = Field(
+        description="An approver answers the questions of one project, and sees nothing else."
+    )
     projects: list[ProjectView] = Field(description="Their projects, oldest first.")
     version: str = Field(description="The version of the server.")
     now: datetime = Field(description="What time it is for the server.")

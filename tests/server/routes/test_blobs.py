@@ -39,7 +39,7 @@ async def get(caller: Caller, home: Household, token: str, sha256: str = SHA) ->
     return await caller.ask("GET", f"{base(home)}/blobs/{sha256}", token)
 
 
-@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("role", [Role.USER, Role.CLIENT, Role.AGENT])
 async def test_whoever_uploads_has_it_back(
     caller: Caller, household: Household, role: Role
 ) -> None:
@@ -99,7 +99,7 @@ async def test_another_persons_project_does_not_have_it(
 ) -> None:
     stranger = await settle_in(store, clock, "eve", "/home/eve")
     await put(caller, household, household.secrets[Role.AGENT])
-    for role in Role:
+    for role in (Role.USER, Role.CLIENT, Role.AGENT):
         assert (await get(caller, stranger, stranger.secrets[role])).problem == NOT_FOUND
         assert (await get(caller, household, stranger.secrets[role])).problem == NOT_FOUND
         assert (await put(caller, household, stranger.secrets[role])).problem == NOT_FOUND

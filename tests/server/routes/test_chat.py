@@ -263,3 +263,33 @@ class TestWhatCannotBeTold:
         assert [one["error"] for one in calls.body["executions"]] == [
             "it holds something that cannot be shown"
         ]
+
+
+@pytest.mark.behaviour("approver.sees-no-chat")
+async def test_an_approver_hears_of_the_calls_of_a_conversation_and_of_no_word_in_it(
+    caller: Caller, household: Household
+) -> None:
+    token, approver = household.secrets[Role.USER], household.secrets[Role.APPROVER]
+    async with (
+        caller.listen(household, token) as owner,
+        caller.listen(household, approver) as listener,
+    ):
+        await say(caller, household, "Note it.")
+        asked = (await read_until(listener, "tool.approval_request"))[-1]["data"]
+        approve = f"{base(household)}/approvals/{asked['approval_id']}/approve"
+        await caller.ask("POST", approve, approver, json={"decision": "approved"})
+        heard_by_owner = await read_until(owner, "chat.run", status="done")
+        # Everything of the conversation comes before this.
+        body = {"session_id": "later", "call_id": "later", "tool_name": "note_asked"}
+        later = await caller.ask(
+            "POST", f"{base(household)}/tools/execute", household.secrets[Role.AGENT],
+            json={**body, "tool_params": {"text": "x"}},
+        )  # fmt: skip
+        heard = await read_until(listener, "tool.approval_request")
+    async with caller.listen(household, approver, last_event_id=0) as late:
+        heard += await read_until(late, "tool.approval_request", tool_id=later.body["tool_id"])
+
+    names = {frame["event"] for frame in heard}
+    assert "approval.resolved" in names
+    assert not {name for name in names if name.startswith("chat.")}
+    assert {"chat.message", "chat.run"} <= {frame["event"] for frame in heard_by_owner}

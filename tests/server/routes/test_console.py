@@ -43,6 +43,7 @@ async def test_a_link_signs_a_browser_in(
         "success": True,
         "user_id": household.user.user_id,
         "name": "ada",
+        "role": "user",
         "projects": [
             {"project_id": household.project.id, "name": household.project.name, "waiting": 0}
         ],

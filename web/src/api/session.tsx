@@ -13,6 +13,8 @@ export interface Session {
   userId: string;
   /** As answers name who has given them. */
   name: string;
+  /** An approver answers the requests of one project. Everything else belongs to its owner. */
+  role: SignedInResponse["role"];
   version: string;
   project: ProjectView;
   projects: ProjectView[];
@@ -158,6 +160,7 @@ function welcome(told: SignedInResponse): Session {
   return {
     userId: told.user_id,
     name: told.name,
+    role: told.role,
     version: told.version,
     project,
     projects: told.projects,

@@ -909,6 +909,12 @@ export interface LayerView {
   rules: RuleView[];
 }
 
+/** Whom the link signs in: you, unless it names an approver. */
+export interface LinkRequest {
+  /** The name of an approver of this project. */
+  approver?: string | null;
+}
+
 export interface LinkResponse {
   /** What goes wrong is told as a problem instead. */
   success: boolean;
@@ -1405,10 +1411,12 @@ export interface SignInRequest {
 export interface SignedInResponse {
   /** What goes wrong is told as a problem instead. */
   success: boolean;
-  /** The person. */
+  /** The person: a user, `usr_…`, or an approver, `apv_…`. */
   user_id: string;
   /** What they are called. */
   name: string;
+  /** An approver answers the questions of one project, and sees nothing else. */
+  role: "user" | "approver";
   /** Their projects, oldest first. */
   projects: ProjectView[];
   /** The version of the server. */
@@ -1656,10 +1664,12 @@ export type Wall = "namespaces" | "seccomp" | "limits" | "landlock";
 export interface WelcomeResponse {
   /** What goes wrong is told as a problem instead. */
   success: boolean;
-  /** The person. */
+  /** The person: a user, `usr_…`, or an approver, `apv_…`. */
   user_id: string;
   /** What they are called. */
   name: string;
+  /** An approver answers the questions of one project, and sees nothing else. */
+  role: "user" | "approver";
   /** Their projects, oldest first. */
   projects: ProjectView[];
   /** The version of the server. */

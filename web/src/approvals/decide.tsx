@@ -42,7 +42,10 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
   const bar = useRef<HTMLElement>(null);
   const { seen, inSight } = useIsSeen(`${card.approval_id} ${card.digest}`, { bar, evidence, title });
   const ready = seen && !busy;
-  const offer = (scope: string) => card.offers.find((one) => one.scope === scope);
+  const { name, role } = useSession();
+  // The server accepts nothing wider from an approver.
+  const offers = role === "approver" ? card.offers.filter((one) => one.scope === "once") : card.offers;
+  const offer = (scope: string) => offers.find((one) => one.scope === scope);
   // A card with masked parts offers no yes at all.
   const mayApprove = ready && offer("once") !== undefined;
   // After Back, the focus returns to the button that led to the second step.
@@ -50,7 +53,6 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
   const approveOnce = () => (card.needs_second_step ? setAsking("second-step") : void approve("once"));
   const confirming = asking === "second-step";
   const key = (name: string) => (withKeys ? name : undefined);
-  const { name } = useSession();
   const waits = card.status === "pending";
   // An open dialog stays open when the card is decided elsewhere: keys typed into it must not reach the next card.
   const ended = waits || busy ? null : sentence(card, name);
@@ -103,7 +105,7 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
             <Button look="primary" autoFocus={hasGoneBack.current} hotkey={key("a")} icon={<Check size={15} aria-hidden />} disabled={!mayApprove} onClick={approveOnce}>
               Approve once
             </Button>
-            <MoreMenu offers={card.offers} disabled={!mayApprove} onChoose={setAsking} />
+            <MoreMenu offers={offers} disabled={!mayApprove} onChoose={setAsking} />
             <Button look="quiet" icon={<CircleStop size={15} aria-hidden />} disabled={!ready} onClick={() => setAsking("stop")}>
               Stop the run…
             </Button>

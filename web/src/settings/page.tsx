@@ -1,3 +1,4 @@
+import { useSession } from "../api/session";
 import { KeysList } from "../approvals/keys-list";
 import { Page } from "../ui/page";
 import { BudgetPart } from "./budget";
@@ -9,13 +10,14 @@ import { ThemePart } from "./theme";
 
 /** Settings of this browser. Handrail itself is configured on its own machine. */
 export default function SettingsPage() {
+  const { role } = useSession();
   return (
     <Page title="Settings" about="Appearance and notifications in this browser. Handrail itself is configured with the handrail command.">
       <div className="max-w-2xl space-y-4">
         <ThemePart />
         <NotificationsPart />
         <ProjectPart />
-        <BudgetPart />
+        {role === "user" && <BudgetPart />}
         <Part title="Keys">
           <KeysList />
         </Part>

@@ -1,12 +1,13 @@
 import { ChevronDown } from "lucide-react";
 
-import { PAGES, type Page } from "../pages";
+import { usePages, type Page } from "../pages";
 import { Link } from "../router";
 import { ITEM, Menu } from "../ui/menu";
 import { Waiting } from "./waiting";
 
-/** The navigation of a small screen: the current page, and a menu of all pages. */
+/** The navigation of a small screen: the current page, and a menu of the others. */
 export function PagesMenu({ here, waiting, className }: { here: Page; waiting: number; className: string }) {
+  const pages = usePages();
   return (
     <Menu
       className="max-h-[80dvh] w-56 overflow-auto"
@@ -19,7 +20,7 @@ export function PagesMenu({ here, waiting, className }: { here: Page; waiting: n
         </button>
       )}
     >
-      {PAGES.map(({ name, title, Icon }) => (
+      {pages.map(({ name, title, Icon }) => (
         <Link
           key={name}
           role="menuitem"

@@ -2,8 +2,8 @@ import { useEffect, type ReactNode } from "react";
 
 import { useLine } from "../api/stream";
 import { usePending } from "../approvals/pending";
-import { pageOf, PAGES } from "../pages";
-import { Link, usePlace } from "../router";
+import { usePage, usePages } from "../pages";
+import { Link } from "../router";
 import mark from "../ui/mark.svg";
 import { PagesMenu } from "./pages-menu";
 import { ProjectMenu } from "./project-menu";
@@ -11,7 +11,8 @@ import { Told } from "./told";
 import { Waiting } from "./waiting";
 
 export function Shell({ children }: { children: ReactNode }) {
-  const here = pageOf(usePlace().page);
+  const here = usePage();
+  const pages = usePages();
   const waiting = usePending().length;
   useEffect(() => {
     document.title = `${waiting ? `(${waiting}) ` : ""}${here.title} · Handrail`;
@@ -35,7 +36,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </div>
         <PagesMenu here={here} waiting={waiting} className="md:hidden" />
         <ul className="space-y-0.5 max-md:hidden">
-          {PAGES.map(({ name, title, Icon }) => (
+          {pages.map(({ name, title, Icon }) => (
             <li key={name}>
               <Link
                 href={`/${name}`}

@@ -1,6 +1,6 @@
 """Signing in with a browser: a link that is good once, and the token it is exchanged for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -43,6 +43,8 @@ class Use:
 class Link:
     """A link's owner and its use. Kept in memory only, so a restart ends every link.
 
+    With `approver`, it signs in that approver of the project instead of its owner.
+
     A used link is kept after it has expired: its owner may open it late and must still learn that
     another browser was faster.
     """
@@ -50,6 +52,7 @@ class Link:
     user_id: UserId
     project_id: ProjectId
     expires_at: datetime
+    approver: Token | None = None
     use: Use | None = None
     was_reported: bool = False
 
@@ -70,7 +73,9 @@ class SignIns:
         self._clock = clock
         self._links: dict[str, Link] = {}
 
-    def make_link(self, user_id: UserId, project_id: ProjectId) -> tuple[str, datetime]:
+    def make_link(
+        self, user_id: UserId, project_id: ProjectId, approver: Token | None = None
+    ) -> tuple[str, datetime]:
         """The secret part of a new link, and when it expires. It opens that project.
 
         Raises:
@@ -79,7 +84,7 @@ class SignIns:
         secret = new_secret(Role.USER)
         expires_at = self._clock.now() + LINK_LASTS
         self._make_room(user_id)
-        self._links[hash_secret(secret)] = Link(user_id, project_id, expires_at)
+        self._links[hash_secret(secret)] = Link(user_id, project_id, expires_at, approver)
         return secret, expires_at
 
     def _make_room(self, user_id: UserId) -> None:
@@ -114,13 +119,14 @@ class SignIns:
         if link is None or at >= link.expires_at:
             raise Unauthenticated(STALE_LINK)
         halves = new_halves()
-        token = Token(
-            TokenId(mint("tok", at)), halves.hashed(), Role.USER, link.user_id, link.user_id,
-            None, None, TOKEN_NAME, at, at + SIGNED_IN_LASTS,
-        )  # fmt: skip
+        token = _browser_token(link, halves, at)
         # Before the first await: a second request must find the link used.
         link.use = Use(token, browser)
         await self._store.submit(await self._change(token, "signed_in", Add(token)))
+        # Only now: whoever revokes the approver after this revokes the new token as well.
+        if link.approver is not None and not await self._is_live(link.approver):
+            await self._revoke(token, "signed_out")
+            raise Unauthenticated(STALE_LINK)
         return SignedIn(token, halves, link.project_id)
 
     def find_use(self, link_hash: str, user_id: UserId) -> Use | None:
@@ -155,6 +161,10 @@ class SignIns:
         """Revoke the token of a browser."""
         await self._revoke(token, "signed_out")
 
+    async def _is_live(self, token: Token) -> bool:
+        found = await self._store.find_token(token.secret_hash)
+        return found is not None and found.is_live(self._clock.now())
+
     async def _revoke(self, token: Token, what: str) -> None:
         try:
             await self._store.submit(await self._change(token, what, RevokeToken(token)))
@@ -171,8 +181,7 @@ class SignIns:
             )
             await self._store.submit(await self._change(token, "link_used_twice"))
         used = f"this link was already used, {_ago(at - token.created_at)}, {use.browser}"
-        found = await self._store.find_token(token.secret_hash)
-        if found is None or not found.is_live(at):
+        if not await self._is_live(token):
             return Unauthenticated(f"{used}; that sign-in has ended. {_NEW_LINK}")
         return LinkUsed(
             f"{used}. If that was not you, end that sign-in: here, or on the server's machine "
@@ -181,9 +190,23 @@ class SignIns:
 
     async def _change(self, token: Token, what: str, *steps: Add | RevokeToken) -> Change:
         """A user's token opens all of their projects; the record of the first one gets the line."""
-        projects = await self._store.list_projects(token.user_id)
-        line = AuditRecord(f"token.{what}", token.user_id, token.id, {"name": token.name})
-        return Change(projects[0].id, self._clock.now(), steps, audit=(line,))
+        project_id = token.project_id or (await self._store.list_projects(token.user_id))[0].id
+        line = AuditRecord(f"token.{what}", token.subject, token.id, {"name": token.name})
+        return Change(project_id, self._clock.now(), steps, audit=(line,))
+
+
+def _browser_token(link: Link, halves: Halves, at: datetime) -> Token:
+    """A token of the link's person. It does not outlive the token of an approver."""
+    token_id, ends_at = TokenId(mint("tok", at)), at + SIGNED_IN_LASTS
+    if (known := link.approver) is None:
+        return Token(
+            token_id, halves.hashed(), Role.USER, link.user_id, link.user_id,
+            None, None, TOKEN_NAME, at, ends_at,
+        )  # fmt: skip
+    ends_at = min(known.expires_at or ends_at, ends_at)
+    return replace(
+        known, id=token_id, secret_hash=halves.hashed(), created_at=at, expires_at=ends_at
+    )
 
 
 def _ago(passed: timedelta) -> str:

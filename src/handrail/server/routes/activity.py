@@ -13,7 +13,7 @@ from handrail.core.ports import Store
 from handrail.plane.calls import get_call
 from handrail.server.auth import Entry, Gate
 from handrail.server.direct import open_to
-from handrail.server.routes.calls import PEOPLE
+from handrail.server.routes.calls import DECIDERS
 from handrail.server.services import Services
 from handrail.wire.activity import (
     MOST_CALLS,
@@ -38,14 +38,14 @@ def activity_router(services: Services, gate: Gate) -> APIRouter:
 
     @router.get(
         "/activity",
-        openapi_extra=open_to(PEOPLE),
+        openapi_extra=open_to(DECIDERS),
         responses={400: {"description": "`before` or `after` is not a mark of an earlier answer."}},
     )
     async def activity(
         project_id: str, request: Request, query: Annotated[ActivityQuery, Query()]
     ) -> ActivityResponse:
         """The calls there have been, newest first, each at a glance."""
-        entry = await gate.admit(request, *PEOPLE)
+        entry = await gate.admit(request, *DECIDERS)
         project, store = entry.project.id, services.store
         before, after = read_mark(query.before), read_mark(query.after)
         wanted = query.wanted(before, after or await _reach(store, project, query.text, before))
@@ -60,7 +60,7 @@ def activity_router(services: Services, gate: Gate) -> APIRouter:
 
     @router.get(
         "/activity/export",
-        openapi_extra=open_to(PEOPLE),
+        openapi_extra=open_to(DECIDERS),
         response_class=StreamingResponse,
         responses={200: {"content": {"application/jsonl": {}, "text/csv": {}}}},
     )
@@ -68,7 +68,7 @@ def activity_router(services: Services, gate: Gate) -> APIRouter:
         project_id: str, request: Request, query: Annotated[ExportQuery, Query()]
     ) -> StreamingResponse:
         """All of those calls with their results, as a file."""
-        entry = await gate.admit(request, *PEOPLE)
+        entry = await gate.admit(request, *DECIDERS)
         headers = {
             "content-disposition": f'attachment; filename="handrail-activity.{query.format}"',
             "cache-control": "no-store",
@@ -78,10 +78,10 @@ def activity_router(services: Services, gate: Gate) -> APIRouter:
             _file(services, gate, entry, query), 200, headers, _KINDS[query.format]
         )
 
-    @router.get("/activity/{tool_id}", openapi_extra=open_to(PEOPLE))
+    @router.get("/activity/{tool_id}", openapi_extra=open_to(DECIDERS))
     async def record(project_id: str, tool_id: str, request: Request) -> RecordView:
         """One call with all that people may know of it."""
-        entry = await gate.admit(request, *PEOPLE)
+        entry = await gate.admit(request, *DECIDERS)
         found = await get_call(services.store, ExecutionId(tool_id), entry.project.id)
         names = await services.names.of(entry.project.id, _ids_in([found]))
         return RecordView.model_validate(record_view(found, names))

@@ -15,7 +15,7 @@ from handrail.plane.decider import Decider
 from handrail.plane.survey import Refusal
 from handrail.server.auth import Gate
 from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response, open_to
-from handrail.server.routes.calls import BASE, MACHINES, PEOPLE
+from handrail.server.routes.calls import BASE, DECIDERS, MACHINES
 from handrail.server.services import Services
 from handrail.wire.approvals import (
     ApprovalsResponse,
@@ -33,7 +33,7 @@ _MAX_FACTS_BYTES = 2_000_000
 def approvals_router(services: Services, gate: Gate) -> APIRouter:
     router = APIRouter(tags=["approvals"])
 
-    @router.get("/approvals", openapi_extra=open_to(PEOPLE))
+    @router.get("/approvals", openapi_extra=open_to(DECIDERS))
     async def approvals(
         project_id: str,
         request: Request,
@@ -43,16 +43,16 @@ def approvals_router(services: Services, gate: Gate) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=1000, description="How many, at most.")] = 100,
     ) -> ApprovalsResponse:
         """The questions of this project, newest first."""
-        entry = await gate.admit(request, *PEOPLE)
+        entry = await gate.admit(request, *DECIDERS)
         found = await services.store.list_approvals(entry.project.id, status=status, limit=limit)
         names = await _names_in(services, found)
         views = [ApprovalView.of(approval, names) for approval in found]
         return ApprovalsResponse(approvals=views, total_count=len(views), now=services.clock.now())
 
-    @router.get("/approvals/{approval_id}", openapi_extra=open_to(PEOPLE))
+    @router.get("/approvals/{approval_id}", openapi_extra=open_to(DECIDERS))
     async def approval(project_id: str, approval_id: str, request: Request) -> ApprovalView:
         """One question with all its evidence and, once there is one, the answer."""
-        entry = await gate.admit(request, *PEOPLE)
+        entry = await gate.admit(request, *DECIDERS)
         found = await services.store.find_approval(ApprovalId(approval_id))
         if found is None or found.project_id != entry.project.id:
             raise NotFound(f"there is no approval {approval_id!r}")
@@ -60,7 +60,7 @@ def approvals_router(services: Services, gate: Gate) -> APIRouter:
 
     @router.get(
         "/approvals/{approval_id}/unmasked",
-        openapi_extra=open_to(PEOPLE),
+        openapi_extra=open_to(DECIDERS),
         responses={409: {}},
     )
     async def unmasked(project_id: str, approval_id: str, request: Request) -> ApprovalView:
@@ -68,7 +68,7 @@ def approvals_router(services: Services, gate: Gate) -> APIRouter:
 
         A question with masked parts is approved with the `digest` given here.
         """
-        entry = await gate.admit(request, *PEOPLE)
+        entry = await gate.admit(request, *DECIDERS)
         found = await services.unmasker.unmask(
             ApprovalId(approval_id), entry.principal, entry.project.id
         )
@@ -95,7 +95,7 @@ class AnswerRoutes:
                 "POST",
                 f"{BASE}/approvals/{{approval_id}}/approve",
                 self.approve,
-                PEOPLE,
+                DECIDERS,
                 "Say yes, for this call or for more like it",
                 DecisionResponse,
                 ApproveRequest,
@@ -105,7 +105,7 @@ class AnswerRoutes:
                 "POST",
                 f"{BASE}/approvals/{{approval_id}}/reject",
                 self.reject,
-                PEOPLE,
+                DECIDERS,
                 "Say no; the reason reaches the agent",
                 DecisionResponse,
                 RejectRequest,
@@ -124,7 +124,7 @@ class AnswerRoutes:
         )
 
     async def approve(self, request: PlainRequest) -> Response:
-        entry, body = await self._gate.hear(request, ApproveRequest, _MAX_ANSWER_BYTES, *PEOPLE)
+        entry, body = await self._gate.hear(request, ApproveRequest, _MAX_ANSWER_BYTES, *DECIDERS)
         decided = await self._services.approvals.approve_tool(
             _question(request),
             Decider(entry.principal, entry.project.id, body.channel),
@@ -136,7 +136,7 @@ class AnswerRoutes:
         return _receipt(decided)
 
     async def reject(self, request: PlainRequest) -> Response:
-        entry, body = await self._gate.hear(request, RejectRequest, _MAX_ANSWER_BYTES, *PEOPLE)
+        entry, body = await self._gate.hear(request, RejectRequest, _MAX_ANSWER_BYTES, *DECIDERS)
         decided = await self._services.approvals.reject_tool(
             _question(request),
             Decider(entry.principal, entry.project.id, body.channel),

@@ -3,15 +3,18 @@
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from handrail.core.access import Role
 from handrail.core.blob import INLINE_BYTES, is_sha256
 from handrail.core.errors import BadInput, TooLarge
 from handrail.policy.validators.sizes import SizeLimiter
 from handrail.server.auth import Gate
 from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response
-from handrail.server.routes.calls import ANYONE, BASE
+from handrail.server.routes.calls import BASE, PEOPLE
 from handrail.server.services import Services
 from handrail.wire.blobs import BlobResponse
 
+# Blobs are parts of calls and results.
+_CARRIERS = (*PEOPLE, Role.AGENT)
 _BYTES = "application/octet-stream"
 # What an agent wrote is never shown as a page.
 _HEADERS = {
@@ -34,7 +37,7 @@ class BlobRoutes:
                 "PUT",
                 path,
                 self.put,
-                ANYONE,
+                _CARRIERS,
                 "Upload what is over 1 MB, to be named by a call or a result",
                 BlobResponse,
                 _BYTES,
@@ -42,11 +45,11 @@ class BlobRoutes:
                 bad_input="The content does not have this SHA-256, or is not over "
                 f"{INLINE_BYTES:,} bytes and belongs into the JSON itself.",
             ),
-            DirectRoute("GET", path, self.get, ANYONE, "The content of a blob", _BYTES),
+            DirectRoute("GET", path, self.get, _CARRIERS, "The content of a blob", _BYTES),
         )
 
     async def put(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, *ANYONE)
+        entry = await self._gate.admit(request, *_CARRIERS)
         _check_announced(request)
         blob = await self._services.blobs.put(
             entry.project.id, _sha256(request), request.stream(), entry.principal
@@ -55,7 +58,7 @@ class BlobRoutes:
         return json_response({"success": True, **blob.as_json()})
 
     async def get(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, *ANYONE)
+        entry = await self._gate.admit(request, *_CARRIERS)
         blob, pieces = await self._services.blobs.open(
             entry.project.id, _sha256(request), entry.principal
         )

@@ -39,10 +39,12 @@ from handrail.wire.payloads import (
 
 BASE = "/my/projects/{project_id}"
 
-ANYONE = (Role.USER, Role.CLIENT, Role.AGENT)
+ANYONE = tuple(Role)
 ASKERS = (Role.AGENT, Role.USER)
 # A client's token acts for the person who sits at it. An agent's never decides.
 PEOPLE = (Role.USER, Role.CLIENT)
+# An approver answers questions and stops calls; everything else is the owner's.
+DECIDERS = (*PEOPLE, Role.APPROVER)
 MACHINES = (Role.CLIENT,)
 
 # Parameters may be 1 MB besides `content`, a result is at most what a tool shows.

@@ -7,7 +7,7 @@ from handrail.core.ids import ExecutionId, SessionId
 from handrail.plane.decider import Decider
 from handrail.server.auth import Gate
 from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response
-from handrail.server.routes.calls import BASE, PEOPLE
+from handrail.server.routes.calls import BASE, DECIDERS
 from handrail.server.services import Services
 from handrail.wire.payloads import ExecutionView, execution_view
 from handrail.wire.stops import CancelRequest, StopRequest, StopResponse
@@ -26,7 +26,7 @@ class StopRoutes:
                 "POST",
                 f"{BASE}/tools/{{tool_id}}/cancel",
                 self.cancel,
-                PEOPLE,
+                DECIDERS,
                 "End a call, with whatever runs for it",
                 ExecutionView,
                 CancelRequest,
@@ -37,7 +37,7 @@ class StopRoutes:
                 "POST",
                 f"{BASE}/chat/sessions/{{session_id}}/stop",
                 self.stop,
-                PEOPLE,
+                DECIDERS,
                 "End all of a session; it may ask for nothing more",
                 StopResponse,
                 StopRequest,
@@ -48,7 +48,7 @@ class StopRoutes:
 
     async def cancel(self, request: Request) -> Response:
         entry, body = await self._gate.hear(
-            request, CancelRequest, _MAX_BYTES, *PEOPLE, empty=CancelRequest()
+            request, CancelRequest, _MAX_BYTES, *DECIDERS, empty=CancelRequest()
         )
         ended = await self._services.stopper.cancel(
             ExecutionId(request.path_params["tool_id"]),
@@ -60,7 +60,7 @@ class StopRoutes:
 
     async def stop(self, request: Request) -> Response:
         entry, body = await self._gate.hear(
-            request, StopRequest, _MAX_BYTES, *PEOPLE, empty=StopRequest()
+            request, StopRequest, _MAX_BYTES, *DECIDERS, empty=StopRequest()
         )
         session, ended = await self._services.stopper.stop_session(
             SessionId(request.path_params["session_id"]),

@@ -8,7 +8,7 @@ from handrail.core.ids import ClientId
 from handrail.server.audience import Audiences
 from handrail.server.auth import Gate
 from handrail.server.direct import DirectRoute, json_response, query_of
-from handrail.server.routes.calls import BASE, MACHINES, PEOPLE
+from handrail.server.routes.calls import BASE, DECIDERS, MACHINES
 from handrail.server.services import Services
 from handrail.server.sse import EventStream
 from handrail.wire.connections import LEASE_HEADER, HeartbeatResponse, StreamQuery
@@ -33,7 +33,7 @@ class StreamRoutes:
                 "GET",
                 f"{BASE}/chat/stream",
                 self.stream,
-                PEOPLE,
+                DECIDERS,
                 "Server-sent events; resumes after `Last-Event-ID`",
                 "text/event-stream",
                 parameters=(_LAST_EVENT_ID, *query_of(StreamQuery)),
@@ -49,7 +49,7 @@ class StreamRoutes:
         )
 
     async def stream(self, request: Request) -> Response:
-        entry = await self._gate.admit(request, *PEOPLE)
+        entry = await self._gate.admit(request, *DECIDERS)
         query = StreamQuery.model_validate(dict(request.query_params))
         leased = query.heartbeat and entry.principal.role in MACHINES
         last_event_id = _last_event_id(request)
