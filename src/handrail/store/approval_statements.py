@@ -2,7 +2,6 @@
 
 from sqlalchemy import and_, bindparam, case, exists, func, insert, or_, select, update
 
-from handrail.core.approval import ApprovalStatus
 from handrail.core.execution import Status
 from handrail.core.tool import Site
 from handrail.store.schema import (
