@@ -23,7 +23,7 @@ def test_a_person_takes_everything_along_and_has_it_deleted(shell: Shell) -> Non
     process.terminate()
     process.communicate()
     assert "choose what to delete" in refused(shell.run("data", "delete"))
-    assert "nobody can be asked" in refused(shell.run("data", "delete", "--all"))
+    assert "no terminal to ask at" in refused(shell.run("data", "delete", "--all"))
     deleted = json.loads(ended_well(shell.run("data", "delete", "--all", "--yes", "--json")))
     assert deleted == {"sessions": 1, "memories": 1, "copies": 0, "left": []}
     left = [json.loads(line) for line in ended_well(shell.run("data", "export")).splitlines()]

@@ -100,7 +100,7 @@ def test_a_key_can_be_piped_in_and_taken_back(shell: Shell) -> None:
     assert looked["keys"] == {"openai": str(file)}
     assert "no longer in" in ended_well(shell.run("config", "forget-key", "openai"))
     assert not file.exists()
-    assert "no key for 'openai' is kept" in refused(shell.run("config", "forget-key", "openai"))
+    assert "no key for 'openai' is stored" in refused(shell.run("config", "forget-key", "openai"))
 
 
 @pytest.mark.slow

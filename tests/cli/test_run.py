@@ -135,7 +135,7 @@ def test_a_program_gets_every_event_as_a_line_and_the_end_last(desk: Desk) -> No
     assert end["tokens"] > 0
     assert {event.get("session_id", end["session_id"]) for event in events} == {end["session_id"]}
     (line,) = ended.stderr.splitlines()
-    assert "nobody can be asked here: Create notes.md (1 line)" in line
+    assert "there is no terminal to ask at: Create notes.md (1 line)" in line
     assert not desk.notes.exists()
 
 
@@ -152,7 +152,7 @@ def test_a_program_gets_every_event_as_a_line_and_the_end_last(desk: Desk) -> No
         (LOOK, ("--workspace", "nowhere"), 2, "handrail: nowhere does not exist"),
         (LOOK, ("--workspace", "README.md"), 2, "handrail: README.md is not a folder"),
         (LOOK, ("--session", "nope"), 2, "handrail: there is no conversation 'nope'; leave"),
-        (LOOK, ("--session", ""), 2, "handrail: there is no conversation ''; leave --session out"),
+        (LOOK, ("--session", ""), 2, "handrail: there is no conversation ''; leave out --session"),
         (LOOK, ("--session", "x" * 201), 2, "handrail: there is no conversation 'xxx"),
     ],
 )
@@ -194,7 +194,7 @@ def test_without_a_model_nothing_is_begun_and_it_is_said_how_to_get_one(desk: De
     ("given", "code", "said"),
     [
         (b"Do it.\n", 0, b"That is all."),
-        (b"\xff\xfe", 2, b"no text in UTF-8"),
+        (b"\xff\xfe", 2, b"not UTF-8 text"),
         (b"  \n", 2, b"there is no task"),
         (b"x" * 100_001, 2, b"longer than 100,000 characters"),
     ],
@@ -376,7 +376,7 @@ def test_a_folder_that_a_running_server_does_not_know_is_made_known_if_that_is_w
         [sys.executable, "-m", "handrail", *words], cwd=desk.workspace, env=desk.environment
     )
     with asked as terminal:
-        terminal.expect("does not know")
+        terminal.expect("is not set up yet")
         terminal.type("n\n", after_seconds=0.1)
         assert terminal.wait() == 2
     done = desk.run(*words, "--yes")

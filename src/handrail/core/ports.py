@@ -253,7 +253,6 @@ class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, RetentionReads, P
 
     async def list_unsurveyed(self, asked_before: datetime) -> list[ToolExecution]:
         """The calls, of all projects, that are PENDING since before a moment."""
-        ...
 
     async def list_unchecked(self) -> list[ToolExecution]:
         """The calls, of all projects, whose open question was put before a machine had checked."""
