@@ -112,7 +112,7 @@ async def test_a_package_that_breaks_takes_nothing_with_it(rig: Rig, tmp_path: P
     assert slipped["error"] == "slip broke on the client: SystemExit"
     assert read["result"]["content"] == "hello"
     assert client.poll() is None
-    assert "left out  bad of hr_bad 1.0: ValueError: no luck" in listed.stdout
+    assert "not loaded  bad of hr_bad 1.0: ValueError: no luck" in listed.stdout
     rig.assert_told_once_and_provable(calls=2)
 
 
