@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -73,7 +74,9 @@ async def test_who_decided_and_where_is_told_of_a_refusal(console: Console, asks
     await call
 
     await open_activity(page, "?state=rejected")
-    await page.get_by_role("row").filter(has_text="write_file").get_by_role("link").click()
+    row = page.get_by_role("row").filter(has_text="write_file")
+    await expect(row).to_contain_text("refused by you")
+    await row.get_by_role("link").click()
 
     details = page.get_by_role("complementary", name="One call")
     await expect(details.get_by_text("You refused it, from console")).to_be_visible()
@@ -140,7 +143,7 @@ async def test_a_failed_command_is_not_green_and_a_git_command_reads_as_typed(
     row = page.get_by_role("row").filter(has_text="missing.txt")
     await expect(row.get_by_text("exit 1")).to_have_class(re.compile("text-critical"))
     git = page.get_by_role("row").filter(has_text="git")
-    await expect(git).to_contain_text("log --oneline -3")
+    await expect(git).to_contain_text("git log --oneline -3")
     await row.get_by_role("link").click()
     details = page.get_by_role("complementary", name="One call")
     await expect(details.get_by_text("exit 1").first).to_have_class(re.compile("text-critical"))
@@ -166,6 +169,58 @@ async def test_agents_and_sessions_are_named_and_filtered(
     await expect(rows).to_have_count(2)
     await page.goto(f"{console.address}/activity?agent=agt_unknown")
     await expect(page.get_by_text("No matching calls")).to_be_visible()
+
+
+# Scroll bars are hidden in tests; these take room as they do on most desktops.
+WIDE_SCROLL_BARS = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("::-webkit-scrollbar { width: 15px }");
+  document.adoptedStyleSheets = [sheet];
+}"""
+LEFT_EDGES = "(cells) => cells.map((one) => one.getBoundingClientRect().left)"
+
+
+@pytest.mark.parametrize("width", [1280, 1366])
+async def test_a_row_shows_its_call_in_words_below_its_head(
+    console: Console, asks: Asking, width: int
+) -> None:
+    page = await console.signed_in(viewport={"width": width, "height": 400})
+    for number in range(8):
+        await asks("list_directory", {"path": "."}, f"call-{number}")
+    command = {"command": "cat", "args": ["missing file.txt", "docs/another-missing-file.txt"]}
+    await asks("execute_command", command, "call-last")
+    await open_activity(page)
+    await page.evaluate(WIDE_SCROLL_BARS)
+
+    row = page.get_by_role("row").nth(1)
+    words = "cat 'missing file.txt' docs/another-missing-file.txt"
+    await expect(row.get_by_role("link")).to_have_text(words)
+    assert await row.get_by_role("link").evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    heads = await page.locator("[role=columnheader]:visible").evaluate_all(LEFT_EDGES)
+    assert await row.locator("[role=cell]:visible").evaluate_all(LEFT_EDGES) == heads
+    widths = [right - left for left, right in pairwise(heads)]
+    assert max(widths) == widths[2]
+
+
+async def test_a_call_that_could_not_run_says_that_nobody_was_asked(
+    console: Console, asks: Asking
+) -> None:
+    page = await console.signed_in(viewport=WIDE)
+    await asks("memory_store", {"content": "no key"}, "call-1")
+    # There is no repository.
+    await asks("git", {"action": "push", "args": ["origin", "main"]}, "call-2")
+    await open_activity(page)
+    details = page.get_by_role("complementary", name="One call")
+
+    row = page.get_by_role("row").filter(has_text="memory_store")
+    await expect(row).to_contain_text("invalid parameters")
+    await expect(row).not_to_contain_text("forbidden")
+    await row.get_by_role("link").click()
+    await expect(details).to_contain_text("You were not asked: the parameters are invalid.")
+    await expect(details).not_to_contain_text("forbidden")
+    await page.get_by_role("row").filter(has_text="git push").get_by_role("link").click()
+    await expect(details).to_contain_text("You were not asked: the call could not run.")
+    await expect(details).not_to_contain_text("approval covers")
 
 
 @pytest.mark.behaviour("console.export")

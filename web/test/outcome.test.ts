@@ -18,5 +18,6 @@ test("only a call that succeeded has the good tone", () => {
   const statuses = ["pending", "awaiting_approval", "approved", "executing", "rejected", "timeout", "failed", "new to this page"];
   expect(statuses.map((status) => outcomeOf({ status }).tone)).not.toContain("good");
   expect(outcomeOf({ status: "failed", error_type: "denied" }).words).toBe("refused by a rule");
+  expect(outcomeOf({ status: "failed", error_type: "validation" }).words).toBe("invalid parameters");
   expect(outcomeOf(undefined).tone).toBe("quiet");
 });

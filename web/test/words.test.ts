@@ -28,9 +28,11 @@ test("words are quoted as a shell would need it", () => {
 });
 
 test("a call reads as it would be typed", () => {
-  expect(glance({ action: "push", args: ["origin", "main"] })).toBe("push origin main");
-  expect(glance({ command: "npm", args: ["test"] })).toBe("npm test");
-  expect(glance({ path: "docs/long.md" })).toBe("docs/long.md");
+  expect(glance("git", { action: "push", args: ["origin", "main"] })).toBe("git push origin main");
+  expect(glance("git", { action: "commit", args: ["-m", "Fix tax", "shop.py"] })).toBe("git commit -m 'Fix tax' shop.py");
+  expect(glance("execute_command", { command: "npm", args: ["test"] })).toBe("npm test");
+  expect(glance("write_file", { path: "docs/long.md" })).toBe("docs/long.md");
+  expect(glance("list_skills", {})).toBe("list_skills");
 });
 
 test("agents and machines are named, or shown by the end of their id", () => {
@@ -40,11 +42,13 @@ test("agents and machines are named, or shown by the end of their id", () => {
   expect(machineName({ client_id: "cli_0123456789", client_name: null })).toBe("machine …456789");
 });
 
-test("a refusal is not offered for calls that were always approved", () => {
-  const counts = { class_words: "writes to *.md", tool_name: "write_file", risk_level: "MEDIUM", refusal: null };
-  expect(wayOut({ ...counts, asked: 7, approved: 7, refused: 0, expired: 0 })).toEqual({ refuses: false, button: "Stop being asked…" });
-  expect(wayOut({ ...counts, asked: 7, approved: 6, refused: 0, expired: 1 }).refuses).toBe(false);
-  expect(wayOut({ ...counts, asked: 7, approved: 2, refused: 5, expired: 0 })).toEqual({ refuses: true, button: "Always refuse this…" });
+test("a way to be asked less is offered only where there is one", () => {
+  const refusal = { text: "…", file: "policy.toml", covers: "…" };
+  const counts = { class_words: "writes to *.md", tool_name: "write_file", risk_level: "MEDIUM", refusal, asked: 7, approved: 0, refused: 0, expired: 0 };
+  expect(wayOut({ ...counts, approved: 7 })).toEqual({ refuses: false, button: "Stop being asked…" });
+  expect(wayOut({ ...counts, approved: 2, refused: 5 })).toEqual({ refuses: true, button: "Always refuse this…" });
+  expect(wayOut({ ...counts, expired: 7 })?.refuses).toBe(false);
+  expect(wayOut({ ...counts, class_words: null, refusal: null, approved: 7 })).toBeNull();
 });
 
 test("times are short", () => {

@@ -38,7 +38,7 @@ class Wanted:
 class Glimpse:
     """A call without what can be large. Of very long parameters, only the telling ones are here.
 
-    `description` is what a person was asked, where one was.
+    `description` is what a person was asked, and `decided_by` the person who answered.
     """
 
     id: ExecutionId
@@ -62,6 +62,7 @@ class Glimpse:
     approved_by: str | None
     scope: str | None
     description: str | None
+    decided_by: str | None
     tool_params: JsonObject
 
     @property

@@ -83,6 +83,7 @@ _GLIMPSE = (
         )
     ),
     tool_approvals.c.description,
+    tool_approvals.c.responded_by,
     case((_SHORT, _calls.tool_params), else_=null()),
     case(
         (_SHORT, null()),

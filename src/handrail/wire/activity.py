@@ -117,6 +117,7 @@ class GlimpseView(BaseModel):
     requires_approval: bool = Field(description="Whether a person had to be asked.")
     approval_id: str | None = Field(description="The question that was put to people.")
     approved_by: str | None = Field(description="Who said yes: a person, a grant, or the policy.")
+    decided_by: str | None = Field(description="The person who approved or refused it.")
     scope: str | None = Field(description="How far that yes reached.")
     session_id: str = Field(description="The session it belongs to.")
     call_id: str = Field(description="The id the asker gave it.")
@@ -146,6 +147,7 @@ class GlimpseView(BaseModel):
             requires_approval=call.requires_approval,
             approval_id=call.approval_id,
             approved_by=call.approved_by,
+            decided_by=call.decided_by,
             scope=call.scope,
             session_id=call.session_id,
             call_id=call.call_id,

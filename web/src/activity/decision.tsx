@@ -59,5 +59,6 @@ export function Decision({ call }: { call: RecordView }) {
   if (call.error_type === "denied") return <p className="[overflow-wrap:anywhere]">Refused by a rule, without asking: {visible(call.error ?? "")}</p>;
   if (call.error_type === "too_many_questions") return <p>Refused: this agent has too many open questions.</p>;
   if (question) return <p>{sentence(question, name)}</p>;
-  return <p className="text-soft">No decision was needed.</p>;
+  if (call.error_type === "validation") return <p>You were not asked: the parameters are invalid.</p>;
+  return <p className="text-soft">{call.completed_at ? "You were not asked: the call could not run." : "Not decided yet."}</p>;
 }

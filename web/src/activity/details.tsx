@@ -46,7 +46,7 @@ export function Details({ callId, filters }: { callId: string; filters: Filters 
         <h2 className="min-w-0 flex-1 truncate py-1 font-medium">
           {call ? (
             <>
-              <Code>{call.tool_name}</Code> <span className="ml-1 font-mono text-[13px] font-normal text-soft">{glance(call.tool_params)}</span>
+              <span className="font-mono text-[13px]">{glance(call.tool_name, call.tool_params)}</span> <span className="ml-1 text-xs font-normal text-soft">{visible(call.tool_name)}</span>
             </>
           ) : (
             "A call"
@@ -109,7 +109,7 @@ function Whole({ call, filters }: { call: RecordView; filters: Filters }) {
           <Name title="Call id of the agent" value={call.call_id} />
           <Name title="Digest" value={call.digest} />
         </dl>
-        <p className="mt-2 text-xs text-soft">Your approval covers exactly this command, plan and file state. If any of it changes, nothing runs.</p>
+        {question?.status === "approved" && <p className="mt-2 text-xs text-soft">The approval covers exactly this call, its plan and the state of its files. If any of it changes, nothing runs.</p>}
       </Part>
     </>
   );

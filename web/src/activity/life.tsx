@@ -23,22 +23,24 @@ export function Life({ call }: { call: RecordView }) {
         </p>
         {call.reasoning && <p className="text-soft italic [overflow-wrap:anywhere]">The agent says: {visible(call.reasoning, "\n")}</p>}
       </Step>
-      <Step title="Risk">
-        <p className="flex flex-wrap items-center gap-2">
-          <Risk level={call.risk_level} />
-          <span className="text-soft">
-            {call.surveyed ? "Checked on the machine." : "Not checked on the machine."} Autonomy: {AUTONOMY[call.autonomy] ?? visible(call.autonomy)}.
-          </span>
-        </p>
-        <ul className="text-soft">
-          {call.reasons.map((reason) => (
-            <li key={reason} className="[overflow-wrap:anywhere]">
-              · {visible(reason)}
-            </li>
-          ))}
-        </ul>
-        {call.origins && <Origins origins={call.origins} />}
-      </Step>
+      {call.error_type !== "validation" && (
+        <Step title="Risk">
+          <p className="flex flex-wrap items-center gap-2">
+            <Risk level={call.risk_level} />
+            <span className="text-soft">
+              {call.surveyed ? "Checked on the machine." : "Not checked on the machine."} Autonomy: {AUTONOMY[call.autonomy] ?? visible(call.autonomy)}.
+            </span>
+          </p>
+          <ul className="text-soft">
+            {call.reasons.map((reason) => (
+              <li key={reason} className="[overflow-wrap:anywhere]">
+                · {visible(reason)}
+              </li>
+            ))}
+          </ul>
+          {call.origins && <Origins origins={call.origins} />}
+        </Step>
+      )}
       <Step title="Decision">
         <Decision call={call} />
       </Step>

@@ -60,7 +60,7 @@ export function CallList({ filters, shown, onCount }: Props) {
       )}
       <div role="table" aria-label="Calls" aria-rowcount={count + 1} aria-busy={rows.count === undefined} className="flex min-h-0 flex-1 flex-col">
         <Heads />
-        <div ref={scroller} role="rowgroup" tabIndex={-1} className={`min-h-0 flex-1 overflow-y-auto ${rows.isOld ? "opacity-60" : ""}`}>
+        <div ref={scroller} role="rowgroup" tabIndex={-1} className={`min-h-0 flex-1 overflow-y-auto [scrollbar-gutter:stable] ${rows.isOld ? "opacity-60" : ""}`}>
           {rows.count === 0 ? (
             <Nothing filtered={isFiltered(filters)} />
           ) : (

@@ -50,10 +50,12 @@ export function Asked({ numbers }: { numbers: AnalyticsResponse }) {
               <Answers one={one} most={most} />
               <p className="mt-1 text-xs text-soft">{summary(one)}</p>
             </div>
-            <Button className="justify-self-start text-xs" icon={<ScrollText size={13} aria-hidden />} onClick={() => setChosen(one)}>
-              {wayOut(one).button}
-              <span className="sr-only">: {visible(one.class_words ?? one.tool_name)}</span>
-            </Button>
+            {wayOut(one) && (
+              <Button className="justify-self-start text-xs" icon={<ScrollText size={13} aria-hidden />} onClick={() => setChosen(one)}>
+                {wayOut(one)?.button}
+                <span className="sr-only">: {visible(one.class_words ?? one.tool_name)}</span>
+              </Button>
+            )}
           </li>
         ))}
       </ul>

@@ -19,18 +19,18 @@ const KINDS: Record<string, string> = {
   timeout: "no machine started it in time",
 };
 
-/** Failed calls by machine, tool and kind of error. */
+/** Calls that failed to run, by machine, tool and kind of error. */
 export function Errors({ numbers: { errors } }: { numbers: AnalyticsResponse }) {
   const all = errors.reduce((sum, one) => sum + one.calls, 0);
   return (
-    <Panel title="Errors" about={all ? `${several(all, "call")} failed, by machine, tool and kind.` : "By machine, tool and kind."}>
+    <Panel title="Errors" about={`${all ? `${several(all, "call")} failed to run, by` : "By"} machine, tool and kind. A command that ran and exited with an error code is not counted.`}>
       {all === 0 ? (
         <p className="flex items-center gap-2 py-6 text-soft">
-          <CircleCheck size={16} className="text-low" aria-hidden /> Nothing failed in this period.
+          <CircleCheck size={16} className="text-low" aria-hidden /> Every call ran in this period.
         </p>
       ) : (
         <Bars
-          caption="Calls that failed"
+          caption="Calls that failed to run"
           head="Machine, tool and kind"
           token="--critical"
           all={all}

@@ -13,7 +13,7 @@ export function Glance({ numbers: { totals, waiting, waits, errors } }: { number
     ["Auto-approved", percent(totals.auto_approved, all), count(totals.auto_approved)],
     ["Put to you", count(totals.approved + totals.refused + totals.expired + waiting), `${waiting ? `${count(waiting)} waiting, ` : ""}${totals.expired ? count(totals.expired) : "none"} expired`],
     ["Median answer", waits.median_ms === null ? "–" : roughly(waits.median_ms), waits.p90_ms === null ? "" : `90% within ${roughly(waits.p90_ms)}`],
-    ["Failed", count(failed), errors[0] ? `most with ${visible(errors[0].tool_name)}` : ""],
+    ["Failed to run", count(failed), errors[0] ? `most with ${visible(errors[0].tool_name)}` : ""],
   ];
   return (
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-3 lg:grid-cols-5">

@@ -12,20 +12,24 @@ import { wayOut } from "./way-out";
 /** How to stop being asked about a kind of call. Shows text to copy and changes nothing. */
 export function RuleDialog({ asked, onClose }: { asked: AskedView | undefined; onClose: () => void }) {
   return (
-    <Dialog open={asked !== undefined} onClose={onClose} title={asked && !wayOut(asked).refuses ? "Stop being asked" : "Always refuse this"} wide>
+    <Dialog open={asked !== undefined} onClose={onClose} title={asked && !wayOut(asked)?.refuses ? "Stop being asked" : "Always refuse this"} wide>
       {asked && (
         <>
           <p className="mt-2 text-soft [overflow-wrap:anywhere]">
             <span className="text-ink">{visible(asked.class_words ?? `Other calls of ${asked.tool_name}`)}</span>, {summary(asked)}.
           </p>
-          {wayOut(asked).refuses && (
+          {asked.refused > 0 && asked.refusal && (
             <>
               <h3 className="mt-5 font-medium">Refuse without asking</h3>
-              {asked.refusal ? <Refusal rule={asked.refusal} /> : <p className="mt-1 text-soft">No rule can describe exactly these calls. Refuse them when you are asked.</p>}
+              <Refusal rule={asked.refusal} />
             </>
           )}
-          <h3 className="mt-5 font-medium">Allow without asking</h3>
-          <p className="mt-1 text-soft">{waysToAllow(asked)}</p>
+          {asked.class_words !== null && (
+            <>
+              <h3 className="mt-5 font-medium">Allow without asking</h3>
+              <p className="mt-1 text-soft">{waysToAllow(asked)}</p>
+            </>
+          )}
         </>
       )}
       <div className="mt-5 flex justify-end">
@@ -37,7 +41,6 @@ export function RuleDialog({ asked, onClose }: { asked: AskedView | undefined; o
 
 /** A project's rules can only make things stricter, so there is no rule to copy here. */
 function waysToAllow(asked: AskedView): string {
-  if (asked.class_words === null) return "These calls differ too much to be approved together, so you are asked about each one.";
   const session = "When you are asked again, choose “Approve more” to allow this kind of call for the rest of the session.";
   return asked.risk_level === "MEDIUM" ? `${session} A conversation started with full autonomy does not ask about medium risk.` : session;
 }

@@ -21,7 +21,7 @@ interface Line {
 const LINES: Line[] = [
   { key: "median_ms", words: "Median", token: "--accent", dash: [], hasPoints: true },
   { key: "p90_ms", words: "90% within", token: "--medium", dash: [6, 3], hasPoints: true },
-  { key: "timeout_ms", words: "Timeout", token: "--critical", dash: [2, 3], hasPoints: false },
+  { key: "timeout_ms", words: "Expires after (average)", token: "--critical", dash: [2, 3], hasPoints: false },
 ];
 // Where a line across is worth it, in milliseconds.
 const MARKS = [100, 1_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000, 14_400_000, 86_400_000];

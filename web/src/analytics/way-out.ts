@@ -1,7 +1,12 @@
 import type { AskedView } from "../api/types";
 
-/** What is offered depends on the past answers: no refusal for calls that were always approved. */
-export function wayOut(one: AskedView): { refuses: boolean; button: string } {
-  const refuses = one.refused > 0 || one.approved === 0;
-  return { refuses, button: refuses ? "Always refuse this…" : "Stop being asked…" };
+export interface WayOut {
+  refuses: boolean;
+  button: string;
+}
+
+/** How to be asked less. A rule is offered only for calls that a person refused; without a class there is nothing to approve ahead. */
+export function wayOut(one: AskedView): WayOut | null {
+  if (one.refused > 0 && one.refusal !== null) return { refuses: true, button: "Always refuse this…" };
+  return one.class_words === null ? null : { refuses: false, button: "Stop being asked…" };
 }

@@ -799,6 +799,8 @@ export interface GlimpseView {
   approval_id: string | null;
   /** Who said yes: a person, a grant, or the policy. */
   approved_by: string | null;
+  /** The person who approved or refused it. */
+  decided_by: string | null;
   /** How far that yes reached. */
   scope: string | null;
   /** The session it belongs to. */

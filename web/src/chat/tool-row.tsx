@@ -12,7 +12,7 @@ import { CallState } from "../ui/call-state";
 import { Output } from "../ui/output";
 import { Parameters } from "../ui/parameters";
 import { Risk } from "../ui/risk";
-import { glance } from "../words/glance";
+import { glance, isCommand } from "../words/glance";
 import type { Ending } from "../words/outcome";
 import { duration } from "../words/time";
 import { visible } from "../words/visible";
@@ -42,9 +42,9 @@ export function ToolRow({ use, answer, call, question }: Props) {
         className="flex w-full items-center gap-2 px-3 py-1.5 text-left text-[13px] hover:bg-raised/60"
       >
         <ChevronRight size={14} className={`shrink-0 text-soft transition-transform ${open ? "rotate-90" : ""}`} aria-hidden />
-        <span className="shrink-0 font-mono">{visible(use.name ?? "")}</span>
-        <span className="min-w-0 flex-1 overflow-hidden font-mono text-ellipsis whitespace-pre text-soft">{glance(use.input ?? {})}</span>
-        {call && call.risk_level !== "LOW" && !waits && (
+        {!isCommand(use.name ?? "", use.input ?? {}) && <span className="shrink-0 font-mono">{visible(use.name ?? "")}</span>}
+        <span className="min-w-0 flex-1 overflow-hidden font-mono text-ellipsis whitespace-pre text-soft">{glance(use.name ?? "", use.input ?? {})}</span>
+        {call && call.risk_level !== "LOW" && call.error_type !== "validation" && !waits && (
           <span className="max-sm:hidden">
             <Risk level={call.risk_level} />
           </span>

@@ -11,6 +11,7 @@ const ICONS: Record<string, LucideIcon> = {
   denied: Ban,
   timeout: Clock,
   failed: X,
+  invalid: X,
   exited: X,
   unsuccessful: X,
 };

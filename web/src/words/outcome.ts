@@ -10,7 +10,7 @@ export interface Ending {
 export type Tone = "good" | "bad" | "attention" | "active" | "quiet";
 
 export interface Outcome {
-  /** The server's status, or one of the three that it calls `completed` or `failed`: `denied`, `exited`, `unsuccessful`. */
+  /** The server's status, or one of those that it calls `completed` or `failed`: `invalid`, `denied`, `exited`, `unsuccessful`. */
   state: string;
   words: string;
   tone: Tone;
@@ -31,6 +31,7 @@ export const STATUS_OUTCOMES: Record<string, Omit<Outcome, "state">> = {
 /** What became of a call, in words and with a tone. A command that exits with another code than 0 is never good. */
 export function outcomeOf(call: Ending | undefined): Outcome {
   if (!call) return { state: "unknown", words: "requested", tone: "quiet" };
+  if (call.error_type === "validation") return { state: "invalid", words: "invalid parameters", tone: "bad" };
   if (call.error_type === "denied") return { state: "denied", words: "refused by a rule", tone: "bad" };
   if (call.status === "completed") {
     const code = exitCodeOf(call);
