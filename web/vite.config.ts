@@ -17,6 +17,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // What is small comes together: apart it would be larger, and each piece would be asked for.
     rolldownOptions: {
+      // Radix calls this to name its functions for stack traces; the names are not needed.
+      treeshake: { manualPureFunctions: ["__name"] },
       output: {
         codeSplitting: {
           groups: [

@@ -17,11 +17,14 @@ async def test_a_grant_is_listed_counts_down_and_once_taken_back_lets_nothing_pa
     await page.get_by_role("combobox", name="For", exact=True).select_option("5")
     await page.get_by_role("button", name="Approve the class").click()
     assert (await first)["status"] == "completed"
+    told = page.get_by_role("status", name="Your latest decisions")
+    await expect(told).to_contain_text("writes to *.md in the workspace's top folder")
 
-    await page.get_by_role("link", name="Grants").click()
+    await told.get_by_role("link", name="listed under Grants").click()
     row = page.get_by_role("list", name="Grants").get_by_role("listitem")
     await expect(row).to_contain_text("writes to *.md in the workspace's top folder")
     await expect(row).to_contain_text("granted byyou")
+    await expect(row).to_contain_text(f"by {(await first)['agent_name']}")
     await expect(row).to_contain_text("uses left5")
     second = await asks("write_file", {"path": "b.md", "content": "two"}, "call-2")
     assert second["approved_by"].startswith("grt_")

@@ -15,7 +15,7 @@ test("a grant is put aside when its session has made no call for half a day", ()
     grant("in use", "busy", "2026-11-01T00:00:00Z"),
     grant("left behind", "quiet", "2026-11-01T00:00:00Z"),
   ];
-  const { used, idle } = splitByUse(given, new Map([["busy", "2026-11-18T11:59:00Z"], ["quiet", "2026-11-01T00:01:00Z"]]), NOW);
+  const { used, idle } = splitByUse(given, new Map([["busy", { created_at: "2026-11-18T11:59:00Z" }], ["quiet", { created_at: "2026-11-01T00:01:00Z" }]]), NOW);
 
   expect(used.map((one) => one.grant_id)).toEqual(["fresh", "in use"]);
   expect(idle.map((one) => one.grant_id)).toEqual(["left behind"]);

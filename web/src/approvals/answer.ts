@@ -30,7 +30,7 @@ export function useAnswer(): Answer {
       if (error instanceof Problem && error.status === 409) renew(queries, { queryKey: ["approvals"] });
       throw error;
     }
-    addDecided(card, VERDICTS[answer.status ?? ""] ?? "Approved");
+    addDecided(card, VERDICTS[answer.status ?? ""] ?? "Approved", answer.scope);
     // Shown at once, without waiting for the event.
     const told = { decided_by: name, channel: CHANNEL, decided_at: new Date().toISOString(), ...answer };
     queries.setQueriesData<ApprovalView[]>({ queryKey: ["approvals"] }, (all) =>

@@ -17,7 +17,7 @@ import { StopDialog } from "./stop-dialog";
 
 const TOO_EARLY = "Too early: the card has to be in view for a moment first. Press the key again.";
 const NO_APPROVAL = "This cannot be approved before its full text is shown.";
-const NO_CLASS = "No class can be offered for this command.";
+const NO_CLASS = "No class can be offered for this call.";
 
 type Asking = "second-step" | "reject" | "stop" | Wider | null;
 

@@ -28,7 +28,7 @@ export function DecidedLines() {
   );
 }
 
-function DecidedLine({ decided: { card, verdict, outcome, reason } }: { decided: Decided }) {
+function DecidedLine({ decided: { card, verdict, scope, outcome, reason } }: { decided: Decided }) {
   const why = reason ? `: ${reason.split("\n", 1)[0]!.slice(0, MOST_CHARS)}` : "";
   return (
     <p className="flex min-w-0 flex-wrap items-baseline gap-x-1.5">
@@ -39,6 +39,14 @@ function DecidedLine({ decided: { card, verdict, outcome, reason } }: { decided:
         <span className={`[overflow-wrap:anywhere] ${outcome ? TONES[outcome.tone] : "text-soft"}`}>
           <span className="text-soft">· </span>
           {visible(outcome ? `${outcome.words}${outcome.tone === "active" ? "…" : ""}${why}` : "about to run")}
+        </span>
+      )}
+      {verdict === "Approved" && scope && scope !== "once" && (
+        <span className="text-soft">
+          · {visible(card.offers.find((one) => one.scope === scope)?.words ?? "")} from now on:{" "}
+          <Link href="/grants" className="text-accent underline underline-offset-2">
+            listed under Grants
+          </Link>
         </span>
       )}
       <Link href={`/activity/${card.tool_id}?session=${encodeURIComponent(card.session_id)}`} className="whitespace-nowrap text-accent underline underline-offset-2">

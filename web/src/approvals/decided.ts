@@ -12,12 +12,14 @@ import { outcomeOf, type Outcome } from "../words/outcome";
 export interface Decided {
   card: ApprovalView;
   verdict: "Approved" | "Refused" | "Run stopped";
+  /** What else the approval covers: a grant. */
+  scope?: string | null | undefined;
   /** Null for a decision after which nothing runs, and until the call has been read. */
   outcome: Outcome | null;
   reason: string | null;
 }
 
-type Entry = Pick<Decided, "card" | "verdict">;
+type Entry = Pick<Decided, "card" | "verdict" | "scope">;
 
 const MOST = 3;
 const RECONCILE_MS = 5_000;
@@ -26,8 +28,8 @@ const ENDED = new Set(["completed", "failed", "rejected", "timeout"]);
 let entries: Entry[] = [];
 const watchers = new Set<() => void>();
 
-export function addDecided(card: ApprovalView, verdict: Decided["verdict"]): void {
-  change([{ card, verdict }, ...entries.filter((one) => one.card.approval_id !== card.approval_id)].slice(0, 2 * MOST));
+export function addDecided(card: ApprovalView, verdict: Decided["verdict"], scope?: Decided["scope"]): void {
+  change([{ card, verdict, scope }, ...entries.filter((one) => one.card.approval_id !== card.approval_id)].slice(0, 2 * MOST));
 }
 
 export function forgetDecided(): void {

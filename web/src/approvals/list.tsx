@@ -88,12 +88,13 @@ const Row = memo(function Row({ card, isShown, onSelect }: { card: ApprovalView;
     >
       <span className="flex w-full items-center gap-2">
         <Icon size={14} className="shrink-0 text-soft" aria-hidden />
-        <span className="as-code overflow-hidden text-ellipsis whitespace-pre">{visible(card.description)}</span>
+        <Description text={visible(card.description)} />
       </span>
       <span className="flex w-full items-center justify-between gap-2 text-xs text-soft">
         <Risk level={card.risk_level} />
         {extent && <Extents extent={extent} />}
-        <span className="ml-auto">
+        <span className="min-w-0 truncate md:hidden">{agentName(card)}</span>
+        <span className="ml-auto shrink-0">
           <Countdown until={card.expires_at} total={card.timeout_seconds} />
         </span>
       </span>
@@ -103,6 +104,17 @@ const Row = memo(function Row({ card, isShown, onSelect }: { card: ApprovalView;
     </button>
   );
 });
+
+/** In one line. A long path is cut before the name of its file. */
+function Description({ text }: { text: string }) {
+  const file = /\/[^/\s]{1,24}$/.exec(text)?.[0] ?? "";
+  return (
+    <span className="as-code flex min-w-0 whitespace-pre">
+      <span className="overflow-hidden text-ellipsis">{text.slice(0, text.length - file.length)}</span>
+      {file && <span className="shrink-0">{file}</span>}
+    </span>
+  );
+}
 
 /** How long ago the request was made. */
 function Age({ card }: { card: ApprovalView }) {

@@ -4,19 +4,20 @@ import { useState } from "react";
 
 import { ask } from "../api/client";
 import { usePath, useSession } from "../api/session";
-import type { GrantView } from "../api/types";
+import type { GlimpseView, GrantView } from "../api/types";
 import { Button } from "../ui/button";
 import { Code } from "../ui/code";
 import { useSecondsLeft } from "../ui/countdown";
 import { Fact, Facts } from "../ui/facts";
 import { Risk } from "../ui/risk";
+import { agentName } from "../words/agent";
 import { clock, moment } from "../words/time";
 import { visible } from "../words/visible";
 
 interface Props {
   grant: GrantView;
-  /** When its session made its latest call. */
-  lastCall: string | undefined;
+  /** The latest call of its session. */
+  lastCall: GlimpseView | undefined;
   onSaid: (words: string) => void;
 }
 
@@ -55,7 +56,11 @@ export function GrantRow({ grant, lastCall, onSaid }: Props) {
           <Fact name="in session">
             <Code>{grant.session_id}</Code>
           </Fact>
-          {lastCall && <Fact name="last call">{moment(lastCall)}</Fact>}
+          {lastCall && (
+            <Fact name="last call">
+              {moment(lastCall.created_at)}, by {agentName(lastCall)}
+            </Fact>
+          )}
           <Fact name="uses left">{grant.uses_left ?? "any number"}</Fact>
           <Fact name="ends">{grant.expires_at ? <Ends at={grant.expires_at} /> : "with the session"}</Fact>
         </Facts>
