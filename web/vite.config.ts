@@ -22,8 +22,9 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            { name: "ground", test: /node_modules\/(?!uplot)|src\/(api|ui|words)\//, priority: 2 },
-            { name: "small-pages", test: /src\/(grants|machines|memory|skills|settings|policy)\//, priority: 1 },
+            { name: "ground", test: /node_modules\/(?!uplot)|src\/(api|ui|words)\//, priority: 3 },
+            { name: "approvals", test: /src\/(approvals|shell|\w+\.tsx)/, priority: 2 },
+            { name: "small-pages", test: /src\/(activity|chat|grants|machines|memory|skills|settings|policy)\//, priority: 1 },
           ],
         },
       },

@@ -152,9 +152,19 @@ async def test_what_is_high_needs_a_second_and_different_step(
     call = asks("write_file", {"path": "setup.cfg", "content": "[tool]\n"})
     await seen_for_a_moment(page)
     await page.keyboard.type("say today", delay=60)
+    await press_alone(page, "c")
+    await expect(page.get_by_text("No class can be offered for this call.")).to_be_visible()
+    names = ("Approve once", "Stop the run…", "Refuse…")
+    before = [await page.get_by_role("button", name=name).bounding_box() for name in names]
 
     await press_alone(page, "a")
     await expect(page.get_by_role("alert")).to_contain_text("Approve this high-risk call?")
+    back = await page.get_by_role("button", name="Back").bounding_box()
+    now = await page.get_by_role("button", name="Yes, approve").bounding_box()
+    assert back is not None
+    assert now is not None
+    assert abs(back["y"] - now["y"]) <= 2
+    assert not any(overlap(box, now) for box in before)
     await page.keyboard.type("a yes", delay=60)
     await press_alone(page, "a")
     assert not call.done()
@@ -262,6 +272,19 @@ async def test_on_a_phone_everything_is_within_reach(console: Console, asks: Ask
     assert not any(overlap(box, now) for box in before)
     await yes.click()
     assert (await call)["status"] == "completed"
+
+
+async def test_a_long_path_keeps_the_name_of_its_file_and_a_phone_shows_the_agent(
+    console: Console, asks: Asking
+) -> None:
+    page = await console.signed_in(viewport=PHONE)
+    asks("write_file", {"path": f"{'a-long-folder/' * 8}name.txt", "content": "1\n"})
+    row = page.get_by_role("region", name="Requests waiting for you").get_by_role("listitem")
+
+    name = await row.get_by_text("/name.txt (1 line)", exact=True).bounding_box()
+    assert name is not None
+    assert name["x"] + name["width"] <= PHONE["width"]
+    await expect(row.get_by_text("agent of workspace").first).to_be_visible()
 
 
 async def test_the_most_urgent_stands_first(console: Console, asks: Asking) -> None:

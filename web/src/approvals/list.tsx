@@ -107,7 +107,7 @@ const Row = memo(function Row({ card, isShown, onSelect }: { card: ApprovalView;
 
 /** In one line. A long path is cut before the name of its file. */
 function Description({ text }: { text: string }) {
-  const file = /\/[^/\s]{1,24}$/.exec(text)?.[0] ?? "";
+  const file = /\/[^/\s]{1,24}( \([^()]*\))?$/.exec(text)?.[0] ?? "";
   return (
     <span className="as-code flex min-w-0 whitespace-pre">
       <span className="overflow-hidden text-ellipsis">{text.slice(0, text.length - file.length)}</span>

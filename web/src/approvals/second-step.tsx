@@ -30,7 +30,7 @@ export function SecondStep({ words, yes, ready, withKeys = false, onYes, onNo }:
           <p ref={asked} role="alert" tabIndex={-1} className="rounded font-medium">
             {words}
           </p>
-          <Button look="danger-solid" className="ml-auto @2xl:mr-32" hotkey={withKeys ? "y" : undefined} disabled={!ready || !awake} onClick={onYes}>
+          <Button look="danger-solid" className="ml-auto @2xl:mr-36" hotkey={withKeys ? "y" : undefined} disabled={!ready || !awake} onClick={onYes}>
             {yes}
           </Button>
         </div>
