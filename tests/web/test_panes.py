@@ -1,10 +1,10 @@
 """A page scrolls in its own pane; the document around it never does."""
 
-from playwright.async_api import expect
+from playwright.async_api import ViewportSize, expect
 
 from tests.web.conftest import Asking, Console
 
-SIZES = ({"width": 1280, "height": 600}, {"width": 390, "height": 600})
+SIZES = (ViewportSize(width=1280, height=600), ViewportSize(width=390, height=600))
 PAGES = (
     "approvals", "chat", "activity", "grants", "machines", "policy", "memory", "skills",
     "analytics", "settings",
