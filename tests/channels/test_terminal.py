@@ -196,7 +196,7 @@ async def test_a_whole_session_is_approved_only_with_a_warning_and_the_word(
 ) -> None:
     async with asked(screen, a_live_card()) as sitting:
         await sitting.press("s")
-        await screen.sees("would pass unseen")
+        await screen.sees("run without asking")
         await screen.sees("type 'approve' and Enter")
         assert not sitting.asking.done()
         await sitting.press("approve\r")

@@ -63,7 +63,7 @@ def test_a_command_is_explained_as_it_would_be_typed(shell: Shell) -> None:
     assert "it can reach only " in asked
     assert denied.splitlines() == [
         "deny  risk FORBIDDEN",
-        "  Command not allowed: rm deletes for good; that is for people to do  (command.forbidden)",
+        "  Command not allowed: rm deletes permanently; agents may not run it  (command.forbidden)",
     ]
     assert json.loads(listed)["ruling"] == "allow"
     assert tool.splitlines() == [

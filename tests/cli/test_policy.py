@@ -130,7 +130,7 @@ def test_commands_are_tried_by_the_rules_of_their_folder(shell: Shell) -> None:
         "MEDIUM write sort -o b.md a.md",
         "sort -o writes a file",
         "FORBIDDEN refused rm -rf /",
-        "Command not allowed: rm deletes for good; that is for people to do",
+        "Command not allowed: rm deletes permanently; agents may not run it",
         "MEDIUM net npm ci",
         "npm ci changes the project's packages and downloads them; their scripts stay off",
         "MEDIUM write rustc a.rs",

@@ -288,7 +288,7 @@ async def test_a_tool_that_is_missing_here_is_told_with_the_name_of_the_machine(
 
     assert caught.value.message == (
         f"no tool is named 'todo_list' on {platform.node()}, where it was to run; "
-        "install the package that brings it there too, and start the client again"
+        "install the package or copy the tool file there, then restart the client"
     )
 
 

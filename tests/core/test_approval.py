@@ -126,7 +126,10 @@ def test_a_yes_for_the_session_grants_everything_below_critical(kind: CallClass 
     grant = question(call_class=kind).grant(Scope.SESSION, ADA, LATER)
 
     assert grant is not None
-    assert (grant.class_key, grant.words) == (None, "everything in this session but the network")
+    assert (grant.class_key, grant.words) == (
+        None,
+        "every call in this session, except network access",
+    )
     assert (grant.max_risk, grant.scope) == (RiskLevel.HIGH, Scope.SESSION)
     assert (grant.uses_left, grant.expires_at) == (None, None)
 

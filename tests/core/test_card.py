@@ -18,7 +18,7 @@ from tests.core.test_approval import DEADLINE, YES, question
 
 ONCE = Offer(Scope.ONCE, "this call, once")
 SOURCES = Offer(Scope.CLASS, "writes to src/**/*.py, for the rest of this session")
-SESSION = Offer(Scope.SESSION, "everything in this session but the network", WHOLE_SESSION)
+SESSION = Offer(Scope.SESSION, "every call in this session, except network access", WHOLE_SESSION)
 
 
 def test_a_card_says_all_that_the_question_holds() -> None:
@@ -98,7 +98,7 @@ def test_what_is_critical_is_offered_for_once_alone() -> None:
 
 def test_without_a_class_none_is_offered_and_the_session_comes_with_a_warning() -> None:
     assert Card.of(question(call_class=None)).offers == (ONCE, SESSION)
-    assert "pass unseen" in WHOLE_SESSION
+    assert "run without asking" in WHOLE_SESSION
 
 
 def test_an_answered_question_is_shown_as_what_it_is() -> None:
@@ -115,7 +115,7 @@ def test_a_choice_is_for_once_unless_it_says_more() -> None:
     ("past", "told"),
     [
         (None, None),
-        (PastCalls(0, 0), "no earlier call of this project was like this"),
+        (PastCalls(0, 0), "first call of this kind in this project"),
         (PastCalls(1, 0), "it would have covered 1 earlier call of this project"),
         (
             PastCalls(1_200, 3),

@@ -66,7 +66,7 @@ async def test_a_line_that_is_not_plain_is_shown_word_for_word_and_runs_in_a_box
         card = await rig.answer(YES)
 
     assert (card.risk_level, card.description) == ("HIGH", f"Run: {command}")
-    assert "cannot be told for certain" in " ".join(card.reasons)
+    assert "cannot be checked part by part" in " ".join(card.reasons)
     answer = asking.result()
     assert answer["status"] == "completed"
     assert answer["result"]["stdout"] == "unseen\n"
@@ -89,6 +89,6 @@ async def test_a_refused_command_is_refused_wherever_it_stands(rig: Rig, command
     answer = await rig.call("run_bash", {"command": command})
 
     assert (answer["status"], answer["error_type"]) == ("failed", "denied")
-    assert "Command not allowed: rm deletes for good" in answer["error"]
+    assert "Command not allowed: rm deletes permanently" in answer["error"]
     assert rig.rows("SELECT count(*) FROM tool_approvals") == [(0,)]
     assert (rig.workspace / "kept.txt").exists()

@@ -43,7 +43,9 @@ async def test_a_script_runs_as_it_was_when_the_person_was_asked_or_not_at_all(r
     answer, card = await decide(rig, "execute_command", params)
     assert (answer["status"], answer["result"]["stdout"]) == ("completed", "as it was\n")
     assert "runs     python3 x.py --all" in card.evidence
-    assert f"pinned   x.py as it is: sha256 {short}…, 19 bytes" in card.evidence
+    assert (
+        f"pinned   x.py must not change before it runs (sha256 {short}…, 19 bytes)" in card.evidence
+    )
 
     def change() -> None:
         script.write_text("open('proof', 'w')\n")
@@ -71,14 +73,14 @@ async def test_what_the_words_name_is_as_it_was_too_unless_a_step_before_writes_
         rig, "execute_command", params, lambda: (rig.workspace / "data").write_text("another")
     )
     assert (answer["status"], answer["error_type"]) == ("failed", "stale")
-    assert "pinned   data as it is: sha256 " in card.evidence
-    assert "unpinned other files that it loads are read when it runs" in card.evidence
+    assert "pinned   data must not change before it runs (sha256 " in card.evidence
+    assert "unpinned other files this program loads are not checked" in card.evidence
 
     (rig.workspace / "more").write_text("newly written")
     line = {"command": "cp more data && python3 x.py data"}
     answer, card = await decide(rig, "run_bash", line)
     assert (answer["status"], answer["result"]["stdout"]) == ("completed", "newly written\n")
-    assert "at first data as it is: sha256 " in card.evidence
+    assert "at first data (sha256 " in card.evidence
 
 
 @pytest.mark.usefixtures("needs_box")
@@ -97,7 +99,7 @@ async def test_a_commit_records_what_was_staged_when_the_person_was_asked(rig: R
 
     answer, card = await decide(rig, "git", params, lambda: git("add", "b.txt"))
 
-    assert "pinned   what is staged as it is: A a.txt" in card.evidence
+    assert "pinned   staged: A a.txt" in card.evidence
     assert (answer["status"], answer["error_type"]) == ("failed", "stale")
     assert answer["error"] == (
         "changed since the call was looked at: what is staged; nothing was done"
@@ -152,9 +154,9 @@ async def test_approvals_show_names_the_files_that_a_command_is_bound_to(rig: Ri
     lines = [line.strip() for line in shown.stdout.splitlines()]
     short = hashlib.sha256(b"#!/bin/sh\necho\n").hexdigest()[:12]
     assert "runs     ./run.sh 1" in lines
-    assert f"pinned   run.sh as it is: sha256 {short}…, 15 bytes" in lines
+    assert f"pinned   run.sh must not change before it runs (sha256 {short}…, 15 bytes)" in lines
     assert "pinned   /usr/bin/date, a program of the system" in lines
-    assert lines.count("box      it can change this workspace, but not its .git; no network") == 1
+    assert lines.count("box      can write to this folder except .git; no network") == 1
 
 
 @pytest.mark.behaviour("grant.bound")

@@ -105,7 +105,7 @@ async def test_a_projects_program_runs_by_its_name_and_is_judged_and_bound_by_it
     assert answer["result"]["stdout"].startswith("ran ")
     assert answer["result"]["stdout"].strip().endswith(".venv/bin/pytest")
     assert f"{spelt} -q" in card.evidence
-    assert ".venv/bin/pytest as it is: sha256" in card.evidence
+    assert ".venv/bin/pytest must not change before it runs (sha256" in card.evidence
     assert any("is a program" in reason for reason in card.reasons)
 
     answer, _ = await decide(rig, tool, params, lambda: plant(own, "changed"))
@@ -123,7 +123,7 @@ async def test_a_grant_for_a_projects_program_ends_when_the_program_changes(rig:
         asking = group.create_task(rig.call("execute_command", params, call_id="first"))
         card = await rig.answer(Choice(approved=True, scope=Scope.CLASS))
     assert asking.result()["status"] == "completed"
-    assert "while the workspace's program stays the same" in card.offers[1].words
+    assert "until the workspace's program changes" in card.offers[1].words
 
     passed = await rig.call("execute_command", params, call_id="second")
     assert passed["result"]["stdout"].startswith("ran ")

@@ -138,12 +138,12 @@ async def test_a_question_is_put_to_everyone_with_masked_parameters(
                 "words": "writes to *.md in the workspace's top folder,"
                 " for the rest of this session",
                 "warning": None,
-                "past": "no earlier call of this project was like this",
+                "past": "first call of this kind in this project",
                 "past_calls": 0,
             },
             {
                 "scope": "session",
-                "words": "everything in this session but the network",
+                "words": "every call in this session, except network access",
                 "warning": WHOLE_SESSION,
                 "past": None,
                 "past_calls": None,

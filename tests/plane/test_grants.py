@@ -68,7 +68,7 @@ async def used(store: SqliteStore, given: Grant) -> Grant:
     ("scope", "class_key", "words", "most"),
     [
         (Scope.CLASS, "write_file:src/**/*.py", "writes to src/**/*.py", RiskLevel.MEDIUM),
-        (Scope.SESSION, None, "everything in this session but the network", RiskLevel.HIGH),
+        (Scope.SESSION, None, "every call in this session, except network access", RiskLevel.HIGH),
     ],
 )
 async def test_a_wider_yes_leaves_a_grant_behind(

@@ -57,7 +57,7 @@ async def test_a_class_is_told_in_words_limited_and_lets_the_next_call_pass_unas
     await person.sees("Create lib/one.py (1 line)")
     await person.press("c")
     await person.sees("writes to lib/**/*.py, for the rest of this session")
-    assert "So far no earlier call of this project was like this." in person.screen_text
+    assert "So far first call of this kind in this project." in person.screen_text
     assert "for any number of calls" in person.screen_text
     await person.press("u", "u", "t")
     await person.sees("for 5 further calls")
@@ -100,7 +100,7 @@ async def test_all_of_a_session_is_approved_only_behind_its_warning_and_the_word
     call = asks(*write("notes.md"))
     await person.sees("Create notes.md (1 line)")
     await person.press("s")
-    await person.sees("would pass unseen")
+    await person.sees("run without asking")
     assert "at most for 1 hour" in person.screen_text
     await person.press("y")
     await person.sees("Type 'approve' and Enter to approve")

@@ -27,7 +27,7 @@ async def test_a_command_is_judged_while_it_is_typed_and_nothing_comes_of_it(
     await expect(said.get_by_text("can only read")).to_be_visible()
     await box.fill("git push origin main")
     await expect(said.get_by_text("Asks you first")).to_be_visible()
-    await expect(said.get_by_text("git push publishes to a remote")).to_be_visible()
+    await expect(said.get_by_text("git push sends commits to a remote")).to_be_visible()
     await box.fill("rm -rf build")
     await expect(said.get_by_text("Refused", exact=True)).to_be_visible()
 

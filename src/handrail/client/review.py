@@ -89,7 +89,7 @@ class Reviewer:
         if tool is None:
             raise BadInput(
                 f"no tool is named {tool_name!r} on {platform.node()}, where it was to run; "
-                "install the package that brings it there too, and start the client again"
+                "install the package or copy the tool file there, then restart the client"
             )
         return tool
 

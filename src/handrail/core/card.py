@@ -28,9 +28,9 @@ MASKED = (
 )
 BY_SERVER = "The server itself does this as soon as you approve, and reaches {hosts}."
 WHOLE_SESSION = (
-    "Everything else this agent asks for in this session would pass unseen, also what is high: any "
-    "write, and any command in its own box. You are still asked about what reaches a network, and "
-    "about what is critical; what is forbidden stays refused."
+    "All further calls of this agent in this session run without asking, including high-risk "
+    "writes and commands in their box. You are still asked about network access and critical "
+    "calls; forbidden calls stay refused."
 )
 
 # What takes a moment needs no word.
@@ -157,7 +157,7 @@ def _offer(scope: Scope, approval: Approval) -> Offer:
 
 def _tell_past(past: PastCalls) -> str:
     if past.calls == 0:
-        return "no earlier call of this project was like this"
+        return "first call of this kind in this project"
     calls = "1 earlier call" if past.calls == 1 else f"{past.calls:,} earlier calls"
     refused = f", {past.refused:,} of which you refused" if past.refused else ""
     return f"it would have covered {calls} of this project{refused}"

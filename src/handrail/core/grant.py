@@ -12,7 +12,7 @@ from handrail.core.risk import RiskLevel
 from handrail.core.sight import WORKSPACE_PROGRAMS, is_content
 from handrail.core.tool import JsonObject
 
-WHOLE_SESSION_WORDS = "everything in this session but the network"
+WHOLE_SESSION_WORDS = "every call in this session, except network access"
 
 # How a person may limit it, each with its words.
 GRANT_USES: tuple[tuple[int | None, str], ...] = (
@@ -74,7 +74,7 @@ class CallClass:
         if not all(map(is_content, seen.values())):
             return None
         digest = hashlib.sha256(canonical(seen).encode()).hexdigest()
-        words = f"{self.words}, while the workspace's program stays the same" if own else self.words
+        words = f"{self.words}, until the workspace's program changes" if own else self.words
         return replace(self, key=f"{self.key}@{digest}", words=words, bound=())
 
 

@@ -43,8 +43,8 @@ async def test_what_is_staged_is_told_and_nothing_else(place: CommandExecutor, r
     after = await seen(place, "commit", "-m", "second")
 
     assert before == meanwhile
-    assert before.told == "what is staged as it is: M a.txt"
-    assert after.told == "what is staged as it is: M a.txt, M b.txt"
+    assert before.told == "staged: M a.txt"
+    assert after.told == "staged: M a.txt, M b.txt"
     assert before.mark != after.mark
 
 
@@ -56,7 +56,7 @@ async def test_what_is_taken_from_the_work_tree_is_told_too(
     (root / "b.txt").write_text("another\n")
     after = await seen(place, "commit", *words)
 
-    assert before.told == "what is staged as it is: M a.txt; and changes that are not: M b.txt"
+    assert before.told == "staged: M a.txt; not staged: M b.txt"
     assert before.mark != after.mark
 
 

@@ -105,8 +105,8 @@ async def test_it_is_the_one_that_git_would_reach(
     ("settings", "line", "why"),
     [
         ("true", "git push origin fork", "more than one is named"),
-        ("true", "git push typo main", "typo is no remote of this repository"),
-        ("true", "git fetch --depth 1 typo", "typo is no remote of this repository"),
+        ("true", "git push typo main", "has no remote named typo"),
+        ("true", "git fetch --depth 1 typo", "has no remote named typo"),
         ("true", "git fetch --all", "several remotes"),
         ("true", "git fetch --multiple origin fork", "several remotes"),
         ("true", "git status", "reaches no remote"),
@@ -124,10 +124,14 @@ async def test_it_is_the_one_that_git_would_reach(
         ("true", "git fetch -x origin", "makes of -x is not known"),
         ("true", "git fetch origin --depth", "makes of --depth is not known"),
         # To pull, the number of jobs is never a word of its own.
-        ("true", "git pull -j 4 origin", "4 is no remote"),
+        ("true", "git pull -j 4 origin", "has no remote named 4"),
         ("true", f"git clone --bundle-uri {FORK} {PUSHED}", "makes of --bundle-uri is not known"),
-        (f"git config url.{FORK}.insteadOf alias", "git push alias origin", "alias is no remote"),
-        (f"git config url.{FORK}.insteadOf alias", "git fetch alias", "alias is no remote"),
+        (
+            f"git config url.{FORK}.insteadOf alias",
+            "git push alias origin",
+            "has no remote named alias",
+        ),
+        (f"git config url.{FORK}.insteadOf alias", "git fetch alias", "has no remote named alias"),
         ("true", "git remote update", "names none"),
         ("true", "git remote show", "names none"),
         ("true", "git remote update origin fork", "more than one is named"),
@@ -154,7 +158,9 @@ async def test_where_it_is_unclear_it_is_none(
 ) -> None:
     sh(repository, settings)
 
-    with pytest.raises(CommandExecutionError, match=f"nobody can tell which remote.*{why}"):
+    with pytest.raises(
+        CommandExecutionError, match=f"(cannot determine which remote|this repository).*{why}"
+    ):
         await find(executor, line)
 
 

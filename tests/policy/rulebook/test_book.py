@@ -123,8 +123,8 @@ def test_unlisted_commands_ask_at_high_where_the_operator_says_so() -> None:
     verdict = run("frobnicate x", asks)
     assert (verdict.ruling, verdict.risk) == (Ruling.ASK, RiskLevel.HIGH)
     assert verdict.reasons == (
-        "frobnicate is not on the list of commands; no pack knows it: the operator can describe it"
-        " as [[command]] in policy.toml, in Handrail's own folder"
+        "frobnicate has no rule; to add one, describe it as [[command]] in ~/.handrail/policy.toml"
+        " (see docs/howto/policy.md)"
         " (operator rule command.unlisted)",
     )
     assert run("env frobnicate x", asks).risk is RiskLevel.HIGH

@@ -105,7 +105,7 @@ def test_two_lines_are_enough_and_such_a_command_is_high() -> None:
     assert read("terraform apply", text).findings == (
         Finding(
             "command.terraform",
-            "terraform is on the list, but nothing more is known of it",
+            "terraform is allowed, but no rule describes its risk",
             HIGH,
         ),
     )

@@ -16,14 +16,13 @@ def test_every_command_of_a_pack_is_refused_with_the_name_of_its_pack(pack: str)
             command = name.replace("*", "x")
             (refusal,) = CommandValidator("/w").validate_command(command)
             assert refusal.reason == (
-                f"Command not allowed: {command} is not on the list of commands; the pack {pack}"
-                f' knows it: the operator adds "{pack}" to packs, under [policy] in policy.toml, in'
-                " Handrail's own folder"
+                f'Command not allowed: {command} has no rule; to allow it, add "{pack}" to packs'
+                " under [policy] in ~/.handrail/policy.toml (see docs/howto/policy.md)"
             )
 
 
 def test_a_command_that_no_pack_has_can_be_described_or_asked_about() -> None:
-    assert "no pack knows it" in how_to_list("frobnicate", asks=False)
+    assert "describe it as [[command]]" in how_to_list("frobnicate", asks=False)
     assert 'unlisted = "ask"' in how_to_list("frobnicate", asks=False)
     assert 'unlisted = "ask"' not in how_to_list("frobnicate", asks=True)
 

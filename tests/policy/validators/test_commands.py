@@ -91,14 +91,14 @@ def test_no_command_is_judged_milder_inside_another(case: dict[str, Any]) -> Non
     [
         (
             ["rm", "-rf", "/"],
-            ["Command not allowed: rm deletes for good; that is for people to do"],
+            ["Command not allowed: rm deletes permanently; agents may not run it"],
         ),
         (
             ["foo"],
             [
-                "Command not allowed: foo is not on the list of commands; no pack knows it: the"
-                " operator can describe it as [[command]] in policy.toml, in Handrail's own folder,"
-                ' or be asked each time, with unlisted = "ask"'
+                "Command not allowed: foo has no rule; to allow it, describe it as [[command]] in"
+                ' ~/.handrail/policy.toml, or set unlisted = "ask" there to be asked each time'
+                " (see docs/howto/policy.md)"
             ],
         ),
         (["curl"], ["Command not allowed: curl reaches the network; use http_request"]),
@@ -111,12 +111,12 @@ def test_no_command_is_judged_milder_inside_another(case: dict[str, Any]) -> Non
                 "stay off"
             ],
         ),
-        (["git", "gc", "--x"], ["git gc can throw away work, or change much at once"]),
+        (["git", "gc", "--x"], ["git gc can discard work or change many files"]),
         (["git", "foo"], ["Command not allowed: git foo is not known here"]),
         (["git", "branch", "new"], ["git branch new makes a branch"]),
-        (["git", "branch", "-D", "old"], ["git branch -D throws something away"]),
+        (["git", "branch", "-D", "old"], ["git branch -D deletes something"]),
         (["git", "branch", "-m", "new"], ["git branch -m changes a branch"]),
-        (["git", "tag", "-d", "v1"], ["git tag -d throws something away"]),
+        (["git", "tag", "-d", "v1"], ["git tag -d deletes something"]),
         (
             ["git", "restore", "."],
             [
@@ -128,7 +128,7 @@ def test_no_command_is_judged_milder_inside_another(case: dict[str, Any]) -> Non
             ["git", "config", "user.email", "a@b"],
             [
                 "git config shows settings, which can hold a password",
-                "Command not allowed: git config a@b changes a setting, which is for people to do",
+                "Command not allowed: git config a@b changes a setting; agents may not do that",
             ],
         ),
         (["unzip", "-l", "a"], ["unzip writes the files of an archive, or shows what is in it"]),
@@ -149,37 +149,33 @@ def test_no_command_is_judged_milder_inside_another(case: dict[str, Any]) -> Non
         (
             ["cd", "src"],
             [
-                "Command not allowed: cd is a word of the shell, and no shell reads this; say the"
-                " folder with working_dir, or write `cd FOLDER && …` in a line of run_bash"
+                "Command not allowed: cd is a shell builtin; set working_dir to the folder, or use"
+                " run_bash with `cd FOLDER && …`"
             ],
         ),
         (
             ["unset", "A"],
-            [
-                "Command not allowed: unset is a word of the shell, and no shell reads this; a"
-                " line of run_bash may have it"
-            ],
+            ["Command not allowed: unset is a shell builtin; use run_bash"],
         ),
         (
             ["/bin/ls"],
-            ["/bin/ls is a program named by its path", "'/bin/ls' lies outside the workspace"],
+            ["runs /bin/ls by its path", "'/bin/ls' lies outside the workspace"],
         ),
         (["cat", "/etc/passwd"], ["'/etc/passwd' lies outside the workspace"]),
-        (["./run.sh"], ["./run.sh is a program of the workspace itself"]),
+        (["./run.sh"], ["runs ./run.sh from this folder, which agents can change"]),
         ([""], ["the command is empty"]),
         (
             ["rm -rf /"],
             [
-                "'rm -rf /' is no command's name; `command` is the name alone, `args` the words "
-                "that follow, and no shell reads them"
+                "'rm -rf /' is not a command name; put the program alone in `command` and its "
+                "arguments in `args`; no shell reads them"
             ],
         ),
         (
             ["ls", "&&"],
             [
-                "'&&' is for a shell, and no shell reads this; `command` is the name alone, "
-                "`args` the words that follow, and no shell reads them; a line with pipes or "
-                "redirections is for run_bash"
+                "'&&' is shell syntax; put the program alone in `command` and its arguments in "
+                "`args`; no shell reads them; use run_bash for pipes and redirections"
             ],
         ),
         (["ls", "\x1b"], ["'\\x1b' holds control or invisible characters"]),

@@ -345,9 +345,7 @@ NOT_PLAIN = [
 def test_line_that_is_not_plain_asks_and_runs_as_bash_word_for_word(text: str) -> None:
     (finding,) = judge(text)
     assert (finding.rule, finding.risk) == ("bash.not-plain", RiskLevel.HIGH)
-    assert finding.reason.endswith(
-        ", so what it does cannot be told for certain; it would run as bash"
-    )
+    assert finding.reason.endswith(", so it runs in bash and cannot be checked part by part")
     (stage,) = LINES.stages_of(text)
     bash = ("bash", "--noprofile", "--norc", "-c", text)
     assert stage._replace(scripts=()) == Stage(bash, WRITE, loads=True)

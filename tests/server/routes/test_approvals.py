@@ -72,12 +72,12 @@ async def test_a_question_shows_all_that_a_person_needs(
                 "words": "writes to *.md in the workspace's top folder,"
                 " for the rest of this session",
                 "warning": None,
-                "past": "no earlier call of this project was like this",
+                "past": "first call of this kind in this project",
                 "past_calls": 0,
             },
             {
                 "scope": "session",
-                "words": "everything in this session but the network",
+                "words": "every call in this session, except network access",
                 "warning": WHOLE_SESSION,
                 "past": None,
                 "past_calls": None,

@@ -124,12 +124,12 @@ async def test_arguments_of_several_lines_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("room", "told"),
     [
-        (Room(Profile.READ, False), "it can read this workspace, and change nothing; no network"),
-        (Room(Profile.WRITE, False), "it can change this workspace, but not its .git; no network"),
-        (Room(Profile.WRITE, True), "it can change this workspace, and its .git; no network"),
+        (Room(Profile.READ, False), "can read this folder, but write nothing; no network"),
+        (Room(Profile.WRITE, False), "can write to this folder except .git; no network"),
+        (Room(Profile.WRITE, True), "can write to this folder and its .git; no network"),
         (
             Room(Profile.NET, False),
-            "it can change this workspace, but not its .git; only the hosts named above",
+            "can write to this folder except .git; can reach only the hosts named above",
         ),
     ],
 )
@@ -163,13 +163,16 @@ async def test_a_file_that_the_other_end_of_a_pipe_may_change_is_not_called_boun
     running = Stage(("python3", "mod.py"), Profile.WRITE, Join.PIPE, scripts=SCRIPT)
     survey_ = await seen_in(tmp_path, writing, running)
 
-    assert "at first mod.py as it is: sha256 " in survey_.evidence
+    assert "at first mod.py (sha256 " in survey_.evidence
     assert "pinned   mod.py" not in survey_.evidence
     [finding] = survey_.findings
     assert (finding.rule, finding.risk) == ("command.changed-beside", RiskLevel.HIGH)
 
 
-@pytest.mark.parametrize(("count", "others"), [(3, "2 more names"), (2, "1 more name")])
+@pytest.mark.parametrize(
+    ("count", "others"),
+    [(3, "2 other files that it would load"), (2, "1 other file that it would load")],
+)
 async def test_of_names_under_which_nothing_is_one_is_told_and_the_others_counted(
     tmp_path: Path, count: int, others: str
 ) -> None:
@@ -178,7 +181,7 @@ async def test_of_names_under_which_nothing_is_one_is_told_and_the_others_counte
     survey_ = await seen_in(tmp_path, running)
 
     told = [line for line in survey_.evidence.splitlines() if "app." in line]
-    assert told == [f"requires app.py and {others} must not exist when it runs"]
+    assert told == [f"requires app.py and {others} must not exist"]
     assert len(survey_.facts) > len(told) + count
 
 
@@ -187,7 +190,7 @@ async def test_a_file_beside_which_only_is_looked_is_bound(tmp_path: Path) -> No
     looking = Stage(("head", "-5"), Profile.READ, Join.PIPE)
     survey_ = await seen_in(tmp_path, running, looking)
 
-    assert "pinned   mod.py as it is: sha256 " in survey_.evidence
+    assert "pinned   mod.py must not change before it runs (sha256 " in survey_.evidence
     assert survey_.findings == ()
 
 
@@ -201,7 +204,7 @@ async def test_every_file_that_the_words_name_is_bound(tmp_path: Path) -> None:
     (tmp_path / "absent.py").touch()
     after = await seen_in(tmp_path, told)
 
-    assert "pinned   mod.py as it is: sha256 " in before.evidence
+    assert "pinned   mod.py must not change before it runs (sha256 " in before.evidence
     assert "absent.py" not in before.evidence
     assert before.facts[NAMED_FILES] != after.facts[NAMED_FILES]
 
@@ -211,7 +214,7 @@ async def test_a_file_that_a_step_before_may_write_is_not_called_bound(tmp_path:
     told = Stage(("python3", "-m", "doctest"), Profile.WRITE, Join.AND, named=NAMED)
     survey_ = await seen_in(tmp_path, writing, told)
 
-    assert "at first mod.py as it is: sha256 " in survey_.evidence
+    assert "at first mod.py (sha256 " in survey_.evidence
     assert survey_.findings == ()
 
 
@@ -222,7 +225,7 @@ async def test_a_named_file_that_the_other_end_of_a_pipe_may_change_raises_the_c
     told = Stage(("cp", "mod.py", "b"), Profile.WRITE, Join.PIPE, named=NAMED)
     survey_ = await seen_in(tmp_path, writing, told)
 
-    assert "at first mod.py as it is: sha256 " in survey_.evidence
+    assert "at first mod.py (sha256 " in survey_.evidence
     [finding] = survey_.findings
     assert (finding.rule, finding.risk) == ("command.changed-beside", RiskLevel.HIGH)
 
@@ -244,7 +247,7 @@ async def test_what_runs_code_is_said_to_load_more_than_is_bound(
 ) -> None:
     survey_ = await seen_in(tmp_path, Stage(("python3", "mod.py"), Profile.WRITE, loads=loads))
 
-    said = "unpinned other files that it loads are read when it runs" in survey_.evidence
+    said = "unpinned other files this program loads are not checked" in survey_.evidence
     assert said is loads
 
 
@@ -252,7 +255,7 @@ async def test_a_file_that_a_line_of_bash_runs_is_not_called_bound(tmp_path: Pat
     line = Stage(("bash", "-c", "echo 1 > mod.py; python3 mod.py"), Profile.WRITE, scripts=SCRIPT)
     survey_ = await seen_in(tmp_path, line)
 
-    assert "at first mod.py as it is: sha256 " in survey_.evidence
+    assert "at first mod.py (sha256 " in survey_.evidence
 
 
 async def test_what_is_too_much_to_be_shown_raises_the_call() -> None:

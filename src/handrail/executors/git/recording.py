@@ -53,11 +53,11 @@ class Recorder:
         entries = await self._ask(
             ["diff", "--cached", "--raw", "--no-abbrev", "-z", *_PLAIN], folder
         )
-        told, marks = f"what is staged as it is: {_names(staged)}", [entries]
+        told, marks = f"staged: {_names(staged)}", [entries]
         if _takes_the_tree(words):
             changed = await self._ask(["diff", "--name-status", "-z", *_PLAIN], folder)
             marks.append(await self._ask(["diff", "--binary", *_PLAIN], folder))
-            told += f"; and changes that are not: {_names(changed)}"
+            told += f"; not staged: {_names(changed)}"
         with suppress(CommandExecutionError):
             # There need not be a commit yet.
             marks.append(await self._ask(["rev-parse", "-q", "--verify", "HEAD"], folder))
@@ -69,7 +69,7 @@ class Recorder:
         head = await self._ask(["log", "-1", "--no-decorate", "--format=%h %s"], folder)
         branch = await self._ask(["branch", "--show-current"], folder)
         where = f"{_word(branch)} is at" if branch.strip() else "HEAD is at"
-        told = f"branches and tags as they are; {where} {_word(head)}"
+        told = f"all branches and tags; {where} {_word(head)}"
         return SeenRecord("the branches and tags", told, _mark([refs, branch]))
 
     async def _ask(self, words: list[str], folder: str) -> bytes:

@@ -117,7 +117,10 @@ class RemoteFinder:
             if not is_address and sub in _BY_ADDRESS:
                 raise _unclear("it names none")
             if not is_address and word not in remotes:
-                raise _unclear(f"{visible(word)} is no remote of this repository")
+                raise CommandExecutionError(
+                    f"this repository has no remote named {visible(word)}; `git remote` lists those"
+                    " it has, or give an https address"
+                )
         others = {*words, *read.values, *read.operands} - {*first}
         if any(word in remotes or _ADDRESS.fullmatch(word) for word in others):
             raise _unclear("more than one is named")
@@ -218,5 +221,6 @@ def _bare(address: str) -> str:
 
 def _unclear(why: str) -> CommandExecutionError:
     return CommandExecutionError(
-        f"nobody can tell which remote this would reach: {why}; name one remote, by https"
+        f"cannot determine which remote this would reach: {why}; "
+        "name one remote with an https address"
     )

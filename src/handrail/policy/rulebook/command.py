@@ -37,7 +37,7 @@ class Raise:
 class CommandRule:
     """One command, several of a kind, or a subcommand. The shipped rules say what each key does.
 
-    Reasons are the rest of a sentence that begins with the command: `rm` "deletes for good".
+    Reasons are the rest of a sentence that begins with the command: `rm` "deletes permanently".
     """
 
     names: frozenset[str]

@@ -41,7 +41,7 @@ class _Commands:
     def read(self, argv: Sequence[str], at: int) -> Reading:
         command, words = argv[0], argv[1:]
         if not _NAME.fullmatch(command):
-            return refused("command.spelling", f"{shown(command)} is no command's name; {HOW}")
+            return refused("command.spelling", f"{shown(command)} is not a command name; {HOW}")
         if self._depth > _MOST_NESTED:
             return refused("command.nested", "commands are run by commands too many times over")
         is_path = "/" in command
@@ -77,8 +77,8 @@ def _read_own_program(command: str, words: Sequence[str]) -> Reading:
     What it makes of its words nobody knows, even where it has the name of a command we know.
     """
     leads_elsewhere = command.startswith("/") or ".." in command.split("/")
-    what = "a program named by its path" if leads_elsewhere else "a program of the workspace itself"
-    reason = f"{shown(command)} is {what}"
+    where = "by its path" if leads_elsewhere else "from this folder, which agents can change"
+    reason = f"runs {shown(command)} {where}"
     finding = Finding("command.workspace", reason, RiskLevel.MEDIUM)
     own = FileWord(command, written=False, is_program=True)
     files = (own, *(FileWord(word, written=True) for word in words))
@@ -88,10 +88,7 @@ def _read_own_program(command: str, words: Sequence[str]) -> Reading:
 def _read_unlisted(name: str, words: Sequence[str], risk: RiskLevel) -> Reading:
     """A command nobody has described: refused, unless the operator wants to be asked."""
     is_refused = risk is RiskLevel.FORBIDDEN
-    what_to_do = how_to_list(name, asks=not is_refused)
-    reason = (
-        f"{shown(name)} {why_of_a_shells(name) or f'is not on the list of commands; {what_to_do}'}"
-    )
+    reason = f"{shown(name)} {why_of_a_shells(name) or how_to_list(name, asks=not is_refused)}"
     if is_refused:
         return refused("command.unlisted", f"Command not allowed: {reason}")
     finding = Finding("command.unlisted", reason, risk)

@@ -45,7 +45,7 @@ _NOT_FOR_PROJECTS = (
     *("scripts_with", "looks_only", "loads", "runs_from"),
 )
 _HANDS_ITS_WORDS_ON = ("runs", "runs_after", "runs_named", "last", "options_first")
-_UNKNOWN = "is on the list, but nothing more is known of it"
+_UNKNOWN = "is allowed, but no rule describes its risk"
 
 T = TypeVar("T")
 

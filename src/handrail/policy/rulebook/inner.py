@@ -59,7 +59,7 @@ def unseen_commands(title: str, placeholders: Iterable[str], name: str) -> Itera
     """Refuse those placeholders that can stand for a command, or for words of one."""
     for one in placeholders:
         if not may_stand_for_words(one, name):
-            reason = f"{title} {shown(one)} can stand for a command that nobody has seen"
+            reason = f"{title} {shown(one)} can stand for a command that is not shown"
             yield not_allowed(f"{reason}; use {FOUND}")
 
 
@@ -67,7 +67,9 @@ def glued_in(title: str, argv: Iterable[str]) -> Iterator[Finding]:
     """Refuse words of which only a part is found: the name of a file can make a flag of them."""
     for word in argv:
         if FOUND in word and word != FOUND:
-            reason = f"{title} would make {shown(word)} what nobody has seen; {FOUND} stands alone"
+            reason = (
+                f"{title} would build {shown(word)} from names not shown; use {FOUND} as a word"
+            )
             yield not_allowed(reason)
             return
 
@@ -82,11 +84,11 @@ def handed_on(
     if not (further or FOUND in argv):
         return
     risk = read.unseen if further else read.found
-    told = f"{title} hands {argv[0]} words that nobody has seen"
+    told = f"{title} runs {argv[0]} with arguments that are not shown"
     if risk is RiskLevel.FORBIDDEN:
-        yield not_allowed(f"{told}; it can become what is refused")
+        yield not_allowed(f"{told}; they could make it a forbidden command")
     elif read.profile is not Profile.READ or risk is not RiskLevel.LOW:
-        yield Finding(rule, f"{told}, and they can say what it writes or runs", RiskLevel.HIGH)
+        yield Finding(rule, f"{told}, which can decide what it writes or runs", RiskLevel.HIGH)
 
 
 def if_unseen(rule: CommandRule) -> RiskLevel:

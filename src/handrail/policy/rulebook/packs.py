@@ -8,16 +8,19 @@ from importlib.resources import files
 from handrail.policy.rulebook.lexicon import Lexicon
 from handrail.policy.rulebook.settings import PACKS
 
-_WHERE = "in policy.toml, in Handrail's own folder"
+_FILE = "~/.handrail/policy.toml"
+_GUIDE = "(see docs/howto/policy.md)"
 
 
 def how_to_list(name: str, *, asks: bool) -> str:
     """What the operator can do about a command that is refused, or `asks` each time."""
+    why = f"has no rule; to {'add one' if asks else 'allow it'},"
     if packs := _packs_by_name().meanings(name):
-        known = f"the pack {packs[0]} knows it"
-        return f'{known}: the operator adds "{packs[0]}" to packs, under [policy] {_WHERE}'
-    listed = f"no pack knows it: the operator can describe it as [[command]] {_WHERE}"
-    return listed if asks else f'{listed}, or be asked each time, with unlisted = "ask"'
+        return f'{why} add "{packs[0]}" to packs under [policy] in {_FILE} {_GUIDE}'
+    described = f"{why} describe it as [[command]] in {_FILE}"
+    if asks:
+        return f"{described} {_GUIDE}"
+    return f'{described}, or set unlisted = "ask" there to be asked each time {_GUIDE}'
 
 
 @cache

@@ -7,9 +7,9 @@ from handrail.core.risk import Finding, RiskLevel, forbidden
 from handrail.policy.rulebook.concerns import rule_of
 from handrail.policy.rulebook.reading import shown
 
-HOW = "`command` is the name alone, `args` the words that follow, and no shell reads them"
+HOW = "put the program alone in `command` and its arguments in `args`; no shell reads them"
 
-LINES = "a line with pipes or redirections is for run_bash"
+LINES = "use run_bash for pipes and redirections"
 
 # Words of the shell itself, harmless in a shell that ends with its line.
 SHELL_WORDS = frozenset(
@@ -33,11 +33,11 @@ def why_of_a_shells(name: str) -> str:
     """What is said to the name of a command that only a shell has; of others, nothing."""
     if name == "cd":
         return (
-            "is a word of the shell, and no shell reads this; say the folder with working_dir, or"
-            " write `cd FOLDER && …` in a line of run_bash"
+            "is a shell builtin; set working_dir to the folder, or use run_bash with"
+            " `cd FOLDER && …`"
         )
     if name in SHELL_WORDS - _PROGRAMS_TOO:
-        return "is a word of the shell, and no shell reads this; a line of run_bash may have it"
+        return "is a shell builtin; use run_bash"
     return ""
 
 
@@ -45,7 +45,7 @@ def refusal_of_a_shells(word: str) -> Finding | None:
     """What is said to a word that only a shell would understand."""
     if not _FOR_A_SHELL.fullmatch(word):
         return None
-    reason = f"{shown(word)} is for a shell, and no shell reads this; {HOW}; {LINES}"
+    reason = f"{shown(word)} is shell syntax; {HOW}; {LINES}"
     return forbidden("command.spelling", reason)
 
 

@@ -37,20 +37,21 @@ _IN_STRING = re.compile(_EXPANSION)
 _NEVER_PLAIN = re.compile(rf"""{_EXPANSION}|\$|[<>]\(|<<<|<<|<|\(\)|[()'"]""")
 
 BROKEN = "it cannot be read as bash"
-REDIRECTS = "it redirects other than to /dev/null or 2>&1"
-_OUTPUT = "it puts the output of a command into another"
+REDIRECTS = "it redirects output to a file"
+OTHER_STREAM = "it redirects output other than with 2>&1"
+_OUTPUT = "it uses the output of a command as arguments"
 _VARIABLE = "it uses a variable"
 _WHY_NOT = {
-    "$((": "it calculates",
-    "$[": "it calculates",
+    "$((": "it uses shell arithmetic",
+    "$[": "it uses shell arithmetic",
     "$(": _OUTPUT,
     "`": _OUTPUT,
     "$": "it has a $ outside single quotes",
-    "<(": "it takes a command for a file",
-    ">(": "it takes a command for a file",
+    "<(": "it uses process substitution",
+    ">(": "it uses process substitution",
     "<<<": "it has a here-string",
     "<<": "it has a here-document",
-    "<": REDIRECTS,
+    "<": "it reads input from a file",
     "()": "it defines a function",
     "(": "it has a subshell, or an unquoted (",
     ")": "it has an unquoted )",
@@ -76,7 +77,7 @@ def check_text(text: str) -> None:
     if found := _NEVER_PLAIN.search(live):
         raise Doubt(_reason(found[0], live[found.end() :]))
     if found := _RESERVED_FIRST.search(live):
-        raise Doubt(f"it has {found[1]}, a word of the shell itself")
+        raise Doubt(f"it uses the shell keyword {found[1]}")
     if len(_MARKS.findall(live)) > _MOST_MARKS:
         raise Doubt(f"it has more than {_MOST_MARKS} operators and other marks")
 

@@ -12,7 +12,15 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
-from handrail.policy.shell.doubts import BROKEN, MAX_STEPS, REDIRECTS, RESERVED, Doubt, check_text
+from handrail.policy.shell.doubts import (
+    BROKEN,
+    MAX_STEPS,
+    OTHER_STREAM,
+    REDIRECTS,
+    RESERVED,
+    Doubt,
+    check_text,
+)
 from handrail.policy.shell.grammar import parse
 from handrail.policy.shell.script import Join, NotPlain, Script, Step, Stream, Word
 from handrail.policy.shell.words import Part, double_quoted, read_word, single_quoted
@@ -41,7 +49,7 @@ _WHY_NOT = {
     ">>": REDIRECTS,
     ">|": REDIRECTS,
     "&>>": REDIRECTS,
-    ">&-": REDIRECTS,
+    ">&-": OTHER_STREAM,
 }
 
 
@@ -117,7 +125,7 @@ class _Reading:
         if between != b" " and not is_blank(between):
             raise Doubt("a line is broken inside a word")
         if self._redirection and not self._parts and self._redirection not in (">", "2>", "&>"):
-            raise Doubt(REDIRECTS)
+            raise _redirecting(self._redirection)
         self._end_word()
         if b"\n" in between and b"\n" in between.replace(b"\\\n", b""):
             self._end_line()
@@ -147,7 +155,7 @@ class _Reading:
     def _take_redirection(self, text: str) -> None:
         # Right behind a word it could be something else: a2>x, {a}>x, 2>x>y.
         if self._parts or not self._words:
-            raise Doubt(REDIRECTS)
+            raise _redirecting(text)
         self._redirection += text
 
     def _take_operator(self, join: Join) -> None:
@@ -176,7 +184,7 @@ class _Reading:
 
     def _redirect(self, parts: Sequence[Part]) -> None:
         if len(parts) > 1 or parts[0].is_quoted:
-            raise Doubt(REDIRECTS)
+            raise _redirecting(self._redirection)
         match self._redirection + parts[0].text:
             case ">/dev/null":
                 self._stdout = Stream.NULL
@@ -187,7 +195,7 @@ class _Reading:
             case "2>&1":
                 self._stderr = self._stdout
             case _:
-                raise Doubt(REDIRECTS)
+                raise _redirecting(self._redirection)
         self._redirection = ""
 
     def _end_line(self) -> None:
@@ -197,7 +205,7 @@ class _Reading:
 
     def _end_step(self) -> None:
         if self._redirection:
-            raise Doubt(REDIRECTS)
+            raise _redirecting(self._redirection)
         if len(self._steps) == MAX_STEPS:
             raise Doubt(f"it has more than {MAX_STEPS} steps")
         self._steps.append(Step(tuple(self._words), self._join, self._stdout, self._stderr))
@@ -214,11 +222,15 @@ class _Reading:
             raise Doubt("there is no command in it")
 
 
+def _redirecting(operator: str) -> Doubt:
+    return Doubt(OTHER_STREAM if ">&" in operator else REDIRECTS)
+
+
 def _check_name(word: Word) -> None:
     if word.is_pattern:
         raise Doubt("the name of a command is a pattern")
     if word.text in RESERVED:
-        raise Doubt(f"it has {word.text}, a word of the shell itself")
+        raise Doubt(f"it uses the shell keyword {word.text}")
     if "=" in word.text:
         raise Doubt("it sets a variable")
     if not _NAME.fullmatch(word.text):

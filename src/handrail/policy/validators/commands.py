@@ -32,7 +32,7 @@ _MOST_CHARS_OF_CLASS = 400
 _UNSEEN = {"Cc", "Cf", "Zl", "Zp"}
 _UNKNOWN_KIND = "write.unknown-kind"
 _LAYOUT = {"\n", "\t"}
-_WHATEVER_IT_LOADS = ", with whatever it loads besides"
+_WHATEVER_IT_LOADS = " (other files it loads may change)"
 _LEADS_OUT = re.compile(r"[/~]|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
 
 UNBOXED = Finding(
@@ -99,19 +99,19 @@ class CommandValidator:
         is_whole = len(paths) == len(set(reading.scripts)) and reading.profile is not Profile.NET
         if reading.kind is None and not (paths and is_whole and reading.says_all):
             return None
-        while_same = f", while {_listed(paths)} as it is now" if paths else ""
-        while_same += _WHATEVER_IT_LOADS if paths and stage.loads else ""
+        until_changed = f", until {_listed(paths)} changes" if paths else ""
+        until_changed += _WHATEVER_IT_LOADS if paths and stage.loads else ""
         if reading.kind is not None:
             words = " ".join(reading.kind)
             key = f"command:{reading.profile}:{words}"
-            return CallClass(key, f"{words} …{while_same}", bound)
+            return CallClass(key, f"{words} …{until_changed}", bound)
         words = " ".join(map(in_full, (command, *args)))
         where = "" if self.folder == "." else f" in {in_full(self.folder)}"
         if len(words) > _MOST_CHARS_OF_CLASS:
             return None
         same = hashlib.sha256(canonical([self.folder, reading.argv]).encode()).hexdigest()
         bound += (NAMED_FILES,) if stage.named else ()
-        told = f"`{words}`{where}{while_same}"
+        told = f"`{words}`{where}{until_changed}"
         return CallClass.exactly(f"{reading.profile}:{same}", told, bound)
 
     def files_of(self, command: str, args: Sequence[str] = ()) -> list[tuple[str, bool]]:
@@ -272,9 +272,9 @@ def _facts_of(script: NamedFile) -> Iterator[str]:
 
 
 def _listed(paths: Sequence[str]) -> str:
-    """The paths as the beginning of a sentence: that each of them is."""
-    told = ", ".join(map(in_full, paths))
-    return f"{told} is" if len(paths) == 1 else f"each of {told} is"
+    """`a`, `a or b`, `a, b or c`."""
+    *others, last = map(in_full, paths)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _paths_in(word: str) -> Iterator[str]:

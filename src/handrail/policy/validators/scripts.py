@@ -179,7 +179,7 @@ class ScriptValidator:
         for step in script.steps:
             name, args = step.argv
             if name in SHELL_WORDS and name != _CD and refusals(validator, name, args):
-                return NotPlain(f"{name} is a word of the shell itself")
+                return NotPlain(f"{name} is a shell builtin")
         return script
 
     def _judge(self, placed: _Placed) -> list[Finding]:

@@ -29,7 +29,7 @@ _REFUSALS = {"command.forbidden", "command.unlisted"}
 
 def judge_unread(validator: CommandValidator, text: str, why: NotPlain) -> Iterator[Finding]:
     """That somebody has to look at it, and what is refused in any line."""
-    reason = f"{why.reason}, so what it does cannot be told for certain; it would run as bash"
+    reason = f"{why.reason}, so it runs in bash and cannot be checked part by part"
     yield Finding("bash.not-plain", reason, RiskLevel.HIGH)
     if (name := find_fork_bomb(text)) is not None:
         reason = f"Command not allowed: {visible(name)} starts itself over and over, a fork bomb"

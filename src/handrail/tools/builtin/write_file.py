@@ -174,7 +174,7 @@ def _judge_extent(params: WriteFileParams) -> list[Finding]:
     too_much = SizeLimiter().check_file(params.size)
     if too_much or not isinstance(params.content, Blob):
         return too_much
-    reason = f"{params.content.size:,} bytes are more than anybody can look through"
+    reason = f"too large to review ({params.content.size / 1_000_000:.1f} MB)"
     return [Finding("write.large", reason, RiskLevel.HIGH)]
 
 

@@ -22,7 +22,7 @@ _MOST_CHARS = 120_000
 _MOST_MASKED_CHARS = 3 * _MOST_CHARS
 _MARGIN = " " * 9
 _NO_BOX = "box      none works on this machine: it runs with all your rights"
-_LOADS = "unpinned other files that it loads are read when it runs"
+_LOADS = "unpinned other files this program loads are not checked"
 _MAY_CHANGE = "an earlier part of the line may change it"
 
 
@@ -188,14 +188,14 @@ def _box(room: Room | None) -> Iterator[str]:
     if room is None:
         yield _NO_BOX
         return
-    change = f"it can change this workspace, {'and' if room.changes_git else 'but not'} its .git"
+    change = f"can write to this folder {'and its' if room.changes_git else 'except'} .git"
     match room.profile:
         case Profile.READ:
-            yield "box      it can read this workspace, and change nothing; no network"
+            yield "box      can read this folder, but write nothing; no network"
         case Profile.WRITE:
             yield f"box      {change}; no network"
         case Profile.NET:
-            yield f"box      {change}; only the hosts named above"
+            yield f"box      {change}; can reach only the hosts named above"
 
 
 def _is_here(file: SeenFile) -> bool:
@@ -209,7 +209,7 @@ def _is_missing(file: SeenFile) -> bool:
 
 
 def _must_not_exist(paths: Sequence[str]) -> str:
-    return f"{_first_of(paths)} must not exist when it runs"
+    return f"{_first_of(paths)} must not exist"
 
 
 def _missing(paths: Sequence[str]) -> str:
@@ -219,17 +219,22 @@ def _missing(paths: Sequence[str]) -> str:
 def _first_of(paths: Sequence[str]) -> str:
     """Of a module there may be a dozen: one is named, and the others are counted."""
     rest = len(paths) - 1
-    others = f" and {rest:,} more name{'s' if rest > 1 else ''}" if rest else ""
+    others = f" and {rest:,} other file{'s' if rest > 1 else ''} that it would load" if rest else ""
     return f"{in_full(paths[0])}{others}"
 
 
 def _loosely(file: SeenFile) -> str:
     """A file as it is, which need not stay so until it is run."""
-    told = _file(file)
-    if not _is_here(file) or told.startswith("unpinned"):
-        return told
-    words = told.removeprefix("pinned").lstrip()
-    return f"at first {words}; {_MAY_CHANGE}"
+    if not _is_here(file):
+        return _file(file)
+    name = in_full(file.path)
+    match file.sort:
+        case FileSort.FILE | FileSort.SEVERAL:
+            return f"at first {name} ({_content(file)}); {_MAY_CHANGE}"
+        case FileSort.ABSENT:
+            return f"at first {_missing([file.path])}; {_MAY_CHANGE}"
+        case _:
+            return _file(file)
 
 
 def _recorded(record: SeenRecord, *, may_change: bool) -> str:
@@ -238,13 +243,19 @@ def _recorded(record: SeenRecord, *, may_change: bool) -> str:
     return f"at first {record.told}; {_MAY_CHANGE}" if may_change else f"pinned   {record.told}"
 
 
+def _content(file: SeenFile) -> str:
+    if file.sort is FileSort.SEVERAL:
+        return f"{file.size:,} files"
+    return f"sha256 {file.mark[:_SHORT]}…, {file.size:,} bytes"
+
+
 def _file(file: SeenFile) -> str:
     name = in_full(file.path)
     match file.sort:
         case FileSort.FILE:
-            return f"pinned   {name} as it is: sha256 {file.mark[:_SHORT]}…, {file.size:,} bytes"
+            return f"pinned   {name} must not change before it runs ({_content(file)})"
         case FileSort.SEVERAL:
-            return f"pinned   {name} as they are: {file.size:,} files"
+            return f"pinned   {name} must not change before they run ({_content(file)})"
         case FileSort.PROGRAM:
             if file.leads_to:
                 return f"pinned   {name}, a link to the program {in_full(file.leads_to)}"
