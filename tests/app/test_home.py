@@ -98,6 +98,15 @@ def test_a_server_of_a_version_that_locks_only_the_file_is_noticed(home: Home) -
         assert home.is_served()
 
 
+def test_a_running_client_is_named_by_its_folder(home: Home, workspace: Path) -> None:
+    home.save_credentials(credentials(workspace))
+
+    with home.acting_for(workspace):
+        told = f"a client for {workspace} is running; stop it first"
+        with pytest.raises(SetupError, match=told), home.at_rest():
+            pass
+
+
 def test_creating_twice_changes_nothing(home: Home, workspace: Path) -> None:
     home.save_credentials(credentials(workspace))
 

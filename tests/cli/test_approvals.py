@@ -83,7 +83,7 @@ def test_a_question_is_listed_approved_by_the_end_of_its_id_and_done(office: Off
     decided = ended_well(office.run("approvals", "approve", call["approval_id"][-8:]))
 
     assert "MEDIUM  Create src/one.py (1 line)" in listed
-    assert decided == f"{call['approval_id']} is approved\n"
+    assert decided == f"{call['approval_id']} is approved: Create src/one.py (1 line)\n"
     assert office.become_of("src/one.py")["status"] == "completed"
     assert (office.workspace / "src/one.py").read_text() == "pass\n"
 
@@ -124,7 +124,7 @@ def test_a_question_is_refused_with_a_reason_that_the_agent_reads(office: Office
 def test_who_comes_second_is_told_who_was_faster(office: Office) -> None:
     call = office.ask_for("src/three.py")
     decided = ended_well(office.run("approvals", "reject", call["approval_id"]))
-    assert decided == f"{call['approval_id']} is refused\n"
+    assert decided.startswith(f"{call['approval_id']} is refused: ")
 
     line = refused(office.run("approvals", "approve", call["approval_id"]))
 
@@ -146,7 +146,7 @@ def test_what_is_risky_is_shown_and_approved_only_when_it_is_said_twice(office: 
     assert "+pass" in hasty.stdout
     assert "nothing is approved yet" in hasty.stderr
     assert still_open == "awaiting_approval"
-    assert decided == f"{call['approval_id']} is approved\n"
+    assert decided.startswith(f"{call['approval_id']} is approved: ")
     assert office.become_of("deploy.sh")["status"] == "completed"
 
 

@@ -35,3 +35,6 @@ def test_what_protects_less_than_it_could_is_not_summed_up_as_nothing() -> None:
     assert in_short([*well, Finding("box", Health.WARN, "is not there")], 0) == (
         "\n[yellow]You could be better protected: see box above.[/]"
     )
+    assert in_short([*well, Finding("tools", Health.WARN, "one is left out")], 0) == (
+        "\n[yellow]See the notes above.[/]"
+    )

@@ -251,11 +251,15 @@ class Home:
             SetupError: One is running.
         """
         trouble = f"Handrail is running on {self.path}; stop it first (Ctrl+C where it runs)"
+        clients = {
+            _key(Path(one.workspace)): f"a client for {one.workspace} is running; stop it first"
+            for one in self.list_credentials()
+        }
         with ExitStack() as stack:
             stack.enter_context(self._kept_from_servers(trouble, make_files=False))
             for lock in self._credentials_folder.glob("*.lock"):
                 if lock.is_file() and not lock.is_symlink():
-                    stack.enter_context(held(lock, trouble))
+                    stack.enter_context(held(lock, clients.get(lock.stem, trouble)))
             yield
 
     def set_aside(self, at: datetime) -> Path | None:

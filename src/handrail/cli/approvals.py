@@ -178,7 +178,7 @@ def approve(
     For example: `handrail approvals approve 3f9c21ab`, or with `--scope class --uses 10`.
     """
 
-    async def decide(api: HandrailApi) -> Any:
+    async def decide(api: HandrailApi) -> tuple[str, Any]:
         found = await _find(api, approval)
         must_be_read = found["needs_second_step"] or found["masked"]
         if found["status"] == "pending" and must_be_read:
@@ -188,7 +188,7 @@ def approve(
                 raise BadInput(
                     "nothing is approved yet: read the card, then run this again with --yes"
                 )
-        return await api.approve(
+        answer = await api.approve(
             found["approval_id"],
             scope=scope,
             uses=uses,
@@ -196,8 +196,9 @@ def approve(
             digest=found["digest"],
             channel=_CHANNEL,
         )
+        return found["description"], answer
 
-    _tell(ask(workspace, home, decide), json=json)
+    _tell(*ask(workspace, home, decide), json=json)
 
 
 def reject(
@@ -212,11 +213,12 @@ def reject(
     For example: `handrail approvals reject 3f9c21ab --reason "use the test database"`
     """
 
-    async def decide(api: HandrailApi) -> Any:
+    async def decide(api: HandrailApi) -> tuple[str, Any]:
         found = await _find(api, approval)
-        return await api.reject(found["approval_id"], reason=reason, channel=_CHANNEL)
+        answer = await api.reject(found["approval_id"], reason=reason, channel=_CHANNEL)
+        return found["description"], answer
 
-    _tell(ask(workspace, home, decide), json=json)
+    _tell(*ask(workspace, home, decide), json=json)
 
 
 async def _find(api: HandrailApi, wanted: str) -> dict[str, Any]:
@@ -248,8 +250,9 @@ def _ending(one: dict[str, Any]) -> str:
     return f"{max(0, int(left.total_seconds()))} s"
 
 
-def _tell(answer: dict[str, Any], *, json: bool) -> None:
+def _tell(title: str, answer: dict[str, Any], *, json: bool) -> None:
     if json:
         print_json(answer)
     else:
-        say(f"{visible(answer['approval_id'])} is {status(answer['status'])}")
+        said = f"{visible(answer['approval_id'])} is {status(answer['status'])}"
+        say(f"{said}: {visible(title)}")

@@ -18,6 +18,8 @@ _MARKS = {
     Health.WARN: "[bold red]![/]",
     Health.BROKEN: "[red]✗[/]",
 }
+# The one check that says how well commands are kept apart from the machine.
+_PROTECTION = "box"
 
 
 def register(app: typer.Typer) -> None:
@@ -59,6 +61,7 @@ def in_short(findings: list[Finding], broken: int) -> str:
     if broken:
         return f"\n[red]{broken} of {len(findings)} checks failed.[/]"
     if amiss := [finding.subject for finding in findings if finding.health is Health.WARN]:
-        told = ", ".join(amiss)
-        return f"\n[yellow]You could be better protected: see {told} above.[/]"
+        if _PROTECTION in amiss:
+            return f"\n[yellow]You could be better protected: see {_PROTECTION} above.[/]"
+        return "\n[yellow]See the notes above.[/]"
     return "\n[green]Nothing is broken.[/] Lines marked with ! are worth knowing."

@@ -14,6 +14,7 @@ from handrail.cli.ids import find_by_end, short
 from handrail.cli.output import ending, in_short, in_words, print_json, say, visible
 from handrail.cli.tables import Rows, say_indented
 from handrail.client.api import HandrailApi
+from handrail.core.command_text import command_text, further_params
 from handrail.core.errors import ErrorType
 from handrail.core.execution import Status
 from handrail.core.names import name_or_id
@@ -21,6 +22,7 @@ from handrail.core.names import name_or_id
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id of the call, or the end of it.")]
 _CHANNEL = "command-line"
 _SUBJECTS = ("path", "command")
+_MOST_COMMAND_CHARS = 300
 _MOMENTS = ("created_at", "approved_at", "started_at", "completed_at")
 
 
@@ -170,8 +172,12 @@ def _what(one: dict[str, Any]) -> str:
 
 
 def _asked(one: dict[str, Any]) -> str:
+    asked = one["tool_params"]
+    if text := command_text(one["tool_name"], asked):
+        further = (f"{name}={in_short(value)}" for name, value in further_params(asked).items())
+        return " ".join([in_short(text, _MOST_COMMAND_CHARS), *further])
     # What it is about comes first, how it is done after that.
-    params = sorted(one["tool_params"].items(), key=lambda param: param[0] not in _SUBJECTS)
+    params = sorted(asked.items(), key=lambda param: param[0] not in _SUBJECTS)
     return " ".join(f"{name}={in_short(value)}" for name, value in params)
 
 

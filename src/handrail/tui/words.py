@@ -10,6 +10,7 @@ from rich.text import Text
 from handrail.channels.terminal_card import clock
 from handrail.client.exit_codes import failed_exit
 from handrail.core.card import Card
+from handrail.core.command_text import command_text
 from handrail.core.names import name_or_id
 from handrail.core.visible import cut, visible
 
@@ -115,6 +116,8 @@ def machines_in_words(machines: list[dict[str, Any]]) -> str:
 def _what(call: dict[str, Any]) -> str:
     if call["description"]:
         return call["description"]
+    if text := command_text(call["tool_name"], call["tool_params"]):
+        return text
     params = ", ".join(f"{name}={value}" for name, value in call["tool_params"].items())
     return f"{call['tool_name']} {params}"
 

@@ -79,7 +79,7 @@ async def test_a_push_is_bound_to_the_branches_as_they_are(
     git(root, "commit", "-qm", "second")
     after = await seen(place, "push", "origin", "main")
 
-    assert before.told.startswith("branches and tags as they are; main is at ")
+    assert before.told.startswith("all branches and tags; main is at ")
     assert before.told.endswith(" first")
     assert after.told.endswith(" second")
     assert before.mark != after.mark

@@ -143,8 +143,8 @@ KNOWN = (
         ),
         (
             f"{ROW}examples = {{ 'x' = 'low' }}",
-            "mine.toml: command rule 'x': says that 'x' is low, but it is high: x is on the"
-            " list, but nothing more is known of it",
+            "mine.toml: command rule 'x': says that 'x' is low, but it is high: x is allowed,"
+            " but no rule describes its risk",
         ),
         (
             f"{ROW}examples = {{ 'y' = 'high' }}",

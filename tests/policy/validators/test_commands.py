@@ -113,14 +113,14 @@ def test_no_command_is_judged_milder_inside_another(case: dict[str, Any]) -> Non
         ),
         (["git", "gc", "--x"], ["git gc can discard work or change many files"]),
         (["git", "foo"], ["Command not allowed: git foo is not known here"]),
-        (["git", "branch", "new"], ["git branch new makes a branch"]),
+        (["git", "branch", "new"], ["git branch new creates a branch"]),
         (["git", "branch", "-D", "old"], ["git branch -D deletes something"]),
         (["git", "branch", "-m", "new"], ["git branch -m changes a branch"]),
         (["git", "tag", "-d", "v1"], ["git tag -d deletes something"]),
         (
             ["git", "restore", "."],
             [
-                "git restore changes what is staged, or the files of the workspace",
+                "git restore unstages files, or restores them in this folder",
                 "git restore . may be a file, and its changes would be lost",
             ],
         ),
