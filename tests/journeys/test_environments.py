@@ -182,6 +182,6 @@ async def test_no_other_program_starts_one_of_the_workspace_by_its_name(
         answer = await asking
         approving.cancel()
 
-    result = answer["result"] or {"exit_code": 127}
+    result: dict[str, Any] = answer["result"] or {"exit_code": 127, "stdout": ""}
     assert result["exit_code"] == 127
-    assert "planted" not in result.get("stdout", "")
+    assert "planted" not in result["stdout"]

@@ -181,8 +181,7 @@ class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, RetentionReads, P
         """All the tokens of a user, oldest first; also those that are good no more."""
         ...
 
-    async def list_names(self, project_id: ProjectId) -> dict[str, str]:
-        """The names of a project's agents, clients and owner, by id; also of revoked tokens."""
+    async def list_names(self, project_id: ProjectId) -> dict[str, str]: ...
 
     async def find_project(self, project_id: ProjectId) -> Project | None: ...
 
@@ -239,9 +238,7 @@ class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, RetentionReads, P
         """The calls, of all projects, that the server itself is to execute, oldest first."""
         ...
 
-    async def list_unfinished(self, session: Session) -> list[ToolExecution]:
-        """The calls of a session that have not ended, oldest first."""
-        ...
+    async def list_unfinished(self, session: Session) -> list[ToolExecution]: ...
 
     async def list_left_in_stopped(self) -> list[ToolExecution]:
         """The calls, of all projects, that have not ended though their session was stopped."""
@@ -253,9 +250,11 @@ class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, RetentionReads, P
 
     async def list_unsurveyed(self, asked_before: datetime) -> list[ToolExecution]:
         """The calls, of all projects, that are PENDING since before a moment."""
+        ...
 
     async def list_unchecked(self) -> list[ToolExecution]:
         """The calls, of all projects, whose open question was put before a machine had checked."""
+        ...
 
     async def read_raw_params(self, execution: ToolExecution) -> str:
         """The parameters as they were sent, while the call has not ended."""
