@@ -46,9 +46,11 @@ def restore(
         if not (dry_run or yes) and not typer.confirm("Restore this backup?"):
             say("Nothing was restored.")
             return
+        by_hand = prepared.by_hand
         aside = None if dry_run else prepared.commit()
     if json:
-        print_json(_as_json(prepared, aside, restored=not dry_run))
+        answer = _as_json(prepared, aside, restored=not dry_run)
+        print_json({**answer, "files_added": by_hand})
     elif dry_run:
         say("Nothing was restored: this was a dry run.")
     else:
@@ -83,6 +85,9 @@ def _tell_plan(prepared: Prepared) -> None:
         )
         for token in access.unsure:
             say(f"    {visible(token.id)}  {visible(token.role)}  {visible(token.name)}")
+    if by_hand := prepared.by_hand:
+        names = ", ".join(map(visible, by_hand))
+        say(f"[yellow]· It adds {names}. Handrail obeys these; files in tools run as code.[/]")
     if manifest.missing:
         say(f"· {many(len(manifest.missing), 'large result')} were missing when it was made")
 

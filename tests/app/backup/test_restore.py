@@ -1,13 +1,15 @@
 """A restore ends what was open, keeps who may sign in, and is one line of a chain that verifies."""
 
+import shutil
 from datetime import UTC, datetime
 
 import pytest
 
+from handrail.app.backup.restore import prepare_restore
 from handrail.core.audit import AuditRecord
 from handrail.core.errors import SetupError
 from handrail.core.restoration import RESTORED, Restoration
-from tests.app.backup.conftest import Kept
+from tests.app.backup.conftest import Kept, quiet
 
 
 def test_a_chain_verifies_after_restores_also_of_a_branch_that_was_left(kept: Kept) -> None:
@@ -123,6 +125,18 @@ def test_large_results_and_an_audit_key_that_are_lost_come_back(kept: Kept) -> N
     assert blob.read_bytes() == b"large" * 1_000
     assert kept.verify().broken is None
     assert kept.home.audit_key.stat().st_mode & 0o077 == 0
+
+
+def test_files_that_a_person_wrote_are_named_before_they_are_added(kept: Kept) -> None:
+    tools = kept.home.path / "tools"
+    tools.mkdir()
+    (tools / "dice.py").write_text("print('code')\n")
+    (kept.home.path / "policy.toml").write_text("")
+    made = kept.back_up("whole.tar")
+    shutil.rmtree(tools)
+
+    with prepare_restore(kept.home, made.file, quiet) as prepared:
+        assert prepared.by_hand == ["tools/dice.py"]
 
 
 def test_event_numbers_go_on_above_all_that_were_given_out(kept: Kept) -> None:

@@ -12,6 +12,13 @@ from handrail.store.folders import sync_folder
 _LOG, _INDEX = "-wal", "-shm"
 
 
+def list_by_hand(home: Home, folder: Path) -> list[str]:
+    """Settings, rules, skills and tools that a backup would add: a person should know of them."""
+    entries = [name for name in WRITTEN_BY_HAND if not os.path.lexists(home.path / name)]
+    found = [path for name in entries for path in (folder / name, *(folder / name).rglob("*"))]
+    return sorted(str(path.relative_to(folder)) for path in found if path.is_file())
+
+
 def install_files(home: Home, folder: Path) -> None:
     """Add what the restored database needs, before it is there.
 

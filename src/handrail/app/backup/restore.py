@@ -10,7 +10,7 @@ from pathlib import Path
 from handrail.app.backup.archive import Manifest, read_archive
 from handrail.app.backup.fencing import Ended, fence
 from handrail.app.backup.make import OnProgress, check_database, read_positions
-from handrail.app.backup.placing import install_files, put_in_place, undo_unfinished
+from handrail.app.backup.placing import install_files, list_by_hand, put_in_place, undo_unfinished
 from handrail.app.backup.staging import staging
 from handrail.app.clock import SystemClock
 from handrail.app.home import Home
@@ -45,6 +45,11 @@ class Prepared:
     access: Access
     ended: Ended
     present_is_readable: bool
+
+    @property
+    def by_hand(self) -> list[str]:
+        """Files that a person has written, and that come with the backup."""
+        return list_by_hand(self.home, self.folder)
 
     def commit(self) -> Path | None:
         """Put it in place; gives the name under which the present database is kept."""
