@@ -97,7 +97,7 @@ async def test_the_card_is_shown_with_what_can_be_done(screen: Screen) -> None:
     assert "-old" in shown
     assert "a approve this call, once" in shown
     assert "c approve writes to *.md, for the rest of this session" in shown
-    assert "s approve everything in this session" in shown
+    assert "s approve every call in this session" in shown
     assert "r refuse, with a reason" in shown
     assert "l leave it open for another screen" in shown
     assert "expires in" in shown

@@ -270,6 +270,7 @@ async def test_a_yes_lets_the_call_pass_and_names_who_said_it(
     (line,) = await lines_of(store, household, "approval.approved")
     assert (line.actor, line.subject) == (household.user.subject, question.id)
     assert json.loads(line.details) == {
+        "by": "ada",
         "execution": waiting.id,
         "status": "approved",
         "digest": question.digest,

@@ -25,9 +25,9 @@ def hands(tmp_path: Path) -> Iterator[Hands]:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("cat x.py | python3 -", "pinned   x.py as it is"),
-        ("touch y | cat x.py | python3", "at first x.py as it is"),
-        ("python3 < x.py", "at first x.py as it is"),
+        ("cat x.py | python3 -", "pinned   x.py must not change"),
+        ("touch y | cat x.py | python3", "at first x.py "),
+        ("python3 < x.py", "at first x.py "),
     ],
 )
 async def test_code_that_has_changed_since_it_was_seen_is_not_run(

@@ -102,7 +102,7 @@ async def test_a_megabyte_of_output_opens_at_once_and_does_nothing(
     await asks("execute_command", {"command": "cat", "args": ["noise.log"]})
     page = await console.signed_in()
     await page.goto(f"{console.address}/activity")
-    await page.get_by_role("row").filter(has_text="execute_command").click()
+    await page.get_by_role("row").filter(has_text="cat noise.log").click()
 
     output = page.get_by_role("region", name="lines").first
     await expect(output).to_contain_text("0000000")

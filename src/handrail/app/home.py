@@ -88,7 +88,6 @@ class Home:
 
     @property
     def tools(self) -> Path:
-        """The tools that the person has written, a file for each."""
         return self.path / "tools"
 
     @property
@@ -211,7 +210,6 @@ class Home:
             yield
 
     def has_client(self, workspace: Path) -> bool:
-        """Whether a client runs for a workspace on this machine."""
         if not self._credentials_file(workspace).exists():
             return False
         try:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from handrail.core.access import Role
 from handrail.core.masks import MASK, cut_mark
 
 KEPT_CHARS = 20_000
@@ -26,13 +27,15 @@ _SECRET_NUMBER = re.compile(r"pass(?:word|wd|phrase|code)|secret|credential|\bpi
 _BEGIN = r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _END = r"-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _ARMOUR = rf"{_BEGIN}.*?(?:{_END}|\Z)"
+_OWN_PREFIX = f"hr_(?:{'|'.join(Role)})_"
 _SHAPES = (
     # tokens that say whose they are
     r"(?<![A-Za-z0-9_-])(?:"
     r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{20,}"
     r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|sk-[A-Za-z0-9_-]{16,}|[sprk]k_(?:live|test)_\w{10,}"
     r"|hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{20,}|pypi-(?=[A-Za-z0-9]{20})[A-Za-z0-9_-]{20,}"
-    r"|A[KS]IA[0-9A-Z]{16}(?![0-9A-Za-z])|AIza[0-9A-Za-z_-]{35,}|hr_(?:user|client|agent)_[A-Za-z0-9_-]{20,}"
+    r"|A[KS]IA[0-9A-Z]{16}(?![0-9A-Za-z])|AIza[0-9A-Za-z_-]{35,}"
+    rf"|{_OWN_PREFIX}[A-Za-z0-9_-]{{20,}}"
     r"|eyJ[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,8000}\.[A-Za-z0-9_-]{0,4000}"
     r")",
     # user and password in an address
@@ -41,7 +44,7 @@ _SHAPES = (
 )
 _SHAPE = re.compile("|".join((_ARMOUR, *_SHAPES)), re.DOTALL)
 # A name in somebody's code can begin like one of our tokens, but is hardly as long and mixed.
-_OWN_TOKEN = re.compile(r"hr_(?:user|client|agent)_(?=[a-z0-9_-]{0,200}[A-Z])[A-Za-z0-9_-]{20,}")
+_OWN_TOKEN = re.compile(rf"{_OWN_PREFIX}(?=[a-z0-9_-]{{0,200}}[A-Z])[A-Za-z0-9_-]{{20,}}")
 _HEADER = re.compile(
     r"(?i)\b((?:(?:proxy-)?authorization|(?:set-)?cookie|x-api-key)\s{0,3}:\s{0,3})[^\r\n'\"]{1,4000}"
 )
