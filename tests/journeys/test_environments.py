@@ -107,7 +107,7 @@ async def test_a_projects_program_runs_by_its_name_and_is_judged_and_bound_by_it
     assert answer["result"]["stdout"].strip().endswith(".venv/bin/pytest")
     assert f"{spelt} -q" in card.evidence
     assert ".venv/bin/pytest must not change before it runs (sha256" in card.evidence
-    assert any(re.match(r"runs .*\.venv/b", reason) for reason in card.reasons)
+    assert any(re.match(r"runs (/|\.venv)", reason) for reason in card.reasons)
 
     answer, _ = await decide(rig, tool, params, lambda: plant(own, "changed"))
     assert answer["error_type"] == "stale"
