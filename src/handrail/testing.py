@@ -168,10 +168,10 @@ class FakeCommands:
             room=self.room,
         )
 
-    async def workspace_programs(self, stage: Stage) -> Mapping[str, str]:
-        """No program lies in the workspace."""
+    async def find_workspace_program(self, stage: Stage) -> str | None:
+        """There is none."""
         del stage
-        return {}
+        return None
 
     async def run(
         self,

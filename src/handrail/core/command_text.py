@@ -20,5 +20,5 @@ def command_text(tool_name: str, params: JsonObject) -> str:
 
 
 def further_params(params: JsonObject) -> JsonObject:
-    """What the command line does not say."""
+    """The parameters that are not part of the command line."""
     return {name: value for name, value in params.items() if name not in _IN_TEXT}

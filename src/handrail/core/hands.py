@@ -1,7 +1,7 @@
 """All that a tool may touch. What a tool was not handed, it cannot do."""
 
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -199,10 +199,10 @@ class Commands(Protocol):
         """
         ...
 
-    async def workspace_programs(self, stage: Stage) -> Mapping[str, str]:
-        """The programs of the workspace that bare names in a stage mean, as paths from its root.
+    async def find_workspace_program(self, stage: Stage) -> str | None:
+        """The program of the workspace that a stage starts by a bare name, as a path from its root.
 
-        None for names that the system has a program for.
+        None if the system has a program of that name.
         """
         ...
 

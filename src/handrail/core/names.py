@@ -20,6 +20,6 @@ def shown_name(name: str) -> str:
 
 
 def name_or_id(name: str | None, id_: str) -> str:
-    """What people read: the name or, without one, a short form of the id."""
+    """The name to show to people; without one, a short form of the id."""
     end = id_.removeprefix("agt_")
     return name or (id_ if end == id_ else f"agent …{end[-6:]}")

@@ -78,8 +78,8 @@ class SeenStep:
     `names` are what each of its patterns stands for, in their order. `remote` is the address that
     git talks to, as it works that out, without who goes there. `named` are the other files among
     its words, which steps before it may write; None where no word could name one. It `loads` where
-    it runs code that can bring in more. `record` is what git would record or send. `own` are the
-    workspace's programs that bare names mean, because the system has none of that name.
+    it runs code that can bring in more. `record` is what git would record or send. `own` is the
+    workspace's program that its name means, because the system has none of that name.
     """
 
     argv: tuple[str, ...]
@@ -92,7 +92,7 @@ class SeenStep:
     named: tuple[SeenFile, ...] | None = None
     loads: bool = False
     record: SeenRecord | None = None
-    own: tuple[tuple[str, SeenFile], ...] = ()
+    own: SeenFile | None = None
 
     @property
     def contents(self) -> JsonObject:
@@ -140,7 +140,7 @@ class Sight:
                 alone = len(self.steps) == 1
                 key = NAMED_FILES if alone else f"{NAMED_FILES} (step {number})"
                 facts[key] = f"{_HASHED}{_digest(told)}"
-        own = [file for step in self.steps for _, file in step.own]
+        own = [step.own for step in self.steps if step.own is not None]
         if own:
             facts[WORKSPACE_PROGRAMS] = _chain([one for file in own for one in _with_runners(file)])
         facts["the environment of commands"] = {

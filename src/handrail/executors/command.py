@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -112,9 +112,9 @@ class CommandExecutor:
         hosts = await self._hosts_for(stages, remotes)
         return replace(sight, steps=tuple(steps), hosts=hosts, room=self._room_of(stages))
 
-    async def workspace_programs(self, stage: Stage) -> Mapping[str, str]:
+    async def find_workspace_program(self, stage: Stage) -> str | None:
         """The program of the workspace that this stage starts by a bare name."""
-        return await asyncio.to_thread(self._looker.workspace_programs, stage)
+        return await asyncio.to_thread(self._looker.find_workspace_program, stage)
 
     async def _with_records(self, sight: Sight, stages: Sequence[Stage]) -> Sight:
         """What git would record or send is part of what is seen, where a box holds the look."""

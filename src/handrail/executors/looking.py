@@ -58,19 +58,19 @@ class CommandLooker:
         root_fd = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             look = _Look(self._root, root_fd, self._programs, self._most_bytes)
-            steps = [look.at(stage, self.workspace_programs(stage)) for stage in stages]
+            steps = [look.at(stage, self.find_workspace_program(stage)) for stage in stages]
             return Sight(tuple(steps), self._environment)
         finally:
             os.close(root_fd)
 
-    def workspace_programs(self, stage: Stage) -> dict[str, str]:
+    def find_workspace_program(self, stage: Stage) -> str | None:
         """The program of the workspace that a stage starts by a bare name, as a path from the root.
 
         Raises:
             CommandExecutionError: Another program would have to find one of the workspace.
         """
         if not may_use_workspace(stage):
-            return {}
+            return None
         starter = stage.argv[0]
         for name in stage.programs:
             path = None if name == starter else self._programs.find_in_workspace(name)
@@ -79,8 +79,7 @@ class CommandLooker:
                     f"`{visible(starter)}` finds only programs of the system, and "
                     f"`{visible(name)}` is one of the workspace; call it as {visible(path)}"
                 )
-        own = self._programs.find_in_workspace(starter)
-        return {} if own is None else {starter: own}
+        return self._programs.find_in_workspace(starter)
 
 
 class _Look:
@@ -93,17 +92,16 @@ class _Look:
         self._bytes_left = most_bytes
         self._seen: dict[str, SeenFile] = {}
 
-    def at(self, stage: Stage, own: Mapping[str, str]) -> SeenStep:
-        """`own` are the programs of the workspace that bare names in the stage mean."""
-        program = self._programs.find(stage.argv[0], stage.folder, in_workspace=bool(own))
+    def at(self, stage: Stage, own: str | None) -> SeenStep:
+        """`own` is the program of the workspace that the stage starts by a bare name."""
+        program = self._programs.find(stage.argv[0], stage.folder, in_workspace=own is not None)
         words = names_of_each(self._root, stage)
-        if (path := own.get(stage.argv[0])) is not None:
-            words[0] = (word_for(stage, self._root, path),)
-        programs = {name: NamedFile(path, is_program=True) for name, path in own.items()}
-        files = {
-            one: self._script(one, stage.folder) for one in (*stage.scripts, *programs.values())
-        }
-        scripts = tuple(files.values())
+        scripts = tuple([self._script(script, stage.folder) for script in stage.scripts])
+        own_file = None
+        if own is not None:
+            words[0] = (word_for(stage, self._root, own),)
+            own_file = self._script(NamedFile(own, is_program=True), stage.folder)
+            scripts = (*scripts, own_file)
         refuse_missing_project(stage, scripts)
         named = [self._named_file(one, stage.folder) for one in stage.named]
         return SeenStep(
@@ -114,8 +112,8 @@ class _Look:
             scripts,
             tuple([words[place] for place in stage.patterns]),
             named=tuple([file for file in named if file.sort in _READABLE]) if named else None,
-            loads=stage.loads or bool(own),
-            own=tuple([(name, files[one]) for name, one in programs.items()]),
+            loads=stage.loads or own is not None,
+            own=own_file,
         )
 
     def _program(self, path: str) -> SeenFile:

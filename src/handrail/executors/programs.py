@@ -30,7 +30,7 @@ _PYTHON = re.compile(r"python[0-9.]*")
 
 
 def may_use_workspace(stage: Stage) -> bool:
-    """Whether bare names in this stage may mean programs of the workspace.
+    """True if a bare name in this stage may mean a program of the workspace.
 
     Not in the READ box, whose commands run without a question, nor beside git, which gets
     credentials.
@@ -128,7 +128,7 @@ class ProgramFinder:
         return f"{words}; there is one at {visible(path)}, to be called by that path"
 
     def _elsewhere(self, name: str) -> Iterator[str]:
-        """Where projects in the workspace may keep a program: its root and two levels below."""
+        """Usual places of a program, in the root of the workspace and two levels below."""
         yield from _paths_of(name, _HINT_FOLDERS)
         projects = _folders_in(self._root, "")
         projects += [below for one in projects for below in _folders_in(self._root, one)]

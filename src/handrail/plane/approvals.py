@@ -173,7 +173,7 @@ class ApprovalManager:
         )
 
     def _find_machine(self, judged: ToolExecution, *, by_server: bool) -> ClientId | None:
-        """Where the call would run, as far as is known before it is handed out."""
+        """The machine that would run the call if it were handed out now."""
         return INSIDE if by_server else self._dispatcher.find_client(judged.workspace_id)
 
     async def get_pending_approvals(self, project_id: ProjectId) -> list[Approval]:

@@ -80,5 +80,4 @@ class LookRequests:
             return  # It was answered, or its facts have come.
 
     async def _name_of(self, project_id: ProjectId, client_id: ClientId) -> str:
-        clients = await self._store.list_clients(project_id)
-        return next((one.name for one in clients if one.id == client_id), client_id)
+        return (await self._store.list_names(project_id)).get(client_id, client_id)

@@ -1,7 +1,7 @@
 """Surveyor: the machine checks a call before a person is asked, so that they see the facts.
 
 If the check takes long, the question is put without facts and says so. When the facts arrive, the
-call is judged again: the question is shown anew, or ends because no person is needed.
+call is judged again: the question is updated, or ends because no person is needed.
 """
 
 import time
@@ -85,7 +85,7 @@ class Surveyor:
     ) -> ToolExecution:
         """Take what a client has seen, and put the call to a person if one is needed.
 
-        If the question is open already, it is shown anew with the facts, or ends.
+        If the question is already open, it is updated with the facts, or ends.
 
         Raises:
             NotFound: There is no such survey in this project.
@@ -189,7 +189,7 @@ class Surveyor:
         warn_if_denied(after)
 
     async def _end_or_show(self, before: ToolExecution, move: Move) -> Move:
-        """What facts do to a question that is open: it is shown anew, or needs no answer."""
+        """Update an open question with the facts, or end it because it needs no answer."""
         after = move.after
         for step in move.steps:
             if isinstance(step, Add) and isinstance(step.row, Approval):

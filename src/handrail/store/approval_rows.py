@@ -50,7 +50,7 @@ def approval_row(approval: Approval) -> dict[str, Any]:
 
 
 def shown_row(approval: Approval) -> dict[str, Any]:
-    """The columns that change when an open question is shown anew."""
+    """The columns that change when an open question is updated."""
     row = approval_row(approval)
     return {name: row[name] for name in SHOWN}
 

@@ -91,7 +91,7 @@ def check_database(patient: Patient) -> Finding:
 
 
 def _empty_database(patient: Patient) -> Finding:
-    """What a first start leaves behind that did not come to its end."""
+    """A first start that did not finish leaves an empty database."""
     if _free_bytes(patient) < _EMPTY_BYTES:
         words = f"it is empty, because the disk that holds {patient.home.path} is full"
         remedy = "free some space, then start Handrail again with `handrail up`"

@@ -1,4 +1,4 @@
-"""Whether every tool of this machine can be used."""
+"""The check for tools that could not be loaded."""
 
 from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.app.plugins import OURS, load_toolbox

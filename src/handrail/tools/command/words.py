@@ -3,7 +3,7 @@
 The same is said of them as of words that were typed so.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from handrail.core.errors import CommandExecutionError, PathValidationError, StaleCommandError
@@ -70,7 +70,8 @@ class FullLine:
         self._names = [() for _ in stages] if names is None else names
         self._each = spell(self._names)
         self._looked: list[Looked] = []
-        self._own: list[Mapping[str, str]] = []
+        # The programs of the workspace that bare names mean.
+        self._own: list[str | None] = []
         self._pinned = 0
         self.stages = stages
         if any(stage.patterns for stage in stages):
@@ -105,11 +106,11 @@ class FullLine:
             CommandExecutionError: Without facts, a name means a program of the workspace.
         """
         now = await self._look()
-        for own in self._own if facts is None else ():
-            for name, path in own.items():
+        for stage, path in zip(self.stages, self._own, strict=True):
+            if facts is None and path is not None:
                 raise CommandExecutionError(
-                    f"`{name}` means {path}, a program of the workspace that was not checked"
-                    f" before; ask again, or call {path} by its path"
+                    f"`{stage.argv[0]}` means {path}, a program of the workspace that was not "
+                    f"checked before; ask again, or call {path} by its path"
                 )
         most = worst(self._judged) if facts is None else RiskLevel.CRITICAL
         for looked in self._looked:
@@ -146,7 +147,8 @@ class FullLine:
 
     async def _look(self) -> JsonObject:
         """Look at each of the commands; what nobody else holds against the machine, as facts."""
-        self._own = [await self._hands.commands.workspace_programs(one) for one in self.stages]
+        find = self._hands.commands.find_workspace_program
+        self._own = [await find(stage) for stage in self.stages]
         self._looked = [await self._look_at(place, spelt) for place, spelt in enumerate(self._each)]
         leading = {path: leads for one in self._looked for path, leads in one.leading.items()}
         brought = [finding.reason for one in self._looked for finding in one.brought]
@@ -156,8 +158,8 @@ class FullLine:
 
     async def _look_at(self, place: int, spelt: Spelt) -> Looked:
         """A name that means a program of the workspace is judged as that program's path."""
-        stage, own = self.stages[place], self._own[place]
-        if (path := own.get(spelt.command)) is not None:
+        stage, path = self.stages[place], self._own[place]
+        if path is not None:
             spelt = spelt._replace(command=word_for(stage, spelt.validator.root, path))
         return await _look_at(self._hands, spelt)
 
