@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -33,7 +33,7 @@ from handrail.policy.rulebook.tools import ToolRule
 from handrail.policy.security import Scene
 from handrail.testing import FakeClock, FakeCommands, FakeHands
 from handrail.tools.base import Tool, ToolParams
-from handrail.tools.builtin.read_file import ReadFile
+from handrail.tools.builtin.read_file import ReadFile, ReadFileParams
 from handrail.tools.registry import ToolRegistry
 from tests.client.conftest import SlowFiles, a_journal, a_signal, until
 
@@ -478,6 +478,33 @@ async def test_who_approved_what_was_then_not_done_is_told(
     assert [report["error_type"] for report in machine.reports] == ["stale"]
     why = "what arrived is not what was judged; nothing was done"
     assert person.told == [f"read_file was approved, and then not done: {why}."] * told
+
+
+class RehearsedRead(ReadFile):
+    """A MEDIUM read whose plan may be rehearsed."""
+
+    safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
+
+    def plan(self, params: ReadFileParams, scene: Scene) -> Plan:
+        return replace(super().plan(params, scene), rehearses=True)
+
+
+async def test_what_this_machine_would_rehearse_is_not_done_where_nobody_was_asked(
+    clock: FakeClock,
+) -> None:
+    scene = Scene("/w", Autonomy.FULL, rehearses=True)
+    hands = FakeHands({"README.md": b"hello"})
+    line, reviewer = FakeLine(), Reviewer(ToolRegistry([RehearsedRead()]), scene, hands)
+    asking = Asking(HandrailApi("http://nowhere", "prj", "token"), None)
+    machine = Machine(ToolHandler(reviewer, clock, line, asking, a_journal()), line)
+    unasked, asked = ExecutionContext(approved_by="policy"), ExecutionContext(approved_by="ada")
+
+    await machine.signal(a_signal("exe_1", risk_level="MEDIUM", execution_context=unasked))
+    await machine.signal(a_signal("exe_2", risk_level="MEDIUM", execution_context=asked))
+
+    refused, done = machine.reports
+    assert (refused["error_type"], done["status"]) == ("stale", "completed")
+    assert "on this machine a person is asked first" in str(refused["error"])
 
 
 async def test_what_this_machine_wants_asked_is_not_done_where_nobody_was(clock: FakeClock) -> None:

@@ -16,7 +16,7 @@ from handrail.app.build_server import build_services
 from handrail.bus.local import LocalBus
 from handrail.core.approval import Answer, Approval, ApprovalStatus
 from handrail.core.card import NOT_SURVEYED, Card
-from handrail.core.change import Advance, Change
+from handrail.core.change import Add, Advance, Change
 from handrail.core.errors import BadInput, Conflict, ErrorType, NotFound
 from handrail.core.event import EventKind
 from handrail.core.execution import Status, ToolExecution
@@ -25,9 +25,11 @@ from handrail.core.ids import ApprovalId
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.survey import Survey
+from handrail.core.verdict import Ruling, Verdict
 from handrail.plane import approvals as manager
 from handrail.plane import waiting as waiting_room
 from handrail.plane.approvals import ApprovalManager
+from handrail.plane.assessment import Assessment
 from handrail.plane.decider import Decider
 from handrail.plane.dispatch import Claim
 from handrail.policy.redaction import KEPT_CHARS
@@ -36,6 +38,7 @@ from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from handrail.tools.builtin.read_file import ReadFile
 from tests.conftest import Household, settle_in
+from tests.contracts.conftest import a_call
 from tests.plane.conftest import (
     KEY,
     a_read,
@@ -90,6 +93,22 @@ async def critical(services: Services, home: Household, call_id: str = "call-1")
 
 
 # Asking
+
+
+async def test_what_would_be_rehearsed_is_put_to_a_person_until_a_client_can_rehearse(
+    services: Services, household: Household
+) -> None:
+    rehearsed = Verdict(Ruling.REHEARSE, RiskLevel.HIGH, timeout_seconds=600)
+    assessment = Assessment(ReadFile(), rehearsed, "judged", "Read README.md", None, None)
+    pending = a_call(household, status=Status.PENDING, approved_at=None)
+
+    move = await services.approvals.rule(pending, assessment)
+
+    assert (move.after.status, move.after.requires_approval) == (Status.AWAITING_APPROVAL, True)
+    assert [event.kind for event in move.events] == [EventKind.APPROVAL_REQUEST]
+    [asked] = [step.row for step in move.steps if isinstance(step, Add)]
+    assert isinstance(asked, Approval)
+    assert asked.expires_at - asked.created_at == timedelta(seconds=600)
 
 
 async def test_a_risky_call_is_put_to_a_person_with_all_they_need_to_know(

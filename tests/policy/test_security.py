@@ -29,8 +29,22 @@ FREEDOM = [Autonomy.READ_ONLY, Autonomy.SUPERVISED, Autonomy.FULL]
 PLAN = Plan(paths=("a.txt",))
 
 
-def rule(base: RiskLevel, findings: list[Finding], autonomy: Autonomy) -> Verdict:
-    return SecurityPolicy().rule(base, findings, autonomy=autonomy, plan=PLAN)
+REHEARSED = Plan(argv=(("make",),), rehearses=True)
+# The table where a command can be tried first.
+REHEARSING = [
+    (risk, autonomy, "REHEARSE", 300 if risk == "MEDIUM" else 600)
+    if autonomy != "read_only" and risk in ("MEDIUM", "HIGH", "CRITICAL")
+    else (risk, autonomy, ruling, seconds)
+    for risk, autonomy, ruling, seconds in TABLE
+]
+
+
+def rule(
+    base: RiskLevel, findings: list[Finding], autonomy: Autonomy, *, rehearses: bool = False
+) -> Verdict:
+    plan = REHEARSED if rehearses else PLAN
+    policy = SecurityPolicy()
+    return policy.rule(base, findings, autonomy=autonomy, plan=plan, rehearses=rehearses)
 
 
 def test_table_has_a_row_for_every_risk_and_autonomy() -> None:
@@ -54,6 +68,27 @@ def test_finding_is_ruled_by_the_same_table(
     finding = Finding("some.rule", "some reason", RiskLevel[risk])
     verdict = rule(RiskLevel.LOW, [finding], Autonomy(autonomy))
     assert verdict == Verdict(Ruling[ruling], RiskLevel[risk], (finding,), seconds, PLAN)
+
+
+@pytest.mark.parametrize(("risk", "autonomy", "ruling", "seconds"), REHEARSING)
+def test_what_may_be_rehearsed_is_rehearsed_unless_it_is_low_or_refused(
+    risk: str, autonomy: str, ruling: str, seconds: int
+) -> None:
+    verdict = rule(RiskLevel[risk], [], Autonomy(autonomy), rehearses=True)
+    assert verdict == Verdict(Ruling[ruling], RiskLevel[risk], (), seconds, REHEARSED)
+
+
+@pytest.mark.parametrize(("risk", "autonomy", "ruling", "seconds"), TABLE)
+@pytest.mark.parametrize(
+    ("plan", "possible"), [(PLAN, True), (REHEARSED, False)], ids=["not this plan", "not here"]
+)
+def test_nothing_is_rehearsed_unless_both_plan_and_place_permit_it(
+    risk: str, autonomy: str, ruling: str, seconds: int, plan: Plan, possible: bool
+) -> None:
+    verdict = SecurityPolicy().rule(
+        RiskLevel[risk], [], autonomy=Autonomy(autonomy), plan=plan, rehearses=possible
+    )
+    assert verdict == Verdict(Ruling[ruling], RiskLevel[risk], (), seconds, plan)
 
 
 def test_every_finding_is_kept_not_only_the_worst() -> None:
@@ -80,32 +115,40 @@ def test_strictest_of_base_and_findings_wins(base: str, found: list[str], risk: 
 
 
 def test_scene_is_supervised_and_uses_the_shipped_rules_unless_told() -> None:
-    assert Scene("/w") == Scene("/w", Autonomy.SUPERVISED, True, default_rules())
+    assert Scene("/w") == Scene("/w", Autonomy.SUPERVISED, True, default_rules(), False)
 
 
 _RISKS = st.sampled_from(RiskLevel)
 _FINDINGS = st.builds(Finding, st.just("rule"), st.just("reason"), _RISKS)
 
 
-@given(_RISKS, st.lists(_FINDINGS, max_size=4), _FINDINGS, st.sampled_from(Autonomy))
+@given(_RISKS, st.lists(_FINDINGS, max_size=4), _FINDINGS, st.sampled_from(Autonomy), st.booleans())
 def test_further_finding_never_lowers_the_ruling(
-    base: RiskLevel, findings: list[Finding], further: Finding, autonomy: Autonomy
+    base: RiskLevel,
+    findings: list[Finding],
+    further: Finding,
+    autonomy: Autonomy,
+    rehearses: bool,
 ) -> None:
-    before = rule(base, findings, autonomy)
-    after = rule(base, [*findings, further], autonomy)
+    before = rule(base, findings, autonomy, rehearses=rehearses)
+    after = rule(base, [*findings, further], autonomy, rehearses=rehearses)
     assert after.ruling >= before.ruling
     assert after.risk >= before.risk
 
 
-@given(_RISKS, st.lists(_FINDINGS, max_size=4))
-def test_less_autonomy_never_loosens_the_ruling(base: RiskLevel, findings: list[Finding]) -> None:
-    read_only, supervised, full = (rule(base, findings, autonomy).ruling for autonomy in FREEDOM)
+@given(_RISKS, st.lists(_FINDINGS, max_size=4), st.booleans())
+def test_less_autonomy_never_loosens_the_ruling(
+    base: RiskLevel, findings: list[Finding], rehearses: bool
+) -> None:
+    read_only, supervised, full = (
+        rule(base, findings, autonomy, rehearses=rehearses).ruling for autonomy in FREEDOM
+    )
     assert read_only >= supervised >= full
 
 
-@given(_RISKS, st.lists(_FINDINGS, max_size=4), st.sampled_from(Autonomy))
-def test_there_is_time_to_answer_exactly_when_somebody_is_asked(
-    base: RiskLevel, findings: list[Finding], autonomy: Autonomy
+@given(_RISKS, st.lists(_FINDINGS, max_size=4), st.sampled_from(Autonomy), st.booleans())
+def test_there_is_time_to_answer_exactly_when_a_person_may_be_asked(
+    base: RiskLevel, findings: list[Finding], autonomy: Autonomy, rehearses: bool
 ) -> None:
-    verdict = rule(base, findings, autonomy)
-    assert (verdict.timeout_seconds > 0) == (verdict.ruling is Ruling.ASK)
+    verdict = rule(base, findings, autonomy, rehearses=rehearses)
+    assert (verdict.timeout_seconds > 0) == (verdict.ruling in (Ruling.REHEARSE, Ruling.ASK))

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import ClassVar
 
 import pytest
@@ -126,3 +127,48 @@ def test_a_doubt_raises_the_risk_and_a_ceiling_still_holds(ceiling: str, ruling:
 
     assert (verdict.risk, verdict.ruling) == (RiskLevel.HIGH, ruling)
     assert "session.tainted" in [finding.rule for finding in verdict.findings]
+
+
+class Rehearsed(Shout):
+    """A call whose changes a rehearsal would show."""
+
+    def plan(self, params: WordParams, scene: Scene) -> Plan:
+        return Plan(argv=(("shout", params.word),), rehearses=True)
+
+
+def rehearsing(autonomy: Autonomy = Autonomy.SUPERVISED, policy: str = "", **scene: bool) -> Scene:
+    rules = operator_rules(policy, "policy.toml")
+    return replace(Scene(NOWHERE, autonomy, rules=rules, rehearses=True), **scene)
+
+
+def test_what_a_rehearsal_would_show_is_rehearsed_where_that_is_possible() -> None:
+    here = judge_call(Rehearsed(), WordParams(word="LOUD"), rehearsing())
+    elsewhere = judge_call(Rehearsed(), WordParams(word="LOUD"), Scene(NOWHERE))
+
+    assert (here.ruling, here.timeout_seconds) == (Ruling.REHEARSE, 600)
+    assert (elsewhere.ruling, elsewhere.timeout_seconds) == (Ruling.ASK, 600)
+
+
+def test_nothing_is_rehearsed_without_a_proven_box() -> None:
+    verdict = judge_call(Rehearsed(), WordParams(), rehearsing(isolated=False))
+    assert verdict.ruling is Ruling.ASK
+
+
+@pytest.mark.parametrize("autonomy", [Autonomy.SUPERVISED, Autonomy.FULL])
+@pytest.mark.parametrize("ceiling", ["", "[policy]\nautonomy = 'supervised'\n"])
+def test_a_doubted_call_asks_a_person_before_anything_is_run(
+    autonomy: Autonomy, ceiling: str
+) -> None:
+    scene = rehearsing(autonomy, ceiling)
+    verdict = judge_call(Rehearsed(), WordParams(), scene, doubts=[tainted("read_file a.md")])
+    assert verdict.ruling is Ruling.ASK
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "ruling"), [("supervised", Ruling.REHEARSE), ("read_only", Ruling.DENY)]
+)
+def test_a_ceiling_on_autonomy_leaves_rehearsals_unless_it_permits_only_reads(
+    ceiling: str, ruling: Ruling
+) -> None:
+    scene = rehearsing(Autonomy.FULL, f"[policy]\nautonomy = '{ceiling}'\n")
+    assert judge_call(Rehearsed(), WordParams(), scene).ruling is ruling

@@ -23,10 +23,10 @@ async def test_a_command_is_judged_while_it_is_typed_and_nothing_comes_of_it(
     box, said = page.get_by_label(BOX), page.get_by_role("region", name="Try it")
 
     await box.fill("git status")
-    await expect(said.get_by_text("Runs without asking")).to_be_visible()
+    await expect(said.get_by_text("Runs at once")).to_be_visible()
     await expect(said.get_by_text("can only read")).to_be_visible()
     await box.fill("git push origin main")
-    await expect(said.get_by_text("Asks you first")).to_be_visible()
+    await expect(said.get_by_text("Asks a person")).to_be_visible()
     await expect(said.get_by_text("git push sends commits to a remote")).to_be_visible()
     await box.fill("rm -rf build")
     await expect(said.get_by_text("Refused", exact=True)).to_be_visible()
@@ -45,7 +45,7 @@ async def test_a_call_of_a_tool_is_tried_by_its_name_and_what_is_unfinished_says
     await expect(said.get_by_text("Read .env")).to_be_visible()
     await box.fill('write_file {"path": "a.md", "content": "x"}')
     await expect(said.get_by_text("Write 1 line to a.md")).to_be_visible()
-    await expect(said.get_by_text("Asks you first")).to_be_visible()
+    await expect(said.get_by_text("Asks a person")).to_be_visible()
     await box.fill('write_file {"path": "a.md", "con')
     await expect(said.get_by_text("This cannot be evaluated yet")).to_be_visible()
 
@@ -54,10 +54,10 @@ async def test_what_the_agent_may_do_unasked_changes_what_is_said(console: Conso
     page = await at_policy(console)
     said = page.get_by_role("region", name="Try it")
     await page.get_by_label(BOX).fill("write_file path=a.md content=x")
-    await expect(said.get_by_text("Asks you first")).to_be_visible()
+    await expect(said.get_by_text("Asks a person")).to_be_visible()
 
     await page.get_by_label("Agent").select_option("full")
-    await expect(said.get_by_text("Runs without asking")).to_be_visible()
+    await expect(said.get_by_text("Runs at once")).to_be_visible()
     await page.get_by_label("Agent").select_option("read_only")
     await expect(said.get_by_text("Refused", exact=True)).to_be_visible()
 
@@ -93,7 +93,7 @@ async def test_on_a_phone_the_pages_are_behind_a_menu_and_nothing_is_cut_off(
     await page.get_by_role("navigation").get_by_role("button", name="Approvals").click()
     await page.get_by_role("menuitem", name="Policy").click()
     await page.get_by_label(BOX).fill("git push origin main && npm install left-pad")
-    await expect(page.get_by_text("Asks you first")).to_be_visible()
+    await expect(page.get_by_text("Asks a person")).to_be_visible()
 
     parts = "[...document.querySelectorAll('html, main')]"
     assert await page.evaluate(f"{parts}.some((one) => one.scrollWidth > one.clientWidth)") is False

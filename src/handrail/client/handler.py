@@ -26,7 +26,6 @@ from handrail.core.ports import Clock
 from handrail.core.risk import RiskLevel
 from handrail.core.sight import differing, tell_differing
 from handrail.core.tool import Effect, JsonObject, ToolResult
-from handrail.core.verdict import Ruling
 
 MOST_AT_ONCE = 3
 _HISTORY_LENGTH = 1000
@@ -316,7 +315,7 @@ def _find_difference(signal: Signal, reviewed: Reviewed, seen: JsonObject | None
     if reviewed.verdict.risk > RiskLevel[signal.risk_level]:
         reasons = "; ".join(reviewed.verdict.reasons)
         return f"this machine finds it riskier than what was approved; nothing was done: {reasons}"
-    if reviewed.verdict.ruling is Ruling.ASK and signal.execution_context.approved_by == _NOBODY:
+    if reviewed.verdict.ruling.may_ask and signal.execution_context.approved_by == _NOBODY:
         reasons = "; ".join(reviewed.verdict.reasons)
         return f"on this machine a person is asked first; nothing was done: {reasons}"
     return None

@@ -129,7 +129,7 @@ class Reviewer:
     ) -> Verdict:
         scene, looked = self._scene, survey or Survey()
         seen = (looked.findings, looked.changes_nothing)
-        case = (tool, raw, scene.workspace, scene.autonomy, scene.isolated, *seen)
+        case = (tool, raw, scene.workspace, scene.autonomy, scene.isolated, scene.rehearses, *seen)
         if self._judging is None or tool.judged_length(raw, params_json) <= MOST_JUDGED_INLINE:
             return _judge_case(scene.rules, *case)
         return await self._judging.run(_SERVER, _judge_case, scene.rules, *case)
@@ -156,11 +156,12 @@ def _judge_case(
     workspace: str,
     autonomy: Autonomy,
     isolated: bool,
+    rehearses: bool,
     seen: tuple[Finding, ...],
     changes_nothing: bool,
 ) -> Verdict:
     with blaming(tool.name, "on the client"):
-        scene = Scene(workspace, autonomy, isolated, rules)
+        scene = Scene(workspace, autonomy, isolated, rules, rehearses)
         params = tool.read_params(raw)
         return judge_call(tool, params, scene, seen, changes_nothing=changes_nothing)
 

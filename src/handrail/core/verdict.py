@@ -1,31 +1,68 @@
 """Policy's answer to a call."""
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import StrEnum
 
 from handrail.core.box import Profile
 from handrail.core.risk import Finding, RiskLevel
 
 
-class Ruling(IntEnum):
-    """Ordered, so that the strictest of several is their maximum."""
+class Ruling(StrEnum):
+    """What becomes of a call, in one word, from mild to strict."""
 
-    ALLOW = 1
-    ASK = 2
-    DENY = 3
+    ALLOW = "allow"
+    REHEARSE = "rehearse"
+    ASK = "ask"
+    DENY = "deny"
+
+    @property
+    def meaning(self) -> str:
+        """The ruling in words for people."""
+        return _MEANINGS[self]
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether a person may have to answer before the call changes anything."""
+        return self is Ruling.REHEARSE or self is Ruling.ASK
+
+    # Ordered by strictness, so that `max` of several is the strictest. All four are defined here,
+    # because those of str go by the alphabet. A string is compared as the ruling that it names, as
+    # it is by `==`; one that names none is a ValueError.
+    def __lt__(self, other: str) -> bool:
+        return _STRICTNESS[self] < _STRICTNESS[Ruling(other)]
+
+    def __le__(self, other: str) -> bool:
+        return _STRICTNESS[self] <= _STRICTNESS[Ruling(other)]
+
+    def __gt__(self, other: str) -> bool:
+        return _STRICTNESS[self] > _STRICTNESS[Ruling(other)]
+
+    def __ge__(self, other: str) -> bool:
+        return _STRICTNESS[self] >= _STRICTNESS[Ruling(other)]
+
+
+_STRICTNESS = {ruling: strictness for strictness, ruling in enumerate(Ruling)}
+_MEANINGS = {
+    Ruling.ALLOW: "runs at once",
+    Ruling.REHEARSE: "tried first where it can change nothing",
+    Ruling.ASK: "asks a person",
+    Ruling.DENY: "refused",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What will really happen, in terms a machine can compare: paths, argv lists, hosts.
 
-    `profiles` are the boxes of the argv lists, one for each.
+    `profiles` are the boxes of the argv lists, one for each. `rehearses` says that running it first
+    where it can change nothing shows everything that it would change.
     """
 
     paths: tuple[str, ...] = ()
     argv: tuple[tuple[str, ...], ...] = ()
     hosts: tuple[str, ...] = ()
     profiles: tuple[Profile, ...] = ()
+    rehearses: bool = False
 
     @property
     def reaches_out(self) -> bool:
@@ -35,7 +72,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Allow, ask or deny, with the risk and every reason in words."""
+    """The ruling on a call, with the risk and every reason in words."""
 
     ruling: Ruling
     risk: RiskLevel

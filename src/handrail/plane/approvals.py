@@ -67,12 +67,24 @@ class ApprovalManager:
 
         A call that `is_asked` about already is not counted as one more question.
         """
-        at = self._clock.now()
         judged = assessment.judge(pending)
         if (passed := self.auto_approve_tool_if_low_risk(judged, assessment)) is not None:
             return passed
         if assessment.verdict.ruling is Ruling.DENY:
-            return _turn_away(judged, "; ".join(judged.reasons), at)
+            return _turn_away(judged, "; ".join(judged.reasons), self._clock.now())
+        if assessment.verdict.ruling is Ruling.REHEARSE:
+            return await self._rehearse(judged, assessment, is_asked=is_asked)
+        return await self._ask(judged, assessment, is_asked=is_asked)
+
+    async def _rehearse(
+        self, judged: ToolExecution, assessment: Assessment, *, is_asked: bool
+    ) -> Move:
+        """Put the call to a person: no client rehearses yet, so its effects are unknown."""
+        return await self._ask(judged, assessment, is_asked=is_asked)
+
+    async def _ask(self, judged: ToolExecution, assessment: Assessment, *, is_asked: bool) -> Move:
+        """Let the call pass on a grant that covers it, or put it to a person."""
+        at = self._clock.now()
         grant = await self._find_grant(judged, assessment)
         if grant is not None:
             approved = judged.approve(grant.id, grant.scope, at)
@@ -137,7 +149,7 @@ class ApprovalManager:
     def seconds_for(self, verdict: Verdict) -> int:
         """How long a person has to answer; nothing where nobody would be asked."""
         seconds = verdict.timeout_seconds
-        return (self._timeout_seconds or seconds) if verdict.ruling is Ruling.ASK else seconds
+        return (self._timeout_seconds or seconds) if verdict.ruling.may_ask else seconds
 
     def request_tool_approval(self, judged: ToolExecution, assessment: Assessment) -> Approval:
         """The question itself: what a person is shown, and until when they may answer."""

@@ -19,7 +19,7 @@ from handrail.core.project import Autonomy, Place, Workspace
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.survey import Survey
 from handrail.core.tool import Effect, JsonObject
-from handrail.core.verdict import Explained, Ruling, Verdict
+from handrail.core.verdict import Explained, Verdict
 from handrail.policy.distrust import Doubt, tainted
 from handrail.policy.redaction import mask, mask_text
 from handrail.policy.rulebook.book import Rulebook
@@ -60,7 +60,7 @@ class Assessment:
             effect=self.tool.effect,
             risk_level=self.verdict.risk,
             reasons=tuple(map(mask_text, self.verdict.reasons)),
-            requires_approval=self.verdict.ruling is Ruling.ASK,
+            requires_approval=self.verdict.ruling.may_ask,
             surveyed=self.survey is not None,
             client_id=client_id,
             class_key=None if self.call_class is None else self.call_class.key,
@@ -253,7 +253,7 @@ def _judge_case(rules: Rules, case: _Case) -> _Judged:
         verdict = judge_call(
             tool, params, scene, findings, case.doubts, changes_nothing=looked.changes_nothing
         )
-        asks = verdict.ruling is Ruling.ASK
+        asks = verdict.ruling.may_ask
         kind = None
         if asks and not case.is_alone and not _is_alarming([*rules.judge_tool(tool.name), *seen]):
             kind = _sayable(tool.call_class(params, scene))

@@ -40,21 +40,23 @@ def judge_call(
 
     `seen` is what a survey of the machine has added, `doubts` say why the agent is not trusted:
     both can make the verdict stricter only. A call that `changes_nothing` by its survey passes
-    unasked, unless it is refused or reaches a network.
+    unasked, unless it is refused or reaches a network. A doubted call is not rehearsed, and neither
+    is any call on a machine without a proven box.
     """
     base = tool.safety_level if tool.floor is None else tool.floor
     findings = [*tool.pre_validate(params, scene), *scene.rules.judge_tool(tool.name), *seen]
     if worst(findings) < base:
         findings.append(_what_the_tool_is(tool, base))
     plan = Plan() if worst(findings) is RiskLevel.FORBIDDEN else tool.plan(params, scene)
-    verdict = _POLICY.rule(base, findings, autonomy=scene.autonomy, plan=plan)
+    rehearses = scene.rehearses and scene.isolated and not doubts
+    verdict = _POLICY.rule(base, findings, autonomy=scene.autonomy, plan=plan, rehearses=rehearses)
     if doubts:
         acts = tool.effect is Effect.CHANGE or plan.reaches_out
         verdict = doubt(verdict, doubts, autonomy=scene.autonomy, acts=acts)
     if verdict.ruling is Ruling.DENY and verdict.risk < RiskLevel.FORBIDDEN:
         verdict = replace(verdict, findings=(*verdict.findings, _ONLY_READS))
     for ceiling in scene.rules.ceilings:
-        verdict = _under(ceiling, verdict, scene.autonomy)
+        verdict = _under(ceiling, verdict, scene.autonomy, rehearses=rehearses)
     if changes_nothing and verdict.ruling is not Ruling.DENY and not plan.reaches_out:
         return Verdict(Ruling.ALLOW, RiskLevel.LOW, (_CHANGES_NOTHING,), plan=plan)
     return verdict
@@ -65,11 +67,13 @@ def may_be_remembered(words: JsonObject, words_json: str) -> bool:
     return len(words_json) <= _MOST_CHARS_REMEMBERED and mask(words) == words
 
 
-def _under(ceiling: Ceiling, verdict: Verdict, autonomy: Autonomy) -> Verdict:
+def _under(ceiling: Ceiling, verdict: Verdict, autonomy: Autonomy, *, rehearses: bool) -> Verdict:
     """The verdict where no more freedom is given than that; if it differs, that is a reason."""
     findings = [*verdict.findings, ceiling.finding]
     lower = ceiling.lower(autonomy)
-    stricter = _POLICY.rule(verdict.risk, findings, autonomy=lower, plan=verdict.plan)
+    stricter = _POLICY.rule(
+        verdict.risk, findings, autonomy=lower, plan=verdict.plan, rehearses=rehearses
+    )
     return stricter if stricter.ruling > verdict.ruling else verdict
 
 

@@ -90,15 +90,16 @@ class ExplainResponse(BaseModel):
     class_words: str | None = Field(
         description="What an approval of its class would cover, where it could have one."
     )
-    ruling: Literal["allow", "ask", "deny"] = Field(
-        description="Passes by itself, asks a person, or is refused."
+    ruling: Ruling = Field(
+        description="Runs at once, is tried first where it can change nothing, asks a person, or "
+        "is refused."
     )
     risk_level: str = Field(description="How risky it is.")
     reasons: list[str] = Field(description="Why, in words.")
     findings: list[ExplainedFinding] = Field(description="Why, with the rules.")
     plan: PlanView = Field(description="What would really happen.")
     timeout_seconds: int = Field(description="How long a person would have to answer.")
-    requires_approval: bool = Field(description="Whether a person would be asked.")
+    requires_approval: bool = Field(description="Whether a person may have to be asked.")
     autonomy: Autonomy = Field(description="The freedom it was judged with.")
     workspace_id: str | None = Field(default=None, description="The folder it was judged in.")
 
@@ -111,22 +112,17 @@ class ExplainResponse(BaseModel):
         workspace_id: str | None = None,
     ) -> Self:
         verdict = explained.verdict
-        words: dict[Ruling, Literal["allow", "ask", "deny"]] = {
-            Ruling.ALLOW: "allow",
-            Ruling.ASK: "ask",
-            Ruling.DENY: "deny",
-        }
         return cls(
             tool_name=explained.tool_name,
             description=explained.description,
             class_words=explained.class_words,
-            ruling=words[verdict.ruling],
+            ruling=verdict.ruling,
             risk_level=verdict.risk.name,
             reasons=list(verdict.reasons),
             findings=[ExplainedFinding.of(finding) for finding in verdict.findings],
             plan=PlanView.of(verdict.plan),
             timeout_seconds=timeout_seconds,
-            requires_approval=verdict.ruling is Ruling.ASK,
+            requires_approval=verdict.ruling.may_ask,
             autonomy=autonomy,
             workspace_id=workspace_id,
         )

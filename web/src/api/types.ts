@@ -712,8 +712,8 @@ export interface ExplainResponse {
   description: string;
   /** What an approval of its class would cover, where it could have one. */
   class_words: string | null;
-  /** Passes by itself, asks a person, or is refused. */
-  ruling: "allow" | "ask" | "deny";
+  /** Runs at once, is tried first where it can change nothing, asks a person, or is refused. */
+  ruling: Ruling;
   /** How risky it is. */
   risk_level: string;
   /** Why, in words. */
@@ -724,7 +724,7 @@ export interface ExplainResponse {
   plan: PlanView;
   /** How long a person would have to answer. */
   timeout_seconds: number;
-  /** Whether a person would be asked. */
+  /** Whether a person may have to be asked. */
   requires_approval: boolean;
   /** The freedom it was judged with. */
   autonomy: Autonomy;
@@ -1329,6 +1329,9 @@ export interface RuleView {
   /** Why it has no effect, where it has none. */
   note: string | null;
 }
+
+/** What becomes of a call, in one word, from mild to strict. */
+export type Ruling = "allow" | "rehearse" | "ask" | "deny";
 
 /** What a message has set going. */
 export interface RunView {

@@ -1,15 +1,16 @@
-import { Ban, CircleCheck, Hand } from "lucide-react";
+import { Ban, CircleCheck, FlaskConical, Hand, type LucideIcon } from "lucide-react";
 
-import type { ExplainResponse } from "../api/types";
+import type { ExplainResponse, Ruling } from "../api/types";
 import { Risk } from "../ui/risk";
 import { Tag } from "../ui/tag";
 import { visible } from "../words/visible";
 import { AUTONOMY } from "./autonomy";
 import { Plan } from "./plan";
 
-const RULINGS = {
-  allow: { words: "Runs without asking", Icon: CircleCheck, colour: "text-low" },
-  ask: { words: "Asks you first", Icon: Hand, colour: "text-medium" },
+const RULINGS: Record<Ruling, { words: string; Icon: LucideIcon; colour: string }> = {
+  allow: { words: "Runs at once", Icon: CircleCheck, colour: "text-low" },
+  rehearse: { words: "Tried first where it can change nothing", Icon: FlaskConical, colour: "text-accent" },
+  ask: { words: "Asks a person", Icon: Hand, colour: "text-medium" },
   deny: { words: "Refused", Icon: Ban, colour: "text-critical" },
 };
 
@@ -24,6 +25,7 @@ export function Verdict({ said }: { said: ExplainResponse }) {
         </p>
         <Risk level={said.risk_level} />
         {said.ruling === "ask" && <span className="text-xs text-soft">expires after {Math.round(said.timeout_seconds / 60)} minutes</span>}
+        {said.ruling === "rehearse" && <span className="text-xs text-soft">a person is asked only if it would change something</span>}
         <span className="ml-auto text-xs text-soft">
           {visible(said.tool_name)} · {AUTONOMY[said.autonomy].words}
         </span>
