@@ -1,4 +1,4 @@
-"""docs/tool-risk-assessment-matrix.md: what passes, what asks, what is refused, and why."""
+"""docs/tool-risk-assessment-matrix.md: what runs at once, what asks, what is refused, and why."""
 
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
@@ -16,7 +16,7 @@ def matrix_page() -> str:
     rules = default_rules()
     return page(
         "Tool risk assessment matrix",
-        "What passes by itself, what asks a person, what is refused: the shipped rules, all of "
+        "What runs at once, what asks a person, what is refused: the shipped rules, all of "
         "them. A call is as risky as the strictest reason there is: what "
         "the tool is, and every rule below that notices something. Nothing lowers a risk. The "
         "operator's [policy file](howto/policy.md) may replace these rules by their names, a "
@@ -62,12 +62,12 @@ def _freedom() -> str:
 def _ruling(risk: RiskLevel, autonomy: Autonomy) -> str:
     verdict = SecurityPolicy().rule(risk, (), autonomy=autonomy, plan=Plan())
     match verdict.ruling:
-        case Ruling.ALLOW:
-            return "passes"
         case Ruling.ASK:
-            return f"asks, {verdict.timeout_seconds} s"
+            return f"{verdict.ruling.meaning}, {verdict.timeout_seconds} s"
         case Ruling.DENY:
-            return "**refused**"
+            return f"**{verdict.ruling.meaning}**"
+        case Ruling.ALLOW | Ruling.REHEARSE:
+            return verdict.ruling.meaning
 
 
 def _tools() -> str:

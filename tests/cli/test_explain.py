@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from handrail.cli.explain import read_params
+from handrail.cli.explain import read_params, say_verdict
 from handrail.core.errors import BadInput
+from handrail.core.risk import RiskLevel
+from handrail.core.verdict import Ruling, Verdict
 from tests.cli.conftest import Shell, ended_well, refused
 from tests.conftest import TOOL_NAMES
 
@@ -21,9 +23,9 @@ def test_what_would_happen_is_said_with_the_reasons_and_their_rules(shell: Shell
         ),
     )
 
-    assert allowed.splitlines() == ["allow  risk LOW", "  no rule objects to it"]
+    assert allowed.splitlines() == ["allow: runs at once, risk LOW", "  no rule objects to it"]
     assert denied.splitlines() == [
-        "deny  risk FORBIDDEN",
+        "deny: refused, risk FORBIDDEN",
         "  '.env' is refused: environment files hold secrets  (path.dotenv)",
     ]
     assert json.loads(program) == {
@@ -46,6 +48,16 @@ def test_what_would_happen_is_said_with_the_reasons_and_their_rules(shell: Shell
     assert list(shell.workspace.iterdir()) == []
 
 
+@pytest.mark.parametrize("ruling", Ruling)
+def test_every_ruling_is_said_as_its_word_and_its_meaning(
+    ruling: Ruling, capsys: pytest.CaptureFixture[str]
+) -> None:
+    say_verdict(Verdict(ruling, RiskLevel.MEDIUM))
+
+    said = capsys.readouterr().out.splitlines()
+    assert said == [f"{ruling}: {ruling.meaning}, risk MEDIUM", "  no rule objects to it"]
+
+
 @pytest.mark.usefixtures("needs_box")
 def test_a_command_is_explained_as_it_would_be_typed(shell: Shell) -> None:
     asked, denied, listed, tool = map(
@@ -58,16 +70,16 @@ def test_a_command_is_explained_as_it_would_be_typed(shell: Shell) -> None:
         ),
     )
 
-    assert asked.splitlines()[0] == "ask  risk MEDIUM, 300 s to answer"
+    assert asked.splitlines()[0] == "ask: asks a person, risk MEDIUM, 300 s to answer"
     assert "npm install changes the project's packages" in asked
     assert "it can reach only " in asked
     assert denied.splitlines() == [
-        "deny  risk FORBIDDEN",
+        "deny: refused, risk FORBIDDEN",
         "  Command not allowed: rm deletes permanently; agents may not run it  (command.forbidden)",
     ]
     assert json.loads(listed)["ruling"] == "allow"
     assert tool.splitlines() == [
-        "ask  risk MEDIUM, 300 s to answer",
+        "ask: asks a person, risk MEDIUM, 300 s to answer",
         "  changes a file in the workspace  (tool.write_file)",
     ]
 

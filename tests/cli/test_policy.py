@@ -55,9 +55,9 @@ def test_explain_goes_by_the_files_of_its_folder(shell: Shell) -> None:
         ),
     )
 
-    assert asked.splitlines()[0] == "deny  risk HIGH"
+    assert asked.splitlines()[0] == "deny: refused, risk HIGH"
     assert denied.splitlines() == [
-        "deny  risk HIGH",
+        "deny: refused, risk HIGH",
         "  write_file: writes are looked at twice (project rule tool.write_file)",
         "  autonomy is at most read_only here (project rule policy.autonomy)",
     ]

@@ -14,9 +14,16 @@ from handrail.cli.output import print_json, say, visible
 from handrail.core.errors import BadInput
 from handrail.core.project import Autonomy
 from handrail.core.risk import Layer
+from handrail.core.verdict import Ruling, Verdict
 from handrail.wire.policy import ExplainedFinding
 
 _BEHIND_DASHES = "put a command behind `--`, as in `handrail explain -- git status`"
+_COLOURS = {
+    Ruling.ALLOW: "green",
+    Ruling.REHEARSE: "cyan",
+    Ruling.ASK: "yellow",
+    Ruling.DENY: "red",
+}
 _LISTS = """a list is written as NAME='["a", "b"]', or as NAME=a NAME=b"""
 
 
@@ -69,7 +76,7 @@ def explain(
     if json:
         print_json(
             {
-                "ruling": verdict.ruling.name.lower(),
+                "ruling": verdict.ruling,
                 "risk": verdict.risk.name,
                 "reasons": verdict.reasons,
                 "rules": [finding.rule for finding in verdict.findings],
@@ -78,9 +85,14 @@ def explain(
             }
         )
         return
-    colour = {"ALLOW": "green", "ASK": "yellow", "DENY": "red"}[verdict.ruling.name]
+    say_verdict(verdict)
+
+
+def say_verdict(verdict: Verdict) -> None:
+    """The verdict for a person: the ruling and what it means, then every reason."""
+    ruling = verdict.ruling
     left = f", {verdict.timeout_seconds} s to answer" if verdict.timeout_seconds else ""
-    say(f"[{colour} bold]{verdict.ruling.name.lower()}[/]  risk {verdict.risk.name}{left}")
+    say(f"[{_COLOURS[ruling]} bold]{ruling}[/]: {ruling.meaning}, risk {verdict.risk.name}{left}")
     for finding in verdict.findings:
         # Where the rule is not a shipped one, the reason itself names it.
         rule = f"  [dim]({finding.rule})[/]" if finding.layer is Layer.SHIPPED else ""
