@@ -2,14 +2,24 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from benchmarks.soak.event_accounts import EventAccounts
 from benchmarks.soak.ledger import COMPLETED, UNKNOWN, Call, Ledger
+from benchmarks.soak.stored import Stored
 
 MOST_GROWTH_MB = 20.0
+_MOST_EXPLAINED = 20
+_INFORMATION = (
+    "seconds with kills",
+    "seconds without kills",
+    "kills",
+    "kills amid a decision",
+    "suspensions",
+    "broken requests",
+)
 
 
 class Line(NamedTuple):
@@ -25,7 +35,11 @@ class Line(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What is there at the end."""
+    """What is there at the end.
+
+    `events` are all that were stored; `heard_through` is the last number that every listener had
+    the time to receive.
+    """
 
     ends: dict[str, tuple[str, str | None]]
     decisions: dict[str, str]
@@ -33,6 +47,8 @@ class Findings(NamedTuple):
     audit_status: int
     markers: Counter[str]
     growth_mb: dict[str, float]
+    events: Sequence[Stored]
+    heard_through: int
 
 
 def read_markers(workspace: Path) -> Counter[str]:
@@ -48,13 +64,13 @@ def growth(samples: Sequence[float]) -> float:
 
 
 def account(ledger: Ledger, found: Findings) -> Iterator[Line]:
-    for name in ("kills", "kills amid a decision", "suspensions", "broken requests"):
+    for name in _INFORMATION:
         yield Line(name, ledger.counts[name])
     yield Line("calls", len(ledger.calls))
     yield from _calls(ledger.calls, found)
     yield from _effects(ledger.calls, found.markers)
     yield from _decisions(ledger, found)
-    yield from _events(ledger)
+    yield from _events(ledger, found)
     yield Line("answers 5xx", ledger.counts["answers 5xx"], 0)
     yield Line("audit verify", found.audit_status, 0)
     for part, grown in found.growth_mb.items():
@@ -93,11 +109,22 @@ def _decisions(ledger: Ledger, found: Findings) -> Iterator[Line]:
     yield Line("both answers acknowledged", both, 0)
 
 
-def _events(ledger: Ledger) -> Iterator[Line]:
-    ids = ledger.event_ids
-    steps = [later - earlier for earlier, later in pairwise(ids)]
-    yield Line("events", len(ids))
+def _events(ledger: Ledger, found: Findings) -> Iterator[Line]:
+    accounts = EventAccounts(ledger, found.events, found.heard_through)
+    yield Line("events", len(found.events))
+    yield Line("events for a client alone", len(found.events) - len(accounts.for_people))
+    yield Line("numbers without an event", accounts.unused_numbers(), 0)
     yield Line("stream resumes", ledger.counts["stream resumes"])
-    yield Line("events missing", sum(step - 1 for step in steps if step > 1), 0)
-    yield Line("events repeated", sum(step < 1 for step in steps), 0)
-    yield Line("stream resets", ledger.counts["resets"], 0)
+    yield Line("events missing", len(accounts.missing()), 0)
+    yield Line("events told that were not to be told", accounts.wrongly_told(), 0)
+    yield Line("events repeated", accounts.repeated(), 0)
+    yield Line("stream resets", ledger.counts["stream resets"], 0)
+
+
+def explain(ledger: Ledger, found: Findings, began: float) -> Iterator[str]:
+    """More about the lines that are not met."""
+    accounts = EventAccounts(ledger, found.events, found.heard_through)
+    missing = accounts.missing()
+    yield from accounts.explain(missing[:_MOST_EXPLAINED], began)
+    if len(missing) > _MOST_EXPLAINED:
+        yield f"and {len(missing) - _MOST_EXPLAINED:,} more events missing"

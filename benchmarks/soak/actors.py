@@ -1,4 +1,4 @@
-"""Agents that ask, people who decide, and a listener: each goes on through any restart."""
+"""Agents that ask and people who decide: each goes on through any restart."""
 
 import asyncio
 import random
@@ -7,12 +7,9 @@ from contextlib import suppress
 from itertools import count
 from typing import Any, TypeVar
 
-import aiohttp
-
 from benchmarks.soak.ledger import Call, Ledger, end_of
 from handrail.app.home import Credentials
 from handrail.client.api import ApiError, HandrailApi, ServerTroubled, ServerUnreachable
-from handrail.client.sse import SseParser
 from handrail.core.access import Role
 from handrail.core.card import Card
 from handrail.core.execution import FINAL
@@ -112,33 +109,6 @@ class Approver:
         with suppress(ApiError):
             await insist(self._ledger, decide)
             self._ledger.decisions.setdefault(card.approval_id, []).append(answer)
-
-
-class Listener:
-    """Follows the event stream and resumes where it broke."""
-
-    def __init__(self, known: Credentials, ledger: Ledger):
-        self._known, self._ledger = known, ledger
-
-    async def run(self) -> None:
-        ids, counts = self._ledger.event_ids, self._ledger.counts
-        async with _api(self._known, Role.USER) as api:
-            while True:
-                parser, is_first = SseParser(), True
-                try:
-                    async with api.stream(ids[-1] if ids else None) as response:
-                        async for piece in response.content.iter_any():
-                            for event in parser.feed(piece):
-                                if event.name == "reset":
-                                    counts["resets"] += 1
-                                # The greeting repeats the number that was asked for.
-                                if event.id is not None and not (is_first and not event.data):
-                                    ids.append(event.id)
-                                is_first = False
-                except (aiohttp.ClientError, TimeoutError, OSError):
-                    pass
-                counts["stream resumes"] += 1
-                await asyncio.sleep(_AGAIN_SECONDS)
 
 
 async def read_ends(known: Credentials, ledger: Ledger) -> dict[str, tuple[str, str | None]]:

@@ -32,6 +32,10 @@ class Deployment:
         self._processes: dict[Part, subprocess.Popen[bytes]] = {}
 
     @property
+    def database(self) -> Path:
+        return Home(self.home).database
+
+    @property
     def credentials(self) -> Credentials:
         found = Home(self.home).find_credentials(self.workspace)
         if found is None:

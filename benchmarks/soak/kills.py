@@ -2,12 +2,12 @@
 
 import asyncio
 import random
-from collections import Counter
 from contextlib import suppress
 
 from benchmarks.soak.deployment import PARTS, Deployment, Part
+from benchmarks.soak.ledger import Ledger
 
-_PAUSE_SECONDS = (1.0, 5.0)
+_SHORTEST_SHARE = 0.2
 _SERVER: tuple[Part, ...] = ("server",)
 _CLIENT: tuple[Part, ...] = ("client",)
 _VICTIMS = [*[_SERVER] * 4, *[_CLIENT] * 3, PARTS]
@@ -18,10 +18,16 @@ _DECISION_SECONDS = 5.0
 
 
 async def kill_forever(
-    deployment: Deployment, decided: asyncio.Event, counts: Counter[str], chance: random.Random
+    deployment: Deployment,
+    decided: asyncio.Event,
+    ledger: Ledger,
+    chance: random.Random,
+    pause: float,
 ) -> None:
+    """From a restart to the next kill it is at most `pause` seconds, unless for a decision."""
+    counts = ledger.counts
     while True:
-        await asyncio.sleep(chance.uniform(*_PAUSE_SECONDS))
+        await asyncio.sleep(chance.uniform(pause * _SHORTEST_SHARE, pause))
         if chance.random() < _AMID_SHARE:
             decided.clear()
             with suppress(TimeoutError):
@@ -31,7 +37,12 @@ async def kill_forever(
         if chance.random() < _SUSPENDED_SHARE:
             part = chance.choice(PARTS)
             counts["suspensions"] += 1
+            ledger.note(f"suspended the {part}")
             await deployment.suspend(part, chance.uniform(*_SUSPENDED_SECONDS))
+            ledger.note(f"resumed the {part}")
         else:
+            victims = chance.choice(_VICTIMS)
             counts["kills"] += 1
-            await deployment.kill(chance.choice(_VICTIMS), chance)
+            ledger.note(f"killed {' and '.join(victims)}")
+            await deployment.kill(victims, chance)
+            ledger.note(f"started {' and '.join(victims)} again")
