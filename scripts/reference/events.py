@@ -17,9 +17,11 @@ def events_page() -> str:
         "Events",
         "`GET /my/projects/{project_id}/chat/stream` is a stream of server-sent events, for a "
         "user's or a client's token. Each event has a number (`id`), a name (`event`) and JSON "
-        "(`data`). Numbers grow without gaps within a project; who comes back sends the last one "
-        "it heard as `Last-Event-ID` and goes on behind it. A line `: ping` comes when there is "
-        "nothing else to tell.",
+        "(`data`). A project's events are numbered without gaps. A listener gets only those that "
+        "are for it, so the numbers on its stream can skip some: that is no sign of a loss. To "
+        "resume, send the last number you received as `Last-Event-ID`; the stream continues after "
+        "it. If events after that number are gone, `stream.reset` says so. A line `: ping` comes "
+        "when there is nothing else to tell.",
         f"This is version {WIRE_VERSION} of the wire; client and server may differ by one minor.",
         *(_section(name, kind) for name, kind in EVENTS.items()),
         _section(ExecutionContext.__name__, ExecutionContext),

@@ -184,6 +184,31 @@ async def test_a_stream_goes_on_after_the_last_event_without_loss_or_repeat(
         ]
 
 
+async def test_that_a_report_was_turned_away_is_told_to_its_client_alone(
+    caller: Caller, household: Household
+) -> None:
+    person, client = household.secrets[Role.USER], household.secrets[Role.CLIENT]
+    async with (
+        caller.listen(household, client) as machine,
+        caller.listen(household, person) as screen,
+    ):
+        tool_id = await ask_to_read(caller, household)
+        await report(caller, household, tool_id)
+        refused = await report(caller, household, tool_id, a_result("something else"))
+        later = await ask_to_read(caller, household, "call-2")
+        heard = [await machine.event() for _ in range(4)]
+        seen = await screen.told(3)
+
+    assert refused.status == 409
+    receipts = [(number, data.get("receipt_status")) for number, _, data in heard]
+    assert receipts == [(1, None), (2, "processed"), (3, "rejected"), (4, None)]
+    # The numbers of a listener can skip some, and none of those is missing.
+    told = [(1, "tool.status", tool_id), (2, "tool.status", tool_id), (4, "tool.status", later)]
+    assert seen == told
+    async with caller.listen(household, person, last_event_id=2) as screen:
+        assert await screen.told(1) == told[2:]
+
+
 async def test_who_listened_to_another_life_of_this_server_is_told_to_look_anew(
     caller: Caller, household: Household
 ) -> None:
