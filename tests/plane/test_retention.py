@@ -229,18 +229,19 @@ async def test_the_record_of_a_pruned_result_says_since_when_it_is_gone(
     assert now == call._replace(result=None, result_removed_at=clock.now())
 
 
-async def test_events_of_removed_calls_are_passed_over(
+async def test_an_event_of_a_removed_call_is_read_without_the_call(
     store: SqliteStore, clock: FakeClock, household: Household, pruner: Pruner
 ) -> None:
-    await keep(store, household, clock, 400, "call-1")
+    gone = await keep(store, household, clock, 400, "call-1")
     kept = await keep(store, household, clock, 1, "call-2")
 
     await prune(pruner)
 
     items = await store.read_stream(household.project.id, after=0, client_id=None, limit=9)
-    assert [(item.event.seq, item.event.kind, item.event.execution_id) for item in items] == [
-        (2, EventKind.STATUS, kept.id)
-    ]
+    assert [item.event.seq for item in items] == [1, 2]
+    assert [item.event.kind for item in items] == [EventKind.STATUS] * 2
+    assert [item.event.execution_id for item in items] == [gone.id, kept.id]
+    assert [item.execution and item.execution.id for item in items] == [None, kept.id]
 
 
 async def test_a_server_that_is_killed_between_steps_goes_on_at_the_next_start(

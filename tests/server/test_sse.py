@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from handrail.core.access import Role, hash_secret
-from handrail.core.change import Change, ForgetEvents
+from handrail.core.change import Change, ForgetEvents, RemoveCalls
 from handrail.core.digest import digest_call
+from handrail.core.ids import ExecutionId
 from handrail.core.verdict import Plan
 from handrail.server import frames
 from handrail.server.audience import Audiences
@@ -410,6 +411,55 @@ async def test_who_has_heard_all_that_was_forgotten_goes_on_as_if_nothing_was(
         for number, tool_id in enumerate(made, start=1)
         if number > last_heard
     ]
+
+
+@pytest.mark.parametrize("role", [Role.USER, Role.CLIENT])
+async def test_events_of_removed_calls_are_passed_over(
+    caller: Caller, store: SqliteStore, household: Household, role: Role
+) -> None:
+    made = [await ask_and_answer(caller, household, f"call-{number}") for number in range(3)]
+    await remove(store, household, made[1])
+
+    async with caller.listen(household, household.secrets[role], 0) as stream:
+        told = await stream.told(4)
+
+    assert [(number, tool_id) for number, _, tool_id in told] == [
+        (1, made[0]),
+        (2, made[0]),
+        (5, made[2]),
+        (6, made[2]),
+    ]
+
+
+async def test_a_stream_that_resumes_before_removed_calls_waits_for_the_next_event(
+    caller: Caller, services: Services, store: SqliteStore, household: Household
+) -> None:
+    heard, gone = [await ask_and_answer(caller, household, f"call-{n}") for n in range(2)]
+    await remove(store, household, gone)
+
+    async with a_stream(services, household, last_event_id=2) as stream:
+        beginning = [await anext(stream), await anext(stream)]
+        coming = asyncio.create_task(anext(stream))
+        later = await ask_to_read(caller, household, "later")
+        piece = await coming
+
+    assert heard != gone
+    assert beginning[1] == b""
+    assert piece.startswith(b"id: 5\n")
+    assert later.encode() in piece
+
+
+async def ask_and_answer(caller: Caller, home: Household, call_id: str) -> str:
+    """A call with two events."""
+    async with caller.listen(home, home.secrets[Role.CLIENT]):
+        tool_id = await ask_to_read(caller, home, call_id)
+        await report(caller, home, tool_id)
+        return tool_id
+
+
+async def remove(store: SqliteStore, home: Household, tool_id: str) -> None:
+    step = RemoveCalls((ExecutionId(tool_id),))
+    await store.submit(Change(home.project.id, home.project.created_at, (step,)))
 
 
 async def test_after_everything_was_forgotten_a_stream_still_goes_on(

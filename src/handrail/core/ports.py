@@ -102,7 +102,7 @@ class Checkpoints(Protocol):
 class StreamItem(NamedTuple):
     """An event with the call it tells of, as that is now; no event tells of its result.
 
-    What was said in a conversation is no call, and has none.
+    There is none where a conversation is told of, or where the record of the call was removed.
 
     `raw_params` is there only for a signal that still stands: the call has not ended and has
     not been offered anew since.

@@ -82,12 +82,14 @@ class Renderer:
         ]
 
     def _is_void(self, item: StreamItem) -> bool:
-        """Whether an event is not for this audience, or a signal was sent again since.
+        """Whether an event is not for this audience, its call is gone, or was signalled again.
 
         Of a signal, only the latest epoch counts. That a report was turned away is told to its
         client alone: the call did not change.
         """
         event, execution, _ = item
+        if execution is None and not event.kind.is_chat:
+            return True
         if event.kind is EventKind.RESULT_REJECTED:
             return event.client_id != self._client_id
         if event.kind.is_chat and not self._with_chat:

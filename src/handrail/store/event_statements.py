@@ -2,7 +2,6 @@
 
 from sqlalchemy import bindparam, delete, func, insert, null, or_, select
 
-from handrail.core.event import EventKind
 from handrail.store.schema import events, projects, raw_params, tool_executions
 from handrail.store.statements import everything
 
@@ -32,7 +31,7 @@ READ_STREAM = (
         func.coalesce(raw_params.c.params, tool_executions.c.tool_params),
     )
     .select_from(
-        # What was said in a conversation is an event too, and no call.
+        # An event of a conversation has no call, and the record of a call may have been removed.
         events.outerjoin(tool_executions, tool_executions.c.id == events.c.execution_id).outerjoin(
             raw_params, raw_params.c.execution_id == events.c.execution_id
         )
@@ -40,12 +39,6 @@ READ_STREAM = (
     .where(
         events.c.project_id == bindparam("project_id"),
         events.c.seq > bindparam("after"),
-        # An event can outlive its call, whose record may have been removed.
-        or_(
-            tool_executions.c.id.is_not(None),
-            events.c.kind == EventKind.CHAT_MESSAGE,
-            events.c.kind == EventKind.CHAT_RUN,
-        ),
         or_(
             bindparam("client_id", type_=events.c.client_id.type).is_(None),
             events.c.client_id.is_(None),

@@ -210,10 +210,10 @@ def read_event(row: Row) -> Event:
 
 
 def read_stream_item(row: Row) -> StreamItem:
-    event = read_event(row[: len(Event._fields)])
-    if event.kind.is_chat:
+    event, call = read_event(row[: len(Event._fields)]), row[len(Event._fields) : -1]
+    if call[0] is None:
         return StreamItem(event, None, None)
-    execution = read_execution(row[len(Event._fields) : -1])
+    execution = read_execution(call)
     stands = execution.epoch == event.epoch and not execution.status.is_final
     return StreamItem(event, execution, row[-1] if stands else None)
 
