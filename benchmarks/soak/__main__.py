@@ -127,8 +127,8 @@ class _Load:
         self._phase = "no more kills as planned, memory is measured"
         began = time.monotonic()
         while time.monotonic() < began + self._plan.undisturbed_seconds:
-            for part, samples in self.samples.items():
-                samples.append(self._deployment.resident_mb(part))
+            for part in PARTS:
+                self.samples[part].append(self._deployment.resident_mb(part))
             await asyncio.sleep(_SAMPLE_SECONDS)
         self._ledger.counts["seconds without kills"] = round(time.monotonic() - began)
 
