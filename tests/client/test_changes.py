@@ -26,6 +26,7 @@ from handrail.core.audit import canonical
 from handrail.core.box import Profile
 from handrail.core.card import Choice
 from handrail.core.digest import digest_call
+from handrail.core.event import EventKind
 from handrail.core.hands import Commands, FileContent, FileState, Hands
 from handrail.core.project import Autonomy
 from handrail.core.survey import Survey
@@ -1260,3 +1261,46 @@ async def test_a_server_that_ends_before_it_answers_a_claim_is_asked_again_when_
 
     assert answer["status"] == "completed"
     assert files.written == ["notes.md"]
+
+
+async def test_an_offer_that_arrives_after_the_receipt_of_its_end_changes_nothing(
+    store: SqliteStore, bus: LocalBus, clock: FakeClock, household: Household
+) -> None:
+    """After a restart, the offer and the receipt come to the client on two connections."""
+    files, journal = WatchedFiles({"notes.md": b"old\n"}, slow=True), a_journal()
+    port = free_port()
+
+    async def delay_offers(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_late(message: Message) -> None:
+            if b"tool.execution_signal" in message.get("body", b""):
+                files.let_go.set()
+                await until(lambda: not journal.entries)
+            await send(message)
+
+        await app(scope, receive, send_late)
+
+    async def kinds() -> list[EventKind]:
+        items = await store.read_stream(household.project.id, after=0, client_id=None, limit=99)
+        return [item.event.kind for item in items]
+
+    async def is_turned_away() -> bool:
+        return EventKind.RESULT_REJECTED in await kinds()
+
+    async with AsyncExitStack() as stack:
+        first = build_services(store, bus, clock)
+        async with serving(first, port=port) as server:
+            person = ScriptedPerson(YES)
+            await stack.enter_async_context(
+                a_client(server, household, files, person, journal=journal)
+            )
+            await ask_to_write(server, household, wait=0)
+            await until(lambda: files.at_once == 1)
+        second = build_services(store, bus, clock)
+        app = meddled(second, "/chat/stream", delay_offers)
+        async with serving(second, port=port, app=app) as server:
+            await until(is_turned_away)
+            answer = await ask_to_write(server, household)
+
+    assert answer["status"] == "completed"
+    assert files.written == ["notes.md"]
+    assert (await kinds())[-2:] == [EventKind.RESULT_ACK, EventKind.RESULT_REJECTED]
