@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.core.visible import visible
+from handrail.core.visible import is_misleading, visible
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,71 @@ def test_what_cannot_be_seen_is_spelled_out(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 
+EMOJI = [
+    pytest.param("⚠\ufe0f", id="selector"),
+    pytest.param("1\ufe0f\u20e3", id="keycap"),
+    pytest.param("👍🏽", id="skin-tone"),
+    pytest.param("🇩🇪", id="flag"),
+    pytest.param("👩🏽\u200d💻", id="joined"),
+    pytest.param("🕵\ufe0f\u200d♂\ufe0f", id="joined-with-selectors"),
+    pytest.param("👨\u200d👩\u200d👧\u200d👦", id="family"),
+    pytest.param("🏳\ufe0f\u200d🌈", id="rainbow-flag"),
+    pytest.param("\U0001fadc", id="newer-than-some-tables"),
+]
+
+
+@pytest.mark.parametrize("emoji", EMOJI)
+def test_an_emoji_is_drawn_and_misleads_nobody(emoji: str) -> None:
+    for text in (emoji, f"Fix {emoji} it", emoji * 3):
+        assert visible(text) == text
+        assert not is_misleading(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("a\ufe0f", "a\\u{fe0f}", id="selector-behind-a-letter"),
+        pytest.param("\ufe0f🙂", "\\u{fe0f}🙂", id="selector-before-an-emoji"),
+        pytest.param("🙂\ufe0f\ufe0f", "🙂\ufe0f\\u{fe0f}", id="second-selector"),
+        pytest.param("🙂\ufe00", "🙂\\u{fe00}", id="another-selector"),
+        pytest.param("🙂\u200d", "🙂\\u{200d}", id="joiner-with-nothing-behind-it"),
+        pytest.param("\u200d🙂", "\\u{200d}🙂", id="joiner-with-nothing-before-it"),
+        pytest.param("🙂\u200da", "🙂\\u{200d}a", id="joiner-before-a-letter"),
+        pytest.param("🙂\u200d\u200d🙂", "🙂\\u{200d}\\u{200d}🙂", id="two-joiners"),
+        pytest.param("1\ufe0f", "1\\u{fe0f}", id="half-a-keycap"),
+        pytest.param("🙂\u200b🙂", "🙂\\u{200b}🙂", id="zero-width-space"),
+        pytest.param("🏴\U000e0067\U000e007f", "🏴\\u{e0067}\\u{e007f}", id="tags"),
+    ],
+)
+def test_a_joiner_or_selector_outside_an_emoji_misleads(text: str, shown: str) -> None:
+    assert visible(text) == shown
+    assert is_misleading(text)
+
+
+@pytest.mark.parametrize(
+    "char",
+    ["\0", "\r", "\x1b", "\x7f", "\x85", "\xad", "\u200b", "\u200d", "\u200e", "\u2028", "\u202a",
+     "\u202e", "\u2060", "\u2066", "\u2069", "\u3164", "\ufe0f", "\ufeff", "\U000e0041", "\ud800",
+     "\n"],
+)  # fmt: skip
+def test_what_hides_or_reorders_text_misleads(char: str) -> None:
+    assert is_misleading(f"a{char}b")
+    assert not is_misleading(f"a{char}b", keep=char)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a b", "Grüße 日本語 ≤ “x”", "\xa0", "\u202f", "\u3000", "\ue0b0"]
+)
+def test_letters_spaces_and_private_signs_mislead_nobody(text: str) -> None:
+    assert not is_misleading(text)
+
+
 def test_what_is_to_be_kept_is_kept_and_nothing_else() -> None:
     assert visible("a\n\tb\r\x1b", keep="\n\t") == "a\n\tb\\x0d\\x1b"
 
 
-@given(st.text())
+# Within an emoji, the joiner stays.
+@given(st.text(alphabet=st.characters(exclude_characters="\u200d")))
 def test_nothing_unseen_is_left(text: str) -> None:
     shown = visible(text)
 

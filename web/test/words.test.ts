@@ -16,6 +16,13 @@ test("unseen characters are shown, and others left alone", () => {
   expect(visible("日本 é\t", "\t")).toBe("日本 é\t");
 });
 
+test("an emoji is drawn whole, and a joiner elsewhere is spelled out", () => {
+  for (const emoji of ["⚠\ufe0f", "1\ufe0f\u20e3", "🕵\ufe0f\u200d♂\ufe0f", "👩🏽\u200d💻"]) {
+    expect(visible(`Fix ${emoji} it`)).toBe(`Fix ${emoji} it`);
+  }
+  expect(visible("a\ufe0f 🙂\u200d b")).toBe("a\\u{fe0f} 🙂\\u{200d} b");
+});
+
 test("what is typed is a call of a tool, or a line for a shell", () => {
   expect(readCall("read_file path=.env", TOOLS)).toEqual({ tool_name: "read_file", tool_params: { path: ".env" } });
   expect(readCall('write_file {"path": "a", "content": "b"}', TOOLS)?.tool_params).toEqual({ path: "a", content: "b" });
