@@ -16,23 +16,28 @@ from handrail.policy.shell.script import Join, Script, Step, Stream
 BASH = shutil.which("bash")
 
 # Every command, known or not, ends in `__note`, which writes down who it is, where it reads from
-# and writes to, and its words.
+# and writes to, what it is given to read, and its words. Only `cat` does what it does everywhere:
+# it stands for `"$(cat <<'EOF' …)"`, and no command of that name is compared.
 _PRELUDE = r"""
 __note() {
-    local from=- to=? errors=?
-    if [[ -p /dev/fd/0 ]]; then from='|'; fi
+    local from=- to=? errors=? text=
+    # A here-document comes as a pipe or, when it is long, as a file.
+    if [[ -p /dev/fd/0 || -f /dev/fd/0 ]]; then from='|'; IFS= builtin read -r -d '' text; fi
     if [[ -p /dev/fd/1 ]]; then to='|'
     elif [[ /dev/fd/1 -ef /dev/null ]]; then to=0
-    elif [[ /dev/fd/1 -ef $__home/out ]]; then to=o; fi
+    elif [[ /dev/fd/1 -ef $__home/out ]]; then to=o
+    elif [[ /dev/fd/1 -ef $__home/err ]]; then to=e; fi
     if [[ -p /dev/fd/2 ]]; then errors='|'
     elif [[ /dev/fd/2 -ef /dev/null ]]; then errors=0
     elif [[ /dev/fd/2 -ef $__home/out ]]; then errors=o
     elif [[ /dev/fd/2 -ef $__home/err ]]; then errors=e; fi
     # Without line ends it is written in one piece, whoever else writes at the same time.
-    builtin printf '%s\0' . "$__at" "$BASHPID" "$from$to$errors" "$#" "${@//$'\n'/$'\1'}" >&9
+    builtin printf '%s\0' . "$__at" "$BASHPID" "$from$to$errors" "${text//$'\n'/$'\1'}" "$#" \
+        "${@//$'\n'/$'\1'}" >&9
     return "$__status"
 }
 command_not_found_handle() { __note "$@"; }
+cat() { local text; IFS= builtin read -r -d '' text; builtin printf %s "$text"; }
 exec 9>>"$__home/notes" </dev/null >"$__home/out" 2>"$__home/err"
 mapfile -d '' -t __strings <"$__home/strings"
 while read -r _ __name; do
@@ -49,10 +54,11 @@ _KEPT = frozenset(["builtin", "local", "return"])
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One command as it was started: from where, to where, with which words."""
+    """One command as it was started: from where, to where, with which words and which input."""
 
     streams: str
     argv: tuple[str, ...]
+    stdin: str = ""
 
 
 Calls = tuple[Call, ...]
@@ -114,9 +120,9 @@ def _read_notes(notes: bytes, count: int, shell: int) -> list[Calls]:
     found: list[list[_Note]] = [[] for _ in range(count)]
     fields = iter(notes.decode().replace("\1", "\n").split("\0"))
     while next(fields):
-        at, pid, streams, size = int(next(fields)), int(next(fields)), next(fields), next(fields)
-        argv = tuple(next(fields) for _ in range(int(size)))
-        found[at].append((pid, Call(streams, argv)))
+        at, pid, streams, text = int(next(fields)), int(next(fields)), next(fields), next(fields)
+        argv = tuple(next(fields) for _ in range(int(next(fields))))
+        found[at].append((pid, Call(streams, argv, text)))
     return [_in_order(some, shell) for some in found]
 
 
@@ -149,8 +155,10 @@ def _calls(script: Script, *, succeed: bool) -> Calls:
         for place, step in enumerate(pipeline):
             out = "|" if place + 1 < len(pipeline) else "o"
             where = {Stream.OUT: out, Stream.ERR: "e", Stream.NULL: "0"}
-            streams = ("|" if place else "-") + where[step.stdout] + where[step.stderr]
-            calls.append(Call(streams, tuple(word.text for word in step.words)))
+            source = "|" if step.stdin or (step.stdin is None and place) else "-"
+            streams = source + where[step.stdout] + where[step.stderr]
+            argv = tuple(word.text for word in step.words)
+            calls.append(Call(streams, argv, step.stdin or ""))
     return tuple(calls)
 
 

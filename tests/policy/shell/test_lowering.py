@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.policy.shell.doubts import MAX_BYTES, MAX_STEPS
+from handrail.policy.shell.doubts import MAX_BYTES, MAX_BYTES_WITH_TEXTS, MAX_STEPS
 from handrail.policy.shell.lowering import lower
 from handrail.policy.shell.script import Join, NotPlain, Script, Step, Stream, Word
 
@@ -97,6 +97,7 @@ def test_what_only_a_shell_would_evaluate_stays_a_word(words: list[str]) -> None
         ('a "one\n\ntwo"', ["a", "one\n\ntwo"]),
         ("a 'one\\\ntwo'", ["a", "one\\\ntwo"]),
         ("a 'é 日' \"ü\"", ["a", "é 日", "ü"]),
+        ("a '\xa0' \"b\u3000c\" '\ue0b0'", ["a", "\xa0", "b\u3000c", "\ue0b0"]),
         ("a --x='b'c\"d\"", ["a", "--x=bcd"]),
         (r"a 'it'\''s'", ["a", "it's"]),
         ("a ''b''", ["a", "b"]),
@@ -125,6 +126,28 @@ def test_quotes_are_taken_away_and_what_they_hold_stays(text: str, words: list[s
 )
 def test_a_backslash_makes_the_next_mark_a_mark(text: str, words: list[str]) -> None:
     assert plain(text) == (argv(*words),)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "é",
+        "x/日本.md",
+        "Grüße",
+        "⚠\ufe0f",
+        "🕵\ufe0f\u200d♂\ufe0f",
+        "👍🏽x",
+        "1\ufe0f\u20e3",
+        "\u2026",
+    ],
+)
+def test_letters_and_emoji_mean_themselves_with_and_without_quotes(word: str) -> None:
+    expected = (argv("a", word, word, word, f"x{word}"),)
+    assert plain(f"a {word} '{word}' \"{word}\" x{word} # {word}") == expected
+
+
+def test_a_pattern_may_hold_letters_beyond_ascii() -> None:
+    assert plain("ls é*.日") == (argv("ls", pattern("é*.日")),)
 
 
 @pytest.mark.parametrize("name", ["'git' x", '"git" x', "g''it x", 'gi"t" x'])
@@ -209,6 +232,19 @@ OUT, ERR, NULL = Stream.OUT, Stream.ERR, Stream.NULL
         ("2>&1 >/dev/null", NULL, OUT),
         ("2>&1 2>/dev/null", OUT, NULL),
         (">/dev/null 2>/dev/null", NULL, NULL),
+        ("1>/dev/null", NULL, ERR),
+        (">>/dev/null", NULL, ERR),
+        (">> /dev/null", NULL, ERR),
+        ("1>>/dev/null", NULL, ERR),
+        ("2>>/dev/null", OUT, NULL),
+        ("&>>/dev/null", NULL, NULL),
+        (">&2", ERR, ERR),
+        ("1>&2", ERR, ERR),
+        (">&2 2>/dev/null", ERR, NULL),
+        ("2>/dev/null >&2", NULL, NULL),
+        ("2>&1 >&2", OUT, OUT),
+        (">&2 2>&1", ERR, ERR),
+        (">/dev/null >&2", ERR, ERR),
     ],
 )
 def test_harmless_redirections_say_where_a_step_writes(
@@ -225,10 +261,148 @@ def test_harmless_redirections_say_where_a_step_writes(
 
 
 @pytest.mark.parametrize(
+    ("redirections", "stdout", "stderr"),
+    [
+        ("", OUT, OUT),
+        ("2>/dev/null", OUT, OUT),
+        (">/dev/null", NULL, NULL),
+        (">&2", ERR, ERR),
+        ("2>&1 >/dev/null", NULL, NULL),
+    ],
+)
+def test_a_pipe_for_both_streams_joins_them_after_all_redirections(
+    redirections: str, stdout: Stream, stderr: Stream
+) -> None:
+    step = Step((Word("a"),), Join.FIRST, stdout, stderr)
+    assert plain(f"a {redirections} |& b") == (step, pipe("b"))
+    assert plain(f"a {redirections}|&\n b") == (step, pipe("b"))
+
+
+def reading(text: str, *words: str, join: Join = Join.FIRST) -> Step:
+    return argv(*words, join=join)._replace(stdin=text)
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("a b <<'EOF'\nEOF", ""),
+        ("a b <<'EOF'\n\nEOF", "\n"),
+        ("a b <<'EOF'\none\n two\nEOF\n", "one\n two\n"),
+        ('a b <<"EOF"\none\nEOF', "one\n"),
+        ("a b <<EOF\none\nEOF", "one\n"),
+        ("a b << 'EOF'\none\nEOF", "one\n"),
+        ("a <<'EOF' b\none\nEOF", "one\n"),
+        ("a b <<'EOF' # it's\none\nEOF", "one\n"),
+        ("a b <<'EOF'\n$x `y` $(z) \\n \\\nit's \"\n# EOF\nEOF ", None),
+        (
+            "a b <<'EOF'\n$x `y` $(z) \\n \\\nit's \"\n# EOF\nEOF",
+            "$x `y` $(z) \\n \\\nit's \"\n# EOF\n",
+        ),
+        ("a b <<'EOF'\n EOF\nEOF \nEOFF\n\tEOF\nEOF", " EOF\nEOF \nEOFF\n\tEOF\n"),
+        ("a b <<-'EOF'\n\t\tone\n\t two\n x\n\tEOF", "one\n two\n x\n"),
+        (
+            'a b <<EOF\nit\'s "quoted" & <b> | ; # é ⚠\ufe0f\nEOF',
+            'it\'s "quoted" & <b> | ; # é ⚠\ufe0f\n',
+        ),
+        ("a b <<'EOF'\nc <<'EOF'\nEOF", "c <<'EOF'\n"),
+    ],
+)
+def test_a_here_document_is_the_text_that_a_step_reads(text: str, given: str | None) -> None:
+    if given is None:
+        assert why_not(text) == "its here-document has no line that is just EOF"
+    else:
+        assert plain(text) == (reading(given, "a", "b"),)
+
+
+def test_lines_and_steps_go_on_behind_a_here_document() -> None:
+    assert plain("a <<'E' | b && c\n1\nE\nd") == (
+        reading("1\n", "a"), pipe("b"), both("c"), then("d"),
+    )  # fmt: skip
+    assert plain("a <<'E' |\n1\nE\nb") == (reading("1\n", "a"), pipe("b"))
+    assert plain("a <<'E'; b <<'F'\n1\nE\n2\nF\nc <<E\n3\nE") == (
+        reading("1\n", "a"),
+        reading("2\n", "b", join=Join.THEN),
+        reading("3\n", "c", join=Join.THEN),
+    )  # fmt: skip
+    assert plain("a | b <<'E' 2>&1\n1\nE") == (
+        argv("a"), reading("1\n", "b", join=Join.PIPE)._replace(stderr=OUT),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("\"$(cat <<'EOF'\nFix\n\nIt's $broken `x`\nEOF\n)\"", "Fix\n\nIt's $broken `x`"),
+        ("\"$(cat <<'EOF'\nFix\n\n\nEOF\n)\"", "Fix"),
+        ("\"$(cat <<'EOF'\nEOF\n)\"", ""),
+        ("\"$(cat <<'EOF'\n\"a\" (b) )\nEOF\n  )\"", '"a" (b) )'),
+        ('"$(cat <<EOF\nFix\nEOF\n)"', "Fix"),
+        ('"$( cat <<-"EOF"\n\tFix\n\tEOF\n\n)"', "Fix"),
+        ("-m\"$(cat <<'EOF'\nFix\nEOF\n)\"", "-mFix"),
+    ],
+)  # fmt: skip
+def test_a_here_document_printed_into_a_word_is_that_word(text: str, word: str) -> None:
+    assert plain(f"git commit {text}") == (argv("git", "commit", word),)
+    assert plain(f"git commit {text} && b") == (argv("git", "commit", word), both("b"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\"$(cat <<'E'\nx\nE\n) y\"", "\"x$(cat <<'E'\nx\nE\n)\"", "$(cat <<'E'\nx\nE\n)",
+     "\"$(cat -n <<'E'\nx\nE\n)\"", "\"$(cat <<'E' | b\nx\nE\n)\"", "\"$(cat <<'E'\nx\nE\nb)\"",
+     "\"$(cat <<'E'\nx\nE y)\nE\n)\"", "\"$(tac <<'E'\nx\nE\n)\""],
+)  # fmt: skip
+def test_other_outputs_of_commands_stay_unknown(text: str) -> None:
+    assert why_not(f"a {text}") == "it uses the output of a command as arguments"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a <<E\n$x\nE", "which bash may expand"),
+        ("a <<E\n`x`\nE", "which bash may expand"),
+        ("a <<E\nx\\\nE\nE", "which bash may expand"),
+        ('a "$(cat <<E\n$x\nE\n)"', "which bash may expand"),
+        ("a <<'E'\nx", "no line that is just E"),
+        ("a <<'E'\nx\nEE\n\tE\n", "no line that is just E"),
+        ("a <<'E' <<'F'\n1\nE\n2\nF", "two here-documents for one command"),
+        ("a<<'E'\n1\nE", "unusual form"),
+        ("a 0<<'E'\n1\nE", "unusual form"),
+        ("a <<\\E\n1\nE", "unusual form"),
+        ("a <<'E'F\n1\nEF", "unusual form"),
+        ("a <<'E F'\n1\nE F", "unusual form"),
+        ("a <<'E'", "unusual form"),
+        ("a; <<'E'\n1\nE", "no command before it reads"),
+        ("a <<'E' $x\n1\nE", "it uses a variable"),
+        ("a <<'E'\n1\nE\nb $x", "it uses a variable"),
+        ("a <<'E' >f\n1\nE", "it redirects output to a file"),
+        ("a <<'E' 'x\ny'\n1\nE", "cannot be told from the rest"),
+        ("a <<'E' \\\n b\n1\nE", "cannot be told from the rest"),
+        ("a <<'E' \"$(cat <<'F'\n1\nE\n2\nF\n)\"", "the output of a command"),
+        ("a \"b <<'E'\n$x\nE\n\"", "it uses a variable"),
+        ('a "$y" <<\'E\'\n"\nE\n', "it uses a variable"),
+        ("(a <<'E'\n1\nE\n)", "it has a subshell"),
+        ("a <<'E' &\n1\nE", "in the background"),
+        ("a <<'E'\n1\u200b\nE", "control or invisible"),
+        ("a <<'E'\n\x1b[2J\nE", "control or invisible"),
+    ],
+)
+def test_other_here_documents_are_not_plain(text: str, reason: str) -> None:
+    assert reason in why_not(text)
+
+
+def test_a_here_document_may_be_longer_than_a_line() -> None:
+    body = "é" * 40_000 + "\n"
+    assert plain(f"a <<'E'\n{body}E\n") == (reading(body, "a"),)
+    assert why_not(f"a <<'E'\n{body}{body}E\n") == "it is longer than 100,000 bytes"
+
+
+@pytest.mark.parametrize(
     "text",
     ["a >x", "a >>x", "a <x", "a 2>x", "a >/dev/null.x", "a >/dev/nul", "a >'/dev/null'", "a >|x",
-     "a >&2", "a 1>&2", "a 1>/dev/null", "a 2>&1x", "a 2>&2", "a 2>& 1", "a 2>&-",
-     "a 22>/dev/null", "a >>/dev/null", "a </dev/null", "a &>>/dev/null", "a &>x", "a>/dev/null",
+     "a >&2x", "a 1>&1", "a >& 2", "a >&'2'", "a 12>&1", "a 21>&2", "a 11>/dev/null",
+     "a >>'/dev/null'", "a 2>>x", "a 2>&1x", "a 2>&2", "a 2>& 1", "a 2>&-", "a >&-",
+     "a 22>/dev/null", "a>>/dev/null", "a </dev/null", "a &>>x", "a &>x", "a>/dev/null",
      "a2>/dev/null", "a b2>&1", "a {x}>/dev/null", "a 2>/dev/null>/dev/null", ">/dev/null a",
      "2>&1 a", ">/dev/null", "a && >/dev/null", "a 2>\n/dev/null", "a >!x", "a >/dev/null/../x",
      "a <>x", "a 2>/dev/*"],
@@ -236,7 +410,7 @@ def test_harmless_redirections_say_where_a_step_writes(
 def test_every_other_redirection_is_not_plain(text: str) -> None:
     assert why_not(text) in (
         "it redirects output to a file",
-        "it redirects output other than with 2>&1",
+        "it redirects output other than with 2>&1 and >&2",
         "it reads input from a file",
         "it cannot be read as bash",
     )
@@ -295,8 +469,9 @@ def test_every_other_redirection_is_not_plain(text: str) -> None:
         ("a &", "it runs a command in the background"),
         ("a & b", "it runs a command in the background"),
         ("a&b", "it runs a command in the background"),
-        ("a |& b", "it has the pipe |&; write 2>&1 |"),
-        ("a <<E\nb\nE", "it has a here-document"),
+        ("|& b", "it cannot be read as bash"),
+        ("a |&", "it cannot be read as bash"),
+        ("a | & b", "it cannot be read as bash"),
         ("a <<<b", "it has a here-string"),
         ("if a; then b; fi", "it uses the shell keyword if"),
         ("for x in a; do b; done", "it uses the shell keyword for"),
@@ -322,8 +497,8 @@ def test_every_other_redirection_is_not_plain(text: str) -> None:
         ("'a b' c", "the name of a command has unusual characters"),
         ("%1", "the name of a command has unusual characters"),
         (": a", "the name of a command has unusual characters"),
-        ("é a", "it has letters beyond ASCII outside quotes"),
-        ("a é", "it has letters beyond ASCII outside quotes"),
+        ("é a", "the name of a command has unusual characters"),
+        ("🙂 a", "the name of a command has unusual characters"),
         ("a x#y", "it has an unquoted # inside a word"),
         (r"r\m a", "it has a backslash before a letter, a digit, a tab or the end of a line"),
         ("a \\\tb", None),
@@ -361,13 +536,22 @@ def test_what_is_not_plain_says_why(text: str, reason: str | None) -> None:
 
 @pytest.mark.parametrize(
     "char",
-    ["\0", "\r", "\v", "\f", "\x01", "\x1b", "\x7f", "\x80", "\x85", "\xa0", "\xad", "\u200b",
-     "\u200e", "\u202e", "\u2028", "\u2066", "\u3000", "\u3164", "\ufeff", "\ufe0f", "\U000e0041",
-     "\ud800"],
+    ["\0", "\r", "\v", "\f", "\x01", "\x1b", "\x1e", "\x7f", "\x80", "\x85", "\xad", "\u200b",
+     "\u200d", "\u200e", "\u202e", "\u2028", "\u2060", "\u2066", "\u3164", "\ufeff", "\ufe0f",
+     "\U000e0041", "\ud800"],
 )  # fmt: skip
-@pytest.mark.parametrize("text", ["a {}", "a{}b", "a '{}'", 'a "{}"', "a # {}", "a{};b"])
-def test_what_cannot_be_seen_is_never_plain(text: str, char: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["a {}", "a{}b", "a '{}'", 'a "{}"', "a # {}", "a{};b", "a <{}0", "a <<'E'\n{}\nE"]
+)
+def test_what_misleads_a_reader_is_never_plain(text: str, char: str) -> None:
     assert why_not(text.format(char)) == "it has control or invisible characters"
+
+
+@pytest.mark.parametrize("char", ["\xa0", "\u2003", "\u202f", "\u3000", "\ue000"])
+@pytest.mark.parametrize("text", ["a {}", "a{}b", "a{};b", "a 'b'{}c"])
+def test_spaces_that_bash_does_not_know_are_not_plain_outside_quotes(text: str, char: str) -> None:
+    found = why_not(text.format(char))
+    assert found == "it has unusual spaces or private characters outside quotes"
 
 
 def test_a_long_string_is_not_plain() -> None:
@@ -390,10 +574,13 @@ def test_a_thicket_of_marks_is_not_plain() -> None:
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
-    "piece", ["a?", "a|", "))", "a=(", "${", "<<a\n", "[[\\\n", "if {", ";#", "![^]", '"\n"']
-)
-def test_no_string_takes_it_long(piece: str) -> None:
-    lower(piece * (MAX_BYTES // len(piece)))
+    "piece",
+    ["a?", "a|", "))", "a=(", "${", "<<a\n", "[[\\\n", "if {", ";#", "![^]", '"\n"', " <<a\na\n",
+     "\"$(cat <<'a'\na\n)\"", "b <<'a' ", "'\n"],
+)  # fmt: skip
+@pytest.mark.parametrize("most", [MAX_BYTES, MAX_BYTES_WITH_TEXTS])
+def test_no_string_takes_it_long(piece: str, most: int) -> None:
+    lower(piece * (most // len(piece)))
 
 
 @given(st.text(max_size=60) | st.text(alphabet="ab '\"\\|&;<>$`(){}[]*?~#!=-/.\n\t2", max_size=30))

@@ -328,7 +328,7 @@ NOT_PLAIN = [
     "if [ -f a ]; then cat a; fi",
     'while read -r line; do echo "$line"; done < a',
     "(cd src && ls)",
-    "cat <<EOF\nx\nEOF",
+    "cat <<EOF\n$x\nEOF",
     "ls $(pwd)",
     "cat {a,b}",
     "echo \x1b[2J",

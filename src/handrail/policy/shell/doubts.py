@@ -6,14 +6,16 @@ left has few operators and nothing nested, and is read in no time.
 
 import re
 
-from handrail.core.visible import visible
+from handrail.core.visible import is_misleading, visible
 
+# Of a line, and of one together with the here-documents below it.
 MAX_BYTES = 8_192
+MAX_BYTES_WITH_TEXTS = 100_000
 MAX_STEPS = 16
 _MOST_MARKS = 128
 
 # What means nothing to bash: escaped characters, strings without expansions, comments.
-_INERT = re.compile(
+INERT = re.compile(
     r"""
       \\.
     | '[^']*'
@@ -22,7 +24,7 @@ _INERT = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_MARKS = re.compile(r"[^A-Za-z0-9_./:=,@%+\s-]")
+_MARKS = re.compile(r"[^A-Za-z0-9_./:=,@%+\s\x80-\U0010ffff-]")
 # fmt: off
 RESERVED = frozenset([
     "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in",
@@ -38,7 +40,7 @@ _NEVER_PLAIN = re.compile(rf"""{_EXPANSION}|\$|[<>]\(|<<<|<<|<|\(\)|[()'"]""")
 
 BROKEN = "it cannot be read as bash"
 REDIRECTS = "it redirects output to a file"
-OTHER_STREAM = "it redirects output other than with 2>&1"
+OTHER_STREAM = "it redirects output other than with 2>&1 and >&2"
 _OUTPUT = "it uses the output of a command as arguments"
 _VARIABLE = "it uses a variable"
 _WHY_NOT = {
@@ -50,7 +52,7 @@ _WHY_NOT = {
     "<(": "it uses process substitution",
     ">(": "it uses process substitution",
     "<<<": "it has a here-string",
-    "<<": "it has a here-document",
+    "<<": "it has a here-document in an unusual form (write it as: program <<'EOF')",
     "<": "it reads input from a file",
     "()": "it defines a function",
     "(": "it has a subshell, or an unquoted (",
@@ -66,20 +68,33 @@ class Doubt(Exception):
         self.reason = reason
 
 
-def check_text(text: str) -> None:
-    if len(text) > MAX_BYTES:
-        raise Doubt(f"it is longer than {MAX_BYTES:,} bytes")
-    if visible(text, keep="\t\n") != text:
+def check_characters(text: str) -> None:
+    """What goes for the whole string, also for the texts in it that are no bash."""
+    if len(text) > MAX_BYTES_WITH_TEXTS:
+        raise _too_long(MAX_BYTES_WITH_TEXTS)
+    if is_misleading(text, keep="\t\n"):
         raise Doubt("it has control or invisible characters")
-    if len(text.encode()) > MAX_BYTES:
-        raise Doubt(f"it is longer than {MAX_BYTES:,} bytes")
-    live = _INERT.sub("", text)
+    if len(text.encode()) > MAX_BYTES_WITH_TEXTS:
+        raise _too_long(MAX_BYTES_WITH_TEXTS)
+
+
+def check_line(text: str) -> None:
+    """What goes for the bash in it, without the text of its here-documents."""
+    if len(text) > MAX_BYTES or len(text.encode()) > MAX_BYTES:
+        raise _too_long(MAX_BYTES)
+    live = INERT.sub("", text)
+    if visible(live, keep="\t\n") != live:
+        raise Doubt("it has unusual spaces or private characters outside quotes")
     if found := _NEVER_PLAIN.search(live):
         raise Doubt(_reason(found[0], live[found.end() :]))
     if found := _RESERVED_FIRST.search(live):
         raise Doubt(f"it uses the shell keyword {found[1]}")
     if len(_MARKS.findall(live)) > _MOST_MARKS:
         raise Doubt(f"it has more than {_MOST_MARKS} operators and other marks")
+
+
+def _too_long(most: int) -> Doubt:
+    return Doubt(f"it is longer than {most:,} bytes")
 
 
 def _reason(mark: str, behind: str) -> str:

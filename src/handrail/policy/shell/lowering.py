@@ -7,7 +7,7 @@ taken for plain only by proof, never because nothing bad was found in it.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from tree_sitter import Node
@@ -19,15 +19,17 @@ from handrail.policy.shell.doubts import (
     REDIRECTS,
     RESERVED,
     Doubt,
-    check_text,
+    check_characters,
+    check_line,
 )
 from handrail.policy.shell.grammar import parse
 from handrail.policy.shell.script import Join, NotPlain, Script, Step, Stream, Word
+from handrail.policy.shell.texts import take_out_texts
 from handrail.policy.shell.words import Part, double_quoted, read_word, single_quoted
 
 _BLANKS = re.compile(rb"(?:[ \t\n](?:\\\n)*)*")
 _NAME = re.compile(r"[A-Za-z0-9_./+-]+")
-_JOINS = {"|": Join.PIPE, "&&": Join.AND, "||": Join.OR, ";": Join.THEN}
+_JOINS = {"|": Join.PIPE, "|&": Join.PIPE, "&&": Join.AND, "||": Join.OR, ";": Join.THEN}
 # fmt: off
 _INNER = frozenset([
     "program", "list", "pipeline", "command", "command_name", "concatenation",
@@ -35,6 +37,8 @@ _INNER = frozenset([
 ])
 # fmt: on
 _LINE_ENDS = (b"", b"\n")
+# Operators before which and behind which a blank may stand.
+_TO_A_FILE = (">", "1>", "2>", "&>", ">>", "1>>", "2>>", "&>>")
 
 _STATE = "it changes the state of the shell"
 _WHY_NOT = {
@@ -45,10 +49,7 @@ _WHY_NOT = {
     "declaration_command": _STATE,
     "unset_command": _STATE,
     "&": "it runs a command in the background",
-    "|&": "it has the pipe |&; write 2>&1 |",
-    ">>": REDIRECTS,
     ">|": REDIRECTS,
-    "&>>": REDIRECTS,
     ">&-": OTHER_STREAM,
 }
 
@@ -57,8 +58,12 @@ _WHY_NOT = {
 def lower(text: str) -> Script | NotPlain:
     """The argv lists that bash would run for this string, or why that cannot be proven."""
     try:
-        check_text(text)
-        return _Reading(text.encode()).script()
+        check_characters(text)
+        taken = take_out_texts(text)
+        check_line(taken.bash)
+        if not taken.is_whole:
+            raise Doubt("its here-documents cannot be told from the rest")
+        return _Reading(taken.line.encode(), taken.texts).script()
     except Doubt as doubt:
         return NotPlain(doubt.reason)
 
@@ -95,14 +100,16 @@ def _check_string(node: Node) -> None:
 class _Reading:
     """One string on its way to a script, token by token."""
 
-    def __init__(self, source: bytes):
+    def __init__(self, source: bytes, texts: Mapping[str, str]):
         self._source = source
+        self._texts = texts
         self._end = 0
         self._steps: list[Step] = []
         self._join = Join.FIRST
         self._is_awaited = False
         self._words: list[Word] = []
         self._stdout, self._stderr = Stream.OUT, Stream.ERR
+        self._stdin: str | None = None
         self._parts: list[Part] = []
         self._redirection = ""
 
@@ -124,7 +131,7 @@ class _Reading:
             return
         if between != b" " and not is_blank(between):
             raise Doubt("a line is broken inside a word")
-        if self._redirection and not self._parts and self._redirection not in (">", "2>", "&>"):
+        if self._redirection and not self._parts and self._redirection not in _TO_A_FILE:
             raise _redirecting(self._redirection)
         self._end_word()
         if b"\n" in between and b"\n" in between.replace(b"\\\n", b""):
@@ -138,9 +145,9 @@ class _Reading:
                 self._parts.append(double_quoted(text))
             case "raw_string":
                 self._parts.append(single_quoted(text))
-            case "|" | "&&" | "||" | ";":
-                self._take_operator(_JOINS[kind])
-            case "file_descriptor" | ">" | ">&" | "&>":
+            case "|" | "|&" | "&&" | "||" | ";":
+                self._take_operator(kind)
+            case "file_descriptor" | ">" | ">>" | ">&" | "&>" | "&>>" | "<":
                 self._take_redirection(text)
             case "comment":
                 self._pass_comment(text)
@@ -158,13 +165,16 @@ class _Reading:
             raise _redirecting(text)
         self._redirection += text
 
-    def _take_operator(self, join: Join) -> None:
+    def _take_operator(self, operator: str) -> None:
         self._end_word()
         if not self._words:
             raise Doubt(BROKEN)
+        if operator == "|&":
+            # Bash does this last, after all redirections of the command.
+            self._stderr = self._stdout
         self._end_step()
-        self._join = join
-        self._is_awaited = join is not Join.THEN
+        self._join = _JOINS[operator]
+        self._is_awaited = self._join is not Join.THEN
 
     def _pass_comment(self, text: str) -> None:
         if self._parts or "\n" in text or self._source[self._end : self._end + 1] not in _LINE_ENDS:
@@ -185,18 +195,27 @@ class _Reading:
     def _redirect(self, parts: Sequence[Part]) -> None:
         if len(parts) > 1 or parts[0].is_quoted:
             raise _redirecting(self._redirection)
-        match self._redirection + parts[0].text:
-            case ">/dev/null":
+        match self._redirection, parts[0].text:
+            case ((">" | "1>" | ">>" | "1>>"), "/dev/null"):
                 self._stdout = Stream.NULL
-            case "2>/dev/null":
+            case (("2>" | "2>>"), "/dev/null"):
                 self._stderr = Stream.NULL
-            case "&>/dev/null":
+            case (("&>" | "&>>"), "/dev/null"):
                 self._stdout = self._stderr = Stream.NULL
-            case "2>&1":
+            case "2>&", "1":
                 self._stderr = self._stdout
+            case ((">&" | "1>&"), "2"):
+                self._stdout = self._stderr
+            case "<", name if name in self._texts:
+                self._read_from(self._texts[name])
             case _:
                 raise _redirecting(self._redirection)
         self._redirection = ""
+
+    def _read_from(self, text: str) -> None:
+        if self._stdin is not None:
+            raise Doubt("it has two here-documents for one command")
+        self._stdin = text
 
     def _end_line(self) -> None:
         if self._words:
@@ -208,9 +227,11 @@ class _Reading:
             raise _redirecting(self._redirection)
         if len(self._steps) == MAX_STEPS:
             raise Doubt(f"it has more than {MAX_STEPS} steps")
-        self._steps.append(Step(tuple(self._words), self._join, self._stdout, self._stderr))
+        self._steps.append(
+            Step(tuple(self._words), self._join, self._stdout, self._stderr, self._stdin)
+        )
         self._words = []
-        self._stdout, self._stderr = Stream.OUT, Stream.ERR
+        self._stdout, self._stderr, self._stdin = Stream.OUT, Stream.ERR, None
         self._is_awaited = False
 
     def _finish(self) -> None:
@@ -223,6 +244,8 @@ class _Reading:
 
 
 def _redirecting(operator: str) -> Doubt:
+    if operator.startswith("<"):
+        return Doubt("it has a here-document that no command before it reads")
     return Doubt(OTHER_STREAM if ">&" in operator else REDIRECTS)
 
 

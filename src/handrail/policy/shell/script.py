@@ -20,12 +20,17 @@ class Word(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One program with its words; the first names it and is never a pattern."""
+    """One program with its words; the first names it and is never a pattern.
+
+    `stdin` is the text that it is given to read; None where it reads what comes through the pipe
+    before it, or nothing.
+    """
 
     words: tuple[Word, ...]
     join: Join
     stdout: Stream = Stream.OUT
     stderr: Stream = Stream.ERR
+    stdin: str | None = None
 
     @property
     def argv(self) -> tuple[str, list[str]]:

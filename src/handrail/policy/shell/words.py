@@ -13,13 +13,17 @@ _ESCAPABLE = re.compile(r"\\([$`\"\\])")
 _DOUBLE = re.compile(r'"(?:[^"\\$`]|\\[^\n]|\$(?=["\\ |)./,:;]))*"')
 _SINGLE = re.compile(r"'[^']*'")
 
+# Letters and signs beyond ASCII mean nothing to bash.
+_BEYOND = r"\x80-\U0010ffff"
 # A tilde behind a letter names no home folder: HEAD~1.
 _BARE = re.compile(
-    r"(?:[A-Za-z0-9_./:=,@%+^*?\[\]-]|\\[ !-/:-@\[-`{-~]|(?<=[A-Za-z0-9~^@])~)*", re.ASCII
+    rf"(?:[A-Za-z0-9_./:=,@%+^*?\[\]{_BEYOND}-]|\\[ !-/:-@\[-`{{-~]|(?<=[A-Za-z0-9~^@])~)*",
+    re.ASCII,
 )
 # Bare words that mean themselves. In find's {} and git's @{u} bash finds nothing to expand.
 _AS_IT_STANDS = re.compile(
-    r"[A-Za-z0-9_./:=,@%+^-]+|!|\{\}|[A-Za-z0-9_./-]*@\{[A-Za-z0-9_-]+\}[A-Za-z0-9_./~^:@-]*"
+    rf"[A-Za-z0-9_./:=,@%+^{_BEYOND}-]+|!|\{{\}}"
+    r"|[A-Za-z0-9_./-]*@\{[A-Za-z0-9_-]+\}[A-Za-z0-9_./~^:@-]*"
 )
 _ESCAPED = re.compile(r"\\(.)")
 _PATTERN = re.compile(r"[*?]|\[.*\]")
@@ -76,8 +80,6 @@ def _check_bare(raw: str) -> None:
     if end == len(raw):
         return
     bad = raw[end]
-    if not bad.isascii():
-        raise Doubt("it has letters beyond ASCII outside quotes")
     raise Doubt(_WHY_NOT.get(bad, f"it has an unquoted {bad}"))
 
 
