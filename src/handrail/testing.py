@@ -161,7 +161,13 @@ class FakeCommands:
             self._check_known(stage)
         return Sight(
             tuple(
-                SeenStep(stage.argv, SeenFile(stage.argv[0], FileSort.PROGRAM), stage.folder, "")
+                SeenStep(
+                    stage.argv,
+                    SeenFile(stage.argv[0], FileSort.PROGRAM),
+                    stage.folder,
+                    "",
+                    stdin=stage.stdin,
+                )
                 for stage in stages
             ),
             hosts=self.hosts,

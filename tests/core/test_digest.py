@@ -4,6 +4,7 @@ import pytest
 
 from handrail.core.box import Profile
 from handrail.core.digest import digest_call, digest_request
+from handrail.core.stage import Stage
 from handrail.core.verdict import Plan
 
 BASE: dict[str, Any] = {
@@ -33,6 +34,15 @@ BASE: dict[str, Any] = {
 )
 def test_digest_of_a_call_changes_with_everything_it_covers(field: str, value: Any) -> None:
     assert digest_call(**{**BASE, field: value}) != digest_call(**BASE)
+
+
+def test_the_text_that_a_command_reads_is_covered() -> None:
+    def digest(*texts: str | None) -> str:
+        stages = [Stage(("cat",), Profile.READ, stdin=text) for text in texts]
+        return digest_call("s", "t", "{}", Plan.of(stages))
+
+    plans = [("a",), ("b",), ("",), (None,), ("a", None), (None, "a"), (None, None)]
+    assert len({digest(*texts) for texts in plans}) == len(plans)
 
 
 def test_argv_is_covered_word_by_word() -> None:

@@ -6,7 +6,9 @@ from itertools import permutations, product
 
 import pytest
 
+from handrail.core.box import Profile
 from handrail.core.risk import Finding, RiskLevel
+from handrail.core.stage import Join, Stage
 from handrail.core.verdict import Plan, Ruling, Verdict
 
 # Neither the alphabet's order nor its reverse.
@@ -67,6 +69,18 @@ def test_every_ruling_has_words_for_people() -> None:
         "asks a person",
         "refused",
     ]
+
+
+def test_plan_of_stages_says_what_each_runs_and_reads() -> None:
+    first = Stage(("cat",), Profile.READ, stdin="a\n")
+    second = Stage(("tee", "x"), Profile.WRITE, Join.PIPE)
+
+    assert Plan.of([first, second]) == Plan(
+        argv=(("cat",), ("tee", "x")),
+        profiles=(Profile.READ, Profile.WRITE),
+        stdin=("a\n", None),
+    )
+    assert Plan.of([second]).stdin == ()
 
 
 def test_verdict_gives_every_reason_in_order() -> None:

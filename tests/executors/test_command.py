@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 import uvloop
 
+from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError, PathValidationError, ToolError
 from handrail.core.hands import CommandOutcome, Commands, Ending
+from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
 from handrail.testing import FakeCommands
 from tests.executors.conftest import one
@@ -186,6 +188,13 @@ async def test_nobody_answers_at_the_other_end_of_stdin(executor: CommandExecuto
 
 
 @needs_proc
+async def test_a_text_is_read_to_its_end_without_a_box(executor: CommandExecutor) -> None:
+    text = "it's $one é\n" * 20_000
+    stages = [Stage(("cat",), Profile.WRITE, stdin=text)]
+
+    assert (await executor.run(stages, timeout_seconds=20)).stdout == text.encode()
+
+
 async def test_program_gets_no_other_descriptor(executor: CommandExecutor) -> None:
     with tempfile.TemporaryFile() as secret:
         os.set_inheritable(secret.fileno(), True)

@@ -28,6 +28,7 @@ from handrail.executors.git.credentials import Remote, ask_helpers
 from handrail.executors.git.guard import own_identity
 from handrail.executors.git.handing import HandIn
 from handrail.executors.judging import JudgingPool
+from handrail.executors.memory import in_memory
 from handrail.executors.network import listener
 from handrail.executors.network.hosts import Networks
 from handrail.executors.output import Output
@@ -36,7 +37,7 @@ from handrail.executors.processes import Process, start_process
 from handrail.executors.programs import ProgramFinder
 from handrail.executors.provisions import Provisions
 from handrail.executors.ripgrep import Ripgrep
-from handrail.executors.sandbox.box import Box, Programs, in_memory
+from handrail.executors.sandbox.box import Box, Programs
 from handrail.executors.sandbox.fence import Fence
 from handrail.executors.sandbox.fence_probe import prove_fence
 from handrail.executors.sandbox.guarded import GuardedNames

@@ -19,7 +19,9 @@ def digest_call(
     salt: str, tool_name: str, params_json: str, plan: Plan, facts: JsonObject | None = None
 ) -> str:
     """What was judged, shown and approved: the words, the plan and the machine's facts."""
-    seen = canonical([plan.paths, plan.argv, plan.hosts, plan.profiles, facts])
+    # Without texts it is the digest that versions know which have none.
+    texts = [plan.stdin] if plan.stdin else []
+    seen = canonical([plan.paths, plan.argv, plan.hosts, plan.profiles, facts, *texts])
     return _digest(salt, f"{tool_name}\n{params_json}\n{seen}")
 
 

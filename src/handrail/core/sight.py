@@ -79,7 +79,8 @@ class SeenStep:
     git talks to, as it works that out, without who goes there. `named` are the other files among
     its words, which steps before it may write; None where no word could name one. It `loads` where
     it runs code that can bring in more. `record` is what git would record or send. `own` is the
-    workspace's program that its name means, because the system has none of that name.
+    workspace's program that its name means, because the system has none of that name. `stdin` is
+    the text that it reads.
     """
 
     argv: tuple[str, ...]
@@ -93,6 +94,7 @@ class SeenStep:
     loads: bool = False
     record: SeenRecord | None = None
     own: SeenFile | None = None
+    stdin: str | None = None
 
     @property
     def contents(self) -> JsonObject:
@@ -131,6 +133,8 @@ class Sight:
             name = _spelt(step.program.path.rpartition("/")[2])
             where = name if len(self.steps) == 1 else f"{name} (step {number})"
             facts[f"what {where} is told"] = _digest(list(step.argv))
+            if step.stdin is not None:
+                facts[f"the text that {where} reads"] = _digest(step.stdin)
             facts[f"the folder {_spelt(step.folder)}"] = step.folder_mark
             facts |= step.contents
             if step.record is not None:

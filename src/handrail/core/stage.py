@@ -55,7 +55,8 @@ class Stage(NamedTuple):
     words, `named` are all other paths that stand among them, and it `loads` where it runs code that
     can bring in more. `programs` are the names of what it runs: its own, and those of all that this
     runs in turn. `networks` are those of them that may use a network; `hosts` are what it may reach
-    there, and without any it reaches nothing. `remote` is the address that git may talk to.
+    there, and without any it reaches nothing. `remote` is the address that git may talk to. `stdin`
+    is a text that it reads; without one it reads the pipe before it, or nothing.
     """
 
     argv: tuple[str, ...]
@@ -72,6 +73,7 @@ class Stage(NamedTuple):
     networks: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     remote: str = ""
+    stdin: str | None = None
 
 
 def word_for(stage: Stage, root: str, path: str) -> str:

@@ -1,10 +1,13 @@
 """Policy's answer to a call."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 from handrail.core.box import Profile
 from handrail.core.risk import Finding, RiskLevel
+from handrail.core.stage import Stage
 
 
 class Ruling(StrEnum):
@@ -54,15 +57,27 @@ _MEANINGS = {
 class Plan:
     """What will really happen, in terms a machine can compare: paths, argv lists, hosts.
 
-    `profiles` are the boxes of the argv lists, one for each. `rehearses` says that running it first
-    where it can change nothing shows everything that it would change.
+    `profiles` are the boxes of the argv lists, one for each. `stdin` are the texts that they read,
+    one for each too, and empty where none reads one. `rehearses` says that running it first where
+    it can change nothing shows everything that it would change.
     """
 
     paths: tuple[str, ...] = ()
     argv: tuple[tuple[str, ...], ...] = ()
     hosts: tuple[str, ...] = ()
     profiles: tuple[Profile, ...] = ()
+    stdin: tuple[str | None, ...] = ()
     rehearses: bool = False
+
+    @classmethod
+    def of(cls, stages: Sequence[Stage]) -> Self:
+        """To run these, and nothing else."""
+        texts = tuple([stage.stdin for stage in stages])
+        return cls(
+            argv=tuple([stage.argv for stage in stages]),
+            profiles=tuple([stage.profile for stage in stages]),
+            stdin=() if texts.count(None) == len(texts) else texts,
+        )
 
     @property
     def reaches_out(self) -> bool:

@@ -114,6 +114,7 @@ class _Look:
             named=tuple([file for file in named if file.sort in _READABLE]) if named else None,
             loads=stage.loads or own is not None,
             own=own_file,
+            stdin=stage.stdin,
         )
 
     def _program(self, path: str) -> SeenFile:

@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 
 from handrail.core.box import Profile
-from handrail.core.errors import CommandExecutionError, PathValidationError
+from handrail.core.errors import CommandExecutionError, PathValidationError, StaleCommandError
 from handrail.core.hands import CommandOutcome, Ending
 from handrail.core.stage import Join, Stage, Stream
 from handrail.executors.command import CommandExecutor
+from handrail.policy.shell.lowering import lower
+from handrail.policy.shell.script import Script, Step
+from tests.executors.conftest import PYTHON
 
 READ = Profile.READ
 
@@ -86,6 +89,8 @@ async def test_nothing_reads_what_nobody_has_written(executor: CommandExecutor) 
         (Stream.OUT, Stream.NULL, b"a\n", False),
         (Stream.NULL, Stream.NULL, b"", False),
         (Stream.NULL, Stream.ERR, b"", True),
+        (Stream.ERR, Stream.ERR, b"", True),
+        (Stream.ERR, Stream.NULL, b"", False),
     ],
 )
 async def test_streams_lead_where_they_were_sent(
@@ -103,6 +108,7 @@ async def test_streams_lead_where_they_were_sent(
 
     assert outcome.stdout == heard
     assert (b"missing" in outcome.stderr) is complained
+    assert (b"a\n" in outcome.stderr) is (stdout is Stream.ERR)
 
 
 async def test_errors_go_down_a_pipe_where_they_were_sent_there(executor: CommandExecutor) -> None:
@@ -113,6 +119,105 @@ async def test_errors_go_down_a_pipe_where_they_were_sent_there(executor: Comman
     outcome = await run(executor, steps)
 
     assert (outcome.stdout, outcome.stderr) == (b"1\n", b"")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sh -c 'echo a; echo b >&2' 2>&1 >/dev/null | tr ab xy",
+        "sh -c 'echo a; echo b >&2' >/dev/null 2>&1 | tr ab xy",
+        "sh -c 'echo a; echo b >&2' |& tr ab xy",
+        "sh -c 'echo a; echo b >&2' 2>/dev/null |& tr ab xy",
+        "sh -c 'echo a; echo b >&2' >&2 | tr ab xy",
+        "sh -c 'echo a; echo b >&2' 2>&1 >&2 | tr ab xy",
+        "sh -c 'echo a; echo b >&2' >&2 2>>/dev/null",
+        "sh -c 'echo a; echo b >&2' 2>/dev/null >&2; echo c",
+        "sh -c 'echo a; echo b >&2' &>>/dev/null || echo c",
+        "cat <<'EOF' | tr a-z A-Z >&2\nit's $one\nEOF",
+        "echo lost | cat <<'EOF' && echo end\none\nEOF",
+        "cat <<-EOF; sort <<'F'\n\tone\n\tEOF\nb\na\nF\necho end",
+        "echo \"$(cat <<'EOF'\nit's $one\n\nEOF\n)\" 👩\u200d💻 é",
+    ],
+)
+async def test_what_is_lowered_writes_where_bash_would(
+    executor: CommandExecutor, root: Path, line: str
+) -> None:
+    truth = subprocess.run(["bash", "-c", line], cwd=root, capture_output=True, check=False)
+    script = lower(line)
+    assert isinstance(script, Script), script
+
+    outcome = await run(executor, [stage_of(step) for step in script.steps])
+
+    assert (outcome.stdout, outcome.stderr) == (truth.stdout, truth.stderr)
+    assert outcome.exit_code == truth.returncode
+
+
+def stage_of(step: Step) -> Stage:
+    argv = tuple(word.text for word in step.words)
+    return Stage(argv, READ, step.join, stdout=step.stdout, stderr=step.stderr, stdin=step.stdin)
+
+
+@pytest.mark.parametrize("profile", [READ, Profile.WRITE])
+@pytest.mark.parametrize("text", ["", "one\n", "it's $one é 👩\u200d💻\n", "no end of line"])
+async def test_a_text_is_read_to_its_end(
+    executor: CommandExecutor, profile: Profile, text: str
+) -> None:
+    outcome = await run(executor, [Stage(("cat",), profile, stdin=text)])
+
+    assert (outcome.stdout, outcome.exit_code) == (text.encode(), 0)
+
+
+async def test_a_long_text_holds_nobody_up(executor: CommandExecutor) -> None:
+    text = "0123456789\n" * 20_000
+    steps = [
+        Stage(("true",), READ, stdin=text),
+        Stage(("head", "-n", "1"), READ, Join.THEN, stdin=text),
+        Stage(("wc", "-c"), READ, Join.THEN, stdin=text),
+        Stage(("cat",), READ, Join.THEN, stdin=text),
+        Stage(("wc", "-l"), READ, Join.PIPE),
+    ]
+    outcome = await run(executor, steps)
+
+    assert outcome.stdout.split() == [b"0123456789", b"220000", b"20000"]
+
+
+async def test_a_text_goes_before_a_pipe_whose_writer_then_ends(executor: CommandExecutor) -> None:
+    steps = [Stage(("yes",), READ), Stage(("cat",), READ, Join.PIPE, stdin="one\n")]
+    outcome = await run(executor, steps)
+
+    assert (outcome.stdout, outcome.exit_code) == (b"one\n", 0)
+
+
+async def test_a_program_takes_a_text_for_its_code(executor: CommandExecutor) -> None:
+    code = "import sys\nprint(sys.argv)\n"
+    outcome = await run(executor, [Stage((PYTHON.name, "-", "a"), READ, stdin=code)])
+
+    assert outcome.stdout == b"['-', 'a']\n"
+
+
+async def test_no_program_can_change_the_text_it_reads(executor: CommandExecutor) -> None:
+    code = (
+        "import os\n"
+        "for change in (lambda: os.write(0, b'x'), lambda: os.ftruncate(0, 0)):\n"
+        "    try: change()\n"
+        "    except OSError as error: print(error.errno == 1)\n"
+    )
+    stage = Stage((PYTHON.name, "-c", code), Profile.WRITE, stdin="one\n")
+
+    assert (await run(executor, [stage])).stdout == b"True\nTrue\n"
+
+
+async def test_an_approval_is_bound_to_the_text_that_is_read(executor: CommandExecutor) -> None:
+    one, other = (Stage(("cat",), READ, stdin=text) for text in ("one", "other"))
+    none = Stage(("cat",), READ)
+    seen = [(await executor.look([stage])).facts for stage in (one, other, none)]
+    assert seen[0] != seen[1] != seen[2] != seen[0]
+
+    outcome = await executor.run([one], timeout_seconds=30, expected=seen[0])
+    assert outcome.stdout == b"one"
+    for stage in (other, none):
+        with pytest.raises(StaleCommandError, match="the text that cat reads"):
+            await executor.run([stage], timeout_seconds=30, expected=seen[0])
 
 
 async def test_all_of_them_have_one_time_together(executor: CommandExecutor) -> None:

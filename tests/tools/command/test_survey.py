@@ -104,6 +104,33 @@ async def test_a_secret_is_masked_whole_in_what_is_stored(argv: tuple[str, ...])
     assert "horse" in survey_.in_full
 
 
+async def given(text: str) -> Survey:
+    stage = Stage(("python3", "-"), Profile.WRITE, stdin=text)
+    return await survey_stages(FakeHands(commands={"python3": b""}), (stage,))
+
+
+async def test_the_text_that_a_command_reads_is_shown_and_bound() -> None:
+    told = await given("import os\n\nprint(os)\n")
+
+    lines = told.evidence.split("\n")
+    assert lines[:5] == [
+        "runs     python3 -",
+        "reads    this text:",
+        "         │ import os",
+        "         │ ",
+        "         │ print(os)",
+    ]
+    assert told.facts != (await given("import os\n\nprint(us)\n")).facts
+
+
+async def test_secrets_in_a_text_that_is_read_are_masked_where_it_is_stored() -> None:
+    told = await given("token = 'ghp_0123456789abcdefghijABCDEFGHIJ456789'\nreboot\n")
+
+    assert "ghp_0123456789" not in told.evidence
+    assert "ghp_0123456789" in told.in_full
+    assert "│ reboot" in told.evidence
+
+
 async def test_what_only_looks_may_look_for_what_is_like_a_secret() -> None:
     survey_ = await shown("rg", "token = abc", profile=Profile.READ)
 

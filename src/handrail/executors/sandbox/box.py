@@ -1,7 +1,6 @@
 """Box: how a command is started in one, for one workspace."""
 
 import asyncio
-import fcntl
 import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -13,6 +12,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.git.leave import ORDINARY, Leave
 from handrail.executors.git.repositories import is_among
+from handrail.executors.memory import in_memory
 from handrail.executors.programs import SEARCH_PATH, path_for
 from handrail.executors.sandbox.bubblewrap import (
     HOME,
@@ -281,18 +281,3 @@ def _copies(settings: Sequence[str]) -> Generator[Mapping[str, int]]:
             for path, content in found.items()
             if content is not None
         }
-
-
-@contextmanager
-def in_memory(content: bytes) -> Generator[int]:
-    """A descriptor from which this can be read, once, and which nothing can change."""
-    fd = os.memfd_create("handrail", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    try:
-        with open(fd, "wb", closefd=False) as file:
-            file.write(content)
-        seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
-        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
-        os.lseek(fd, 0, os.SEEK_SET)
-        yield fd
-    finally:
-        os.close(fd)

@@ -52,11 +52,7 @@ class RunBash(Tool[RunBashParams]):
         return [*findings, UNBOXED] if box_matters else findings
 
     def plan(self, params: RunBashParams, scene: Scene) -> Plan:
-        stages = _validator(params, scene).stages_of(params.command)
-        return Plan(
-            argv=tuple(stage.argv for stage in stages),
-            profiles=tuple(stage.profile for stage in stages),
-        )
+        return Plan.of(_validator(params, scene).stages_of(params.command))
 
     def preview(self, params: RunBashParams) -> str:
         where = "" if params.working_dir == "." else f" in {visible(params.working_dir)}"

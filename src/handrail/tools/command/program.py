@@ -42,8 +42,7 @@ class ProgramTool(Tool[P]):
         return [*findings, UNBOXED] if box_matters else findings
 
     def plan(self, params: P, scene: Scene) -> Plan:
-        stage = self._stage(params, scene)
-        return Plan(argv=(stage.argv,), profiles=(stage.profile,))
+        return Plan.of([self._stage(params, scene)])
 
     def preview(self, params: P) -> str:
         command, args = self.words(params)

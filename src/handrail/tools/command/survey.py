@@ -137,14 +137,19 @@ class _Shown:
     is_later: bool
 
     def masked(self) -> "_Shown":
-        return replace(self, words=tuple(mask(self.words)))
+        stdin = self.step.stdin
+        step = self.step if stdin is None else replace(self.step, stdin=mask_text(stdin))
+        return replace(self, step=step, words=tuple(mask(self.words)))
 
     @property
     def files(self) -> tuple[SeenFile, ...]:
         return (*self.step.files, self.step.program)
 
     def lines(self) -> Iterator[str]:
-        """The words that run, every one; scripts among them by number, as the lines they have."""
+        """The words that run, every one; scripts among them by number, as the lines they have.
+
+        Behind them, the text that they read.
+        """
         where = "" if self.step.folder == "." else f"   (in {in_full(self.step.folder)})"
         scripts = [word for word in self.words if "\n" in word]
         numbers = count(1)
@@ -152,6 +157,10 @@ class _Shown:
         yield f"runs     {' '.join(words)}{where}"
         for number, script in enumerate(scripts, start=1):
             yield from (f"{number:>{len(_MARGIN)}}│ {line}" for line in script.split("\n"))
+        if self.step.stdin is not None:
+            yield "reads    this text:"
+            given = self.step.stdin.removesuffix("\n")
+            yield from (f"{_MARGIN}│ {line}" for line in given.split("\n"))
 
 
 def _told(seen: Sequence[_Shown]) -> Iterator[str]:
