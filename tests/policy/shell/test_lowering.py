@@ -543,7 +543,7 @@ def test_what_is_not_plain_says_why(text: str, reason: str | None) -> None:
 @pytest.mark.parametrize(
     "text", ["a {}", "a{}b", "a '{}'", 'a "{}"', "a # {}", "a{};b", "a <{}0", "a <<'E'\n{}\nE"]
 )
-def test_what_misleads_a_reader_is_never_plain(text: str, char: str) -> None:
+def test_what_cannot_be_seen_is_never_plain(text: str, char: str) -> None:
     assert why_not(text.format(char)) == "it has control or invisible characters"
 
 
