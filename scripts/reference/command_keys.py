@@ -14,18 +14,15 @@ def command_keys_page() -> str:
     keys = list(_keys())
     return page(
         "Keys of a command's row",
-        "What a `[[command]]` of a [policy file](../howto/policy.md) can say. The least is a name "
-        "and an example; without a word on its risk it is high. The shipped rows, in "
-        "`policy/rulebook/defaults`, show each of them in use. Subcommands are rows of their "
-        "own beneath it, `[[command.sub]]`, with the same keys but for `examples` and `binds`. "
-        "A `reason` goes on behind the command's name, and that of a word behind the name and the "
-        'word: `reason = "is for people here"` of `make` is told as *make is for people here*. '
-        "Keys that decide what really runs, such as `profile`, `before` or `script`, are the "
-        "operator's alone; a project's file that has one is refused.",
+        "The keys of a `[[command]]` in a [policy file](../howto/policy.md). A row needs a "
+        "name and an example; without a `risk` it is high. The shipped rows are in "
+        "`policy/rulebook/defaults/commands.toml`. A subcommand is a row of its own with both "
+        'words in its name, such as `name = "git log"`; the row with the longest name counts. A '
+        "`reason` continues a sentence that begins with the command. `runs`, `obeys`, `needs` and "
+        "`adds` decide what really runs, so a project's file may not contain them.",
         table(("key", "what it says"), ((code(key), _marked(text)) for key, text in keys)),
-        "Every operand that may name a file is confined to the workspace, whatever the command. "
-        "Examples are judged when a file is loaded, by its rules and those beneath them: one that "
-        "does not come out as it says makes the file a broken one.",
+        "Examples are judged when the file is loaded, by its rules over those beneath them. A file "
+        "with an example that comes out otherwise is refused.",
     )
 
 
@@ -33,9 +30,8 @@ def _keys() -> Iterator[tuple[str, str]]:
     """Each key that the head of the shipped file describes, with its words on one line."""
     folder = files("handrail.policy.rulebook").joinpath("defaults")
     text = folder.joinpath("commands.toml").read_text(encoding="utf-8")
-    yield "name", "the command's name, without a folder; `*` stands for anything"
-    yield "names", "several that all of the row holds for, instead of `name`"
-    yield "examples", "command lines and what they come to, one at least"
+    yield "name", "the command, with up to two further words; `*` stands for anything"
+    yield "names", "several commands that the row holds for, instead of `name`"
     told = [line.removeprefix("#").removeprefix(" ") for line in text.splitlines()]
     first = next(at for at, line in enumerate(told) if line.startswith("risk "))
     key, words = "", list[str]()

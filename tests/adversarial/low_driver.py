@@ -1,7 +1,7 @@
-"""Runs commands one after another in a box of its own, and tells which of them did anything.
+"""Runs commands one after another in a box of its own, and prints those that had an effect.
 
-Only the standard library is used. It is given a file of commands, and prints a line for each of
-those that changed, made or removed something, ran the planted script, or printed the secret.
+Only the standard library is used. It is given a file of commands. An effect is a file that was
+changed, made or removed, a run of the planted script, or the secret in the output.
 """
 
 import json
@@ -13,7 +13,6 @@ import sys
 # The home of a box is its own and begins empty.
 HOME = "/tmp/home"
 PLACE = f"{HOME}/arena"
-OUTSIDE = f"{HOME}/outside"
 SECRET = b"TOPSECRET-4711"
 SECONDS = 10
 ENVIRONMENT = {
@@ -32,28 +31,32 @@ FILES = {
 }
 
 
-def make_place() -> None:
-    for name in os.listdir(HOME):
-        path = f"{HOME}/{name}"
+def make_place(home: str) -> None:
+    """Make a workspace `arena` with a repository, and a secret outside of it."""
+    for name in os.listdir(home):
+        path = f"{home}/{name}"
         shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
-    for folder in (f"{PLACE}/sub", OUTSIDE, ENVIRONMENT["HOME"]):
+    place = f"{home}/arena"
+    for folder in (f"{place}/sub", f"{home}/outside", f"{home}/home"):
         os.makedirs(folder)
-    with open(f"{OUTSIDE}/secret", "wb") as file:
+    with open(f"{home}/outside/secret", "wb") as file:
         file.write(SECRET)
     for name, text in FILES.items():
-        with open(f"{PLACE}/{name}", "w") as file:
+        with open(f"{place}/{name}", "w") as file:
             file.write(text)
-    os.chmod(f"{PLACE}/s.sh", 0o755)
+    os.chmod(f"{place}/s.sh", 0o755)
+    settings = {**ENVIRONMENT, "HOME": f"{home}/home"}
     for words in (["init", "-qb", "main"], ["add", "-A"], ["commit", "-qm", "x"]):
         author = ["-c", "user.name=a", "-c", "user.email=a@b"]
-        subprocess.run(["git", *author, *words], cwd=PLACE, env=ENVIRONMENT, check=True)
-    with open(f"{PLACE}/b.txt", "w") as file:
+        subprocess.run(["git", *author, *words], cwd=place, env=settings, check=True)
+    with open(f"{place}/b.txt", "w") as file:
         file.write("changed\n")
 
 
-def look() -> dict[str, tuple[int, ...]]:
+def look(home: str) -> dict[str, tuple[int, ...]]:
+    """Every file below a folder, with all that a change of it would change."""
     seen: dict[str, tuple[int, ...]] = {}
-    for folder, folders, names in os.walk(HOME):
+    for folder, folders, names in os.walk(home):
         for name in (*folders, *names):
             found = os.lstat(f"{folder}/{name}")
             stamp = found.st_mode, found.st_size, found.st_mtime_ns, found.st_nlink
@@ -79,18 +82,18 @@ def run(argv: list[str]) -> bytes:
 
 
 def main(path: str) -> None:
-    make_place()
-    before = look()
+    make_place(HOME)
+    before = look(HOME)
     with open(path) as file:
         cases = json.load(file)
     for argv in cases:
         said = run(argv)
-        after = look()
+        after = look(HOME)
         if after != before or SECRET in said:
             print(json.dumps(argv), flush=True)
         if after != before:
-            make_place()
-            before = look()
+            make_place(HOME)
+            before = look(HOME)
 
 
 if __name__ == "__main__":

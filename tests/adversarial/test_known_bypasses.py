@@ -32,6 +32,11 @@ LINES = [
     for row in BYPASSES
     for line in row.get("lines", ())
 ]
+HELD = [
+    pytest.param(argv, id=f"{row['id']}: {' '.join(argv)[:60]}")
+    for row in BYPASSES
+    for argv in row.get("held", ())
+]
 MOST_WAITING = 2
 # What turns text into commands.
 SHELLS = {
@@ -81,6 +86,27 @@ def test_no_command_that_was_a_way_round_passes_unasked(argv: list[str]) -> None
     assert verdict.ruling is not Ruling.ALLOW
 
 
+@pytest.mark.parametrize("argv", HELD)
+async def test_a_command_that_was_a_way_round_has_no_effect_where_it_passes_unasked(
+    argv: list[str], tmp_path: Path, programs: Programs, isolation: Isolation
+) -> None:
+    (tmp_path / "f").write_text("a\nTOPSECRET\n")
+    (tmp_path / "x").write_text("#!/bin/sh\necho RAN; : > o\n")
+    (tmp_path / "x").chmod(0o755)
+    words = {"command": argv[0], "args": argv[1:]}
+    verdict = judge("execute_command", words, workspace=str(tmp_path))
+    (planned,), (profile,) = verdict.plan.argv, verdict.plan.profiles
+
+    with boxed(tmp_path, programs, isolation) as executor:
+        outcome = await run(executor, *planned, profile=profile)
+
+    assert (verdict.ruling, profile) == (Ruling.ALLOW, Profile.READ)
+    assert sorted(os.listdir(tmp_path)) == ["f", "x"]
+    assert (tmp_path / "f").read_text() == "a\nTOPSECRET\n"
+    assert b"RAN" not in outcome.stdout
+    assert outcome.exit_code != 0
+
+
 @pytest.mark.parametrize("line", LINES)
 def test_no_line_that_was_a_way_round_passes_unasked(line: str) -> None:
     verdict = judge("run_bash", {"command": line}, workspace="/ws")
@@ -93,7 +119,7 @@ def test_no_line_runs_unasked_in_a_folder_that_is_not_its_own(folder: str) -> No
     assert judge("run_bash", words, workspace="/ws").ruling is not Ruling.ALLOW
 
 
-@pytest.mark.parametrize("argv", [["rm", "-rf", "x"], ["env", "sudo", "ls"], ["bash", "-c", "ls"]])
+@pytest.mark.parametrize("argv", [["rm", "-rf", "/"], ["env", "sudo", "ls"], ["git", "push", "-f"]])
 def test_no_freedom_lets_pass_what_is_forbidden(argv: list[str]) -> None:
     words = {"command": argv[0], "args": argv[1:]}
     for autonomy in ("read_only", "supervised", "full"):

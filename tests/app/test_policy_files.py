@@ -8,8 +8,10 @@ import pytest
 from handrail.app.home import Home
 from handrail.app.policy_files import OperatorFile, PolicyFile, WorkspacePolicy
 from handrail.core.errors import RuleError
+from handrail.core.risk import RiskLevel, worst
+from handrail.policy.validators.commands import CommandValidator
 
-TERRAFORM = "[[command]]\nname = 'terraform'\nexamples = { 'terraform plan' = 'high' }\n"
+FLUX = "[[command]]\nname = 'flux'\nexamples = { 'flux get' = 'high' }\n"
 CAREFUL = "[policy]\nautonomy = 'read_only'\n"
 
 
@@ -20,9 +22,9 @@ def home(tmp_path: Path) -> Home:
     return made
 
 
-def knows_terraform(file: OperatorFile) -> bool:
+def knows_flux(file: OperatorFile) -> bool:
     rules = file.rulebook.rules_for("")
-    return any("terraform" in rule.names for rule in rules.commands)
+    return any("flux" in rule.names for rule in rules.commands)
 
 
 def test_a_file_that_is_not_there_says_nothing(tmp_path: Path) -> None:
@@ -82,30 +84,30 @@ def test_a_broken_file_stops_the_start_and_names_its_line(home: Home) -> None:
 
 async def test_the_operators_file_is_followed_and_a_broken_edit_changes_nothing(home: Home) -> None:
     file = OperatorFile(home)
-    assert not knows_terraform(file)
+    assert not knows_flux(file)
 
-    file.path.write_text(TERRAFORM)
+    file.path.write_text(FLUX)
     await file.follow()
-    assert knows_terraform(file)
-    file.path.write_text(f"{TERRAFORM}[broken")
+    assert knows_flux(file)
+    file.path.write_text(f"{FLUX}[broken")
     await file.follow()
-    assert knows_terraform(file)
+    assert knows_flux(file)
     assert not file.reload()
     file.path.unlink()
     await file.follow()
-    assert not knows_terraform(file)
+    assert not knows_flux(file)
 
 
 def test_a_workspace_has_the_rules_of_both_files(home: Home, tmp_path: Path) -> None:
     folder = tmp_path / "workspace" / ".handrail"
     folder.mkdir(parents=True)
-    (home.path / "policy.toml").write_text(TERRAFORM)
+    (home.path / "policy.toml").write_text(FLUX)
     (folder / "policy.toml").write_text(CAREFUL)
 
     policy = WorkspacePolicy(home, folder.parent)
 
     assert [ceiling.autonomy for ceiling in policy.rules.ceilings] == ["read_only"]
-    assert any("terraform" in rule.names for rule in policy.rules.commands)
+    assert any("flux" in rule.names for rule in policy.rules.commands)
     assert not policy.reload()
     (folder / "policy.toml").write_text("# nothing more")
     assert policy.reload()
@@ -114,7 +116,7 @@ def test_a_workspace_has_the_rules_of_both_files(home: Home, tmp_path: Path) -> 
     # What it said of commands stays; what it says of hosts is not known.
     assert policy.reload()
     assert not policy.reload()
-    assert any("terraform" in rule.names for rule in policy.rules.commands)
+    assert any("flux" in rule.names for rule in policy.rules.commands)
     assert policy.rules.web.unknown
 
 
@@ -145,9 +147,20 @@ def test_of_a_broken_file_the_person_is_told_once_which_line_it_is_and_what_to_d
 def test_the_operators_file_is_no_projects_in_the_folder_above(tmp_path: Path) -> None:
     home = Home(tmp_path / ".handrail")
     home.create()
-    (home.path / "policy.toml").write_text(TERRAFORM + "plain = 'a+'\n")
+    (home.path / "policy.toml").write_text(FLUX + "adds = ['-x']\n")
 
     policy = WorkspacePolicy(home, tmp_path)
 
     assert policy.text == ""
     assert not policy.reload()
+
+
+def test_a_projects_row_without_a_risk_adds_only_what_its_words_say(home: Home) -> None:
+    row = "[[command]]\nname = 'make'\nrefuses = { 'deploy*' = 'is for people' }\n"
+    rules = OperatorFile(home).rulebook.rules_for(
+        f"{row}examples = {{ 'make deploy' = 'forbidden' }}\n"
+    )
+    validator = CommandValidator("/home/ada/project", rules)
+
+    assert worst(validator.validate_command("make", ["test"])) is RiskLevel.MEDIUM
+    assert worst(validator.validate_command("make", ["deploy"])) is RiskLevel.FORBIDDEN

@@ -71,11 +71,13 @@ def test_a_command_is_explained_as_it_would_be_typed(shell: Shell) -> None:
     )
 
     assert asked.splitlines()[0] == "ask: asks a person, risk MEDIUM, 300 s to answer"
-    assert "npm install changes the project's packages" in asked
+    assert "npm install installs or looks up packages" in asked
     assert "it can reach only " in asked
     assert denied.splitlines() == [
         "deny: refused, risk FORBIDDEN",
-        "  Command not allowed: rm deletes permanently; agents may not run it  (command.forbidden)",
+        "  Command not allowed: rm / would delete a root, a home or the whole workspace"
+        "  (command.forbidden)",
+        "  rm deletes files  (command.rm)",
     ]
     assert json.loads(listed)["ruling"] == "allow"
     assert tool.splitlines() == [

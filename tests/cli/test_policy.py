@@ -35,7 +35,7 @@ def test_the_layers_are_shown_with_their_files(shell: Shell) -> None:
     assert f"operator  {shell.home}/policy.toml: 1 command" in lines
     assert f"project  {shell.workspace}/.handrail/policy.toml: 1 tool" in lines
     assert "  autonomy = read_only" in lines
-    assert "  unlisted = ask has no effect: only the operator's file can say so" in lines
+    assert "  unlisted = ask has no effect: a project's file can only tighten" in lines
     assert "writes are looked at twice" in lines[-1]
     shipped, operator, project = json.loads(listed)["layers"]
     assert (shipped["layer"], len(shipped["rules"]) > 70) == ("shipped", True)
@@ -67,7 +67,7 @@ def test_explain_goes_by_the_files_of_its_folder(shell: Shell) -> None:
 
 def test_files_are_checked_as_what_they_are(shell: Shell) -> None:
     lay_down(shell, TERRAFORM, STRICT)
-    (shell.workspace / "regular.toml").write_text(TERRAFORM + "plain = 'a+'\n")
+    (shell.workspace / "regular.toml").write_text(TERRAFORM + "adds = ['-no-color']\n")
 
     both, one, fine, not_fine, none = shell.run_all(
         "policy check",
@@ -83,7 +83,7 @@ def test_files_are_checked_as_what_they_are(shell: Shell) -> None:
     ]
     assert ended_well(one) == "good  .handrail/policy.toml\n"
     assert ended_well(fine) == "good  regular.toml\n"
-    assert "plain is for the operator's file; leave it out" in refused(not_fine)
+    assert "adds is for the operator's file; leave it out" in refused(not_fine)
     assert refused(none) == "there is no file none.toml"
 
 
@@ -116,25 +116,26 @@ def test_a_broken_file_is_named_and_nothing_is_explained_by_half(shell: Shell) -
 
 
 def test_commands_are_tried_by_the_rules_of_their_folder(shell: Shell) -> None:
-    lay_down(shell, TERRAFORM + "[policy]\npacks = ['rust']\n", "")
+    lay_down(shell, TERRAFORM, "")
     (shell.workspace / "lines.txt").write_text("# tried\n\nnpm ci\nrustc a.rs\n")
 
     tried = ("rg x src", "sort -o b.md a.md", "rm -rf /")
     told = shell.run("policy", "test", *tried, "--file", "lines.txt")
-    listed = shell.run("policy", "test", "--json", "nice rg x", "rm x")
+    listed = shell.run("policy", "test", "--json", "nice rg x", "rm -r .")
     endless = shell.run("policy", "test", "cat 'a")
     nothing = shell.run("policy", "test", "--file", "none.txt")
 
     assert [" ".join(line.split()) for line in ended_well(told).splitlines()] == [
         "LOW read rg x src",
-        "MEDIUM write sort -o b.md a.md",
+        "HIGH write sort -o b.md a.md",
         "sort -o writes a file",
         "FORBIDDEN refused rm -rf /",
-        "Command not allowed: rm deletes permanently; agents may not run it",
+        "Command not allowed: rm / would delete a root, a home or the whole workspace",
+        "rm deletes files",
         "MEDIUM net npm ci",
-        "npm ci changes the project's packages and downloads them; their scripts stay off",
+        "npm ci installs or looks up packages; their scripts stay off",
         "MEDIUM write rustc a.rs",
-        "rustc compiles",
+        "rustc builds or tests, and runs code of the workspace with it",
     ]
     low, refusal = json.loads(ended_well(listed))["lines"]
     assert low == {

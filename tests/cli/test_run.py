@@ -105,8 +105,8 @@ def test_a_pipe_gets_the_answer_alone_and_the_rest_is_said_beside_it(desk: Desk)
     assert unknown.startswith("  ✗ bogus x  invalid: no tool is named 'bogus'; there are: ")
     assert not unknown.endswith("FORBIDDEN")
     assert removed == (
-        "  ✗ execute_command rm -rf /  refused: Command not allowed: rm deletes permanently;"
-        " agents may not run it  FORBIDDEN"
+        "  ✗ execute_command rm -rf /  refused: Command not allowed: rm / would delete a root,"
+        " a home or the whole workspace; rm deletes files  FORBIDDEN"
     )
     assert last == "done (2 turns, 3 calls, 2,200 tokens)"
     assert desk.server == "http://127.0.0.1:8000"

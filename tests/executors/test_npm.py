@@ -78,7 +78,7 @@ async def test_the_flags_of_what_npx_runs_are_not_its_own(
     tsc.parent.mkdir(parents=True)
     tsc.write_text('#!/bin/sh\necho "told $*"\n')
     tsc.chmod(0o755)
-    listed = default_rules(("node",)).command_list
+    listed = default_rules().command_list
     argv = read_line(listed, ["npx", "tsc", "--script-shell=./evil.sh", "-p", "web"]).argv
     assert "told --script-shell=./evil.sh -p web" in await run(executor, *argv)
     assert not (root / "ran").exists()

@@ -89,6 +89,6 @@ async def test_a_refused_command_is_refused_wherever_it_stands(rig: Rig, command
     answer = await rig.call("run_bash", {"command": command})
 
     assert (answer["status"], answer["error_type"]) == ("failed", "denied")
-    assert "Command not allowed: rm deletes permanently" in answer["error"]
+    assert "Command not allowed: rm" in answer["error"]
     assert rig.rows("SELECT count(*) FROM tool_approvals") == [(0,)]
     assert (rig.workspace / "kept.txt").exists()

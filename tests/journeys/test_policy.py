@@ -19,7 +19,8 @@ match = ["docs/a.md"]
 not_match = ["docs"]
 """
 SAYS_SO = "'docs/{}.md' is refused: the plans stay with people (project rule path.docs)"
-PRINTENV = "[[command]]\nname = 'printenv'\nexamples = { 'printenv HOME' = 'high' }\n"
+REFUSING = "[policy]\nunlisted = 'refuse'\n"
+EXPAND = REFUSING + "[[command]]\nname = 'expand'\nexamples = { 'expand a.md' = 'high' }\n"
 
 
 async def until(reached: Callable[[], Awaitable[bool]]) -> None:
@@ -76,17 +77,20 @@ async def test_a_client_does_not_serve_a_project_whose_rules_it_cannot_read(rig:
 
 @pytest.mark.behaviour("policy.operator")
 async def test_the_operator_lets_a_command_in_while_the_server_runs(rig: Rig) -> None:
+    policy = rig.home / "policy.toml"
+    rig.home.mkdir(exist_ok=True)
+    policy.write_text(REFUSING)
+    (rig.workspace / "a.md").write_text("a")
     rig.start_server()
     rig.start_client()
-    policy = rig.home / "policy.toml"
-    call = {"command": "printenv", "args": ["HOME"]}
+    call = {"command": "expand", "args": ["a.md"]}
 
     before = await rig.call("execute_command", call, "call-1")
-    policy.write_text(PRINTENV)
+    policy.write_text(EXPAND)
     await until(lambda: _is_known(rig))
     # The client looks once a second as well, and cannot be asked.
     await asyncio.sleep(2.5)
-    policy.write_text(PRINTENV + "[broken")
+    policy.write_text(EXPAND + "[broken")
     await asyncio.sleep(2.5)
     async with asyncio.TaskGroup() as group:
         asking = group.create_task(rig.call("execute_command", call, "call-2"))

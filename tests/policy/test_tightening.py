@@ -7,11 +7,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handrail.core.box import Profile
 from handrail.core.project import Autonomy
 from handrail.core.risk import Layer, RiskLevel
 from handrail.core.verdict import Plan
-from handrail.policy.rulebook.command import CommandRule, Raise, Text
+from handrail.policy.rulebook.command import CommandRule, Need, Runs, Text, WordReasons
 from handrail.policy.rulebook.globs import any_part
 from handrail.policy.rulebook.paths import Access, PathRule
 from handrail.policy.rulebook.rules import Rules, default_rules
@@ -58,34 +57,30 @@ globs = st.sampled_from(["*", "*.md", "*.exe", "src/**/*.py", "docs/**", ".env*"
 some_words = st.frozensets(words, max_size=3)
 
 
-def command_rules(depth: int = 1) -> st.SearchStrategy[CommandRule]:
-    raises = st.builds(Raise, st.tuples(words), levels, st.just("is raised"))
-    return st.builds(
-        CommandRule,
-        names=st.frozensets(names if depth else words, min_size=1, max_size=3),
-        patterns=st.just(()) | st.just(("*",)),
-        risk=levels,
-        reason=st.just("is looked at here"),
-        flags=some_words,
-        values=some_words,
-        paths=some_words,
-        last=some_words,
-        runs_after=some_words,
-        raises=st.lists(raises, max_size=2).map(tuple),
-        text=st.sampled_from(Text),
-        operands=st.none() | st.integers(0, 2),
-        runs=st.none() | st.integers(0, 2),
-        subs=st.lists(command_rules(0), max_size=2).map(tuple) if depth else st.just(()),
-        other=levels,
-        clusters=st.booleans(),
-        options_first=st.booleans(),
-        writes=st.booleans(),
-        broad=st.booleans(),
-        profile=st.none() | st.sampled_from(Profile),
-        before=st.just(()) | st.tuples(words),
-        after=st.just(()) | st.tuples(words),
-        layer=st.just(PROJECT),
-    )
+word_reasons = st.builds(WordReasons, st.dictionaries(words, st.just("is looked at"), max_size=2))
+runs = st.builds(
+    Runs,
+    operands=st.none() | st.integers(0, 2),
+    values=some_words,
+    after=some_words,
+    module=st.sampled_from(["", "-m"]),
+    script=st.booleans(),
+)
+# Also with the keys that a project's file may not contain: what reads them must not matter.
+command_rules = st.builds(
+    CommandRule,
+    names=st.frozensets(names | st.builds("{} {}".format, names, words), min_size=1, max_size=3),
+    risk=levels,
+    reason=st.just("is looked at here"),
+    asks=word_reasons,
+    refuses=word_reasons,
+    text=st.sampled_from(Text),
+    runs=st.none() | runs,
+    obeys=st.just(()) | st.tuples(words),
+    need=st.none() | st.sampled_from(Need),
+    adds=st.just(()) | st.tuples(words),
+    layer=st.just(PROJECT),
+)
 
 
 def write_rule(risk: RiskLevel, glob: str) -> WriteRule:
@@ -100,7 +95,7 @@ projects = st.builds(
     Rules,
     paths=st.lists(st.builds(path_rule, st.sampled_from(Access), globs), max_size=1).map(tuple),
     writes=st.lists(st.builds(write_rule, levels, globs), max_size=2).map(tuple),
-    commands=st.lists(command_rules(), max_size=3).map(tuple),
+    commands=st.lists(command_rules, max_size=3).map(tuple),
     tools=st.lists(
         st.builds(
             ToolRule,
@@ -150,7 +145,9 @@ def test_a_project_only_ever_tightens(
 
 
 def test_a_command_that_only_a_project_says_is_run_opens_no_network() -> None:
-    handing_on = CommandRule(frozenset({"pytest"}), (), RiskLevel.MEDIUM, "", runs=0, layer=PROJECT)
+    handing_on = CommandRule(
+        frozenset({"pytest"}), RiskLevel.MEDIUM, "", runs=Runs(operands=0), layer=PROJECT
+    )
     rules = default_rules().tightened_by(Rules(commands=(handing_on,)))
     words = ("pytest", ["-q", "npm", "install"])
     assert CommandValidator("/w").stage_of(*words) == CommandValidator("/w", rules).stage_of(*words)

@@ -81,10 +81,8 @@ def test_a_verdict_is_given_anew_once_anything_but_the_words_has_changed() -> No
 
     assert judge("execute_command", call, workspace=NOWHERE).risk is RiskLevel.LOW
     assert judge("execute_command", call, workspace=NOWHERE, isolated=False).risk is RiskLevel.HIGH
-    assert (
-        judge("execute_command", call, workspace=NOWHERE, policy=Rules()).risk
-        is RiskLevel.FORBIDDEN
-    )
+    verdict = judge("execute_command", call, workspace=NOWHERE, policy=Rules())
+    assert [finding.rule for finding in verdict.findings] == ["command.unlisted"]
     assert judge("execute_command", call, workspace=NOWHERE).risk is RiskLevel.LOW
 
 

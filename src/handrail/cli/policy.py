@@ -116,8 +116,7 @@ def _as_json(one: JudgedLine) -> dict[str, object]:
 def _say_layer(layer: LayerView) -> None:
     counts = ", ".join(f"{count} {kind}" for kind, count in layer.counts.items()) or "no rows"
     say(f"[bold]{layer.layer}[/]  {visible(layer.source)}: {counts}")
-    packs = ", ".join(layer.packs)
-    settings = {"autonomy": layer.autonomy, "unlisted": layer.unlisted, "packs": packs}
+    settings = {"autonomy": layer.autonomy, "unlisted": layer.unlisted}
     for name, value in settings.items():
         if value:
             say(f"  {name} = {value}")

@@ -27,6 +27,5 @@ class LayerSummary:
     rules: tuple[RuleLine, ...] = ()
     autonomy: Autonomy | None = None
     unlisted: str | None = None
-    packs: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     workspace_id: WorkspaceId | None = None

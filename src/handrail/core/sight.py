@@ -169,8 +169,8 @@ def run_by_fact_of(path: str) -> str:
 
 
 def is_content(fact: object) -> bool:
-    """Whether a fact holds the hash of a file's whole content."""
-    return isinstance(fact, str) and fact.startswith(_HASHED)
+    """Whether a fact holds the hash of a file's whole content, or says that there is no file."""
+    return isinstance(fact, str) and fact.startswith((_HASHED, f"{FileSort.ABSENT}:"))
 
 
 def differing(before: JsonObject, after: JsonObject) -> list[str]:

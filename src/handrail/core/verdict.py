@@ -70,13 +70,14 @@ class Plan:
     rehearses: bool = False
 
     @classmethod
-    def of(cls, stages: Sequence[Stage]) -> Self:
+    def of(cls, stages: Sequence[Stage], *, rehearses: bool = False) -> Self:
         """To run these, and nothing else."""
         texts = tuple([stage.stdin for stage in stages])
         return cls(
             argv=tuple([stage.argv for stage in stages]),
             profiles=tuple([stage.profile for stage in stages]),
             stdin=() if texts.count(None) == len(texts) else texts,
+            rehearses=rehearses,
         )
 
     @property

@@ -19,7 +19,7 @@ from handrail.policy.rulebook.reading import in_full
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.validators.commands import CommandValidator
 
-_REASON = "refused here, so that nobody is asked"
+_REASON = "refused here without asking"
 _MOST_WORDS = 20
 _ANYWHERE = "/"
 
@@ -67,54 +67,42 @@ def _refuse_writes(pattern: str) -> Suggestion | None:
 
 
 def _refuse_command(words: Sequence[str]) -> Suggestion | None:
-    if not 1 <= len(words) <= 2:
+    """Refuse a command, a subcommand, or a Python module (`python3 -m pytest`)."""
+    if not 1 <= len(words) <= 3:
         return None
-    name, *sub = words
-    line = " ".join(words)
-    if sub:
-        text = _row(
-            "command",
-            name=name,
-            risk="low",
-            flags=["*"],
-            other="low",
-            sub=[
-                {"name": sub[0], "risk": "forbidden", "reason": f"is {_REASON}"},
-                {"name": "*", "risk": "low", "flags": ["*"], "other": "low"},
-            ],
-            examples={line: "forbidden"},
-        )
-    else:
-        text = _row(
-            "command",
-            name=name,
-            risk="forbidden",
-            reason=f"is {_REASON}",
-            examples={line: "forbidden"},
-        )
-    also = "" if sub else ", also where it would only look"
+    name = words[0].rpartition("/")[2]
+    line = " ".join([name, *words[1:]])
+    text = _row(
+        "command",
+        name=line,
+        risk="forbidden",
+        reason=f"is {_REASON}",
+        examples={line: "forbidden"},
+    )
+    also = "" if len(words) > 1 else ", also where it would only read"
     covers = f"Refuses {in_full(line)}, whatever words follow it{also}."
     return _if_it_refuses(text, covers, words)
 
 
 def _refuse_exactly(words: Sequence[str]) -> Suggestion | None:
-    """Rules know of words and not of whole lines: the last word that is no flag is refused."""
+    """Rules know words and not whole lines: the last word that is no flag is refused."""
     operands = [word for word in words[1:] if not word.startswith("-")]
-    if not words or (operands and "*" in operands[-1]):
+    if not words:
         return None
     name = words[0].rpartition("/")[2]
     if not operands:
         return _refuse_command([name])
+    last = operands[-1]
+    if any(char in last for char in "*?[ \t\n"):
+        return None
     text = _row(
         "command",
         name=name,
         risk="low",
-        flags=["*"],
-        other="low",
-        **{"raise": [{"on": operands[-1:], "to": "forbidden", "reason": f"is {_REASON}"}]},
+        refuses={last: f"is {_REASON}"},
         examples={shlex.join([name, *words[1:]]): "forbidden"},
     )
-    covers = f"Refuses {in_full(name)} wherever {in_full(operands[-1])} is one of its words."
+    covers = f"Refuses {in_full(name)} wherever {in_full(last)} is one of its words."
     return _if_it_refuses(text, covers, words)
 
 

@@ -156,8 +156,9 @@ class LayerView(BaseModel):
     workspace_id: str | None = Field(description="For a project's file: the folder it lies in.")
     counts: dict[str, int] = Field(description="How many rows of each kind.")
     autonomy: Autonomy | None = Field(description="The most freedom it leaves an agent.")
-    unlisted: str | None = Field(description="What becomes of commands nobody has listed.")
-    packs: list[str] = Field(description="The toolchains whose commands it switches on.")
+    unlisted: str | None = Field(
+        description="Whether commands without a row are refused, or asked about."
+    )
     notes: list[str] = Field(description="Settings that have no effect, and why.")
     rules: list[RuleView] = Field(description="The rows.")
 
@@ -170,7 +171,6 @@ class LayerView(BaseModel):
             counts=Counter(line.kind.partition(",")[0] for line in summary.rules),
             autonomy=summary.autonomy,
             unlisted=summary.unlisted,
-            packs=list(summary.packs),
             notes=list(summary.notes),
             rules=[RuleView.of(line) for line in summary.rules],
         )
@@ -182,7 +182,7 @@ class EffectiveView(BaseModel):
     workspace_id: str = Field(description="The folder.")
     root: str = Field(description="Where it lies.")
     autonomy: Autonomy = Field(description="The freedom an agent has there.")
-    unlisted: str = Field(description="What becomes of commands nobody has listed.")
+    unlisted: str = Field(description="Whether commands without a row are refused, or asked about.")
 
     @classmethod
     def of(cls, workspace: Workspace, autonomy: Autonomy, unlisted: str) -> Self:

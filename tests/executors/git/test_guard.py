@@ -74,6 +74,9 @@ async def run_line(executor: CommandExecutor, line: str) -> CommandOutcome:
         ),
         *("status -v", "stash show", "stash show -p", "stash list", "branch -a", "tag -l"),
         *("ls-files", "describe --always", "shortlog -sn HEAD", "remote -v", "worktree list"),
+        *("rev-list HEAD", "for-each-ref", "show-ref", "merge-base HEAD HEAD", "cat-file -p HEAD"),
+        *("grep -c o", "branch --contains HEAD", "symbolic-ref --short HEAD", "log --graph"),
+        *("describe --always --dirty", "name-rev HEAD", "count-objects", "check-attr -a a.txt"),
     ],
 )
 async def test_what_only_looks_says_in_its_box_what_plain_git_says(
@@ -260,23 +263,6 @@ def test_one_commits_under_the_name_of_ones_own_settings(
 
     monkeypatch.setenv("PATH", "/nowhere")
     assert own_identity() == []
-
-
-@pytest.mark.parametrize("word", ["src", ":/", "a"])
-async def test_who_means_a_branch_overwrites_no_file_of_that_name(
-    executor: CommandExecutor, repository: Path, word: str
-) -> None:
-    for path in ("src/kept", "a"):
-        (repository / path).parent.mkdir(exist_ok=True)
-        (repository / path).write_text("committed\n")
-    await run_line(executor, "git add src a")
-    await run_line(executor, "git commit -qm second")
-    for path in ("src/kept", "a"):
-        (repository / path).write_text("not committed\n")
-
-    await run_line(executor, f"git checkout {word}")
-
-    assert {(repository / path).read_text() for path in ("src/kept", "a")} == {"not committed\n"}
 
 
 @pytest.mark.parametrize(

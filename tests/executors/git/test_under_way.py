@@ -68,8 +68,6 @@ async def test_who_hides_going_on_behind_an_end_does_not_go_on(
         "env A=x/git B=git git rebase --continue",
         "env -v A=/git nice -n 5 timeout -k 1 20 git --no-pager rebase --continue",
         "timeout --signal git 20 git rebase --skip",
-        # What it does with these, nobody has written down.
-        "timeout --sig git 20 git status",
     ],
 )
 async def test_a_planned_program_is_seen_whoever_starts_git(

@@ -2,14 +2,12 @@
 
 import pytest
 
-from handrail.core.box import Profile
 from handrail.core.errors import RuleError
 from handrail.core.risk import Layer, RiskLevel
 from handrail.core.verdict import Ruling, Verdict
 from handrail.policy.rulebook.book import PROJECT_FILE, Rulebook, operator_rules, project_rules
 from handrail.policy.rulebook.globs import any_part
 from handrail.policy.rulebook.rules import default_rules
-from handrail.policy.rulebook.settings import PACKS
 from handrail.tools.catalogue import judge
 
 EXE = """
@@ -97,13 +95,19 @@ def test_a_pattern_of_the_operator_lifts_nothing_that_is_forbidden() -> None:
     assert run("anything", command("*", anything="high")).risk is RiskLevel.HIGH
 
 
+def test_a_row_of_the_operator_lifts_a_pattern_for_its_own_name_only() -> None:
+    loose = command("mkfs.mine", mkfs_mine="high").replace("mkfs mine", "mkfs.mine x")
+
+    assert run("mkfs.mine x", loose).risk is RiskLevel.HIGH
+    assert run("mkfs.ext4 x", loose).risk is RiskLevel.FORBIDDEN
+
+
 def test_examples_of_the_operator_are_judged_as_calls_will_be() -> None:
     with pytest.raises(RuleError) as caught:
-        book("[[command]]\nname = 'mkfs.ext4'\nexamples = { 'mkfs.ext4 x' = 'high' }")
+        book(command("often", "runs = { operands = 0 }", often_sudo_x="high"))
     assert caught.value.message == (
-        "/home/ada/.handrail/policy.toml: command rule 'mkfs.ext4': "
-        "says that 'mkfs.ext4 x' is high, but it is forbidden: Command not allowed: mkfs.ext4 "
-        "works on whole disks"
+        "/home/ada/.handrail/policy.toml: command rule 'often': says that 'often sudo x' is high, "
+        "but it is forbidden: Command not allowed: sudo takes more rights than the agent was given"
     )
 
 
@@ -117,44 +121,27 @@ def test_the_protection_of_handrails_own_files_cannot_be_replaced() -> None:
     assert verdict.ruling is Ruling.DENY
 
 
-def test_unlisted_commands_ask_at_high_where_the_operator_says_so() -> None:
-    asks = "[policy]\nunlisted = 'ask'"
-
-    verdict = run("frobnicate x", asks)
+@pytest.mark.behaviour("command.unlisted")
+@pytest.mark.parametrize("operator", ["", "[policy]\nunlisted = 'ask'"])
+def test_commands_without_a_row_are_asked_about(operator: str) -> None:
+    verdict = run("frobnicate x", operator)
     assert (verdict.ruling, verdict.risk) == (Ruling.ASK, RiskLevel.HIGH)
-    assert verdict.reasons == (
-        "frobnicate has no rule; to add one, describe it as [[command]] in ~/.handrail/policy.toml"
-        " (see docs/howto/policy.md)"
-        " (operator rule command.unlisted)",
-    )
-    assert run("env frobnicate x", asks).risk is RiskLevel.HIGH
-    assert run("sudo frobnicate", asks).risk is RiskLevel.FORBIDDEN
-    assert run("frobnicate /etc/passwd", asks).risk is RiskLevel.FORBIDDEN
-    assert run("frobnicate .env", asks).risk is RiskLevel.FORBIDDEN
+    assert verdict.reasons == ("frobnicate is not a command Handrail knows",)
+    assert run("env frobnicate x", operator).risk is RiskLevel.HIGH
+    assert run("sudo frobnicate", operator).risk is RiskLevel.FORBIDDEN
+    assert run("frobnicate /etc/passwd", operator).risk is RiskLevel.HIGH
+    assert run("frobnicate .env", operator).risk is RiskLevel.FORBIDDEN
 
 
-@pytest.mark.behaviour("command.packs")
-def test_commands_of_a_toolchain_are_switched_on_by_the_operator_in_one_line() -> None:
-    packs = "[policy]\npacks = ['rust', 'java']\n"
+@pytest.mark.behaviour("command.unlisted")
+def test_commands_without_a_row_are_refused_where_the_operator_says_so() -> None:
+    refuses = "[policy]\nunlisted = 'refuse'"
 
-    assert run("rustc --version").ruling is Ruling.DENY
-    assert run("rustc --version", packs).risk is RiskLevel.MEDIUM
-    assert run("mvn test", packs).plan.profiles == (Profile.NET,)
-    assert run("tsc", packs).ruling is Ruling.DENY
-    # The rest stays as it was, and a row of the operator still replaces one of a pack.
-    assert run("rm -rf x", packs).ruling is Ruling.DENY
-    assert run("mvn test", packs + command("mvn", mvn_test="high")).risk is RiskLevel.HIGH
-
-
-@pytest.mark.parametrize("pack", PACKS)
-def test_every_pack_loads_over_the_shipped_rules_and_replaces_none_of_them(pack: str) -> None:
-    names = [name for rule in default_rules((pack,)).commands for name in rule.names]
-    assert len(names) == len(set(names)) > len(default_rules().commands)
-
-
-@pytest.mark.behaviour("command.packs")
-def test_a_project_switches_no_toolchain_on() -> None:
-    assert run("rustc --version", project="[policy]\npacks = ['rust']").ruling is Ruling.DENY
+    assert run("frobnicate x", refuses).ruling is Ruling.DENY
+    assert run("env frobnicate x", refuses).ruling is Ruling.DENY
+    assert run("ls", refuses).ruling is Ruling.ALLOW
+    own = command("frobnicate", frobnicate_x="high")
+    assert run("frobnicate x", f"{refuses}\n{own}").risk is RiskLevel.HIGH
 
 
 def test_other_rules_of_the_operator_count_from_the_next_call_on() -> None:
@@ -202,13 +189,15 @@ def test_a_project_that_raises_a_command_does_not_misread_its_words() -> None:
 @pytest.mark.parametrize(
     ("line", "row"),
     [
-        ("rm -rf x", command("rm", "risk = 'low'", rm_x="low")),
-        ("terraform plan", command("terraform", terraform_plan="high")),
+        ("sudo ls", command("sudo", "risk = 'low'", sudo_ls="low")),
+        ("git push -f", command("git", "risk = 'low'", git_push="low")),
         ("frobnicate", "[policy]\nunlisted = 'ask'"),
     ],
 )
 def test_a_project_makes_nothing_run_that_would_not(line: str, row: str) -> None:
-    assert run(line, project=row).ruling is Ruling.DENY
+    refuses = "[policy]\nunlisted = 'refuse'"
+    assert run(line, refuses, row).ruling is Ruling.DENY
+    assert run("rm a", project=command("rm", "risk = 'low'", rm_x="low")).risk is RiskLevel.HIGH
 
 
 def test_a_project_makes_no_kind_of_file_known() -> None:
@@ -216,16 +205,6 @@ def test_a_project_makes_no_kind_of_file_known() -> None:
 
     assert write("a.xyz", project=known).risk is RiskLevel.HIGH
     assert write("a.exe", project=EXE).risk is RiskLevel.FORBIDDEN
-
-
-def test_what_a_project_says_of_a_name_hides_nothing_said_of_files_in_such_a_folder() -> None:
-    row = "[[write]]\nname = 'deploy'\nrisk = '{}'\nreason = 'is run'\npatterns = ['{}']\n"
-    examples = "match = ['{}']\nnot_match = ['x']"
-    operator = (row + examples).format("forbidden", "deploy/*", "deploy/a")
-    project = (row + examples).format("high", "deploy", "deploy")
-
-    assert run("cp a deploy", operator).risk is RiskLevel.FORBIDDEN
-    assert run("cp a deploy", operator, project).risk is RiskLevel.FORBIDDEN
 
 
 def test_a_project_refuses_unlisted_commands_that_the_operator_lets_ask() -> None:
@@ -281,14 +260,10 @@ def test_a_text_that_cannot_be_read_any_more_forbids_everything() -> None:
     ("text", "message"),
     [
         ("policy = 1", "settings are written as one table, [policy]"),
-        ("[policy]\nmood = 1", "[policy]: unknown key 'mood'; known: unlisted, autonomy, packs"),
+        ("[policy]\nmood = 1", "[policy]: unknown key 'mood'; known: unlisted, autonomy"),
         (
-            "[policy]\npacks = ['cobol']",
-            "[policy]: packs is a list of go, java, node, python, rust, unix, not ['cobol']",
-        ),
-        (
-            "[policy]\npacks = 'go'",
-            "[policy]: packs is a list of go, java, node, python, rust, unix, not 'go'",
+            "[policy]\npacks = ['go']",
+            "[policy]: delete `packs`; the commands of all toolchains are known now",
         ),
         ("[policy]\nunlisted = 1", "[policy]: unlisted is one of refuse, ask, not 1"),
         (
@@ -310,16 +285,8 @@ def test_a_text_that_cannot_be_read_any_more_forbids_everything() -> None:
             "path rule 'docs': patterns: 'a/**/b/**/c' has more than one '**/'; one is enough",
         ),
         (
-            command("x", "profile = 'net'", x="high"),
-            "command rule 'x': profile is for the operator's file; leave it out",
-        ),
-        (
-            command("x", "before = ['-a']", x="high"),
-            "command rule 'x': before is for the operator's file; leave it out",
-        ),
-        (
-            command("x", "plain = 'a+'", x="high"),
-            "command rule 'x': plain is for the operator's file; leave it out",
+            command("x", "needs = 'network'", x="high"),
+            "command rule 'x': needs is for the operator's file; leave it out",
         ),
         (
             command("x", "runs = 0", x="high"),

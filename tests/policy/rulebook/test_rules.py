@@ -7,7 +7,6 @@ from handrail.core.errors import RuleError
 from handrail.policy.rulebook.globs import fold
 from handrail.policy.rulebook.paths import Access, PathRule
 from handrail.policy.rulebook.rules import SHIPPED, Rules, default_rules
-from handrail.policy.rulebook.settings import PACKS
 
 GOOD = {
     "name": '"diary"',
@@ -45,10 +44,7 @@ def test_shipped_rules_load_and_hold_their_own_examples() -> None:
 
 def test_every_file_of_rules_is_loaded() -> None:
     folder = files("handrail.policy.rulebook").joinpath("defaults")
-    assert {file.name for file in folder.iterdir()} == {*SHIPPED, "packs"}
-    assert {file.name for file in folder.joinpath("packs").iterdir()} == {
-        f"{pack}.toml" for pack in PACKS
-    }
+    assert {file.name for file in folder.iterdir()} == {*SHIPPED}
 
 
 def test_every_shipped_rule_has_a_name_of_its_own_and_a_reason() -> None:

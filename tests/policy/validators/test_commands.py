@@ -1,4 +1,4 @@
-import time
+import sys
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,12 +14,12 @@ from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.stage import NamedFile
 from handrail.core.verdict import Plan, Ruling
 from handrail.policy.rulebook.rules import Rules, default_rules
+from handrail.policy.rulebook.settings import Unlisted
 from handrail.policy.security import Scene
 from handrail.policy.validators.commands import (
     MAX_ALL_CHARS,
     MAX_ARG_BYTES,
     MAX_ARGS,
-    MAX_WRITTEN_CHARS,
     CommandValidator,
 )
 from handrail.tools.builtin.execute_command import ExecuteCommand, ExecuteCommandParams
@@ -69,8 +69,12 @@ def test_verdict_on_the_call_says_the_same(case: dict[str, Any]) -> None:
         assert verdict.plan == Plan()
         return
     (argv,), (profile,) = verdict.plan.argv, verdict.plan.profiles
-    assert is_in(case["argv"], argv)
-    assert (profile is Profile.READ) is (case["expected"] == "low")
+    is_elsewhere = case["argv"][:3] == ["git", "-C", "sub"]
+    assert is_in(["git", *args[2:]] if is_elsewhere else case["argv"], argv)
+    assert profile is Profile.READ or case["expected"] != "low"
+    # A reader gets no more than its box where a person lets it read something else.
+    only_reads = all(one.rule.startswith(("command.outside", "path.")) for one in verdict.findings)
+    assert (profile is Profile.READ) is (only_reads or verdict.risk is RiskLevel.LOW)
 
 
 def is_in(words: list[str], line: Iterable[str]) -> bool:
@@ -81,7 +85,8 @@ def is_in(words: list[str], line: Iterable[str]) -> bool:
 
 @every_case
 def test_no_command_is_judged_milder_inside_another(case: dict[str, Any]) -> None:
-    if case["argv"][0].startswith("-"):
+    # A flag or an assignment belongs to nice itself, and a folder of git is only read behind git.
+    if case["argv"][0].startswith(("-", "X=")) or case["argv"][:2] == ["git", "-C"]:
         return
     assert worst(judge("nice", *case["argv"])) >= worst(judge(*case["argv"]))
 
@@ -91,61 +96,32 @@ def test_no_command_is_judged_milder_inside_another(case: dict[str, Any]) -> Non
     [
         (
             ["rm", "-rf", "/"],
-            ["Command not allowed: rm deletes permanently; agents may not run it"],
-        ),
-        (
-            ["foo"],
             [
-                "Command not allowed: foo has no rule; to allow it, describe it as [[command]] in"
-                ' ~/.handrail/policy.toml, or set unlisted = "ask" there to be asked each time'
-                " (see docs/howto/policy.md)"
+                "Command not allowed: rm / would delete a root, a home or the whole workspace",
+                "rm deletes files",
             ],
         ),
+        (
+            ["rm", "-rf", ROOT],
+            ["rm deletes files", "Command not allowed: rm would delete the whole workspace"],
+        ),
+        (["foo"], ["foo is not a command Handrail knows"]),
         (["curl"], ["Command not allowed: curl reaches the network; use http_request"]),
         (["sort", "-o", "b", "a"], ["sort -o writes a file"]),
-        (["ls", "-y"], ["ls -y is not known to be harmless"]),
         (
             ["npm", "install", "x"],
-            [
-                "npm install changes the project's packages and downloads them; their scripts "
-                "stay off"
-            ],
+            ["npm install installs or looks up packages; their scripts stay off"],
         ),
         (["git", "gc", "--x"], ["git gc can discard work or change many files"]),
-        (["git", "foo"], ["Command not allowed: git foo is not known here"]),
-        (["git", "branch", "new"], ["git branch new creates a branch"]),
-        (["git", "branch", "-D", "old"], ["git branch -D deletes something"]),
-        (["git", "branch", "-m", "new"], ["git branch -m changes a branch"]),
-        (["git", "tag", "-d", "v1"], ["git tag -d deletes something"]),
-        (
-            ["git", "restore", "."],
-            [
-                "git restore unstages files, or restores them in this folder",
-                "git restore . may be a file, and its changes would be lost",
-            ],
-        ),
+        (["git", "foo"], ["git may change the repository"]),
+        (["git", "branch", "new"], ["git branch new changes or creates one"]),
+        (["git", "tag", "-d", "v1"], ["git tag -d", "git tag v1 changes or creates one"]),
         (
             ["git", "config", "user.email", "a@b"],
-            [
-                "git config shows settings, which can hold a password",
-                "Command not allowed: git config a@b changes a setting; agents may not do that",
-            ],
+            ["Command not allowed: git config changes git's settings, which can run programs;"],
         ),
-        (["unzip", "-l", "a"], ["unzip writes the files of an archive, or shows what is in it"]),
-        (
-            ["time", "ls"],
-            [
-                "Command not allowed: time runs another program unseen; ask for that one, and its"
-                " result says how long it took"
-            ],
-        ),
-        (
-            ["tee", "a"],
-            [
-                "Command not allowed: tee writes what it reads into files; use write_file, or a"
-                " line of run_bash with `>`"
-            ],
-        ),
+        (["time", "ls"], ["time starts another program"]),
+        (["tee", "a"], ["tee changes files"]),
         (
             ["cd", "src"],
             [
@@ -159,9 +135,9 @@ def test_no_command_is_judged_milder_inside_another(case: dict[str, Any]) -> Non
         ),
         (
             ["/bin/ls"],
-            ["runs /bin/ls by its path", "'/bin/ls' lies outside the workspace"],
+            ["runs /bin/ls by its path", "'/bin/ls' lies outside the workspace; commands see"],
         ),
-        (["cat", "/etc/passwd"], ["'/etc/passwd' lies outside the workspace"]),
+        (["cat", "/etc/passwd"], ["'/etc/passwd' lies outside the workspace; commands see"]),
         (["./run.sh"], ["runs ./run.sh from this folder, which agents can change"]),
         ([""], ["the command is empty"]),
         (
@@ -211,124 +187,9 @@ def test_words_may_not_be_endless_together_either() -> None:
     ]
 
 
-def test_only_so_many_files_are_written_at_once() -> None:
-    names = ["x" * 99 + "/"] * (MAX_WRITTEN_CHARS // 100)
-    assert worst(judge("cp", *names)) is RiskLevel.MEDIUM
-    assert reasons("cp", *names, "y")[1:] == [
-        "10,001 characters of file names are more than the 10,000 allowed"
-    ]
-
-
-def test_text_too_long_to_be_looked_through_is_not_plain() -> None:
-    assert judge("sed", "p;" * 2_000, "a") == []
-    assert worst(judge("sed", "p;" * 2_000 + "p", "a")) is RiskLevel.MEDIUM
-
-
-_LINES = [
-    line
-    for rule in default_rules().commands
-    for name in [min(rule.names).replace("*", "x")]
-    for line in [[name], *([name, min(sub.names)] for sub in rule.subs)]
-]
-_NASTY = [
-    head + unit * ((MAX_ARG_BYTES - len(head) - 1) // len(unit.encode())) + "!"
-    for head in ("", "-", "-o", "a=")
-    for unit in ("print", "a", "/", "../", ".", "=", ":", ">", "|", "\n", "\\", "[", "s/a/b/;", "ﬁ")
-]
-
-
-@pytest.mark.parametrize("line", _LINES, ids=" ".join)
-def test_no_argument_takes_long_to_judge(line: list[str]) -> None:
-    """What grows with the square of a word takes minutes for these; a busy machine, never."""
-    for word in _NASTY:
-        for cut in (4_000, MAX_ARG_BYTES):
-            began = time.thread_time()
-            judge(*line, word[:cut])
-            assert time.thread_time() - began < 5, word[:20]
-
-
 def test_surrogate_that_stands_for_no_byte_is_refused_and_one_that_does_is_not() -> None:
     assert worst(judge("echo", "\ud800")) is RiskLevel.FORBIDDEN
     assert judge("cat", "caf\udce9") == []
-
-
-@pytest.mark.parametrize(
-    ("argv", "kind"),
-    [
-        (["npm", "install", "express"], ("npm", "install")),
-        (["npm", "ci"], ("npm", "ci")),
-        (["git", "commit", "-m", "x"], ("git", "commit")),
-        (["pytest", "-q"], ("pytest",)),
-        (["mkdir", "a"], ("mkdir",)),
-        (["ls", "-la"], ("ls",)),
-        (["grep", "x", "a"], ("grep",)),
-        (["grep", "http://x", "a"], ("grep",)),
-        (["git", "commit", "-m", "see https://example.com"], ("git", "commit")),
-        (["cp", "a.md", "b.md"], ("cp",)),
-        (["zip", "a.zip", "b.md"], ("zip",)),
-        (["grep", "-r", "x", "."], None),
-        (["grep", "-rn", "x", "."], None),
-        (["grep", "-nr", "x", "."], None),
-        (["grep", "--recursive", "x", "."], None),
-        (["grep", "x", "-r", "."], None),
-        (["rg", "x"], None),
-        (["diff", "a", "b"], None),
-        (["zip", "-r", "a.zip", "src"], None),
-        (["zip", "-qr", "a.zip", "src"], None),
-        (["zip", "--recurse", "a.zip", "src"], None),
-        (["unzip", "-p", "a.zip"], None),
-        (["cp", "-r", "a", "b"], None),
-        (["cp", "--arch", "a", "b"], None),
-        (["cp", "a.md", "Makefile"], None),
-        (["git", "grep", "x"], None),
-        (["git", "-C", "sub", "status"], None),
-        (["npm", "--prefix", "web", "ci"], None),
-        (["npm", "ci", "--prefix", "web"], None),
-        (["npm", "ci", "--pref=web"], None),
-        (["npm", "install", "https://example.com/x.tgz"], None),
-        (["npm", "install", "git@github.com:ada/engine.git"], None),
-        (["npm", "install", "github:ada/engine"], None),
-        (["pip", "install", "git+https://example.com/x"], None),
-        (["pip", "install", "x @ https://example.com/x.whl"], None),
-        (["pip", "install", "--target", "lib", "x"], None),
-        (["pip", "install", "-tlib", "x"], None),
-        (["pip", "install", "--index-url=https://x.example", "y"], None),
-        (["pip", "list", "-i", "x"], None),
-        (["pytest", "-c", "other.ini"], None),
-        (["cargo", "build", "--manifest-path", "x/Cargo.toml"], None),
-        (["go", "-C", "x", "build"], None),
-        (["uv", "--directory", "x", "sync"], None),
-        (["make", "-C", "x"], None),
-        (["npm", "install", "-g", "x"], None),
-        (["npm", "run", "build"], None),
-        (["npm", "--version"], None),
-        (["git"], None),
-        (["git", "push"], None),
-        (["python", "x.py"], None),
-        (["python", "-c", "1"], None),
-        (["node", "x.js"], None),
-        (["awk", "{print}"], None),
-        (["uv", "run", "pytest"], None),
-        (["go", "run", "."], None),
-        (["env", "ls"], None),
-        (["timeout", "5", "ls"], None),
-        (["nice", "ls"], None),
-        (["xargs", "ls"], None),
-        (["find", ".", "-exec", "ls", "{}", ";"], None),
-        (["make"], None),
-        (["./run.sh"], None),
-        (["rm", "x"], None),
-        (["cat", "/etc/passwd"], None),
-        (["foo bar"], None),
-    ],
-    ids=lambda value: " ".join(value or ["-"]),
-)
-def test_kind_is_told_only_where_it_says_enough(
-    argv: list[str], kind: tuple[str, ...] | None
-) -> None:
-    found = VALIDATOR.class_of(argv[0], argv[1:])
-    words = None if found is None or found.is_exact else found.words.partition(" …")[0]
-    assert words == (None if kind is None else " ".join(kind))
 
 
 @pytest.mark.parametrize(
@@ -339,7 +200,7 @@ def test_kind_is_told_only_where_it_says_enough(
         (["cat", "a/../b", "workspace/c"], [("a/../b", False), ("workspace/c", False)]),
         (["cat", "--", "-a"], [("./-a", False)]),
         (["cp", "a", "b"], [("a", True), ("b", True)]),
-        (["cp", "-ra", "b"], [("a", True), ("b", True)]),
+        (["cp", "-r", "a", "b"], [("a", True), ("b", True)]),
         (["cp", "--target-directory=a", "b"], [("a", True), ("b", True)]),
         (["grep", "pattern", "a"], [("a", False)]),
         (["git", "show", "HEAD:a"], [("HEAD:a", False), ("a", False)]),
@@ -347,7 +208,8 @@ def test_kind_is_told_only_where_it_says_enough(
         (["./run.sh", "./run.sh"], [("./run.sh", True)]),
         (["nice", "cat", "a"], [("a", False)]),
         (["echo", "a"], []),
-        (["no-such-thing", "a"], []),
+        (["no-such-thing", "a"], [("a", True)]),
+        (["git", "-C", "sub", "add", "a"], [("sub/a", True)]),
         ([""], []),
     ],
     ids=lambda value: " ".join(map(str, value)),
@@ -372,14 +234,21 @@ def test_programs_named_by_their_paths_are_told_apart_from_files(
     assert VALIDATOR.programs_of(argv[0], argv[1:]) == programs
 
 
-def test_without_rules_nothing_runs() -> None:
-    validator = CommandValidator(ROOT, Rules())
-    assert [found.rule for found in validator.validate_command("ls")] == ["command.unlisted"]
+def test_without_rules_every_command_is_asked_about() -> None:
+    (finding,) = CommandValidator(ROOT, Rules()).validate_command("ls")
+    assert (finding.rule, finding.risk) == ("command.unlisted", RiskLevel.HIGH)
+
+
+def test_an_operator_may_refuse_every_command_without_a_row() -> None:
+    rules = default_rules().replaced_by(Rules(unlisted=Unlisted.REFUSE))
+    validator = CommandValidator(ROOT, rules)
+    assert worst(validator.validate_command("no-such-thing")) is RiskLevel.FORBIDDEN
+    assert validator.validate_command("ls") == []
 
 
 def test_other_rules_can_be_given() -> None:
     mine = Rules.parse("[[command]]\nname = 'ls'\nexamples = { 'ls' = 'high' }", source="mine.toml")
-    validator = CommandValidator(ROOT, default_rules() + mine)
+    validator = CommandValidator(ROOT, default_rules().replaced_by(mine))
     assert worst(validator.validate_command("ls")) is RiskLevel.HIGH
     assert validator.validate_command("pwd") == []
 
@@ -390,7 +259,7 @@ _FORBIDDEN = sorted(
     for rule in default_rules().commands
     if rule.risk is RiskLevel.FORBIDDEN
     for name in rule.names
-    if "*" not in name
+    if "*" not in name and " " not in name
 )
 _WORDS = st.one_of(
     st.text(st.characters(exclude_categories=()), max_size=12),
@@ -424,6 +293,43 @@ def test_no_words_break_the_judgement(command: str, args: list[str]) -> None:
     assert all(finding.reason.isprintable() for finding in findings)
     if worst(findings) is RiskLevel.FORBIDDEN:
         assert VALIDATOR.class_of(command, args) is None
+        return
+    VALIDATOR.class_of(command, args)
+    VALIDATOR.rehearses(command, args)
+    VALIDATOR.files_of(command, args)
+    stage = VALIDATOR.stage_of(command, args)
+    assert is_in([command, *args], stage.argv) or command == "git"
+
+
+def _events_of(argv: list[str]) -> int:
+    """How many lines of Python a judgement runs, which no other process can change."""
+    count = 0
+
+    def trace(*_: object) -> Any:
+        nonlocal count
+        count += 1
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        VALIDATOR.validate_command(argv[0], argv[1:])
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    head=st.sampled_from(sorted(_NAMES)),
+    words=st.lists(_WORDS.filter(lambda word: word.isprintable()), min_size=1, max_size=4),
+)
+def test_twice_as_many_words_take_at_most_about_twice_as_many_steps(
+    head: str, words: list[str]
+) -> None:
+    name = head.replace("*", "x").split()
+    small, large = ([*name, *words * count] for count in (60, 120))
+    assert _events_of(large) <= 2.5 * _events_of(small) + 1_000
 
 
 _WRAPPERS = st.sampled_from(
@@ -463,13 +369,95 @@ def test_what_is_forbidden_is_so_in_every_disguise(
 @given(
     name=st.sampled_from(["cat", "ls", "file", "wc", "head", "cp", "mv", "touch", "mkdir"]),
     args=st.lists(_WORDS, max_size=6),
-    outside=st.sampled_from(["/etc/shadow", "../x", "a/../../x", "~/x", ".env", ".ssh/id_rsa"]),
+    protected=st.sampled_from([".env", ".ssh/id_rsa", "sub/.env", f"{ROOT}/.env"]),
 )
 def test_no_words_in_front_hide_a_file_that_may_not_be_touched(
-    name: str, args: list[str], outside: str
+    name: str, args: list[str], protected: str
 ) -> None:
     # The last of the words in front may take one for its value.
-    assert worst(judge(name, *args, outside, outside)) is RiskLevel.FORBIDDEN
+    assert worst(judge(name, *args, protected, protected)) is RiskLevel.FORBIDDEN
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    name=st.sampled_from(["cat", "ls", "file", "wc", "head", "cp", "mv", "touch", "mkdir"]),
+    args=st.lists(_WORDS, max_size=6),
+    outside=st.sampled_from(["/etc/shadow", "../x", "a/../../x", "~/x"]),
+)
+def test_no_words_in_front_hide_a_path_outside(name: str, args: list[str], outside: str) -> None:
+    assert worst(judge(name, *args, outside)) >= RiskLevel.HIGH
+
+
+def test_what_a_flag_may_take_is_refused_to_none_and_asked_about_where_it_is_written() -> None:
+    assert worst(judge("cp", ".env", "x")) is RiskLevel.FORBIDDEN
+    assert worst(judge("git", "commit", "-F", ".env")) is RiskLevel.HIGH
+    assert judge("head", "-n", ".env") == []
+
+
+@pytest.mark.parametrize("device", ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/zero"])
+def test_devices_that_hold_nothing_are_not_outside(device: str) -> None:
+    assert judge("grep", "x", "a", device) == []
+    assert worst(judge("cp", "a", device)) is RiskLevel.HIGH
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["git", "-C", "sub", "status"],
+        ["grep", "x", "a", "/dev/null"],
+        ["rg", "--passthrough", "x"],
+        ["test", "-f", "a"],
+        ["[", "-f", "a", "]"],
+        ["env", "ls"],
+        ["find", ".", "-name", "*.py", "-not", "-path", "./.git/*"],
+    ],
+    ids=" ".join,
+)
+def test_plain_reading_is_not_asked_about(argv: list[str]) -> None:
+    assert judge(*argv) == []
+
+
+@pytest.mark.parametrize(
+    ("args", "folder"),
+    [
+        (["-C", "sub", "status"], "sub"),
+        (["-C", f"{ROOT}/sub/deep", "log"], "sub/deep"),
+        (["-C", ".", "status"], "."),
+        (["-C", "../other", "status"], "."),
+        (["-C", "/etc", "status"], "."),
+        (["-C", ".ssh", "status"], "."),
+    ],
+    ids=lambda value: " ".join(value),
+)
+def test_git_works_in_the_folder_that_it_names_if_agents_may_use_it(
+    args: list[str], folder: str
+) -> None:
+    stage = VALIDATOR.stage_of("git", args)
+    assert stage.folder == folder
+    assert ("-C" in stage.argv) is (args[1] in ("../other", "/etc", ".ssh"))
+    assert (judge("git", *args) == []) is ("-C" not in stage.argv)
+
+
+@pytest.mark.parametrize(
+    ("line", "rehearses"),
+    [
+        ("ls", True),
+        ("make test", True),
+        ("rm -rf build", True),
+        ("no-such-thing", True),
+        ("npm install x", False),
+        ("npm run dev", False),
+        ("timeout 5 npm install x", False),
+        ("git status", True),
+        ("git commit -m x", False),
+        ("sudo ls", False),
+    ],
+)
+def test_what_needs_the_network_stays_running_or_writes_by_git_is_not_rehearsed(
+    line: str, rehearses: bool
+) -> None:
+    command, *args = line.split()
+    assert VALIDATOR.rehearses(command, args) is rehearses
 
 
 @pytest.mark.parametrize(
@@ -480,7 +468,9 @@ def test_no_words_in_front_hide_a_file_that_may_not_be_touched(
 def test_a_protected_name_is_seen_behind_any_colon(words: list[str], word: str) -> None:
     findings = CommandValidator("/ws").validate_command("git", [*words, word])
 
-    assert worst(findings) is RiskLevel.FORBIDDEN
+    # Behind a flag it may be a value, so a person decides.
+    expected = RiskLevel.HIGH if len(words) > 1 else RiskLevel.FORBIDDEN
+    assert worst(findings) is expected
 
 
 @pytest.mark.parametrize(
@@ -493,7 +483,7 @@ def test_a_protected_name_is_seen_behind_any_colon(words: list[str], word: str) 
         ("make SHELL=./x", "x"),
     ],
 )
-def test_every_path_among_the_words_of_what_does_more_than_look_is_named(
+def test_every_path_among_the_words_of_what_does_more_than_read_is_named(
     line: str, path: str
 ) -> None:
     command, *args = line.split()

@@ -1,4 +1,4 @@
-"""A file behind `<` or `>` is one that the line names, as any other word of it."""
+"""A protected file behind `<` or `>` is refused, and a path outside is left to the box."""
 
 import pytest
 
@@ -15,11 +15,7 @@ LINES = ScriptValidator("/home/ada/project")
         ("echo x >.en'v'", "'.env' is refused: environment files hold secrets"),
         ("echo $(cat < .env)", "'.env' is refused: environment files hold secrets"),
         ("cd src && echo a > ../.env", "'.env' is refused: environment files hold secrets"),
-        ("ls 2>> ../x", "'../x' climbs out of the workspace"),
-        ("echo x > ~/.bashrc", "'~/.bashrc' names a home folder, which lies outside"),
-        ("echo x >| /etc/hosts", "'/etc/hosts' lies outside the workspace"),
-        ("echo x > /tmp/a/../../etc/x", "'/tmp/a/../../etc/x' lies outside the workspace"),
-        ("exec 3<>/dev/tcp/192.0.2.1/80", "'/dev/tcp/192.0.2.1/80' lies outside the workspace"),
+        ("echo x > sub/.env", "'sub/.env' is refused: environment files hold secrets"),
     ],
 )
 def test_what_no_tool_may_touch_is_refused(line: str, reason: str) -> None:
@@ -48,6 +44,12 @@ def test_what_is_written_is_judged_as_such() -> None:
         'cat <<< "x > .env"',
         "[[ a > .env ]]",
         "exec 3>&-",
+        # The box holds what lies outside.
+        "ls 2>> ../x",
+        "echo x > ~/.bashrc",
+        "echo x >| /etc/hosts",
+        "echo x > /tmp/a/../../etc/x",
+        "exec 3<>/dev/tcp/192.0.2.1/80",
     ],
 )
 def test_what_is_allowed_or_cannot_be_told_is_asked_about(line: str) -> None:
@@ -58,4 +60,4 @@ def test_a_line_that_begins_in_a_folder_is_judged_from_there() -> None:
     inside = ScriptValidator("/home/ada/project", folder="src")
 
     assert worst(inside.validate_script("ls > ../b.txt")) is RiskLevel.HIGH
-    assert worst(inside.validate_script("ls > ../../b.txt")) is RiskLevel.FORBIDDEN
+    assert worst(inside.validate_script("ls > ../.env")) is RiskLevel.FORBIDDEN

@@ -1,6 +1,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from handrail.core.box import Profile
 from handrail.core.risk import Finding, RiskLevel, worst
@@ -56,16 +58,17 @@ def test_line_of_programs_that_only_look_raises_no_concern(text: str) -> None:
     [
         ("ls | npm install x", RiskLevel.MEDIUM),
         ("npm install x && ls", RiskLevel.MEDIUM),
-        ("mkdir a; make", RiskLevel.HIGH),
-        ("ls && rm a", RiskLevel.FORBIDDEN),
+        ("mkdir a; make", RiskLevel.MEDIUM),
+        ("ls && rm a", RiskLevel.HIGH),
         ("ls || sudo ls", RiskLevel.FORBIDDEN),
-        ("ls; no-such-thing", RiskLevel.FORBIDDEN),
-        ("ls | bash", RiskLevel.FORBIDDEN),
-        ("ls | nice rm a", RiskLevel.FORBIDDEN),
-        ("ls | xargs rm", RiskLevel.FORBIDDEN),
-        ("find . -name '*.pyc' -delete", RiskLevel.FORBIDDEN),
-        ("cat a && cat ../b", RiskLevel.FORBIDDEN),
+        ("ls; no-such-thing", RiskLevel.HIGH),
+        ("ls | bash", RiskLevel.HIGH),
+        ("ls | nice rm a", RiskLevel.HIGH),
+        ("ls | xargs sudo", RiskLevel.FORBIDDEN),
+        ("find . -name '*.pyc' -delete", RiskLevel.HIGH),
+        ("cat a && cat ../b", RiskLevel.HIGH),
         ("cat a; cat .env", RiskLevel.FORBIDDEN),
+        ("bash script.sh", RiskLevel.HIGH),
     ],
 )
 def test_risk_of_a_line_is_the_worst_of_its_programs(text: str, level: RiskLevel) -> None:
@@ -83,7 +86,7 @@ def stage(argv: tuple[str, ...], *others: Any, **named: Any) -> Stage:
 
 def test_stages_are_the_programs_with_joins_streams_and_boxes_of_their_own() -> None:
     text = "rg x src 2>/dev/null | head -n 3 && npm install y 2>&1 || echo 'a b' >/dev/null; pwd"
-    install = ("npm", "install", "y", "--ignore-scripts")
+    install = ("npm", "install", "--ignore-scripts", "y")
     assert LINES.stages_of(text) == (
         stage(("rg", "--no-config", "x", "src"), READ, stderr=Stream.NULL),
         stage(("head", "-n", "3"), READ, Join.PIPE),
@@ -92,7 +95,7 @@ def test_stages_are_the_programs_with_joins_streams_and_boxes_of_their_own() -> 
             NET,
             Join.AND,
             stderr=Stream.OUT,
-            named=tuple(map(NamedFile, install[1:])),
+            named=(NamedFile("install"), NamedFile("y")),
             loads=True,
             networks=("npm",),
         ),
@@ -110,6 +113,8 @@ def test_stages_are_the_programs_with_joins_streams_and_boxes_of_their_own() -> 
         ("echo '*' * '*'", ("echo", "*", "*", "*"), (2,)),
         ("rg --glob=*.py x", ("rg", "--no-config", "--glob=*.py", "x"), ()),
         ("find . -name '*.py'", ("find", ".", "-name", "*.py"), ()),
+        ("git -C sub add sub *.py", ("git", "add", "sub", "*.py"), (3,)),
+        ("git -C '*' add '*' *", ("git", "add", "*", "*"), (3,)),
     ],
 )
 def test_stages_say_which_words_are_patterns(
@@ -121,23 +126,7 @@ def test_stages_say_which_words_are_patterns(
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "cp a.json pack*.json",
-        "mv sub/* .",
-        "touch *.py",
-        "ls; cp a .gi*/hooks/x",
-        "cp a [p]ackage.json",
-    ],
-)
-def test_pattern_that_hides_what_kind_of_file_is_changed_raises(text: str) -> None:
-    assert rules(text)[-1] == "bash.pattern"
-    assert risk(text) is RiskLevel.HIGH
-    assert LINES.class_of(text) is None
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["cat .en?", "cat sub/.[e]nv", "git commit -F .gi?/config", "git archive -o .[^a]it/HEAD x"],
+    ["cat .en?", "cat sub/.[e]nv", "rm .en?", "cp a .gi?/config"],
 )
 def test_pattern_that_spells_a_guarded_name_is_refused_as_that_name(text: str) -> None:
     assert risk(text) is RiskLevel.FORBIDDEN
@@ -154,12 +143,7 @@ def test_pattern_has_no_class_where_a_path_in_its_place_has_none() -> None:
     assert LINES.class_of("git add to*") is not None
 
 
-@pytest.mark.parametrize("text", ["uniq *", "uniq -c src/*.txt", "git symbolic-ref *"])
-def test_pattern_may_stand_for_a_second_file_which_is_written(text: str) -> None:
-    assert risk(text) is RiskLevel.HIGH
-
-
-@pytest.mark.parametrize("text", ["cp 'pack*.json' a", "git add *.py", "pytest tests/*.py"])
+@pytest.mark.parametrize("text", ["git add *.py", "pytest tests/*.py", "mkdir *.d"])
 def test_patterns_elsewhere_raise_nothing(text: str) -> None:
     assert risk(text) is RiskLevel.MEDIUM
 
@@ -224,11 +208,12 @@ def test_folder_that_is_sure_to_be_entered_is_where_the_rest_runs(
         "cd a && ls && cd b && ls",
     ],
 )
-def test_folder_that_may_or_may_not_be_entered_is_refused(text: str) -> None:
-    assert rules(text)[-1] == "bash.cd"
-    assert risk(text) is RiskLevel.FORBIDDEN
-    assert "or say the folder with working_dir" in judge(text)[-1].reason
+def test_folder_that_only_a_shell_can_follow_makes_a_line_not_plain(text: str) -> None:
+    assert rules(text) == ["bash.not-plain"]
+    assert risk(text) is RiskLevel.HIGH
     assert LINES.class_of(text) is None
+    (stage,) = LINES.stages_of(text)
+    assert stage.argv[-1] == text
 
 
 @pytest.mark.parametrize(
@@ -246,15 +231,14 @@ def test_folder_that_may_or_may_not_be_entered_is_refused(text: str) -> None:
         "ls; cd .. && rm x",
     ],
 )
-def test_no_folder_outside_or_protected_is_entered(text: str) -> None:
-    (finding,) = judge(text)
-    assert finding.rule.startswith("path.")
-    assert finding.risk is RiskLevel.FORBIDDEN
+def test_no_folder_outside_or_protected_is_entered_without_a_question(text: str) -> None:
+    assert risk(text) is RiskLevel.HIGH
+    assert LINES.class_of(text) is None
 
 
-def test_nothing_behind_a_refused_folder_would_run() -> None:
-    assert LINES.stages_of("cd /etc && cat passwd; ls") == ()
-    assert LINES.files_of("cd /etc && cat passwd; ls") == []
+def test_a_new_folder_can_be_entered_behind_the_command_that_makes_it() -> None:
+    assert risk("mkdir d && cd d") is RiskLevel.HIGH
+    assert risk("mkdir d; cd d && ls") is RiskLevel.MEDIUM
 
 
 # Words are judged from the folder they are meant in
@@ -265,23 +249,26 @@ def test_nothing_behind_a_refused_folder_would_run() -> None:
     [
         ("cat x", None),
         ("cat ../x", None),
-        ("cat ../../x", "path.boundary"),
+        ("cat ../../x", "command.outside"),
         ("cat ../*", None),
-        ("cat ../../*", "path.boundary"),
+        ("cat ../../*", "command.outside"),
         (f"cat {ROOT}/x", None),
-        ("cat /etc/passwd", "path.boundary"),
+        ("cat /etc/passwd", "command.outside"),
+        ("cat /dev/null", None),
         ("cat .env", "path.dotenv"),
         ("cat ../.env", "path.dotenv"),
         ("ls ..", None),
-        ("ls ../..", "path.boundary"),
-        ("rg -f ../../x y", "path.boundary"),
+        ("ls ../..", "command.outside"),
+        ("rg x ../../y", "command.outside"),
+        ("git -C .. status", None),
+        ("git -C deep show HEAD:.env", "path.dotenv"),
     ],
 )
 def test_words_lead_from_the_folder_they_are_used_in(text: str, rule: str | None) -> None:
     expected = [] if rule is None else [rule]
-    assert rules(text, "src") == expected
-    assert rules(f"cd src && {text}") == expected
-    assert rules(f"cd src; ls | {text}") == expected
+    assert [*dict.fromkeys(rules(text, "src"))] == expected
+    assert [*dict.fromkeys(rules(f"cd src && {text}"))] == expected
+    assert [*dict.fromkeys(rules(f"cd src; ls | {text}"))] == expected
 
 
 def test_files_lead_from_the_root_and_the_folders_are_among_them() -> None:
@@ -322,8 +309,6 @@ NOT_PLAIN = [
     "export X=1; make",
     "set -e; make",
     "source ./env.sh && make",
-    "test -f a && cat a",
-    "printf '%s' a | wc -c",
     'for f in *.py; do wc -l "$f"; done',
     "if [ -f a ]; then cat a; fi",
     'while read -r line; do echo "$line"; done < a',
@@ -334,7 +319,6 @@ NOT_PLAIN = [
     "echo \x1b[2J",
     "echo \u202e",
     "ls &",
-    "[ -f a ] && cat a",
     "echo 'never closed",
     "cat " + "x" * MAX_BYTES,
     "; ".join(["ls"] * (MAX_STEPS + 1)),
@@ -355,23 +339,25 @@ def test_line_that_is_not_plain_asks_and_runs_as_bash_word_for_word(text: str) -
 @pytest.mark.parametrize(
     "text",
     [
-        "echo $(rm -rf x)",
-        'echo "`rm x`"',
+        "echo $(sudo x)",
+        'echo "`sudo x`"',
         "X=$(sudo ls)",
-        "for f in a; do rm $f; done",
-        "f() { rm x; }",
-        "$(echo x) | nice rm y",
-        "r''m $X",
-        "bash -c 'rm x' $0",
-        "cat <(rm x)",
+        "for f in a; do sudo $f; done",
+        "f() { sudo x; }",
+        "$(echo x) | nice sudo y",
+        "su''do $X",
+        "cat <(sudo x)",
         "ls > a; sudo ls",
-        "exec rm $X",
-        "command rm $X",
-        "set -e; rm x",
-        "exec rm x",
+        "exec sudo $X",
+        "command sudo $X",
+        "set -e; sudo x",
+        "exec sudo x",
         "command sudo ls",
-        "export X=1; env rm x",
-        "echo $X | xargs rm",
+        "export X=1; env sudo x",
+        "echo $X | xargs sudo",
+        "rm -rf ~",
+        "rm -rf / > out",
+        "git push -f > out",
         'eval "$X"',
     ],
 )
@@ -380,8 +366,11 @@ def test_refused_command_is_seen_wherever_it_stands(text: str) -> None:
     assert risk(text) is RiskLevel.FORBIDDEN
 
 
-def test_command_on_no_list_is_refused_in_a_line_that_is_not_plain() -> None:
-    assert rules("no-such-thing > out") == ["bash.not-plain", "command.unlisted"]
+@pytest.mark.parametrize(
+    "text", ["no-such-thing > out", "rm $X", 'for f in *; do rm "$f"; done', "bash -c ls $0"]
+)
+def test_line_that_is_not_plain_is_not_refused_for_commands_that_are_asked_about(text: str) -> None:
+    assert risk(text) is RiskLevel.HIGH
 
 
 @pytest.mark.parametrize("line", ["git diff > x.patch", "wc -l $(git ls-files)", "(git log)"])
@@ -443,6 +432,7 @@ def test_line_of_just_as_many_steps_as_allowed_is_plain() -> None:
         ("npm install x", ("npm", "install")),
         ("ls | npm install x | tail -3", ("npm", "install")),
         ("cd web && npm install x; npm install y", ("npm", "install")),
+        ("cd web && npm run build | tail", ("npm", "run", "build")),
         ("npm install x && npm test", None),
         ("npm install x; make", None),
         ("npm install x; rm y", None),
@@ -476,3 +466,26 @@ def test_code_that_comes_through_a_pipe_is_code_on_the_command_line(
     line: str, risk: RiskLevel
 ) -> None:
     assert worst(ScriptValidator("/ws").validate_script(line)) is risk
+
+
+PIECES = st.sampled_from(
+    [
+        *("ls", "cd src", "cd", "rm", "git -C sub status", "git", "npm install", "python3 -"),
+        *("-rf", ".", "/", "~", ".env", "*", "$X", "'a b'", '"', "#", "\n", "{", "}", "(", ")"),
+        *("&&", "||", "|", ";", "&", ">", "<", "2>&1", ">&2", "<<E", "\\", "`", "X=1", "\ufe0f"),
+    ]
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=400)
+@given(st.lists(PIECES | st.text(max_size=6), max_size=12).map(" ".join))
+def test_no_line_breaks_the_judgement(text: str) -> None:
+    findings = judge(text)
+    assert findings == judge(text)
+    assert all(finding.reason.isprintable() for finding in findings)
+    if worst(findings) < RiskLevel.FORBIDDEN:
+        LINES.rehearses(text)
+        LINES.files_of(text)
+        assert LINES.stages_of(text)
+    if worst(findings) >= RiskLevel.HIGH:
+        assert LINES.class_of(text) is None

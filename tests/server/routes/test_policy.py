@@ -172,7 +172,7 @@ async def test_the_layers_are_shown_with_their_rows_and_what_holds(
             "workspace_id": household.workspace.id,
             "root": household.workspace.root,
             "autonomy": "supervised",
-            "unlisted": "refuse",
+            "unlisted": "ask",
         }
     ]
 

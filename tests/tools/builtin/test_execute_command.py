@@ -200,9 +200,8 @@ def hands(workspace: Path) -> Iterator[Hands]:
         ["nice", "cat", "out"],
         ["cp", "out", "b.txt"],
         ["cp", "a.txt", "hooks/pre-commit"],
-        ["cp", "-rthooks", "a.txt"],
         ["touch", "new"],
-        ["git", "commit", "-qFout"],
+        ["git", "commit", "-Fout"],
         ["pytest", "--rootdir=up"],
         ["./run", "x"],
     ],
@@ -273,10 +272,11 @@ async def test_stand_in_says_what_it_was_told_to_say() -> None:
         (["npm", "install", "x"], Autonomy.READ_ONLY, Ruling.DENY, 0),
         (["npm", "install", "x"], Autonomy.SUPERVISED, Ruling.ASK, 300),
         (["npm", "install", "x"], Autonomy.FULL, Ruling.ALLOW, 0),
-        (["make"], Autonomy.SUPERVISED, Ruling.ASK, 600),
-        (["make"], Autonomy.FULL, Ruling.ASK, 600),
+        (["make"], Autonomy.SUPERVISED, Ruling.ASK, 300),
+        (["make"], Autonomy.FULL, Ruling.ALLOW, 0),
+        (["rm", "-rf", "build"], Autonomy.FULL, Ruling.ASK, 600),
         (["rm", "-rf", "/"], Autonomy.FULL, Ruling.DENY, 0),
-        (["no-such-thing"], Autonomy.FULL, Ruling.DENY, 0),
+        (["no-such-thing"], Autonomy.FULL, Ruling.ASK, 600),
     ],
 )
 def test_verdict_follows_from_the_command_alone(
@@ -302,8 +302,25 @@ def test_without_a_box_what_is_forbidden_stays_so() -> None:
 def test_plan_is_what_would_be_started_and_in_which_box() -> None:
     words = params("nice", "rg", "x", "src")
     assert TOOL.plan(words, SCENE) == Plan(
-        argv=(("nice", "rg", "--no-config", "x", "src"),), profiles=(Profile.READ,)
+        argv=(("nice", "rg", "--no-config", "x", "src"),),
+        profiles=(Profile.READ,),
+        rehearses=True,
     )
+
+
+@pytest.mark.parametrize(
+    ("argv", "rehearses"),
+    [
+        (["make"], True),
+        (["no-such-thing"], True),
+        (["npm", "install"], False),
+        (["npm", "run", "dev"], False),
+        (["git", "commit", "-m", "x"], False),
+    ],
+    ids=str,
+)
+def test_plan_says_whether_it_can_be_tried_first(argv: list[str], rehearses: bool) -> None:
+    assert TOOL.plan(params(*argv), SCENE).rehearses is rehearses
 
 
 async def test_what_was_planned_is_what_runs() -> None:
@@ -345,7 +362,9 @@ def test_class_of_calls_is_the_command_and_its_subcommand() -> None:
     )
 
 
-@pytest.mark.parametrize("argv", [["python", "-m", "x"], ["make"], ["env", "ls"], ["rm", "x"]])
+@pytest.mark.parametrize(
+    "argv", [["python", "-m", "x"], ["env", "ls"], ["rm", "x"], ["./npm", "ci"]]
+)
 def test_no_class_is_offered_where_it_would_cover_too_much(argv: list[str]) -> None:
     assert TOOL.call_class(params(*argv), SCENE) is None
 

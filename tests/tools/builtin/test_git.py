@@ -99,7 +99,9 @@ def test_it_runs_on_the_persons_machine_and_may_change_something() -> None:
 
 def test_plan_is_git_without_what_a_repository_would_have_it_run() -> None:
     assert TOOL.plan(params("log -1"), SCENE) == Plan(
-        argv=(("git", "log", "--no-ext-diff", "--no-textconv", "-1"),), profiles=(Profile.READ,)
+        argv=(("git", "log", "--no-ext-diff", "--no-textconv", "-1"),),
+        profiles=(Profile.READ,),
+        rehearses=True,
     )
     assert TOOL.plan(params("push origin main"), SCENE).profiles == (Profile.NET,)
 

@@ -108,13 +108,13 @@ async def test_line_that_was_killed_has_failed() -> None:
         ("ls; npm install x", Autonomy.READ_ONLY, Ruling.DENY, 0),
         ("ls; npm install x", Autonomy.SUPERVISED, Ruling.ASK, 300),
         ("ls; npm install x", Autonomy.FULL, Ruling.ALLOW, 0),
-        ("ls && make", Autonomy.FULL, Ruling.ASK, 600),
+        ("ls && make", Autonomy.FULL, Ruling.ALLOW, 0),
         ("echo $HOME", Autonomy.READ_ONLY, Ruling.DENY, 0),
         ("echo $HOME", Autonomy.SUPERVISED, Ruling.ASK, 600),
         ("echo $HOME", Autonomy.FULL, Ruling.ASK, 600),
         ("ls; rm -rf /", Autonomy.FULL, Ruling.DENY, 0),
         ("echo $(rm -rf /)", Autonomy.FULL, Ruling.DENY, 0),
-        ("cd .. && ls", Autonomy.FULL, Ruling.DENY, 0),
+        ("cd .. && ls", Autonomy.FULL, Ruling.ASK, 600),
         ("  # nothing", Autonomy.FULL, Ruling.DENY, 0),
     ],
 )
@@ -132,7 +132,7 @@ def test_without_a_box_every_line_asks(text: str) -> None:
     assert verdict.findings[-1].rule == "command.unboxed"
 
 
-@pytest.mark.parametrize("text", ["ls; sudo ls", "echo $(sudo ls)", "ls; cd .."])
+@pytest.mark.parametrize("text", ["ls; sudo ls", "echo $(sudo ls)", "ls; cd ..; sudo ls"])
 def test_without_a_box_what_is_forbidden_stays_so(text: str) -> None:
     verdict = judge_call(TOOL, line(text), Scene("/w", isolated=False))
     assert verdict.ruling is Ruling.DENY
@@ -140,7 +140,7 @@ def test_without_a_box_what_is_forbidden_stays_so(text: str) -> None:
 
 def test_words_are_judged_from_the_folder_they_are_meant_in() -> None:
     assert judge_call(TOOL, line("cat ../x", working_dir="src"), SCENE).ruling is Ruling.ALLOW
-    assert judge_call(TOOL, line("cat ../../x", working_dir="src"), SCENE).ruling is Ruling.DENY
+    assert judge_call(TOOL, line("cat ../../x", working_dir="src"), SCENE).ruling is Ruling.ASK
     assert judge_call(TOOL, line("ls", working_dir=".."), SCENE).ruling is Ruling.DENY
 
 
@@ -148,13 +148,17 @@ def test_plan_is_each_program_and_its_box() -> None:
     assert TOOL.plan(line("rg x src | head; npm test"), SCENE) == Plan(
         argv=(("rg", "--no-config", "x", "src"), ("head",), ("npm", "test")),
         profiles=(Profile.READ, Profile.READ, Profile.WRITE),
+        rehearses=True,
     )
+    assert not TOOL.plan(line("npm test; npm ci"), SCENE).rehearses
 
 
 def test_plan_of_what_is_not_plain_is_bash_with_the_line_as_it_is() -> None:
     text = "for f in *; do cat $f; done"
     assert TOOL.plan(line(text), SCENE) == Plan(
-        argv=(("bash", "--noprofile", "--norc", "-c", text),), profiles=(Profile.WRITE,)
+        argv=(("bash", "--noprofile", "--norc", "-c", text),),
+        profiles=(Profile.WRITE,),
+        rehearses=True,
     )
 
 
@@ -212,7 +216,7 @@ def test_class_of_calls_is_that_of_the_command_alone() -> None:
     assert TOOL.call_class(line("cd web && npm install y | tail -3"), SCENE) == alone
 
 
-@pytest.mark.parametrize("text", ["npm install x; npm test", "make", "X=1 npm test", "ls; rm x"])
+@pytest.mark.parametrize("text", ["npm install x; npm test", "X=1 npm test", "ls; rm x"])
 def test_no_class_is_offered_where_it_would_cover_too_much(text: str) -> None:
     assert TOOL.call_class(line(text), SCENE) is None
 
@@ -275,7 +279,7 @@ async def test_line_that_a_link_would_lead_astray_is_neither_approved_nor_run(
 
 
 @pytest.mark.parametrize("text", ["cp a.txt note", "cp a.txt flows/ci", "sort -o flows/x a.txt"])
-async def test_kind_of_a_file_is_that_of_where_a_link_leads(
+async def test_a_link_that_is_written_through_leads_where_it_was_seen_to_lead(
     workspace: Path, hands: Hands, text: str
 ) -> None:
     (workspace / "Makefile").write_text("all:")
@@ -287,9 +291,7 @@ async def test_kind_of_a_file_is_that_of_where_a_link_leads(
 
     survey = await TOOL.survey(call, scene, hands)
 
-    (finding,) = [one for one in survey.findings if one.rule.startswith("write.")]
-    assert finding.risk is RiskLevel.HIGH
-    assert " leads to " in finding.reason
+    assert judge_call(TOOL, call, scene).risk is RiskLevel.HIGH
     await TOOL.execute(call, scene, hands, survey.facts)
     (workspace / "note").unlink()
     (workspace / "flows").unlink()
@@ -309,10 +311,10 @@ async def test_names_that_come_while_a_line_runs_are_judged_before_they_are_used
 
 
 async def test_scripts_that_a_pattern_leads_to_are_bound(workspace: Path, hands: Hands) -> None:
-    (workspace / "web").mkdir()
-    (workspace / "web" / "Makefile").write_text("all:")
-    survey = await TOOL.survey(line("make -C we?"), Scene(str(workspace)), hands)
-    assert "the file web/Makefile" in survey.facts
+    (workspace / "2").touch()
+    (workspace / "3").write_text("print(1)")
+    survey = await TOOL.survey(line("timeout [2-3] python3"), Scene(str(workspace)), hands)
+    assert "the file 3" in survey.facts
 
 
 @pytest.mark.parametrize(

@@ -541,7 +541,7 @@ export interface EffectiveView {
   root: string;
   /** The freedom an agent has there. */
   autonomy: Autonomy;
-  /** What becomes of commands nobody has listed. */
+  /** Whether commands without a row are refused, or asked about. */
   unlisted: string;
 }
 
@@ -901,10 +901,8 @@ export interface LayerView {
   counts: Record<string, number>;
   /** The most freedom it leaves an agent. */
   autonomy: Autonomy | null;
-  /** What becomes of commands nobody has listed. */
+  /** Whether commands without a row are refused, or asked about. */
   unlisted: string | null;
-  /** The toolchains whose commands it switches on. */
-  packs: string[];
   /** Settings that have no effect, and why. */
   notes: string[];
   /** The rows. */

@@ -8,6 +8,6 @@ export const AUTONOMY: Record<Autonomy, { words: string; means: string }> = {
 };
 
 export const UNLISTED: Record<string, string> = {
-  refuse: "Commands that no rule lists are refused.",
-  ask: "Commands that no rule lists ask you.",
+  refuse: "Commands without a rule are refused.",
+  ask: "Commands without a rule ask you.",
 };

@@ -76,6 +76,5 @@ function settings(layer: LayerView): string[] {
   return [
     ...(layer.autonomy ? [`autonomy: at most ${layer.autonomy}`] : []),
     ...(layer.unlisted ? [`unlisted commands: ${layer.unlisted}`] : []),
-    ...layer.packs.map((pack) => `pack: ${pack}`),
   ];
 }

@@ -13,7 +13,6 @@ from handrail.executors.programs import SEARCH_PATH
 
 GIT = "git"
 _PROGRAMS = frozenset(f"{folder}/{GIT}" for folder in SEARCH_PATH)
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 # Programs that hand on words of their own making.
 _FEEDERS = frozenset({"find", "xargs"})
 
@@ -29,12 +28,12 @@ class _Carrier(NamedTuple):
     glued: re.Pattern[str]
     valued: frozenset[str] = frozenset()
     operands: int = 0
-    assigns: bool = False
 
 
 _NONE = re.compile(r"(?!)")
 _CARRIERS = {
-    "env": _Carrier(re.compile(r"-[0v]+|--null|--debug"), _NONE, assigns=True),
+    # Without assignments: a variable can have git run any program.
+    "env": _Carrier(re.compile(r"-[0v]+|--null|--debug"), _NONE),
     "nice": _Carrier(
         re.compile(r"-[0-9]+"),
         re.compile(r"(?:-n|--adjustment=)[+-]?[0-9]+"),
@@ -120,6 +119,4 @@ def _run_by(carrier: _Carrier, words: Sequence[str]) -> tuple[str, ...]:
             at += 1
         elif not (carrier.alone.fullmatch(word) or carrier.glued.fullmatch(word)):
             return ()
-    while carrier.assigns and at < len(words) and _ASSIGNMENT.fullmatch(words[at]):
-        at += 1
     return tuple(words[at + carrier.operands :])

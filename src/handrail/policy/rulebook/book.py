@@ -7,7 +7,6 @@ from handrail.core.errors import RuleError
 from handrail.core.few import Few
 from handrail.core.risk import Layer, RiskLevel
 from handrail.policy.rulebook.rules import Rules, default_rules, read_document
-from handrail.policy.rulebook.settings import read_settings
 from handrail.policy.rulebook.tools import ToolRule
 
 PROJECT_FILE = ".handrail/policy.toml"
@@ -19,8 +18,7 @@ _MOST_PROJECTS = 100
 def operator_rules(text: str, source: str) -> Rules:
     """What the operator's file says; its examples are judged as calls will be."""
     document = read_document(text, source)
-    beneath = default_rules(read_settings(document, source).packs)
-    return Rules.read(document, source=source, layer=Layer.OPERATOR, beneath=beneath)
+    return Rules.read(document, source=source, layer=Layer.OPERATOR, beneath=default_rules())
 
 
 @lru_cache(_MOST_PROJECTS)
@@ -47,7 +45,7 @@ class Rulebook:
 
     def exchange(self, operator: Rules) -> None:
         self.operator = operator
-        self._general = default_rules(operator.packs).replaced_by(operator)
+        self._general = default_rules().replaced_by(operator)
         self._of_projects: Few[str, Rules] = Few(_MOST_PROJECTS)
 
     def rules_for(self, policy: str) -> Rules:

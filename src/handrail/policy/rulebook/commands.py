@@ -1,69 +1,73 @@
-"""Command rules as rows of a policy file, held against the examples they carry."""
+"""Rows of the command table, read from a policy file and checked against their examples."""
 
-import re
 import shlex
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import TypeVar, cast
 
-from handrail.core.box import Profile
 from handrail.core.risk import Layer, RiskLevel, worst
 from handrail.policy.rulebook.command import (
     CommandList,
     CommandRule,
-    Raise,
+    Need,
+    Runs,
     Text,
+    WordReasons,
     replace_by_name,
 )
 from handrail.policy.rulebook.command_line import read_line
-from handrail.policy.rulebook.reading import Reading
 from handrail.policy.rulebook.row import RuleRow
 
 _KEYS = (
-    *("name", "names", "risk", "reason", "raise", "flags", "optional", "values", "paths"),
-    *("named_values", "named_paths", "last", "text", "instead", "plain", "operands", "beyond"),
-    *("script", "script_flags", "script_endings", "obeys", "obeys_in", "free_with", "runs"),
-    *("unseen", "runs_after", "replaces", "runs_named", "sub", "other", "strict", "clusters"),
-    *("letters", "leading", "shortened", "shared", "scripts_with", "looks_only", "loads"),
-    *(
-        "runs_from",
-        "options_first",
-        "writes",
-        "suffixes",
-        "broad",
-        "punctuated",
-        "bundled",
-        "broad_on",
-        "profile",
-    ),
-    *("before", "after", "after_one"),
+    *("name", "names", "risk", "reason", "asks", "refuses", "text", "runs", "obeys", "needs"),
+    *("adds", "examples"),
 )
-# What decides what really runs, or for how long we think about it, is no stranger's to say.
-_NOT_FOR_PROJECTS = (
-    *("plain", "profile", "before", "after", "after_one", "script", "script_flags", "obeys"),
-    *("script_endings", "obeys_in", "runs", "runs_after", "runs_named", "unseen", "replaces"),
-    *("scripts_with", "looks_only", "loads", "runs_from"),
-)
-_HANDS_ITS_WORDS_ON = ("runs", "runs_after", "runs_named", "last", "options_first")
-_UNKNOWN = "is allowed, but no rule describes its risk"
+# These decide what runs, or with which rights, so a project's file may not contain them.
+_NOT_FOR_PROJECTS = ("runs", "obeys", "needs", "adds")
+_RUNS_KEYS = ("operands", "values", "after", "module", "script")
+_UNKNOWN = "has no rule that describes its risk"
 
-T = TypeVar("T")
+_ASKS = 'write `asks = { "-o --output" = "writes a file" }`; every other flag is harmless'
+_SUB = 'write a row of its own, with both words in the name: `name = "git log"`'
+_DROP = "delete it: what a command changes is found out by running it, not from its flags"
+# Keys of the older form of this table, and what takes their place.
+_OLD_KEYS = {
+    **dict.fromkeys(("flags", "optional", "values", "named_values", "other", "strict"), _ASKS),
+    "raise": "write `asks = { ... }` for words that make it HIGH, `refuses = { ... }` to forbid",
+    **dict.fromkeys(("sub", "shared", "shortened"), _SUB),
+    "profile": 'write `needs = "network"` where it needs one, else delete it',
+    "before": "write `adds`",
+    **dict.fromkeys(("script", "script_flags", "scripts_with"), "write `runs = { script = true }`"),
+    "runs_named": 'write `runs = { module = "-m" }`',
+    "runs_after": 'write `runs = { after = ["-exec"] }`',
+    **dict.fromkeys(
+        (
+            *("paths", "named_paths", "last", "instead", "plain", "operands", "beyond"),
+            *("script_endings", "obeys_in", "free_with", "unseen", "replaces", "clusters"),
+            *("letters", "leading", "looks_only", "loads", "runs_from", "options_first", "writes"),
+            *("suffixes", "broad", "broad_on", "punctuated", "bundled", "after", "after_one"),
+            "binds",
+        ),
+        _DROP,
+    ),
+}
+
+E = TypeVar("E", bound=StrEnum)
 
 
 def read_command_rules(
     rows: Sequence[RuleRow], beneath: Sequence[CommandRule] = ()
 ) -> tuple[CommandRule, ...]:
     """Every command of one file. Its examples are judged by this file laid over what is beneath."""
-    rules = tuple(map(_read_with_examples, rows))
-    _refuse_doubles(rules, rows)
+    rules = tuple(map(_read_rule, rows))
+    _refuse_duplicates(rules, rows)
     listed = CommandList(replace_by_name(beneath, rules))
     for rule, row in zip(rules, rows, strict=True):
-        _hold_against_examples(rule, row, listed)
+        _check_examples(rule, row, listed)
     return rules
 
 
-def _refuse_doubles(rules: Sequence[CommandRule], rows: Sequence[RuleRow]) -> None:
-    """Which of two rows would count is not to be guessed."""
+def _refuse_duplicates(rules: Sequence[CommandRule], rows: Sequence[RuleRow]) -> None:
     taken: set[str] = set()
     for rule, row in zip(rules, rows, strict=True):
         if doubles := sorted(rule.names & taken):
@@ -71,183 +75,105 @@ def _refuse_doubles(rules: Sequence[CommandRule], rows: Sequence[RuleRow]) -> No
         taken |= rule.names
 
 
-def _read_with_examples(row: RuleRow) -> CommandRule:
-    examples, binds = _examples(row), _bound_examples(row)
-    return replace(_read_rule(row, "examples", "binds"), examples=examples, binds=binds)
-
-
-def _read_rule(row: RuleRow, *further: str) -> CommandRule:
-    _refuse_what_is_out_of_place(row, further)
-    names, risk = _names(row), _risk(row, "risk", RiskLevel.HIGH)
+def _read_rule(row: RuleRow) -> CommandRule:
+    _check_keys(row)
+    # A project's row without a risk only adds what its words say.
+    default = RiskLevel.LOW if row.layer is Layer.PROJECT else RiskLevel.HIGH
+    risk = _level(row, row.text("risk")) if "risk" in row.values else default
+    needs_reason = risk not in (RiskLevel.LOW, RiskLevel.HIGH)
     return CommandRule(
-        names=frozenset(names),
-        patterns=tuple(name for name in names if "*" in name),
+        names=_names(row),
         risk=risk,
-        reason=_reason(row, risk),
-        flags=_words(row, "flags"),
-        optional=_words(row, "optional"),
-        values=_words(row, "values"),
-        paths=_words(row, "paths"),
-        named_values=_words(row, "named_values"),
-        named_paths=_words(row, "named_paths"),
-        last=_words(row, "last"),
-        instead=_words(row, "instead"),
-        runs_after=_words(row, "runs_after"),
-        runs_named=_words(row, "runs_named"),
-        raises=tuple(map(_read_raise, row.rows("raise"))),
-        text=_text(row),
-        script=_typed(row, "script", bool) is True,
-        script_flags=_words(row, "script_flags"),
-        scripts_with=_words(row, "scripts_with"),
-        runs_from=tuple(row.texts("runs_from", [])),
-        script_endings=tuple(row.texts("script_endings", [])),
+        reason=row.text("reason") if needs_reason or "reason" in row.values else _UNKNOWN,
+        asks=_word_reasons(row, "asks"),
+        refuses=_word_reasons(row, "refuses"),
+        text=_one_of(Text, row, "text") or Text.NONE,
+        runs=_runs(row),
         obeys=tuple(row.texts("obeys", [])),
-        obeys_in=_words(row, "obeys_in"),
-        plain=_pattern(row, "plain"),
-        operands=_typed(row, "operands", int),
-        beyond=row.text("beyond") if "beyond" in row.values else "",
-        free_with=_words(row, "free_with"),
-        runs=_typed(row, "runs", int),
-        unseen=_typed(row, "unseen", bool) is True,
-        replaces=_words(row, "replaces"),
-        subs=_subs(row),
-        other=_risk(row, "other", RiskLevel.HIGH),
-        strict=_typed(row, "strict", bool) is True,
-        clusters=_typed(row, "clusters", bool) is not False,
-        letters=row.text("letters") if "letters" in row.values else "",
-        leading=_words(row, "leading") if "leading" in row.values else None,
-        shortened=_typed(row, "shortened", bool) is True,
-        punctuated=_typed(row, "punctuated", bool) is True,
-        bundled=_typed(row, "bundled", bool) is True,
-        options_first=_typed(row, "options_first", bool) is True,
-        writes=_typed(row, "writes", bool) is True,
-        suffixes=_words(row, "suffixes"),
-        looks_only=_looks_only(row),
-        loads=_typed(row, "loads", bool) is not False,
-        broad=_typed(row, "broad", bool) is True,
-        broad_on=tuple(row.texts("broad_on", [])),
-        profile=_profile(row, risk),
-        before=tuple(row.texts("before", [])),
-        after=tuple(row.texts("after", [])),
-        after_one=tuple(row.texts("after_one", [])),
+        need=_one_of(Need, row, "needs"),
+        adds=tuple(row.texts("adds", [])),
+        examples=_examples(row),
         layer=row.layer,
     )
 
 
-def _looks_only(row: RuleRow) -> bool:
-    told = _typed(row, "looks_only", bool) is True
-    raises = row.rows("raise")
-    is_refused = any(one.values.get("to") == "forbidden" for one in raises)
-    does_more = is_refused or not {"writes", "operands", "plain"}.isdisjoint(row.values)
-    if told and (does_more or row.values.get("risk") != "low"):
-        raise row.refuse("looks_only is for what is low, writes nothing and is never refused")
-    return told
+def _check_keys(row: RuleRow) -> None:
+    for key in row.values:
+        if key not in _KEYS and key in _OLD_KEYS:
+            raise row.refuse(f"{key!r} is a key of the older form; {_OLD_KEYS[key]}")
+        if key in _NOT_FOR_PROJECTS and row.layer is Layer.PROJECT:
+            raise row.refuse(f"{key} is for the operator's file; leave it out")
+    row.allow_keys(*_KEYS)
 
 
-def _names(row: RuleRow) -> list[str]:
-    names = row.texts("names", [] if "name" not in row.values else [row.text("name")])
+def _names(row: RuleRow) -> frozenset[str]:
+    names = row.texts("names", [row.text("name")] if "name" in row.values else [])
     if not names:
         raise row.refuse("needs a 'name', or 'names'")
-    return names
+    for name in names:
+        if name != " ".join(name.split()) or not 1 <= len(name.split()) <= 3:
+            raise row.refuse(f"{name!r} is not a command with at most two words behind it")
+    return frozenset(names)
 
 
-def _subs(row: RuleRow) -> tuple[CommandRule, ...]:
-    found = row.rows("sub")
-    letters, loads = row.values.get("letters", ""), row.values.get("loads", True)
-    subs = (replace(_read_rule(sub), letters=letters, loads=loads) for sub in found)
-    is_shared = _typed(row, "shared", bool) is True
-    return tuple(_with_flags_of(row, sub) if is_shared else sub for sub in subs)
+def _word_reasons(row: RuleRow, key: str) -> WordReasons:
+    reasons = _table(row, key)
+    if not all(isinstance(why, str) for why in reasons.values()):
+        raise row.refuse(f'{key} is a table such as {{ "-o --output" = "writes a file" }}')
+    return WordReasons(cast(Mapping[str, str], reasons))
 
 
-def _with_flags_of(row: RuleRow, sub: CommandRule) -> CommandRule:
-    """A subcommand that knows what its command knows; one with flags of its own keeps to those."""
-    raises = map(_read_raise, row.rows("raise"))
-    sub = replace(
-        sub,
-        raises=(*sub.raises, *raises),
-        broad_on=(*sub.broad_on, *row.texts("broad_on", [])),
-    )
-    if sub.flags:
-        return sub
-    return replace(
-        sub,
-        flags=_words(row, "flags"),
-        optional=sub.optional | _words(row, "optional"),
-        values=sub.values | _words(row, "values"),
-        paths=sub.paths | _words(row, "paths"),
-        obeys_in=sub.obeys_in | _words(row, "obeys_in"),
-    )
-
-
-def _refuse_what_is_out_of_place(row: RuleRow, further: Sequence[str]) -> None:
-    for key in {"examples", "binds"}.intersection(row.values).difference(further):
-        raise row.refuse(f"{key} stand with the command itself, in its [[command]]")
-    row.allow_keys(*_KEYS, *further)
-    for key in _NOT_FOR_PROJECTS:
-        if key in row.values and row.layer is Layer.PROJECT:
-            raise row.refuse(f"{key} is for the operator's file; leave it out")
-    for key in _HANDS_ITS_WORDS_ON:
-        if key in row.values and "after" in row.values:
-            raise row.refuse(f"with {key}, words at the end are another program's; use `before`")
-
-
-def _read_raise(row: RuleRow) -> Raise:
-    row.allow_keys("on", "to", "reason", "beside")
-    return Raise(
-        words=tuple(row.texts("on")),
-        to=_level(row, row.text("to")),
-        reason=row.text("reason"),
-        beside=_words(row, "beside"),
+def _runs(row: RuleRow) -> Runs | None:
+    if "runs" not in row.values:
+        return None
+    told = RuleRow(row.source, f"{row.section}.runs", _table(row, "runs"), row.layer)
+    told.allow_keys(*_RUNS_KEYS)
+    operands = told.values.get("operands")
+    if operands is not None and (type(operands) is not int or operands < 0):
+        raise row.refuse("runs.operands is a number of words")
+    return Runs(
+        operands=operands,
+        values=frozenset(told.texts("values", [])),
+        after=frozenset(told.texts("after", [])),
+        module=told.text("module") if "module" in told.values else "",
+        script=told.values.get("script") is True,
     )
 
 
 def _examples(row: RuleRow) -> tuple[tuple[str, RiskLevel], ...]:
-    table = cast(dict[str, object] | None, _typed(row, "examples", dict))
+    table = _table(row, "examples")
     if not table:
         raise row.refuse("needs `examples`, such as { 'tool --flag' = 'high' }")
     return tuple((line, _level(row, level)) for line, level in table.items())
 
 
-def _bound_examples(row: RuleRow) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    table = cast(dict[str, object], _typed(row, "binds", dict) or {})
-    lines = RuleRow(row.source, row.section, {**row.values, **table}, row.layer)
-    return tuple((line, tuple(lines.texts(line))) for line in table)
-
-
-def _hold_against_examples(rule: CommandRule, row: RuleRow, listed: CommandList) -> None:
+def _check_examples(rule: CommandRule, row: RuleRow, listed: CommandList) -> None:
     for line, expected in rule.examples:
-        findings = _read_example(line, rule, row, listed).findings
+        try:
+            argv = shlex.split(line)
+        except ValueError as error:
+            raise row.refuse(f"example {line!r}: {error}") from error
+        if not argv or not _is_of(argv[0].rpartition("/")[2], rule):
+            raise row.refuse(f"example {line!r} is not one of this command")
+        findings = read_line(listed, argv).findings
         found = worst(findings)
         if found is not expected:
             why = next((f": {one.reason}" for one in findings if one.risk is found), "")
             told = f"says that {line!r} is {expected.name.lower()}, but it is {found.name.lower()}"
             raise row.refuse(f"{told}{why}")
-    if rule.binds_files and not rule.binds:
-        raise row.refuse("needs `binds`, such as { 'tool x.py' = ['x.py'] }")
-    for line, files in rule.binds:
-        bound = _read_example(line, rule, row, listed).scripts
-        if bound != files:
-            raise row.refuse(f"says that {line!r} runs {[*files]}, but it is {[*bound]}")
 
 
-def _read_example(line: str, rule: CommandRule, row: RuleRow, listed: CommandList) -> Reading:
-    try:
-        argv = shlex.split(line)
-    except ValueError as error:
-        raise row.refuse(f"example {line!r}: {error}") from error
-    if not argv or not rule.covers(argv[0].rpartition("/")[2]):
-        raise row.refuse(f"example {line!r} is not one of this command")
-    return read_line(listed, argv)
+def _is_of(name: str, rule: CommandRule) -> bool:
+    match = CommandList((rule,)).table.find(name, ())
+    firsts = {one.partition(" ")[0] for one in rule.names}
+    return match is not None or name in firsts
 
 
-def _reason(row: RuleRow, risk: RiskLevel) -> str:
-    if "reason" in row.values or risk not in (RiskLevel.LOW, RiskLevel.HIGH):
-        return row.text("reason")
-    return _UNKNOWN
-
-
-def _risk(row: RuleRow, key: str, default: RiskLevel) -> RiskLevel:
-    return _level(row, row.text(key)) if key in row.values else default
+def _table(row: RuleRow, key: str) -> Mapping[str, object]:
+    value: object = row.values.get(key, {})
+    if not isinstance(value, dict):
+        raise row.refuse(f"{key} is a table, such as {{ ... = ... }}")
+    return cast(Mapping[str, object], value)
 
 
 def _level(row: RuleRow, name: object) -> RiskLevel:
@@ -257,38 +183,11 @@ def _level(row: RuleRow, name: object) -> RiskLevel:
     return levels[cast(str, name)]
 
 
-def _profile(row: RuleRow, risk: RiskLevel) -> Profile | None:
-    """Said of what is low, another box would be looser; said of all else, `read` would be a lie."""
-    if "profile" not in row.values:
+def _one_of(kind: type[E], row: RuleRow, key: str) -> E | None:
+    if key not in row.values:
         return None
-    fitting = [Profile.READ] if risk is RiskLevel.LOW else [Profile.WRITE, Profile.NET]
-    told = row.text("profile")
-    if told not in fitting:
-        choices = " or ".join(fitting)
-        raise row.refuse(f"what is {risk.name.lower()} has the profile {choices}, not {told!r}")
-    return Profile(told)
-
-
-def _words(row: RuleRow, key: str) -> frozenset[str]:
-    return frozenset(row.texts(key, []))
-
-
-def _text(row: RuleRow) -> Text:
     try:
-        return Text(row.text("text")) if "text" in row.values else Text.NONE
-    except ValueError as error:
-        raise row.refuse(error) from error
-
-
-def _pattern(row: RuleRow, key: str) -> re.Pattern[str] | None:
-    try:
-        return re.compile(row.text(key), re.DOTALL) if key in row.values else None
-    except re.error as error:
-        raise row.refuse(f"{key} is no regular expression: {error}") from error
-
-
-def _typed(row: RuleRow, key: str, kind: type[T]) -> T | None:
-    value: object = row.values.get(key)
-    if value is not None and type(value) is not kind:
-        raise row.refuse(f"{key} is of the wrong type, not {kind.__name__}")
-    return cast(T | None, value)
+        return kind(row.text(key))
+    except ValueError:
+        choices = ", ".join(kind)
+        raise row.refuse(f"{key} is one of {choices}, not {row.values[key]!r}") from None

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
@@ -27,11 +27,7 @@ from handrail.policy.rulebook.web import read_web_hosts
 from handrail.policy.rulebook.writes import WriteRule, judge_write, read_write_rule
 from handrail.policy.validators.web_hosts import ANY_PUBLIC_HOST, WebHosts
 
-# In this order: a file's examples may speak of commands of those before it.
-SHIPPED = (
-    *("paths.toml", "writes.toml", "commands_refused.toml", "commands_packages.toml"),
-    *("commands_git.toml", "commands.toml", "networks.toml"),
-)
+SHIPPED = ("paths.toml", "writes.toml", "commands.toml", "networks.toml")
 
 _SECTIONS = ("path", "write", "command", "tool", "network", "http", "policy")
 
@@ -54,7 +50,6 @@ class Rules:
     web: WebHosts = ANY_PUBLIC_HOST
     ceilings: tuple[Ceiling, ...] = ()
     unlisted: Unlisted | None = None
-    packs: tuple[str, ...] = ()
     further_writes: tuple[WriteRule, ...] = ()
     further_commands: tuple[CommandRule, ...] = ()
     command_list: CommandList = field(init=False, repr=False, compare=False)
@@ -63,8 +58,8 @@ class Rules:
     def __post_init__(self) -> None:
         touchy = "|".join(f"(?:{rule.matcher.pattern})" for rule in self.paths)
         object.__setattr__(self, "_touchy", re.compile(touchy or "(?!)"))
-        asks = self.unlisted is Unlisted.ASK
-        unlisted = RiskLevel.HIGH if asks else RiskLevel.FORBIDDEN
+        refuses = self.unlisted is Unlisted.REFUSE
+        unlisted = RiskLevel.FORBIDDEN if refuses else RiskLevel.HIGH
         listed = CommandList(self.commands, self.further_commands, unlisted)
         object.__setattr__(self, "command_list", listed)
 
@@ -105,7 +100,6 @@ class Rules:
             web=read_web_hosts(document, source, layer),
             ceilings=(Ceiling(settings.autonomy, layer),) if settings.autonomy else (),
             unlisted=settings.unlisted,
-            packs=settings.packs,
         )
 
     def judge_path(self, path: str, *, writing: bool) -> list[Finding]:
@@ -142,7 +136,6 @@ class Rules:
             web=self.web.replaced_by(other.web),
             ceilings=self.ceilings + other.ceilings,
             unlisted=other.unlisted or self.unlisted,
-            packs=self.packs + other.packs,
         )
 
     def replaced_by(self, operator: "Rules") -> "Rules":
@@ -195,24 +188,12 @@ def read_document(text: str, source: str) -> dict[str, Any]:
     return document
 
 
-def default_rules(packs: tuple[str, ...] = ()) -> Rules:
-    """The rules Handrail ships, and those of toolchains that somebody has asked for."""
-    return _with_packs(packs) if packs else _shipped()
-
-
 @cache
-def _shipped() -> Rules:
-    return _laid_over(Rules(), SHIPPED)
-
-
-@cache
-def _with_packs(packs: tuple[str, ...]) -> Rules:
-    return _laid_over(_shipped(), [f"packs/{pack}.toml" for pack in dict.fromkeys(packs)])
-
-
-def _laid_over(rules: Rules, names: Iterable[str]) -> Rules:
+def default_rules() -> Rules:
+    """The rules Handrail ships."""
+    rules = Rules()
     folder = files("handrail.policy.rulebook").joinpath("defaults")
-    for name in names:
+    for name in SHIPPED:
         text = folder.joinpath(name).read_text(encoding="utf-8")
         rules += Rules.parse(text, source=name, beneath=rules)
     return rules

@@ -12,12 +12,8 @@ from handrail.core.risk import Finding, Layer, RiskLevel
 E = TypeVar("E", bound=StrEnum)
 
 
-# Commands of common toolchains, one file each, that the operator can switch on.
-PACKS = ("go", "java", "node", "python", "rust", "unix")
-
-
 class Unlisted(StrEnum):
-    """What becomes of a command that nobody has listed."""
+    """Whether a command without a row is asked about, or refused."""
 
     REFUSE = "refuse"
     ASK = "ask"
@@ -45,7 +41,6 @@ class PolicySettings:
 
     unlisted: Unlisted | None = None
     autonomy: Autonomy | None = None
-    packs: tuple[str, ...] = ()
 
 
 def read_settings(document: Mapping[str, Any], source: str) -> PolicySettings:
@@ -53,7 +48,11 @@ def read_settings(document: Mapping[str, Any], source: str) -> PolicySettings:
     if not isinstance(table, dict):
         raise RuleError(f"{source}: settings are written as one table, [policy]")
     values = cast(dict[str, object], table)
-    known = ("unlisted", "autonomy", "packs")
+    known = ("unlisted", "autonomy")
+    if "packs" in values:
+        raise RuleError(
+            f"{source}: [policy]: delete `packs`; the commands of all toolchains are known now"
+        )
     if unknown := sorted(set(values) - set(known)):
         raise RuleError(
             f"{source}: [policy]: unknown key {unknown[0]!r}; known: {', '.join(known)}"
@@ -61,16 +60,7 @@ def read_settings(document: Mapping[str, Any], source: str) -> PolicySettings:
     return PolicySettings(
         unlisted=_one_of(Unlisted, values, "unlisted", source),
         autonomy=_one_of(Autonomy, values, "autonomy", source),
-        packs=_packs(values, source),
     )
-
-
-def _packs(values: Mapping[str, object], source: str) -> tuple[str, ...]:
-    named = values.get("packs", [])
-    if not isinstance(named, list) or not all(name in PACKS for name in cast(list[object], named)):
-        choices = ", ".join(PACKS)
-        raise RuleError(f"{source}: [policy]: packs is a list of {choices}, not {named!r}")
-    return tuple(cast(list[str], named))
 
 
 def _one_of(kind: type[E], values: Mapping[str, object], key: str, source: str) -> E | None:

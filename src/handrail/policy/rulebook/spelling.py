@@ -1,17 +1,15 @@
-"""Words that are not what they should be where they stand."""
+"""Words of a shell that stand where no shell reads them."""
 
 import re
-from collections.abc import Iterator
 
-from handrail.core.risk import Finding, RiskLevel, forbidden
-from handrail.policy.rulebook.concerns import rule_of
+from handrail.core.risk import Finding, forbidden
 from handrail.policy.rulebook.reading import shown
 
 HOW = "put the program alone in `command` and its arguments in `args`; no shell reads them"
 
-LINES = "use run_bash for pipes and redirections"
+_LINES = "use run_bash for pipes and redirections"
 
-# Words of the shell itself, harmless in a shell that ends with its line.
+# Builtins that are harmless in a shell that ends with its line.
 SHELL_WORDS = frozenset(
     [
         *(":", ".", "[", "alias", "break", "builtin", "cd", "command", "continue", "declare"),
@@ -29,8 +27,8 @@ ADDRESS = re.compile(
 _FOR_A_SHELL = re.compile(r"[|&;]{1,2}|\|&|<{1,3}|[\d&]?>{1,2}[&|]?\S*")
 
 
-def why_of_a_shells(name: str) -> str:
-    """What is said to the name of a command that only a shell has; of others, nothing."""
+def builtin_reason(name: str) -> str:
+    """Why a name means nothing outside a shell; empty for other names."""
     if name == "cd":
         return (
             "is a shell builtin; set working_dir to the folder, or use run_bash with"
@@ -41,16 +39,8 @@ def why_of_a_shells(name: str) -> str:
     return ""
 
 
-def refusal_of_a_shells(word: str) -> Finding | None:
-    """What is said to a word that only a shell would understand."""
+def refuse_shell_syntax(word: str) -> Finding | None:
+    """A refusal of an operator such as `|` that was passed as an argument."""
     if not _FOR_A_SHELL.fullmatch(word):
         return None
-    reason = f"{shown(word)} is shell syntax; {HOW}; {LINES}"
-    return forbidden("command.spelling", reason)
-
-
-def code_in_address(title: str, flag: str, value: str) -> Iterator[Finding]:
-    """Where a file of code is named, `data:…` is code itself, and other addresses are no better."""
-    if ":" in value:
-        reason = f"{title} {flag} {shown(value)} runs code that is no file of the workspace"
-        yield Finding(rule_of(title), reason, RiskLevel.HIGH)
+    return forbidden("command.spelling", f"{shown(word)} is shell syntax; {HOW}; {_LINES}")

@@ -27,7 +27,6 @@ def summarise(
         rules=tuple(_lines(rules, beneath)),
         autonomy=autonomy,
         unlisted=rules.unlisted,
-        packs=rules.packs,
         notes=tuple(_reach(rules) if beneath is None else _notes(rules, beneath)),
     )
 
@@ -63,9 +62,7 @@ def _notes(rules: Rules, beneath: Rules) -> Iterator[str]:
         if ceiling.lower(already) is already:
             yield f"autonomy = {ceiling.autonomy} has no effect: it is at most {already} anyway"
     if rules.unlisted is Unlisted.ASK:
-        yield "unlisted = ask has no effect: only the operator's file can say so"
-    if rules.packs:
-        yield "packs has no effect: only the operator's file can switch them on"
+        yield "unlisted = ask has no effect: a project's file can only tighten"
 
 
 def _write_is_idle(rule: WriteRule, beneath: Rules) -> bool:

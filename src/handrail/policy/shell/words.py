@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from handrail.core.visible import visible
 from handrail.policy.shell.doubts import Doubt
 from handrail.policy.shell.script import Word
 
@@ -80,7 +81,7 @@ def _check_bare(raw: str) -> None:
     if end == len(raw):
         return
     bad = raw[end]
-    raise Doubt(_WHY_NOT.get(bad, f"it has an unquoted {bad}"))
+    raise Doubt(_WHY_NOT.get(bad, f"it has an unquoted {visible(bad)}"))
 
 
 def _is_pattern(text: str, parts: Sequence[Part]) -> bool:

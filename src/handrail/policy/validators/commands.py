@@ -1,14 +1,14 @@
 """Commands as words: may this program be started with these arguments, and how risky is it?
 
-Only the words are judged, without a look at the disk. Which file a name means, and what a link
-leads to, is the executor's matter, at the moment of use.
+Only the words are judged, without a look at the disk. The executor resolves names and links at the
+moment of use, and the kernel holds what the words allow.
 """
 
 import hashlib
-import re
-import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import os.path
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from handrail.core.audit import canonical
 from handrail.core.box import Profile
@@ -16,30 +16,34 @@ from handrail.core.grant import CallClass
 from handrail.core.risk import Finding, RiskLevel, forbidden, worst
 from handrail.core.sight import NAMED_FILES, fact_of, run_by_fact_of
 from handrail.core.stage import NamedFile, Stage
+from handrail.core.visible import is_misleading
 from handrail.policy.rulebook.command_line import read_line
-from handrail.policy.rulebook.modules import is_of_several
 from handrail.policy.rulebook.reading import FileWord, Reading, in_full, shown
 from handrail.policy.rulebook.rules import Rules, default_rules
-from handrail.policy.rulebook.writes import judge_write
-from handrail.policy.validators.paths import PathValidator, plain
+from handrail.policy.validators.paths import NOT_UTF8, PathValidator, plain
 
 MAX_ARGS = 1_000
 MAX_ARG_BYTES = 100_000
 MAX_ALL_CHARS = 1_000_000
-MAX_WRITTEN_CHARS = 10_000
-# More than that nobody reads before saying yes to it for good.
+# More than this is not read before a lasting yes.
 _MOST_CHARS_OF_CLASS = 400
-_UNSEEN = {"Cc", "Cf", "Zl", "Zp"}
-_UNKNOWN_KIND = "write.unknown-kind"
-_LAYOUT = {"\n", "\t"}
-_WHATEVER_IT_LOADS = " (other files it loads may change)"
-_LEADS_OUT = re.compile(r"[/~]|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
+_OTHER_FILES = " (other files it loads may change)"
+_DEVICES = frozenset(["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/zero"])
+SPELLING_RULES = ("path.spelling", "path.boundary")
 
 UNBOXED = Finding(
     "command.unboxed",
     "no box is proven on that machine, so every command asks; `handrail doctor` says why",
     RiskLevel.HIGH,
 )
+
+
+class _Placed(NamedTuple):
+    """A command line and the validator of the folder it really works in."""
+
+    validator: "CommandValidator"
+    command: str
+    args: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,89 +55,120 @@ class CommandValidator:
     folder: str = "."
 
     def validate_command(self, command: str, args: Sequence[str] = ()) -> list[Finding]:
-        """Every concern about a command; an empty list means that it can only look."""
+        """Every concern about a command; an empty list means that it only reads."""
         if findings := _check_spelling(command, args):
             return findings
-        return self._judge(read_line(self.rules.command_list, [command, *args]))
+        own, command, args = self._placed(command, args)
+        return own._judge(own._read(command, args))
 
     def stage_of(
         self, command: str, args: Sequence[str] = (), patterns: Collection[str] = ()
     ) -> Stage:
-        """What runs once nobody objects: the words as given, and those that we add ourselves.
+        """The program to run, with the words that Handrail adds.
 
         `patterns` are those of the words that stand for files.
         """
-        reading = read_line(self.rules.command_list, [command, *args])
+        own, command, args = self._placed(command, args)
+        reading = own._read(command, args)
         scripts = [
-            NamedFile(path, is_pattern=is_pattern, is_program=_is_own(word, reading.programs))
+            NamedFile(path, is_pattern=word in patterns, is_program=_is_own(word, reading.programs))
             for word in reading.scripts
-            if not _is_within(word, patterns) and (path := self._plain_path(word)) is not None
-            for is_pattern in [_is_pattern(word, patterns)]
+            if (path := own._plain_path(word)) is not None
         ]
         return Stage(
             reading.argv,
             reading.profile,
-            folder=self.folder,
+            folder=own.folder,
             scripts=tuple(dict.fromkeys(scripts)),
-            named=self._named_in(reading, {script.path for script in scripts}, patterns),
-            loads=reading.loads,
+            named=own._named_in(reading, {script.path for script in scripts}, patterns),
+            loads=reading.profile is not Profile.READ,
             programs=reading.programs,
             networks=tuple(dict.fromkeys(reading.networks)),
         )
 
-    def class_of(self, command: str, args: Sequence[str] = ()) -> CallClass | None:
-        """What a person may let pass; None where its words say too little of what would happen.
+    def rehearses(self, command: str, args: Sequence[str] = ()) -> bool:
+        """Whether it can be tried first where it has no effect."""
+        own, command, args = self._placed(command, args)
+        return own._read(command, args).rehearses
 
-        The box is part of it, and so is what the files hold that it runs. It reaches from a command
-        with its subcommand to any words behind that; where that would be too much, to nothing but
-        the very same words.
+    def class_of(self, command: str, args: Sequence[str] = ()) -> CallClass | None:
+        """The class of calls that a person may let pass; None where the words say too little.
+
+        The box is part of it, and so is the content of the files it runs. It reaches from a command
+        with its subcommand to any further words; else, to nothing but the very same words.
         """
         if _check_spelling(command, args):
             return None
-        reading = read_line(self.rules.command_list, [command, *args])
+        own, command, args = self._placed(command, args)
+        return own._class_of(command, args)
+
+    def _class_of(self, command: str, args: Sequence[str]) -> CallClass | None:
+        reading = self._read(command, args)
         if worst(self._judge(reading)) >= RiskLevel.HIGH:
             return None
         stage = self.stage_of(command, args)
         paths = list(dict.fromkeys(script.path for script in stage.scripts))
         bound = tuple(fact for script in stage.scripts for fact in _facts_of(script))
-        is_whole = len(paths) == len(set(reading.scripts)) and reading.profile is not Profile.NET
-        if reading.kind is None and not (paths and is_whole and reading.says_all):
-            return None
-        until_changed = f", until {_listed(paths)} changes" if paths else ""
-        until_changed += _WHATEVER_IT_LOADS if paths and stage.loads else ""
+        until = f", until {_listed(paths)} changes" if paths else ""
+        until += _OTHER_FILES if paths and stage.loads else ""
         if reading.kind is not None:
-            words = " ".join(reading.kind)
-            key = f"command:{reading.profile}:{words}"
-            return CallClass(key, f"{words} …{until_changed}", bound)
+            words = " ".join(map(in_full, reading.kind))
+            return CallClass(f"command:{reading.profile}:{words}", f"{words} …{until}", bound)
+        if not paths or reading.profile is Profile.NET or reading.starts_others:
+            return None
         words = " ".join(map(in_full, (command, *args)))
-        where = "" if self.folder == "." else f" in {in_full(self.folder)}"
         if len(words) > _MOST_CHARS_OF_CLASS:
             return None
         same = hashlib.sha256(canonical([self.folder, reading.argv]).encode()).hexdigest()
+        where = "" if self.folder == "." else f" in {in_full(self.folder)}"
         bound += (NAMED_FILES,) if stage.named else ()
-        told = f"`{words}`{where}{until_changed}"
-        return CallClass.exactly(f"{reading.profile}:{same}", told, bound)
+        return CallClass.exactly(f"{reading.profile}:{same}", f"`{words}`{where}{until}", bound)
 
     def files_of(self, command: str, args: Sequence[str] = ()) -> list[tuple[str, bool]]:
-        """Paths that the command may open, as they lead from the root, and whether to change them.
+        """Paths inside the workspace that it may open, from the root, and whether to change them.
 
         Many are no files at all: a word that may name one is taken to do so. The programs are not
         among them.
         """
-        reading = read_line(self.rules.command_list, [command, *args])
+        own, command, args = self._placed(command, args)
         found: dict[str, bool] = {}
-        for file in reading.files:
+        for file in own._read(command, args).files:
             if file.is_program:
                 continue
-            paths = map(self._in_folder, _paths_in(file.word))
-            for path in filter(None, map(self._from_root, paths)):
+            for path in filter(None, map(own._inside, _paths_in(file.word))):
                 found[path] = found.get(path, False) or file.written
         return list(found.items())
+
+    def programs_of(self, command: str, args: Sequence[str] = ()) -> list[str]:
+        """Programs of the workspace that it names by their paths, from the root."""
+        own, command, args = self._placed(command, args)
+        words = [file.word for file in own._read(command, args).files if file.is_program]
+        return list(dict.fromkeys(filter(None, map(own._inside, words))))
+
+    def listens(self, command: str, args: Sequence[str] = ()) -> bool:
+        """Whether it would run as code what a pipe gives it."""
+        return self._read(command, args).listens
+
+    def path_of(self, word: str) -> str | None:
+        """Where a word leads from the root, if it names a file; None where that is elsewhere."""
+        return self._from_root(self._in_folder(word))
+
+    def _placed(self, command: str, args: Sequence[str]) -> _Placed:
+        """`git -C FOLDER …` works in that folder, and is judged there."""
+        if command != "git" or len(args) < 2 or args[0] != "-C":
+            return _Placed(self, command, args)
+        path = self._inside(args[1])
+        if path is None or PathValidator(self.root, self.rules).validate_path(path):
+            return _Placed(self, command, args)
+        return _Placed(replace(self, folder=os.path.normpath(path)), command, args[2:])
+
+    def _read(self, command: str, args: Sequence[str]) -> Reading:
+        return read_line(self.rules.command_list, [command, *args])
 
     def _named_in(
         self, reading: Reading, scripts: Collection[str], patterns: Collection[str]
     ) -> tuple[NamedFile, ...]:
-        """All other paths among the words of what does more than look, known as such or not."""
+        """All other paths among the words of a command that does more than read."""
         if reading.profile is Profile.READ:
             return ()
         found: dict[NamedFile, None] = {}
@@ -143,104 +178,56 @@ class CommandValidator:
                     found[NamedFile(path, is_pattern=word in patterns)] = None
         return tuple(found)
 
-    def programs_of(self, command: str, args: Sequence[str] = ()) -> list[str]:
-        """Programs that it names by their paths, as those lead from the root."""
-        reading = read_line(self.rules.command_list, [command, *args])
-        words = [file.word for file in reading.files if file.is_program]
-        paths = (self._from_root(self._in_folder(word)) for word in words)
-        return list(dict.fromkeys(filter(None, paths)))
-
-    def listens(self, command: str, args: Sequence[str] = ()) -> bool:
-        """Whether it would run as code what a pipe hands to it."""
-        return read_line(self.rules.command_list, [command, *args]).listens
-
-    def hides_folder(self, command: str, args: Sequence[str], patterns: Collection[str]) -> bool:
-        """Whether it runs or obeys files of a folder that only a pattern tells."""
-        reading = read_line(self.rules.command_list, [command, *args])
-        return any(_is_within(word, patterns) for word in reading.scripts)
-
-    def new_files_of(self, command: str, args: Sequence[str] = ()) -> list[str]:
-        """Words of the command at which it may put new files, so that their kind matters."""
-        reading = read_line(self.rules.command_list, [command, *args])
-        return [file.word for file in reading.files if file.by_kind]
-
-    def targets_of(self, command: str, args: Sequence[str] = ()) -> list[str]:
-        """Paths, as they lead from the root, at which or in which it may put new files."""
-        words = self.new_files_of(command, args)
-        paths = (
-            self._from_root(self._in_folder(path)) for word in words for path in _paths_in(word)
-        )
-        return list(dict.fromkeys(filter(None, paths)))
-
-    def path_of(self, word: str) -> str | None:
-        """Where a word leads from the root, if it names a file; None where that is elsewhere."""
-        return self._from_root(self._in_folder(word))
-
-    def judge_landing(self, path: str, true_path: str) -> list[Finding]:
-        """What a new file would be under its true name, where a link at `path` leads there."""
-        return [
-            replace(one, reason=f"{shown(path)} leads to {one.reason}")
-            for one in self._check_kind(true_path, path.endswith("/"))
-        ]
-
-    def judge_brought(self, path: str) -> list[Finding]:
-        """What a file of a folder would be that is put there as a whole; it is never refused."""
-        found = PathValidator(self.root, self.rules).validate_path(path, writing=True)
-        for rules in (self.rules.writes, self.rules.further_writes):
-            found += _of_a_known_kind(judge_write(path, rules))
-        return [replace(one, risk=min(one.risk, RiskLevel.HIGH)) for one in found]
-
-    def judge_leading(
-        self, command: str, args: Sequence[str], leading: Mapping[str, str]
-    ) -> list[Finding]:
-        """What new files would be under their true names, where links are `leading` there."""
-        reading = read_line(self.rules.command_list, [command, *args])
-        findings: list[Finding] = []
-        for file in reading.files if leading else ():
-            for path in map(self._in_folder, _paths_in(file.word) if file.by_kind else ()):
-                true_path = leading.get(self._from_root(path) or "")
-                if true_path is not None:
-                    findings += self.judge_landing(path, true_path)
-        return list(dict.fromkeys(findings))
-
     def _plain_path(self, word: str) -> str | None:
-        """Where a word leads from the root, by its plain name; None where that is elsewhere."""
-        path = self._from_root(self._in_folder(word))
-        if path is None or path.startswith("~"):
-            return None
-        return plain(path)
+        path = self._inside(word)
+        return None if path is None else plain(path)
 
     def _judge(self, reading: Reading) -> list[Finding]:
         findings = [*reading.findings]
-        if why := _writes_too_much(reading.files):
-            return [*findings, forbidden("command.spelling", why)]
-        paths = PathValidator(self.root, self.rules)
         for file in dict.fromkeys(reading.files):
-            findings += self._check_file(file, paths)
+            findings += self._check_file(file)
+        for program in reading.programs:
+            if program.rpartition("/")[2] in _DELETERS:
+                findings += self._check_workspace_itself(program, reading)
         return list(dict.fromkeys(findings))
 
-    def _check_file(self, file: FileWord, paths: PathValidator) -> list[Finding]:
-        findings: list[Finding] = []
+    def _check_file(self, file: FileWord) -> Iterator[Finding]:
+        """A protected file is refused; a path outside the workspace takes the box to hold it."""
+        paths = PathValidator(self.root, self.rules)
+        if len(file.word) == 1 and not file.certain:
+            return  # A separator, as in `sort -t /`.
         for path in map(self._in_folder, _paths_in(file.word)):
-            if not file.written or _looks_like_a_path(path):
-                findings += paths.validate_path(path, writing=file.written)
-            if file.by_kind and not findings:
-                findings += self._check_kind(paths.resolve_path(path), path.endswith("/"))
-        return findings
+            if path in _DEVICES:
+                continue
+            for finding in paths.validate_path(path, writing=file.written):
+                if finding.rule not in SPELLING_RULES:
+                    if file.certain:
+                        yield finding
+                    elif file.written or ":" in file.word:
+                        # No box hides what git keeps of a file, as in `HEAD:.env`.
+                        yield replace(finding, risk=RiskLevel.HIGH)
+                elif _leads_out(path):
+                    reason = f"{finding.reason}; commands see little of what lies there"
+                    yield Finding("command.outside", reason, RiskLevel.HIGH)
 
-    def _check_kind(self, path: str, is_folder: bool) -> list[Finding]:
-        """What a file of this name would be, or else any file in a folder of this name."""
-        findings: list[Finding] = []
-        # Apart from each other: what a project says of the one hides nothing said of the other.
-        for rules in (self.rules.writes, self.rules.further_writes):
-            own = [] if is_folder else judge_write(path, rules)
-            inside = judge_write(f"{path}/*", rules)
-            findings += _of_a_known_kind(own) or _of_a_known_kind(inside)
-        return findings
+    def _check_workspace_itself(self, program: str, reading: Reading) -> Iterator[Finding]:
+        for word in filter(None, reading.argv[reading.argv.index(program) + 1 :]):
+            path = self._from_root(self._in_folder(word))
+            if path is not None and plain(path) == "." and not word.startswith("-"):
+                reason = f"Command not allowed: {program} would delete the whole workspace"
+                yield forbidden("command.forbidden", reason)
 
     def _in_folder(self, path: str) -> str:
         is_there = self.folder == "." or path.startswith(("/", "~"))
         return path if is_there else f"{self.folder}/{path}"
+
+    def _inside(self, word: str) -> str | None:
+        """Where a word leads from the root, if that is inside the workspace."""
+        path = self._in_folder(word)
+        paths = PathValidator(self.root, self.rules)
+        if path.startswith("~") or not path or paths.validate_workspace_boundary(path):
+            return None
+        return self._from_root(path)
 
     def _from_root(self, path: str) -> str | None:
         """A path below the root with every part it has: links make `a/../b` something else."""
@@ -251,13 +238,11 @@ class CommandValidator:
         return "/".join(parts[len(root) :]) or "." if parts[: len(root)] == root else None
 
 
-def _is_within(word: str, patterns: Collection[str]) -> bool:
-    return any(f"/{one.rstrip('/')}/" in f"/{word}" for one in patterns)
+_DELETERS = frozenset(["rm", "rmdir", "shred", "trash"])
 
 
-def _is_pattern(word: str, patterns: Collection[str]) -> bool:
-    is_told = any(word == one or word.endswith(f"/{one}") for one in patterns)
-    return is_told or is_of_several(word)
+def _leads_out(path: str) -> bool:
+    return path.startswith(("/", "~")) or ".." in path.split("/")
 
 
 def _is_own(word: str, programs: Collection[str]) -> bool:
@@ -279,28 +264,18 @@ def _listed(paths: Sequence[str]) -> str:
 
 def _paths_in(word: str) -> Iterator[str]:
     """A word, and the paths that programs find in one: `--to=x`, `key=x`, `@x`, `HEAD:x`."""
-    yield f"./{word}" if word.startswith("-") else word
+    if not word.startswith("-"):
+        yield word
     behind = word.partition(":")[2]
     colons = dict.fromkeys((behind, behind.partition(":")[2], behind.rpartition(":")[2]))
     hidden = [word.partition("=")[2], *colons]
     if word.startswith("@"):
         hidden.append(word[1:])
-    if word.startswith("-") and not word.startswith("--"):
+    # A value right behind its letter: `-I/usr/include`, but not the separator in `cut -d/`.
+    if word.startswith("-") and not word.startswith("--") and len(word) > len("-d/"):
         hidden.append(word[2:])
     # Behind the colon of an address stands no path of this machine.
     yield from (path for path in hidden if path and not path.startswith("//"))
-
-
-def _looks_like_a_path(word: str) -> bool:
-    """Many words of commands that do more than look are prose; those are left alone."""
-    if _LEADS_OUT.match(word):
-        return True
-    return word.isprintable() and "\\" not in word and word != ""
-
-
-def _of_a_known_kind(findings: Iterable[Finding]) -> list[Finding]:
-    """Most words are of no kind at all: folders, packages, branches."""
-    return [finding for finding in findings if finding.rule != _UNKNOWN_KIND]
 
 
 def _check_spelling(command: str, args: Sequence[str]) -> list[Finding]:
@@ -321,15 +296,8 @@ def _check_spelling(command: str, args: Sequence[str]) -> list[Finding]:
 
 
 def _is_plain(text: str) -> bool:
-    """Most words are: as many bytes as characters, and all of them to be seen."""
+    """Most words are: as many bytes as characters, and all of them visible."""
     return len(text) <= MAX_ARG_BYTES and text.isascii() and text.isprintable()
-
-
-def _writes_too_much(files: Iterable[FileWord]) -> str | None:
-    size = sum(len(file.word) for file in files if file.by_kind)
-    if size <= MAX_WRITTEN_CHARS:
-        return None
-    return f"{size:,} characters of file names are more than the {MAX_WRITTEN_CHARS:,} allowed"
 
 
 def _what_is_wrong_with(word: str) -> str | None:
@@ -339,8 +307,6 @@ def _what_is_wrong_with(word: str) -> str | None:
         return f"{shown(word)} holds characters that no argument can hold"
     if size > MAX_ARG_BYTES:
         return f"an argument of {size:,} bytes is more than the {MAX_ARG_BYTES:,} allowed"
-    if not word.isprintable() and any(
-        unicodedata.category(char) in _UNSEEN and char not in _LAYOUT for char in set(word)
-    ):
+    if is_misleading(word, keep=f"\n\t{NOT_UTF8}"):
         return f"{shown(word)} holds control or invisible characters"
     return None

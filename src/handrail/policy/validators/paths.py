@@ -4,16 +4,17 @@ Only the words are judged here, without a look at the disk. Links, devices and r
 executor's matter, at the moment of use.
 """
 
-import unicodedata
 from dataclasses import dataclass, field
 
 from handrail.core.risk import Finding, forbidden
+from handrail.core.visible import is_misleading
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.validators.sizes import SizeLimiter
 
 MAX_PATH_CHARS = 4096
 MAX_PATH_PARTS = 100
-_UNSEEN = {"Cc", "Cf", "Zl", "Zp"}
+# Bytes of names that are not UTF-8, as Python spells them.
+NOT_UTF8 = "".join(map(chr, range(0xDC80, 0xDD00)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class PathValidator:
             return [forbidden(rule, f"the path is longer than {MAX_PATH_CHARS} characters")]
         if path.count("/") > MAX_PATH_PARTS:
             return [forbidden(rule, f"the path has more than {MAX_PATH_PARTS} parts")]
-        if not path.isprintable() and any(unicodedata.category(c) in _UNSEEN for c in path):
+        if is_misleading(path, keep=NOT_UTF8):
             return [forbidden(rule, f"{path!r} holds control or invisible characters")]
         if not _can_be_a_name(path):
             return [forbidden(rule, f"{path!r} holds characters that no file name can hold")]

@@ -1,11 +1,11 @@
-"""Files that a line of bash writes to, or reads from, by a redirection that can be seen in it."""
+"""Protected files that a line of bash redirects to or from."""
 
 import re
 from collections.abc import Iterator
 
-from handrail.core.risk import Finding, RiskLevel
+from handrail.core.risk import Finding
 from handrail.policy.shell.sight import Seen
-from handrail.policy.validators.commands import CommandValidator
+from handrail.policy.validators.commands import SPELLING_RULES, CommandValidator
 from handrail.policy.validators.paths import PathValidator
 
 # Of the box itself, which has nothing behind them; and the numbers of streams, as in `2>&1`.
@@ -16,10 +16,9 @@ _CHANGES_FOLDER = frozenset(["cd", "pushd", "popd"])
 
 
 def refused_targets(seen: Seen, validator: CommandValidator) -> Iterator[Finding]:
-    """That no tool may touch such a file, as if it stood among the words of a command.
+    """Refusals of protected files. A path outside the workspace is left to the box.
 
-    Where the line changes its folder first, nobody knows where a path begins: then only what it
-    ends in is judged.
+    Where the line changes its folder first, only the end of a relative path is known.
     """
     paths, folder = PathValidator(validator.root, validator.rules), validator.folder
     moves = any(command[0] in _CHANGES_FOLDER for command in seen.commands)
@@ -29,7 +28,7 @@ def refused_targets(seen: Seen, validator: CommandValidator) -> Iterator[Finding
         from_root = path if path.startswith(("/", "~")) or folder == "." else f"{folder}/{path}"
         judged = _end_of(path) if moves and not path.startswith(("/", "~")) else from_root
         findings = paths.validate_path(judged, writing=is_written) if judged else []
-        yield from (one for one in findings if one.risk is RiskLevel.FORBIDDEN)
+        yield from (one for one in findings if one.rule not in SPELLING_RULES)
 
 
 def _end_of(path: str) -> str:

@@ -1,7 +1,7 @@
-"""Lines of bash as words: what is plain is judged step by step, and what is not asks a person.
+"""Lines of bash as words.
 
-A plain line runs as its argv lists, without a shell. Of another only what can be seen is judged,
-and that is no boundary: it runs as bash in a box, after a person has said yes.
+A plain line is judged step by step and runs as its argv lists, without a shell. Any other line runs
+as bash in a box; its words are searched for refused commands, and that is no boundary.
 """
 
 import os.path
@@ -21,19 +21,23 @@ from handrail.policy.shell.script import NotPlain, Script, Step
 from handrail.policy.validators.commands import MAX_ARG_BYTES, CommandValidator
 from handrail.policy.validators.heard import files_read_by
 from handrail.policy.validators.paths import PathValidator
-from handrail.policy.validators.unread import judge_unread, refusals, unread_stage
+from handrail.policy.validators.unread import (
+    can_rehearse,
+    judge_unread,
+    refusals,
+    unread_stage,
+)
 
 _CD = "cd"
-_NOT_ALONE = "cd is understood only as `cd FOLDER && …`; or say the folder with working_dir"
-_HIDDEN_KIND = Finding(
-    "bash.pattern", "a pattern hides of what kind the files are that it changes", RiskLevel.HIGH
-)
-_HIDDEN_FOLDER = Finding(
-    "bash.pattern", "a pattern hides which folder's files it runs or obeys", RiskLevel.HIGH
-)
+_ONLY_A_SHELL = "it changes the folder other than as `cd FOLDER && …`"
 _PIPED_CODE = Finding(
     "bash.piped-code", "what comes through the pipe is run as code", RiskLevel.HIGH
 )
+_GIVEN_CODE = Finding("bash.given-code", "the text that it reads is run as code", RiskLevel.HIGH)
+
+
+class _NotPlaced(Exception):
+    """The folder of a step cannot be told from the words."""
 
 
 class _Placed(NamedTuple):
@@ -75,17 +79,24 @@ class ScriptValidator:
         script = self._read(text)
         if isinstance(script, NotPlain):
             return list(dict.fromkeys(judge_unread(self._in(self._start), text, script)))
-        findings: list[Finding] = []
-        for placed in self._placed(script):
-            findings += [placed] if isinstance(placed, Finding) else self._judge(placed)
+        findings = [one for placed in self._placed(script) for one in self._judge(placed)]
         return list(dict.fromkeys(findings))
+
+    def rehearses(self, text: str) -> bool:
+        """Whether the line can be tried first where it has no effect."""
+        script = self._read(text)
+        if isinstance(script, NotPlain):
+            return can_rehearse(self._in(self._start), text)
+        return all(
+            self._in(placed.folder).rehearses(*placed.step.argv) for placed in self._placed(script)
+        )
 
     def stages_of(self, text: str) -> tuple[Stage, ...]:
         """What runs once nobody objects."""
         script = self._read(text)
         if isinstance(script, NotPlain):
             return (unread_stage(self._in(self._start), text),)
-        placed = [one for one in self._placed(script) if isinstance(one, _Placed)]
+        placed = self._placed(script)
         return tuple(self._stage(one, placed[:at]) for at, one in enumerate(placed))
 
     def class_of(self, text: str) -> CallClass | None:
@@ -97,15 +108,14 @@ class ScriptValidator:
         if isinstance(script, NotPlain):
             return None
         kinds: set[CallClass | None] = set()
-        placed_steps = list(self._placed(script))
+        placed_steps = self._placed(script)
         for placed in placed_steps:
-            if isinstance(placed, Finding):
-                return None
             risk = worst(self._judge(placed))
             if risk >= RiskLevel.HIGH:
                 return None
             if risk is not RiskLevel.LOW:
-                kinds.add(self._class_of_step(placed))
+                has_text = placed.step.stdin is not None
+                kinds.add(None if has_text else self._class_of_step(placed))
         kind = kinds.pop() if len(kinds) == 1 else None
         has_patterns = any(word.is_pattern for step in script.steps for word in step.words)
         if kind is None or not kind.is_exact:
@@ -143,8 +153,6 @@ class ScriptValidator:
             return [Touched([(self._start, False)], [])]
         found: list[Touched] = []
         for placed in self._placed(script):
-            if isinstance(placed, Finding):
-                break
             validator, words = self._in(placed.folder), placed.step.argv
             files = [(placed.folder, False), *validator.files_of(*words)]
             found.append(Touched(files, validator.programs_of(*words)))
@@ -159,8 +167,6 @@ class ScriptValidator:
             return []
         found: list[Spelt] = []
         for placed in self._placed(script):
-            if isinstance(placed, Finding):
-                break
             own = iter(() if names is None else names[len(found)])
             command, *args = [
                 name
@@ -171,7 +177,7 @@ class ScriptValidator:
         return found
 
     def _read(self, text: str) -> Script | NotPlain:
-        """A line is plain only where each of its programs is one, and no word of the shell."""
+        """A line is plain only where each step is a program, and each `cd` is sure to happen."""
         script = lower(text)
         if isinstance(script, NotPlain):
             return script
@@ -180,6 +186,10 @@ class ScriptValidator:
             name, args = step.argv
             if name in SHELL_WORDS and name != _CD and refusals(validator, name, args):
                 return NotPlain(f"{name} is a shell builtin")
+        try:
+            self._placed(script)
+        except _NotPlaced:
+            return NotPlain(_ONLY_A_SHELL)
         return script
 
     def _judge(self, placed: _Placed) -> list[Finding]:
@@ -187,16 +197,10 @@ class ScriptValidator:
         findings = validator.validate_command(command, args)
         patterns = placed.step.patterns
         if patterns:
-            # It may stand for several files, of which some commands write the second.
-            twice = [word for arg in args for word in [arg] * (2 if arg in patterns else 1)]
-            findings += validator.validate_command(command, twice)
             findings += self._guarded(placed)
-        if patterns.intersection(validator.new_files_of(command, args)):
-            findings.append(_HIDDEN_KIND)
-        if validator.hides_folder(command, args, patterns):
-            findings.append(_HIDDEN_FOLDER)
-        if placed.step.join is Join.PIPE and validator.listens(command, args):
-            findings.append(_PIPED_CODE)
+        reads = placed.step.stdin is not None or placed.step.join is Join.PIPE
+        if reads and validator.listens(command, args):
+            findings.append(_PIPED_CODE if placed.step.stdin is None else _GIVEN_CODE)
         return findings
 
     def _guarded(self, placed: _Placed) -> Iterator[Finding]:
@@ -211,36 +215,39 @@ class ScriptValidator:
                         yield replace(finding, reason=told)
                         return
 
-    def _placed(self, script: Script) -> Iterator[_Placed | Finding]:
+    def _placed(self, script: Script) -> list[_Placed]:
         """Each step with its folder; changes of folder are no steps of their own."""
+        found: list[_Placed] = []
         folder, after_cd = self._start, None
         for step, following in zip(script.steps, (*script.steps[1:], None), strict=True):
             if step.words[0].text == _CD:
-                moved = self._move(folder, step, after_cd, following)
-                if isinstance(moved, Finding):
-                    yield moved
-                    return
-                folder, after_cd = moved, step.join if after_cd is None else after_cd
+                folder = self._move(folder, step, after_cd, following)
+                after_cd = step.join if after_cd is None else after_cd
             else:
                 join = step.join if after_cd is None else after_cd
-                yield _Placed(step if join is step.join else step._replace(join=join), folder)
+                placed = step if join is step.join else step._replace(join=join)
+                found.append(_Placed(placed, folder))
                 after_cd = None
+        return found
 
-    def _move(
-        self, folder: str, step: Step, after_cd: Join | None, following: Step | None
-    ) -> str | Finding:
-        """Where a change of folder leads, if it is sure to be made before what follows."""
+    def _move(self, folder: str, step: Step, after_cd: Join | None, following: Step | None) -> str:
+        """Where a change of folder leads, if it is sure to be made before what follows.
+
+        Raises:
+            _NotPlaced: Only a shell could tell, or it leads out of the workspace.
+        """
         is_sure = step.join in (Join.FIRST, Join.THEN) or after_cd is not None
         goes_on = following is not None and following.join in (Join.AND, Join.THEN)
         if len(step.words) != 2 or not (is_sure and goes_on):
-            return forbidden("bash.cd", _NOT_ALONE)
+            raise _NotPlaced
         path = step.words[1].text
         # A dash begins a flag, or is the folder before this one.
         if step.words[1].is_pattern or path.startswith("-"):
-            return forbidden("bash.cd", _NOT_ALONE)
+            raise _NotPlaced
         path = path if path.startswith("/") or folder == "." else f"{folder}/{path}"
-        refusals = self._paths.validate_path(path)
-        return refusals[0] if refusals else self._paths.resolve_path(path)
+        if self._paths.validate_path(path):
+            raise _NotPlaced
+        return self._paths.resolve_path(path)
 
     @property
     def _paths(self) -> PathValidator:
@@ -257,6 +264,7 @@ class ScriptValidator:
             join=step.join,
             stdout=step.stdout,
             stderr=step.stderr,
+            stdin=step.stdin,
             patterns=_patterns(step, stage.argv),
             scripts=tuple(dict.fromkeys((*stage.scripts, *self._heard(placed, before)))),
         )
@@ -292,12 +300,17 @@ def _what_is_wrong_with(text: str) -> str | None:
 
 
 def _patterns(step: Step, argv: tuple[str, ...]) -> tuple[int, ...]:
-    """Where the patterns are among words to which some of our own were added."""
+    """Where the patterns are among words to which some of our own were added.
+
+    It is read from the end, since `git -C FOLDER` runs without these two words.
+    """
     places: list[int] = []
-    place = 0
-    for text, is_pattern in step.words:
-        place = argv.index(text, place)
+    place = len(argv)
+    for text, is_pattern in reversed(step.words):
+        found = next((at for at in range(place - 1, -1, -1) if argv[at] == text), None)
+        if found is None:
+            continue
+        place = found
         if is_pattern and not text.startswith("-"):
             places.append(place)
-        place += 1
-    return tuple(places)
+    return tuple(reversed(places))

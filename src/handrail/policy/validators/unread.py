@@ -1,4 +1,4 @@
-"""Lines of bash that are not plain: what can be seen in them, and how they would run."""
+"""Lines of bash that are not plain: the commands that can be seen in them, and how they run."""
 
 import os.path
 from collections.abc import Iterator, Sequence
@@ -7,6 +7,7 @@ from handrail.core.box import Profile
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.stage import NamedFile, Stage
 from handrail.core.visible import visible
+from handrail.policy.rulebook.reading import shown
 from handrail.policy.rulebook.spelling import SHELL_WORDS
 from handrail.policy.shell.recursion import find_fork_bomb
 from handrail.policy.shell.script import NotPlain
@@ -25,10 +26,11 @@ _WITHOUT_GIT = Finding(
     RiskLevel.HIGH,
 )
 _REFUSALS = {"command.forbidden", "command.unlisted"}
+_NO_NETWORK = "needs the network, which such a line does not get; ask for it by itself"
 
 
 def judge_unread(validator: CommandValidator, text: str, why: NotPlain) -> Iterator[Finding]:
-    """That somebody has to look at it, and what is refused in any line."""
+    """HIGH in any case, with the commands and files in it that are refused in any line."""
     reason = f"{why.reason}, so it runs in bash and cannot be checked part by part"
     yield Finding("bash.not-plain", reason, RiskLevel.HIGH)
     if (name := find_fork_bomb(text)) is not None:
@@ -40,6 +42,9 @@ def judge_unread(validator: CommandValidator, text: str, why: NotPlain) -> Itera
             yield from refusals(validator, command, args)
     if any(command[0] == _GIT for command in seen.commands):
         yield _WITHOUT_GIT
+    for command, *args in seen.commands:
+        if command != _GIT and validator.stage_of(command, args).networks:
+            yield Finding("bash.network", f"{shown(command)} {_NO_NETWORK}", RiskLevel.HIGH)
     yield from refused_targets(seen, validator)
 
 
@@ -50,6 +55,15 @@ def refusals(validator: CommandValidator, command: str, args: Sequence[str]) -> 
         for finding in validator.validate_command(command, args)
         if finding.rule in _REFUSALS and finding.risk is RiskLevel.FORBIDDEN
     ]
+
+
+def can_rehearse(validator: CommandValidator, text: str) -> bool:
+    """Whether every command that can be seen in the line may be tried first without effect."""
+    return all(
+        command != _GIT and validator.rehearses(command, args)
+        for command, *args in look_through(text).commands
+        if command not in SHELL_WORDS
+    )
 
 
 def unread_stage(validator: CommandValidator, text: str) -> Stage:

@@ -74,7 +74,7 @@ class PolicyRoutes:
         layers = [LayerView.of(one) for one in await policies.list_layers(project.id)]
         effective = [
             EffectiveView.of(
-                workspace, rules.lower(project.autonomy), rules.unlisted or Unlisted.REFUSE
+                workspace, rules.lower(project.autonomy), rules.unlisted or Unlisted.ASK
             )
             for workspace, rules in await policies.list_workspaces(project.id)
         ]

@@ -22,8 +22,8 @@ class ExecuteCommand(ProgramTool[ExecuteCommandParams]):
     name: ClassVar[str] = "execute_command"
     description: ClassVar[str] = (
         "Run one program in the workspace and return what it prints. There is no shell: no pipes, "
-        "redirections, variables or wildcards. Only listed programs are allowed, and paths must "
-        "stay in the workspace. At most 1 MB of each stream is kept."
+        "redirections, variables or wildcards. Programs that only read run at once; others may ask "
+        "a person first. At most 1 MB of each stream is kept."
     )
     params = ExecuteCommandParams
 

@@ -38,9 +38,9 @@ class RunBash(Tool[RunBashParams]):
     name: ClassVar[str] = "run_bash"
     description: ClassVar[str] = (
         "Run a line of bash in the workspace and return what it prints. Plain lines (programs with "
-        "their words, quotes, `|`, `&&`, `||`, `;`, file patterns, `2>/dev/null`, `2>&1`) are "
-        "judged program by program, and those that only look run at once. Variables, "
-        "substitutions, redirections, loops and the like always ask a person first."
+        "their arguments, quotes, `|`, `&&`, `||`, `;`, file patterns, `2>&1`, `<<'EOF'`) are "
+        "judged program by program, and those that only read run at once. Variables, "
+        "substitutions, redirections, loops and the like ask a person first."
     )
     params = RunBashParams
     safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
@@ -52,7 +52,9 @@ class RunBash(Tool[RunBashParams]):
         return [*findings, UNBOXED] if box_matters else findings
 
     def plan(self, params: RunBashParams, scene: Scene) -> Plan:
-        return Plan.of(_validator(params, scene).stages_of(params.command))
+        validator = _validator(params, scene)
+        stages = validator.stages_of(params.command)
+        return Plan.of(stages, rehearses=validator.rehearses(params.command))
 
     def preview(self, params: RunBashParams) -> str:
         where = "" if params.working_dir == "." else f" in {visible(params.working_dir)}"

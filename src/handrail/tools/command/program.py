@@ -42,7 +42,8 @@ class ProgramTool(Tool[P]):
         return [*findings, UNBOXED] if box_matters else findings
 
     def plan(self, params: P, scene: Scene) -> Plan:
-        return Plan.of([self._stage(params, scene)])
+        rehearses = _validator(scene).rehearses(*self.words(params))
+        return Plan.of([self._stage(params, scene)], rehearses=rehearses)
 
     def preview(self, params: P) -> str:
         command, args = self.words(params)

@@ -13,31 +13,21 @@ from handrail.core.sight import differing, tell_differing
 from handrail.core.stage import Stage, pipelines, word_for
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject
-from handrail.policy.rulebook.modules import is_of_several
 from handrail.policy.validators.scripts import ScriptValidator, Spelt
 from handrail.tools.command.files import check_files
-from handrail.tools.command.landings import look_at_landings
 from handrail.tools.command.survey import survey_stages
 
 Names = Sequence[tuple[tuple[str, ...], ...]]
 
 _LINKS = "where links lead"
-_BROUGHT = "what folders bring along"
-_ARCHIVES = "what archives hold"
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """One command in full: what is to be said of it, and where links lead by which it writes.
-
-    `brought` are those of the findings that are about what whole folders hold, or archives;
-    `archives` are the marks of these, by their paths.
-    """
+    """The concerns about one command in full, and where the links lead by which it writes."""
 
     findings: tuple[Finding, ...]
     leading: dict[str, str]
-    brought: tuple[Finding, ...] = ()
-    archives: tuple[tuple[str, str], ...] = ()
 
     @property
     def risk(self) -> RiskLevel:
@@ -102,7 +92,7 @@ class FullLine:
 
         Raises:
             PathValidationError: In full they come to more than that, or to what is refused.
-            StaleCommandError: Links lead elsewhere by now, or folders bring other things along.
+            StaleCommandError: Links lead elsewhere by now.
             CommandExecutionError: Without facts, a name means a program of the workspace.
         """
         now = await self._look()
@@ -117,7 +107,7 @@ class FullLine:
             looked.refuse_above(most)
         if facts is None:
             return None
-        own = {name: fact for name, fact in facts.items() if name in (_LINKS, _BROUGHT, _ARCHIVES)}
+        own = {name: fact for name, fact in facts.items() if name == _LINKS}
         if other := differing(own, now):
             raise StaleCommandError(tell_differing(other))
         self._pinned = len(pipelines(self.stages)[0])
@@ -151,10 +141,7 @@ class FullLine:
         self._own = [await find(stage) for stage in self.stages]
         self._looked = [await self._look_at(place, spelt) for place, spelt in enumerate(self._each)]
         leading = {path: leads for one in self._looked for path, leads in one.leading.items()}
-        brought = [finding.reason for one in self._looked for finding in one.brought]
-        archives = {path: mark for one in self._looked for path, mark in one.archives}
-        facts: JsonObject = {_LINKS: leading, _BROUGHT: brought, _ARCHIVES: archives}
-        return {name: fact for name, fact in facts.items() if fact}
+        return {_LINKS: leading} if leading else {}
 
     async def _look_at(self, place: int, spelt: Spelt) -> Looked:
         """A name that means a program of the workspace is judged as that program's path."""
@@ -190,11 +177,7 @@ async def _look_at(hands: Hands, spelt: Spelt) -> Looked:
     findings = validator.validate_command(command, args)
     files = [(validator.folder, False), *validator.files_of(command, args)]
     leading = await check_files(hands, files, validator.programs_of(command, args))
-    further = validator.judge_leading(command, args, leading)
-    landings = await look_at_landings(hands, validator, command, args)
-    found = (*findings, *further, *landings.findings, *landings.brought)
-    leads = {**leading, **landings.leading}
-    return Looked(found, leads, landings.brought, landings.archives)
+    return Looked(tuple(findings), leading)
 
 
 async def _names_in(hands: Hands, stages: Sequence[Stage]) -> Names:
@@ -203,8 +186,7 @@ async def _names_in(hands: Hands, stages: Sequence[Stage]) -> Names:
 
 
 def _with_scripts(stage: Stage, spelt: Spelt) -> Stage:
-    told = [script for script in stage.scripts if not is_of_several(script.path)]
-    if not stage.patterns or any(script.is_pattern for script in told):
+    if not stage.patterns or any(script.is_pattern for script in stage.scripts):
         return stage
     further = spelt.validator.stage_of(spelt.command, spelt.args).scripts
     return stage._replace(scripts=tuple(dict.fromkeys((*stage.scripts, *further))))
