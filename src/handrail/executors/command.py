@@ -142,6 +142,26 @@ class CommandExecutor:
         ready = [self._named_by_path(stage) for stage in stages]
         return await self._run(ready, self._git, timeout_seconds, objection, check)
 
+    async def run_by(
+        self,
+        starter: Starter,
+        stages: Sequence[Stage],
+        *,
+        timeout_seconds: float,
+        root: str,
+        objection: Objection = no_objection,
+    ) -> CommandOutcome:
+        """Run as `run` does, but by another starter, and in what `root` shows of the workspace.
+
+        Only the first program must exist by now: the others may come out of what runs before them.
+        """
+        _refuse_zero_bytes(stages)
+        first, *others = stages
+        ready = [self._named_by_path(first), *map(self._named_if_found, others)]
+        return await self._run(
+            ready, self._git, timeout_seconds, objection, starter=starter, root=root
+        )
+
     def _objection(self, stages: Sequence[Stage], sight: Sight) -> Objection:
         """That stages are not what was seen, because of what those before them have done."""
 
@@ -221,12 +241,14 @@ class CommandExecutor:
         seconds: float,
         objection: Objection = no_objection,
         check: Check | None = None,
+        starter: Starter | None = None,
+        root: str | None = None,
     ) -> CommandOutcome:
+        starter = starter or self._starter
         with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:
             quartermaster = Quartermaster(git, self._networks, self._remotes, self._programs)
-            run = Run(
-                self._starter, quartermaster, self.root, out, err, self._grace_seconds, objection
-            )
+            folder = root or self.root
+            run = Run(starter, quartermaster, folder, out, err, self._grace_seconds, objection)
             began = time.perf_counter()
             ending, code = await run.follow(stages, seconds, check)
             took = time.perf_counter() - began
@@ -239,7 +261,7 @@ class CommandExecutor:
                 took,
                 out.lost,
                 err.lost,
-                self._starter.walls,
+                starter.walls,
                 run.traffic,
                 run.kept_from_it,
                 run.why_stopped,
@@ -249,6 +271,17 @@ class CommandExecutor:
         own = may_use_workspace(stage)
         program = self._programs.find(stage.argv[0], stage.folder, in_workspace=own)
         return stage._replace(argv=(program, *stage.argv[1:]))
+
+    def _named_if_found(self, stage: Stage) -> Stage:
+        """By its path from the root, where a program of the workspace does not exist yet."""
+        name = stage.argv[0]
+        try:
+            return self._named_by_path(stage)
+        except CommandExecutionError:
+            path = os.path.normpath(os.path.join(self.root, stage.folder, name))
+            if "/" not in name or not path.startswith(f"{self.root}/"):
+                raise
+            return stage._replace(argv=(path, *stage.argv[1:]))
 
 
 def _refuse_zero_bytes(stages: Sequence[Stage]) -> None:

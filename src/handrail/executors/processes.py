@@ -10,9 +10,23 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from threading import Thread
+from typing import Protocol
 
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.pipes import Streams
+
+
+class Started(Protocol):
+    """A process, whether it is our child or that of a helper."""
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code, or a signal's number below zero; None while the process runs."""
+        ...
+
+    async def wait(self) -> None: ...
+
+    def kill(self) -> None: ...
 
 
 class Process:

@@ -26,7 +26,7 @@ from handrail.executors.tree import BoxedTree, OpenTree, Tree, end_strays
 
 # In the environment of what is started: for whom it runs.
 _KEEPER = "HANDRAIL_KEEPER"
-_MOST_STATUS_BYTES = 65_536
+MOST_STATUS_BYTES = 65_536
 # A stage that gets the longest PATH; an approval is bound to that one.
 _CHANGING = Stage(("make",), Profile.WRITE)
 
@@ -92,21 +92,24 @@ class BoxStarter:
         writes = stage.profile is not Profile.READ
         with (
             kept(view.root, view.gits if writes else (), view.frozen),
-            Output(_MOST_STATUS_BYTES) as status,
+            Output(MOST_STATUS_BYTES) as status,
             Output(0) as alive,
         ):
             lines = Lines(status.writer, alive.writer)
             with self._box.launch(stage, view, lines, seconds, variables) as launch:
-                bwrap, *told = launch.argv
-                words = [bwrap, *self._mark, *told]
                 fds = (*launch.fds, *given.hand_in.fds)
-                process = start_process(words, streams, "/", {}, fds)
+                process = start_process(self.marked(launch.argv), streams, "/", {}, fds)
                 async with _boxed(process, status, alive) as tree, AsyncExitStack() as stack:
                     tree.kept_from_it = view.hidden_in(stage.folder)
                     with suppress(TimeoutError):
                         async with asyncio.timeout(seconds):
                             await _let_begin(tree, launch, stage, given, stack)
                     yield tree
+
+    def marked(self, argv: Sequence[str]) -> list[str]:
+        """The words for bubblewrap with the keeper's name among them."""
+        bwrap, *told = argv
+        return [bwrap, *self._mark, *told]
 
 
 async def _let_begin(

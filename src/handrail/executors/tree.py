@@ -12,7 +12,7 @@ from typing import Protocol
 from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.executors.network.proxy import PolicyProxy
 from handrail.executors.output import Output
-from handrail.executors.processes import Process
+from handrail.executors.processes import Process, Started
 
 _POLL_SECONDS = 0.02
 _MOMENT_SECONDS = 0.001
@@ -31,7 +31,7 @@ _DEADLY = {
 
 class Tree(Protocol):
     @property
-    def process(self) -> Process: ...
+    def process(self) -> Started: ...
 
     @property
     def exit_code(self) -> int | None:
@@ -125,7 +125,7 @@ class BoxedTree:
     proxy: PolicyProxy | None = None
     kept_from_it: tuple[str, ...] = ()
 
-    def __init__(self, process: Process, status: Output, alive: Output):
+    def __init__(self, process: Started, status: Output, alive: Output):
         self.process = process
         self._status = status
         self._alive = alive

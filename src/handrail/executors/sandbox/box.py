@@ -19,6 +19,7 @@ from handrail.executors.sandbox.bubblewrap import (
     HOSTS,
     HOSTS_OF_BOX,
     TEMPORARY,
+    Lent,
     View,
     arguments,
 )
@@ -37,11 +38,16 @@ class Lines(NamedTuple):
 
 
 class Launch(NamedTuple):
-    """What is really started: nothing of our environment, only these descriptors, by this gate."""
+    """What is really started: nothing of our environment, only these descriptors, by this gate.
+
+    Of these, `bound` are what is bound of the workspace, by its paths; `missing` are covered.
+    """
 
     argv: list[str]
     fds: tuple[int, ...]
     gate: Gate
+    bound: Mapping[str, int]
+    missing: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +81,10 @@ class Box:
         self.root = views.root
         self._programs = programs
         self._views = views
-        self._toolchains = toolchains
+        self.toolchains = self._toolchains = toolchains
         self.search_path = search_path
         self._covers = _Covers()
-        self._movers = _Movers()
+        self._movers = Movers()
 
     async def look(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View:
         """What the workspace holds now, for the command that is started next.
@@ -99,8 +105,12 @@ class Box:
         lines: Lines,
         seconds: float,
         further: Sequence[tuple[str, str]] = (),
+        lent: Lent | None = None,
     ) -> Generator[Launch]:
         """How to start a command that may take so long, with `further` variables for it.
+
+        What is `lent` folders runs over an overlay of the workspace: it moves nothing that others
+        see, and leaves no covers there.
 
         Raises:
             CommandExecutionError: Something could not be held in place, or not be shown without
@@ -116,19 +126,22 @@ class Box:
         prlimit, argv = self._programs.prlimit, [*stage.argv]
         inner = argv if prlimit is None else limited(prlimit, argv, seconds)
         with (
-            self._movers.beside(view, joins=writable),
-            self._covers.over(view.missing if writable else ()),
+            self._movers.beside(view, joins=writable and lent is None),
+            self._covers.over(view.missing if writable and lent is None else ()),
             held(view.bound(writable=writable)) as bound,
             _copies(_copied(stage.profile, view)) as copies,
             in_memory(HOSTS_OF_BOX) as hosts,
-            in_memory(self._told(stage, view, {**bound, HOSTS: hosts}, copies, further)) as options,
+            in_memory(
+                self._told(stage, view, {**bound, HOSTS: hosts}, copies, further, lent)
+            ) as options,
             Gate(filter_for(stage.profile)) as gate,
         ):
             given = {"args": options, "block-fd": gate.bell, "seccomp": gate.filter}
             given |= {"json-status-fd": lines.status, "sync-fd": lines.alive}
             flags = [word for name, fd in given.items() for word in (f"--{name}", str(fd))]
             fds = (*given.values(), *bound.values(), *copies.values(), hosts)
-            yield Launch([self._programs.bwrap, *flags, "--", *inner], fds, gate)
+            words = [self._programs.bwrap, *flags, "--", *inner]
+            yield Launch(words, fds, gate, bound, view.missing)
 
     def _told(
         self,
@@ -137,15 +150,16 @@ class Box:
         sources: Mapping[str, int],
         copies: Mapping[str, int],
         further: Sequence[tuple[str, str]],
+        lent: Lent | None,
     ) -> bytes:
         path = path_for(stage, self.root, self.search_path)
         variables = [*environment(path), *further]
-        words = arguments(stage.profile, view, sources, copies, variables, self._toolchains)
+        words = arguments(stage.profile, view, sources, copies, variables, self._toolchains, lent)
         words += ["--chdir", os.path.normpath(os.path.join(view.root, stage.folder))]
         return "\0".join(words).encode(errors="surrogateescape")
 
 
-class _Movers:
+class Movers:
     """Views of the boxes that may move names, for as long as they run.
 
     While a box is made, bubblewrap goes by names. One that a running command has not found held in

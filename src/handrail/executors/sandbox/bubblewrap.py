@@ -90,6 +90,20 @@ class View:
         return sorted(found)
 
 
+@dataclass(frozen=True, slots=True)
+class Lent:
+    """Folders that a box is lent instead of its own; its network is made for it beforehand.
+
+    Whatever ran with them before may have left links in them, and bubblewrap follows links where it
+    makes a name. So every name that it needs in `temporary` exists, and has something mounted on it
+    in each box: the `home`, and the `ways` to what else is shown below.
+    """
+
+    temporary: str
+    home: str
+    ways: tuple[str, ...] = ()
+
+
 def is_of_the_system(path: str) -> bool:
     """Whether a path lies where every box can look."""
     folders = (_USER_PROGRAMS, *[f"/{name}" for name in _SYSTEM_FOLDERS])
@@ -103,6 +117,7 @@ def arguments(
     copies: Mapping[str, int],
     environment: Iterable[tuple[str, str]],
     toolchains: Sequence[str] = (),
+    lent: Lent | None = None,
 ) -> list[str]:
     """Everything bubblewrap is told but the command and its folder.
 
@@ -112,19 +127,21 @@ def arguments(
     reads = profile is Profile.READ
     told = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv"]
     told += ["--cap-drop", "ALL", "--hostname", "box"]
+    told += [] if lent is None else ["--share-net"]
     for name, value in environment:
         told += ["--setenv", name, value]
     told += _system()
     # Where we are root, so is what runs in a box to the files of the kernel's settings.
     told += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"]
     told += [*_passing("/dev/shm"), "--remount-ro", "/dev"]  # noqa: S108
-    told += [*_passing(TEMPORARY), "--dir", HOME, "--symlink", TEMPORARY, "/var/tmp"]  # noqa: S108
+    told += [*_temporary(lent), "--symlink", TEMPORARY, "/var/tmp"]  # noqa: S108
     told += ["--ro-bind-data", str(held[HOSTS]), HOSTS]
     for folder in toolchains:
         told += ["--ro-bind", folder, folder]
     told += _workspace(view, held, copies, writable=not reads)
     if reads:
         told += ["--remount-ro", TEMPORARY, "--remount-ro", "/dev/shm"]  # noqa: S108
+        told += [] if lent is None else ["--remount-ro", HOME]
     return [*told, "--remount-ro", "/"]
 
 
@@ -136,6 +153,13 @@ def settings() -> list[str]:
 def _passing(folder: str) -> list[str]:
     """A folder of the box's own, in memory, which it cannot fill for good."""
     return ["--size", str(MOST_TEMPORARY_BYTES), "--tmpfs", folder]
+
+
+def _temporary(lent: Lent | None) -> list[str]:
+    if lent is None:
+        return [*_passing(TEMPORARY), "--dir", HOME]
+    told = ["--bind", lent.temporary, TEMPORARY, "--bind", lent.home, HOME]
+    return told + [word for way in lent.ways for word in ("--tmpfs", way)]
 
 
 def _system() -> Iterator[str]:

@@ -1,0 +1,283 @@
+"""The program of the maker: one process per client that mounts overlays and starts boxes in them.
+
+Mounting needs a user and a mount namespace. A process with several threads cannot enter them, and a
+fresh interpreter for each command would take longer than the box itself; so this one enters them
+once and waits for orders. It imports the standard library only. It ends with its client, and every
+box that it started is killed with it.
+
+An order is a JSON object in the first descriptor of a message. `start` is answered over a socket of
+its own, all others over the line they came by.
+"""
+
+import array
+import ctypes
+import fcntl
+import json
+import os
+import select
+import signal
+import socket
+import stat
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, NoReturn
+
+_MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MS_SLAVE = 0x2, 0x4, 0x1000, 0x4000, 0x80000
+_MNT_DETACH = 2
+_NEW_MOUNTS, _NEW_NETWORK, _NEW_USERS = 0x20000, 0x40000000, 0x10000000
+_SET_DEATH_SIGNAL = 1
+_MOST_DESCRIPTORS = 253
+_DONE = b"\0"
+_COULD_NOT = 125
+_GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
+_NAME_SERVER = ("127.0.0.1", 53)
+# The kernel kills what was started unasked before it kills anything else.
+_FIRST_TO_KILL = "800"
+
+_libc = ctypes.CDLL(None, use_errno=True)
+Order = dict[str, Any]
+
+
+class _Orders:
+    """Executes orders; `children` are the sockets over which the end of a box is reported."""
+
+    def __init__(self, line: socket.socket):
+        self._line = line
+        self._children: dict[int, socket.socket] = {}
+        self._orders: dict[str, Callable[[Order], list[int]]] = {
+            "memory": _mount_memory,
+            "overlay": _mount_overlay,
+            "unmount": _unmount,
+        }
+
+    def serve(self) -> None:
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        signal.set_wakeup_fd(writer)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        waiting = select.poll()
+        waiting.register(self._line, select.POLLIN)
+        waiting.register(reader, select.POLLIN)
+        while True:
+            ready = {fd for fd, _ in waiting.poll()}
+            if reader in ready:
+                os.read(reader, 4096)
+                self._report_ended()
+            if self._line.fileno() in ready and not self._obey():
+                return
+
+    def _obey(self) -> bool:
+        """Whether the client is still there."""
+        fds = _receive(self._line)
+        if not fds:
+            return False
+        order = _read_order(fds[0])
+        if order["do"] == "start":
+            self._start(order, fds[1], fds[2:])
+        else:
+            self._answer(order)
+        for fd in fds:
+            os.close(fd)
+        return True
+
+    def _answer(self, order: Order) -> None:
+        try:
+            answer = self._orders[order["do"]](order)
+        except OSError as error:
+            self._line.send((error.strerror or str(error)).encode())
+            return
+        socket.send_fds(self._line, [_DONE], answer)
+        for fd in answer:
+            os.close(fd)
+
+    def _start(self, order: Order, report_fd: int, fds: Sequence[int]) -> None:
+        maker = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            _become(order, maker, report_fd, fds)
+        report = socket.socket(fileno=os.dup(report_fd))
+        pidfd = os.pidfd_open(pid)
+        with suppress(OSError):
+            socket.send_fds(report, [b"started"], [pidfd])
+        os.close(pidfd)
+        self._children[pid] = report
+
+    def _report_ended(self) -> None:
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            report = self._children.pop(pid, None)
+            if report is not None:
+                with suppress(OSError), report:
+                    report.send(b"ended" + struct.pack("i", os.waitstatus_to_exitcode(status)))
+
+
+def _become(order: Order, maker: int, report_fd: int, fds: Sequence[int]) -> NoReturn:
+    """Turn this child into bubblewrap, with the overlay over the workspace's own path."""
+    try:
+        _check(_libc.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0))
+        if os.getppid() != maker:
+            os._exit(_COULD_NOT)
+        os.setsid()
+        _reset_signals()
+        with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+            file.write(_FIRST_TO_KILL)
+        _check(_libc.unshare(_NEW_MOUNTS | _NEW_NETWORK))
+        _send_name_server(report_fd)
+        _bind_over(order["view"], order["root"])
+        # Everything else is closed by the exec; what is meant for it gets the numbers it expects.
+        numbers: list[int] = order["numbers"]
+        _close_on_exec()
+        highest = max([*numbers, *order["held"].values()]) + 1
+        given = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, highest) for fd in fds]
+        held = [
+            (fcntl.fcntl(_open_true(path), fcntl.F_DUPFD_CLOEXEC, highest), number)
+            for path, number in order["held"].items()
+        ]
+        for fd, number in (*zip(given, numbers, strict=True), *held):
+            os.dup2(fd, number)
+        os.chdir("/")
+        os.execve(order["argv"][0], order["argv"], {})  # noqa: S606
+    except BaseException as error:
+        with suppress(OSError):
+            os.write(fds[2], f"{_told(error)}\n".encode())
+        os._exit(_COULD_NOT)
+
+
+def _reset_signals() -> None:
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def _send_name_server(report_fd: int) -> None:
+    """Bring up this network's loopback, and hand over the socket on which names are asked for."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        request = struct.pack("16sh14x", b"lo", 0)
+        flags = struct.unpack_from("h", fcntl.ioctl(any_socket, _GET_FLAGS, request), 16)[0]
+        fcntl.ioctl(any_socket, _SET_FLAGS, struct.pack("16sh14x", b"lo", flags | _UP))
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as names,
+        socket.socket(fileno=os.dup(report_fd)) as report,
+    ):
+        names.bind(_NAME_SERVER)
+        socket.send_fds(report, [b"names"], [names.fileno()])
+
+
+def _bind_over(view: str, root: str) -> None:
+    at = _open_true(root)
+    _mount(view, f"/proc/self/fd/{at}", None, _MS_BIND)
+    os.close(at)
+
+
+def _mount_memory(order: Order) -> list[int]:
+    """A file system in memory; the answer is its root."""
+    options = f"size={order['bytes']},nr_inodes={order['inodes']},mode=700"
+    _mount("tmpfs", order["at"], "tmpfs", _MS_NOSUID | _MS_NODEV, options)
+    return [os.open(order["at"], os.O_RDONLY | os.O_DIRECTORY)]
+
+
+def _mount_overlay(order: Order) -> list[int]:
+    """An overlay; the answer is its root.
+
+    Layers are named by descriptors: no character in a name can be taken for another option, and the
+    options stay below the 4,096 bytes that the kernel takes.
+    """
+    lowers = [_open_true(path) for path in order["lowers"]]
+    own = [_open_true(order[name]) for name in ("upper", "work")]
+    try:
+        found = os.fstat(lowers[-1])
+        if [found.st_dev, found.st_ino] != order["identity"]:
+            raise OSError(0, "the maker sees another folder in the place of the workspace")
+        names = [f"/proc/self/fd/{fd}" for fd in (*lowers, *own)]
+        options = f"lowerdir={':'.join(names[:-2])},upperdir={names[-2]},workdir={names[-1]}"
+        options += f",userxattr,volatile,{order['options']}".rstrip(",")
+        _mount("overlay", order["at"], "overlay", _MS_NOSUID | _MS_NODEV, options)
+    finally:
+        for fd in (*lowers, *own):
+            os.close(fd)
+    return [os.open(order["at"], os.O_RDONLY | os.O_DIRECTORY)]
+
+
+def _unmount(order: Order) -> list[int]:
+    _check(_libc.umount2(os.fsencode(order["at"]), _MNT_DETACH))
+    return []
+
+
+def _open_true(path: str) -> int:
+    """A descriptor of exactly this path, through no link."""
+    fd = os.open(path, os.O_PATH | os.O_NOFOLLOW)
+    is_link = stat.S_ISLNK(os.fstat(fd).st_mode)
+    if is_link or os.readlink(f"/proc/self/fd/{fd}") != path:
+        os.close(fd)
+        raise OSError(0, f"{path} was exchanged at this moment; try again")
+    return fd
+
+
+def _mount(source: str, at: str, kind: str | None, flags: int, options: str = "") -> None:
+    words = (os.fsencode(source), os.fsencode(at), None if kind is None else kind.encode())
+    _check(_libc.mount(*words, ctypes.c_ulong(flags), options.encode() or None))
+
+
+def _close_on_exec() -> None:
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError):
+            os.set_inheritable(int(name), False)
+
+
+def _receive(line: socket.socket) -> list[int]:
+    fds = array.array("i")
+    room = socket.CMSG_LEN(_MOST_DESCRIPTORS * fds.itemsize)
+    _, gifts, _, _ = line.recvmsg(64, room, socket.MSG_CMSG_CLOEXEC)
+    for level, kind, data in gifts:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+            fds.frombytes(data[: len(data) - len(data) % fds.itemsize])
+    return list(fds)
+
+
+def _read_order(fd: int) -> Order:
+    with open(fd, "rb", closefd=False) as file:
+        return json.loads(file.read())
+
+
+def _told(error: BaseException) -> str:
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return f"no overlay could be put over the workspace: {reason}"
+
+
+def _check(result: int) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def _enter(line: socket.socket) -> None:
+    """Enter the namespaces; the client says who is who there, which only it may do for all ids."""
+    _check(_libc.unshare(_NEW_USERS | _NEW_MOUNTS))
+    line.send(b"entered")
+    if line.recv(64) != b"mapped":
+        raise OSError(0, "no user ids could be mapped")
+    # What is mounted on the machine later shows up here, and nothing that is mounted here there.
+    _mount("none", "/", None, _MS_REC | _MS_SLAVE)
+    _check(_libc.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0))
+
+
+def main(line_fd: int) -> None:
+    with socket.socket(fileno=line_fd) as line:
+        try:
+            _enter(line)
+        except OSError as error:
+            line.send((error.strerror or str(error)).encode())
+            return
+        line.send(b"ready")
+        _Orders(line).serve()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

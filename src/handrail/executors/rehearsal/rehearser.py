@@ -1,0 +1,209 @@
+"""Rehearser: runs commands unasked where nothing that they do is real."""
+
+import asyncio
+import os
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from handrail.core.box import Profile
+from handrail.core.errors import CommandExecutionError
+from handrail.core.hands import CommandOutcome
+from handrail.core.stage import Stage
+from handrail.executors.beneath import PASSAGE, open_beneath
+from handrail.executors.command import CommandExecutor
+from handrail.executors.rehearsal.caps import DEFAULT_CAPS, Cap, Caps
+from handrail.executors.rehearsal.conditions import why_not_here
+from handrail.executors.rehearsal.names import NameRecorder
+from handrail.executors.rehearsal.overlay import Maker
+from handrail.executors.rehearsal.probe import Proof
+from handrail.executors.rehearsal.session import Session, Stand
+from handrail.executors.rehearsal.starter import RehearsalStarter
+from handrail.executors.rehearsal.usage import used_in
+from handrail.executors.rehearsal.watch import Filled, Watch
+from handrail.executors.sandbox.box import Box
+from handrail.executors.sandbox.bubblewrap import View
+
+# What every program says of a file whose owner or group is not known in the overlay.
+_FOREIGN = b"Value too large for defined data type"
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """How a command went that was rehearsed, and what it would have changed.
+
+    The changes are what lies in the upper directory. `scratch` are caches that were taken out of
+    it, and `hidden` what of the workspace the command could not see: all by paths from the root. A
+    rehearsal that `exceeded` a cap has not come to its end. `hosts` are those whose addresses it
+    asked for in vain. `left_running` says that it had left processes running, which were ended.
+    Where it `met_foreign` files, of another owner or group, it has failed to write them. It began
+    at `began_ns`, by the clock that files get their times from.
+    """
+
+    outcome: CommandOutcome
+    began_ns: int
+    exceeded: Cap | None
+    hosts: tuple[str, ...]
+    left_running: bool
+    met_foreign: bool
+    scratch: tuple[str, ...]
+    hidden: tuple[str, ...]
+    stand: Stand
+    session: Session
+
+    def open_upper(self) -> int:
+        """A descriptor of the upper directory, which no path of this machine may lead to."""
+        return self.stand.open_upper()
+
+    async def close(self) -> None:
+        """Throw away what it would have changed; call it once."""
+        await asyncio.to_thread(self.session.discard, self.stand)
+
+
+class Rehearser:
+    """Rehearsals of one session in one workspace.
+
+    `executor` is what would run the commands for real, in boxes made by `box`. Everything that they
+    leave lies below `folder`, which must not be in the workspace, or in memory.
+    """
+
+    def __init__(
+        self,
+        executor: CommandExecutor,
+        box: Box,
+        maker: Maker,
+        folder: str | Path,
+        proof: Proof,
+        *,
+        caps: Caps = DEFAULT_CAPS,
+        keeper: str = "",
+    ):
+        self._executor = executor
+        self._box = box
+        self._maker = maker
+        self._proof = proof
+        self._caps = caps
+        self._keeper = keeper
+        self._cpu_left = caps.session_cpu_seconds
+        self._session = Session(
+            box.root, folder, maker, caps, in_memory=proof.in_memory, shown=box.toolchains
+        )
+
+    async def why_not(self) -> str | None:
+        """Why nothing can be rehearsed in this workspace now; None where it can."""
+        if not self._proof.holds:
+            return self._proof.why_not
+        if self._cpu_left <= 0:
+            return Cap.SESSION_CPU.tell(self._caps)
+        return await asyncio.to_thread(why_not_here, self._box.root)
+
+    async def rehearse(self, stages: Sequence[Stage], *, timeout_seconds: float) -> Rehearsal:
+        """Run to the end, or to a limit; nothing that was started is left running.
+
+        Raises:
+            CommandExecutionError: It cannot be rehearsed here, or could not be started.
+        """
+        if (why := await self.why_not()) is not None:
+            raise CommandExecutionError(f"it cannot be rehearsed: {why}")
+        began_ns = time.time_ns()
+        stand = await self._session.mount()
+        names, watch = NameRecorder(), self._watch()
+        starter = RehearsalStarter(
+            self._box, self._maker, stand, self._session.lent, watch, names, self._keeper
+        )
+        scratch: tuple[str, ...] = ()
+        try:
+            outcome = await self._run(starter, stand, stages, watch, timeout_seconds)
+        except BaseException:
+            await self._end(starter, watch, stand)
+            self._session.discard(stand)
+            raise
+        scratch = await self._end(starter, watch, stand)
+        self._remove_covers(stand, starter.covers)
+        return Rehearsal(
+            outcome,
+            began_ns,
+            watch.exceeded,
+            names.asked,
+            any(tree.left_running for tree in starter.trees),
+            _FOREIGN in outcome.stderr,
+            scratch,
+            _hidden(starter.views),
+            stand,
+            self._session,
+        )
+
+    async def close(self) -> None:
+        """End the session: its caches, its /tmp and its home go. Close its rehearsals before."""
+        await asyncio.to_thread(self._session.close)
+
+    def _watch(self) -> Watch:
+        session = self._session
+        used = None if session.is_in_memory else lambda: asyncio.to_thread(used_in, session.layers_fd)
+        return Watch(
+            self._caps,
+            self._cpu_left,
+            (
+                Filled(session.layers_fd, Cap.BYTES, Cap.FILES, used),
+                Filled(session.temporary_fd, Cap.TEMPORARY, Cap.TEMPORARY),
+            ),
+        )
+
+    def _remove_covers(self, stand: Stand, covers: Iterable[str]) -> None:
+        """Take out the folders that bubblewrap has made to cover names that do not exist.
+
+        Something was mounted on each while anything ran, so they are as empty as they were made.
+        """
+        upper = stand.open_upper()
+        try:
+            for path in sorted({*covers}, reverse=True):
+                parent, name = os.path.split(os.path.relpath(path, self._box.root))
+                with suppress(OSError):
+                    fd = open_beneath(upper, parent or ".", PASSAGE)
+                    try:
+                        os.rmdir(name, dir_fd=fd)
+                    finally:
+                        os.close(fd)
+        finally:
+            os.close(upper)
+
+    async def _run(
+        self,
+        starter: RehearsalStarter,
+        stand: Stand,
+        stages: Sequence[Stage],
+        watch: Watch,
+        seconds: float,
+    ) -> CommandOutcome:
+        async def object_to(first: int, end: int) -> str:
+            del first, end
+            return "" if watch.exceeded is None else watch.exceeded.tell(self._caps)
+
+        return await self._executor.run_by(
+            starter,
+            [_without_network(stage) for stage in stages],
+            timeout_seconds=seconds,
+            root=f"/proc/self/fd/{stand.view_fd}",
+            objection=object_to,
+        )
+
+    async def _end(
+        self, starter: RehearsalStarter, watch: Watch, stand: Stand
+    ) -> tuple[str, ...]:
+        starter.close()
+        await watch.close()
+        self._cpu_left -= watch.cpu_seconds
+        return await self._session.unmount(stand)
+
+
+def _without_network(stage: Stage) -> Stage:
+    profile = Profile.WRITE if stage.profile is Profile.NET else stage.profile
+    return stage._replace(profile=profile, networks=(), hosts=())
+
+
+def _hidden(views: Sequence[View]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for view in views for name in view.hidden_in(".")))
+
+

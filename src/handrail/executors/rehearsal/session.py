@@ -1,0 +1,276 @@
+"""What the rehearsals of one session share: their layers, kept caches, /tmp and home."""
+
+import fcntl
+import os
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from handrail.core.errors import CommandExecutionError
+from handrail.executors.rehearsal.caps import Caps
+from handrail.executors.rehearsal.overlay import Layers, Maker
+from handrail.executors.rehearsal.removal import remove
+from handrail.executors.rehearsal.scratch import merge, prune, take_out
+from handrail.executors.sandbox.bubblewrap import HOME, TEMPORARY, Lent
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_LOCK = "lock"
+_LAYERS, _TEMPORARY = "layers", "temporary"
+_UPPER, _WORK, _OUT = "upper", "work", "scratch"
+# With less than this left, a rehearsal would mostly show that there is no room.
+_LEAST_BYTES = 32 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """An overlay that is mounted for one rehearsal.
+
+    `view` is where the maker has it, `view_fd` leads to it from here. `name` is that of its layers
+    among the session's, of which `layers_fd` is the folder.
+    """
+
+    name: str
+    view: str
+    view_fd: int
+    layers_fd: int
+
+    def open_upper(self) -> int:
+        return os.open(f"{self.name}/{_UPPER}", _FOLDER, dir_fd=self.layers_fd)
+
+
+class Session:
+    """A folder on disk that only we use; what is written lies in memory, or else in that folder.
+
+    Memory vanishes with the maker. A folder that was left is removed by `sweep`.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        folder: str | Path,
+        maker: Maker,
+        caps: Caps,
+        *,
+        in_memory: bool = True,
+        shown: Sequence[str] = (),
+    ):
+        self.root = root
+        self.folder = os.path.realpath(folder)
+        self.is_in_memory = in_memory
+        self._maker = maker
+        self._caps = caps
+        self._ways = _ways([root, *shown])
+        self._generation = 0
+        self._count = 0
+        self._running = 0
+        self._lock = -1
+        self.layers_fd = -1
+        self.temporary_fd = -1
+        self._scratch: dict[str, bool] = {}
+        self._waiting: list[tuple[str, list[str]]] = []
+
+    @property
+    def lent(self) -> Lent:
+        """Folders for the boxes."""
+        at = os.path.join(self.folder, _TEMPORARY)
+        return Lent(os.path.join(at, "tmp"), os.path.join(at, "home"), self._ways)
+
+    async def mount(self) -> Stand:
+        """Put a new overlay over the workspace, with the session's caches in between.
+
+        Raises:
+            CommandExecutionError: The kernel refuses it, or there is no room left.
+        """
+        await self._prepare()
+        self._count += 1
+        name = str(self._count)
+        os.mkdir(name, 0o700, dir_fd=self.layers_fd)
+        own = os.open(name, _FOLDER, dir_fd=self.layers_fd)
+        try:
+            for part in (_UPPER, _WORK, _OUT):
+                os.mkdir(part, 0o700, dir_fd=own)
+            self._make_like_root(own)
+        finally:
+            os.close(own)
+        if not self._running and self._scratch:
+            self._prune_caches()
+        view = os.path.join(self.folder, f"view-{name}")
+        os.mkdir(view, 0o700)
+        at = os.path.join(self.folder, _LAYERS)
+        kept = [os.path.join(at, _OUT)] if self._scratch else []
+        upper = os.path.join(at, name, _UPPER)
+        layers = Layers([*kept, self.root], upper, os.path.join(at, name, _WORK))
+        try:
+            view_fd = await self._maker.mount_overlay(layers, view, "xino=on")
+        except BaseException:
+            os.rmdir(view)
+            remove(self.layers_fd, name)
+            raise
+        self._running += 1
+        return Stand(name, view, view_fd, os.dup(self.layers_fd))
+
+    async def unmount(self, stand: Stand) -> tuple[str, ...]:
+        """Take the overlay away and the caches out of what it has changed; these are told."""
+        self._running -= 1
+        os.close(stand.view_fd)
+        with suppress(CommandExecutionError):
+            await self._maker.unmount(stand.view)
+        with suppress(OSError):
+            os.rmdir(stand.view)
+        own = os.open(stand.name, _FOLDER, dir_fd=stand.layers_fd)
+        try:
+            upper, out = os.open(_UPPER, _FOLDER, dir_fd=own), os.open(_OUT, _FOLDER, dir_fd=own)
+            try:
+                found = take_out(upper, out, self.root)
+            finally:
+                os.close(upper)
+                os.close(out)
+        finally:
+            os.close(own)
+        self._waiting.append((stand.name, found))
+        self._merge_caches()
+        return tuple(found)
+
+    def discard(self, stand: Stand) -> None:
+        """Throw away what a rehearsal has changed."""
+        remove(stand.layers_fd, stand.name)
+        os.close(stand.layers_fd)
+
+    def close(self) -> None:
+        """Throw everything away; what is in memory goes with the last descriptor of it."""
+        for fd in (self.layers_fd, self.temporary_fd, self._lock):
+            if fd >= 0:
+                os.close(fd)
+        self.layers_fd = self.temporary_fd = self._lock = -1
+        remove_folder(self.folder)
+
+    async def _prepare(self) -> None:
+        generation = await self._maker.ensure()
+        if generation != self._generation:
+            await self._mount_parts()
+            self._generation = generation
+        found = os.fstatvfs(self.layers_fd)
+        if found.f_bavail * found.f_frsize < _LEAST_BYTES and not self._running:
+            self._drop_caches()
+            found = os.fstatvfs(self.layers_fd)
+        if found.f_bavail * found.f_frsize < _LEAST_BYTES:
+            raise CommandExecutionError(
+                "what this session's rehearsals have changed, and nobody has decided about yet,"
+                " leaves no room for another"
+            )
+
+    async def _mount_parts(self) -> None:
+        """Mount what the session needs; nothing is left of what an earlier maker has mounted."""
+        if self._lock < 0:
+            self._lock = _lock(self.folder)
+        for fd in (self.layers_fd, self.temporary_fd):
+            if fd >= 0:
+                os.close(fd)
+        self._scratch, self._waiting = {}, []
+        layers, temporary = (os.path.join(self.folder, name) for name in (_LAYERS, _TEMPORARY))
+        for path in (layers, temporary):
+            os.makedirs(path, 0o700, exist_ok=True)
+        caps = self._caps
+        if self.is_in_memory:
+            most = (caps.changed_bytes, caps.changed_files)
+            self.layers_fd = await self._maker.mount_memory(layers, *most)
+        else:
+            self.layers_fd = os.open(layers, _FOLDER)
+        most = (caps.temporary_bytes, caps.temporary_files)
+        self.temporary_fd = await self._maker.mount_memory(temporary, *most)
+        with suppress(FileExistsError):
+            os.mkdir(_OUT, 0o700, dir_fd=self.layers_fd)
+        for path in ("tmp", "home"):
+            os.mkdir(path, 0o700, dir_fd=self.temporary_fd)
+        for path in (HOME, *self._ways):
+            os.mkdir(f"tmp/{os.path.relpath(path, TEMPORARY)}", 0o700, dir_fd=self.temporary_fd)
+
+    def _make_like_root(self, own: int) -> None:
+        """An overlay's root has the mode and the times of its upper directory."""
+        found = os.stat(self.root)
+        os.chmod(_UPPER, stat.S_IMODE(found.st_mode), dir_fd=own)
+        os.utime(_UPPER, ns=(found.st_atime_ns, found.st_mtime_ns), dir_fd=own)
+
+    def _merge_caches(self) -> None:
+        """Add what was taken out to the layer, which may change only while nobody has it mounted."""
+        if self._running:
+            return
+        layer = os.open(_OUT, _FOLDER, dir_fd=self.layers_fd)
+        try:
+            for name, paths in self._waiting:
+                with suppress(FileNotFoundError):
+                    out = os.open(f"{name}/{_OUT}", _FOLDER, dir_fd=self.layers_fd)
+                    try:
+                        merge(out, layer, paths, self.root)
+                    finally:
+                        os.close(out)
+                    for path in paths:
+                        self._scratch[path] = os.path.lexists(os.path.join(self.root, path))
+        finally:
+            os.close(layer)
+        self._waiting = []
+
+    def _prune_caches(self) -> None:
+        layer = os.open(_OUT, _FOLDER, dir_fd=self.layers_fd)
+        try:
+            self._scratch = prune(layer, self._scratch, self.root)
+        finally:
+            os.close(layer)
+
+    def _drop_caches(self) -> None:
+        remove(self.layers_fd, _OUT)
+        os.mkdir(_OUT, 0o700, dir_fd=self.layers_fd)
+        self._scratch = {}
+
+
+def sweep(base: str | Path) -> None:
+    """Remove the folders of sessions whose client is gone, whether it ended or was killed."""
+    with suppress(FileNotFoundError), os.scandir(base) as entries:
+        for entry in [*entries]:
+            if not entry.is_dir(follow_symlinks=False):
+                continue
+            try:
+                lock = _lock(entry.path)
+            except (OSError, CommandExecutionError):
+                continue
+            remove_folder(entry.path)
+            os.close(lock)
+
+
+def _lock(folder: str) -> int:
+    os.makedirs(folder, 0o700, exist_ok=True)
+    fd = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(fd)
+        raise CommandExecutionError(f"{folder} is in use by another client") from error
+    return fd
+
+
+def remove_folder(folder: str) -> None:
+    """Remove a folder of ours with all that commands have left in it."""
+    parent, name = os.path.split(folder)
+    with suppress(FileNotFoundError):
+        fd = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            remove(fd, name)
+        finally:
+            os.close(fd)
+
+
+def _ways(paths: Sequence[str]) -> tuple[str, ...]:
+    """The first folders below /tmp on the way to what a box shows there.
+
+    Raises:
+        CommandExecutionError: One of them would take the place of /tmp itself.
+    """
+    found: dict[str, None] = {}
+    for path in paths:
+        if f"{TEMPORARY}/".startswith(f"{path.rstrip('/')}/") or path == HOME:
+            raise CommandExecutionError(f"{path} cannot be rehearsed on: commands get their own /tmp")
+        if path.startswith(f"{TEMPORARY}/"):
+            found[os.path.join(TEMPORARY, path.split("/")[2])] = None
+    return tuple(found)

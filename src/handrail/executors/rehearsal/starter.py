@@ -1,0 +1,199 @@
+"""Starting the programs of one rehearsal, each in a box over the same overlay."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import ExitStack, asynccontextmanager, suppress
+from dataclasses import replace
+
+from handrail.core.box import Profile, Wall
+from handrail.core.stage import Stage
+from handrail.executors.git.guard import leave_for, repository_folder
+from handrail.executors.output import Output
+from handrail.executors.pipes import Streams
+from handrail.executors.provisions import NOTHING, Provisions
+from handrail.executors.rehearsal.names import NameRecorder
+from handrail.executors.rehearsal.overlay import BoxProcess, Maker
+from handrail.executors.rehearsal.session import Stand
+from handrail.executors.rehearsal.watch import Watch, children_of, is_alive
+from handrail.executors.sandbox.box import Box, Lines, Movers
+from handrail.executors.sandbox.bubblewrap import Lent, View
+from handrail.executors.starting import MOST_STATUS_BYTES, BoxStarter
+from handrail.executors.tree import BoxedTree, Tree
+
+_MOMENT_SECONDS = 0.0005
+# Who ends together with the command may take a moment longer, and was not left running.
+_LINGER_SECONDS = 0.03
+
+
+class RehearsedTree(BoxedTree):
+    """A box over an overlay. It notes whether the command has `left_running` anything.
+
+    bubblewrap ends a box as soon as its command has ended. It is stopped meanwhile, so that there
+    is time to see who else is in there, and what they all have used.
+    """
+
+    left_running = False
+
+    def __init__(self, process: BoxProcess, status: Output, alive: Output, watch: Watch):
+        super().__init__(process, status, alive)
+        self._box = process
+        self._watch = watch
+        self._following: asyncio.Task[None] | None = None
+
+    def follow(self, first: int) -> None:
+        self._watch.add(first)
+        self._following = asyncio.create_task(self._follow(first))
+
+    async def end(self, grace_seconds: float) -> None:
+        following, self._following = self._following, None
+        if following is not None:
+            if self._box.returncode is None:
+                self._box.resume()
+                following.cancel()
+            with suppress(asyncio.CancelledError):
+                await following
+        await super().end(grace_seconds)
+
+    async def _follow(self, first: int) -> None:
+        try:
+            command = await _command_of(first)
+            if command is not None:
+                await _end_of(command)
+                self.left_running = await _has_left(first)
+        finally:
+            self._watch.take_off(first)
+            self._box.resume()
+
+
+class RehearsalStarter:
+    """A starter for one rehearsal, over the overlay of a `stand`.
+
+    What one program has moved is still moved for the next, so the `movers` last as long as it does.
+    """
+
+    def __init__(
+        self,
+        box: Box,
+        maker: Maker,
+        stand: Stand,
+        lent: Lent,
+        watch: Watch,
+        names: NameRecorder,
+        keeper: str = "",
+    ):
+        self._plain = BoxStarter(box, keeper)
+        self._box = box
+        self._maker = maker
+        self._stand = stand
+        self._lent = lent
+        self._watch = watch
+        self._names = names
+        self._movers = Movers()
+        self._moving = ExitStack()
+        self.views: list[View] = []
+        self.covers: list[str] = []
+        self.trees: list[RehearsedTree] = []
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        return self._plain.environment
+
+    @property
+    def walls(self) -> tuple[Wall, ...]:
+        return self._plain.walls
+
+    @asynccontextmanager
+    async def start(
+        self,
+        stage: Stage,
+        streams: Streams,
+        seconds: float,
+        given: Provisions = NOTHING,
+    ) -> AsyncGenerator[Tree]:
+        git_in = repository_folder(self._box.root, stage)
+        view = await self._box.look(git_in=git_in, leave=leave_for(stage))
+        if given.sees_settings:
+            view = replace(view, settings=())
+        self.views.append(view)
+        writes = stage.profile is not Profile.READ
+        self._moving.enter_context(self._movers.beside(view, joins=writes))
+        with Output(MOST_STATUS_BYTES) as status, Output(0) as alive, ExitStack() as stack:
+            lines = Lines(status.writer, alive.writer)
+            launching = self._box.launch(
+                stage, view, lines, seconds, given.variables, lent=self._lent
+            )
+            launch = stack.enter_context(launching)
+            self.covers += launch.missing
+            launch = launch._replace(argv=self._plain.marked(launch.argv))
+            process = self._maker.start(
+                launch,
+                streams,
+                given.hand_in.fds,
+                view=self._stand.view,
+                root=self._box.root,
+            )
+            stack.callback(process.close)
+            status.close_writer()
+            alive.close_writer()
+            tree = RehearsedTree(process, status, alive, self._watch)
+            self.trees.append(tree)
+            tree.kept_from_it = view.hidden_in(stage.folder)
+            try:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        await launch.gate.reached(lambda: process.returncode is not None)
+                        await self._let_begin(tree, process, stack)
+                        launch.gate.open()
+                yield tree
+            finally:
+                await tree.end(0)
+
+    async def _let_begin(self, tree: RehearsedTree, process: BoxProcess, stack: ExitStack) -> None:
+        """Have everything in place by which it is watched."""
+        first = await tree.first()
+        if first is None or process.returncode is not None:
+            return
+        names = await process.names
+        if names is not None:
+            self._names.serve(names)
+            stack.callback(self._names.leave, names)
+        if children_of(first) is not None:
+            process.stop()
+        tree.follow(first)
+
+    def close(self) -> None:
+        self._moving.close()
+
+
+async def _command_of(first: int) -> int | None:
+    """The process of the command, which the first one in a box starts; None once that has ended."""
+    while (children := children_of(first)) is not None:
+        if children:
+            return children[0]
+        if not is_alive(first):
+            return None
+        await asyncio.sleep(_MOMENT_SECONDS)
+    return None
+
+
+async def _end_of(pid: int) -> None:
+    try:
+        fd = os.pidfd_open(pid)
+    except OSError:
+        return
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    loop.add_reader(fd, ended.set)
+    try:
+        await ended.wait()
+    finally:
+        loop.remove_reader(fd)
+        os.close(fd)
+
+
+async def _has_left(first: int) -> bool:
+    if not children_of(first):
+        return False
+    await asyncio.sleep(_LINGER_SECONDS)
+    return bool(children_of(first))
