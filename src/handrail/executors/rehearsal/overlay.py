@@ -110,11 +110,11 @@ class Maker:
             self._process.wait()
             self._process = None
 
-    async def _begin(self) -> None:
+    def _spawn(self) -> tuple[subprocess.Popen[bytes], socket.socket]:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
         with theirs:
-            self._process = subprocess.Popen(
+            process = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(_PROGRAM), str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
@@ -124,11 +124,14 @@ class Maker:
                 env=self._environment,
                 start_new_session=True,
             )
-        self._line = ours
+        return process, ours
+
+    async def _begin(self) -> None:
+        self._process, self._line = self._spawn()
         said, _ = await self._hear()
         if said == b"entered":
             _map_ids(self._process.pid)
-            ours.send(b"mapped")
+            self._line.send(b"mapped")
             said, _ = await self._hear()
         if said != b"ready":
             self.close()

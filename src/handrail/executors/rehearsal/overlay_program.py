@@ -30,6 +30,7 @@ _NEW_MOUNTS, _NEW_NETWORK, _NEW_USERS = 0x20000, 0x40000000, 0x10000000
 _SET_DEATH_SIGNAL = 1
 _MOST_DESCRIPTORS = 253
 _DONE = b"\0"
+_LAST_STREAM = 2
 _COULD_NOT = 125
 _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
 _NAME_SERVER = ("127.0.0.1", 53)
@@ -41,10 +42,14 @@ Order = dict[str, Any]
 
 
 class _Orders:
-    """Executes orders; `children` are the sockets over which the end of a box is reported."""
+    """Executes orders; `children` are the sockets over which the end of a box is reported.
+
+    A `spare` child is forked ahead, with a network of its own, and waits to become the next box.
+    """
 
     def __init__(self, line: socket.socket):
         self._line = line
+        self._spare = _fork_spare()
         self._children: dict[int, socket.socket] = {}
         self._orders: dict[str, Callable[[Order], list[int]]] = {
             "memory": _mount_memory,
@@ -56,7 +61,7 @@ class _Orders:
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGCHLD, _ignore)
         waiting = select.poll()
         waiting.register(self._line, select.POLLIN)
         waiting.register(reader, select.POLLIN)
@@ -75,7 +80,7 @@ class _Orders:
             return False
         order = _read_order(fds[0])
         if order["do"] == "start":
-            self._start(order, fds[1], fds[2:])
+            self._start(fds)
         else:
             self._answer(order)
         for fd in fds:
@@ -92,17 +97,16 @@ class _Orders:
         for fd in answer:
             os.close(fd)
 
-    def _start(self, order: Order, report_fd: int, fds: Sequence[int]) -> None:
-        maker = os.getpid()
-        pid = os.fork()
-        if pid == 0:
-            _become(order, maker, report_fd, fds)
-        report = socket.socket(fileno=os.dup(report_fd))
-        pidfd = os.pidfd_open(pid)
-        with suppress(OSError):
-            socket.send_fds(report, [b"started"], [pidfd])
-        os.close(pidfd)
+    def _start(self, fds: Sequence[int]) -> None:
+        """Have the spare child become a box; what it is told is passed on as it came."""
+        (pid, line), report = self._spare, socket.socket(fileno=os.dup(fds[1]))
         self._children[pid] = report
+        pidfd = os.pidfd_open(pid)
+        with suppress(OSError), line:
+            socket.send_fds(report, [b"started"], [pidfd])
+            socket.send_fds(line, [_DONE], fds)
+        os.close(pidfd)
+        self._spare = _fork_spare()
 
     def _report_ended(self) -> None:
         while True:
@@ -112,28 +116,57 @@ class _Orders:
                 return
             if pid == 0:
                 return
+            if pid == self._spare[0]:
+                self._spare = _fork_spare()
             report = self._children.pop(pid, None)
             if report is not None:
                 with suppress(OSError), report:
                     report.send(b"ended" + struct.pack("i", os.waitstatus_to_exitcode(status)))
 
 
-def _become(order: Order, maker: int, report_fd: int, fds: Sequence[int]) -> NoReturn:
+def _fork_spare() -> tuple[int, socket.socket]:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    maker = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _be_spare(maker, theirs)
+        finally:
+            os._exit(_COULD_NOT)
+    theirs.close()
+    return pid, ours
+
+
+def _be_spare(maker: int, line: socket.socket) -> None:
+    """Get ready as far as that is possible without knowing the command, and wait for it."""
+    _check(_libc.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0))
+    if os.getppid() != maker:
+        return
+    _close_all_but(line.fileno())
+    os.setsid()
+    _reset_signals()
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+        file.write(_FIRST_TO_KILL)
+    try:
+        _check(_libc.unshare(_NEW_NETWORK))
+        names = _name_server()
+    except OSError:
+        names = None
+    order_fd, report_fd, *fds = _receive(line)
+    if names is not None:
+        with socket.socket(fileno=report_fd) as report:
+            socket.send_fds(report, [b"names"], [names.fileno()])
+        _become(_read_order(order_fd), fds)
+    os.write(fds[2], b"no network of its own could be made for it\n")
+
+
+def _become(order: Order, fds: Sequence[int]) -> NoReturn:
     """Turn this child into bubblewrap, with the overlay over the workspace's own path."""
     try:
-        _check(_libc.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0))
-        if os.getppid() != maker:
-            os._exit(_COULD_NOT)
-        os.setsid()
-        _reset_signals()
-        with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
-            file.write(_FIRST_TO_KILL)
-        _check(_libc.unshare(_NEW_MOUNTS | _NEW_NETWORK))
-        _send_name_server(report_fd)
+        _check(_libc.unshare(_NEW_MOUNTS))
         _bind_over(order["view"], order["root"])
         # Everything else is closed by the exec; what is meant for it gets the numbers it expects.
         numbers: list[int] = order["numbers"]
-        _close_on_exec()
         highest = max([*numbers, *order["held"].values()]) + 1
         given = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, highest) for fd in fds]
         held = [
@@ -150,24 +183,25 @@ def _become(order: Order, maker: int, report_fd: int, fds: Sequence[int]) -> NoR
         os._exit(_COULD_NOT)
 
 
+def _ignore(*_: object) -> None:
+    """A handler, for without one nothing is written to the wakeup descriptor."""
+
+
 def _reset_signals() -> None:
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
 
 
-def _send_name_server(report_fd: int) -> None:
-    """Bring up this network's loopback, and hand over the socket on which names are asked for."""
+def _name_server() -> socket.socket:
+    """Bring up this network's loopback, and listen where names are asked for."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         request = struct.pack("16sh14x", b"lo", 0)
         flags = struct.unpack_from("h", fcntl.ioctl(any_socket, _GET_FLAGS, request), 16)[0]
         fcntl.ioctl(any_socket, _SET_FLAGS, struct.pack("16sh14x", b"lo", flags | _UP))
-    with (
-        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as names,
-        socket.socket(fileno=os.dup(report_fd)) as report,
-    ):
-        names.bind(_NAME_SERVER)
-        socket.send_fds(report, [b"names"], [names.fileno()])
+    names = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    names.bind(_NAME_SERVER)
+    return names
 
 
 def _bind_over(view: str, root: str) -> None:
@@ -225,10 +259,11 @@ def _mount(source: str, at: str, kind: str | None, flags: int, options: str = ""
     _check(_libc.mount(*words, ctypes.c_ulong(flags), options.encode() or None))
 
 
-def _close_on_exec() -> None:
-    for name in os.listdir("/proc/self/fd"):
-        with suppress(OSError):
-            os.set_inheritable(int(name), False)
+def _close_all_but(kept: int) -> None:
+    for fd in map(int, os.listdir("/proc/self/fd")):
+        if fd > _LAST_STREAM and fd != kept:
+            with suppress(OSError):
+                os.close(fd)
 
 
 def _receive(line: socket.socket) -> list[int]:
@@ -243,6 +278,8 @@ def _receive(line: socket.socket) -> list[int]:
 
 def _read_order(fd: int) -> Order:
     with open(fd, "rb", closefd=False) as file:
+        # Whoever passes it on has read it too, with the same offset.
+        file.seek(0)
         return json.loads(file.read())
 
 

@@ -4,12 +4,14 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.rehearsal.overlay import Layers, Maker
-from handrail.executors.rehearsal.session import remove_folder
+from handrail.executors.rehearsal.session import lock_folder, remove_folder, sweep
 
 _MOST_BYTES, _MOST_FILES = 1 << 20, 100
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -30,33 +32,43 @@ class Proof:
 
 
 async def prove_rehearsals(maker: Maker, base: str | Path) -> Proof:
-    """Try both places for changes; `base` is the folder in which sessions get theirs."""
+    """Try both places for changes; `base` is the folder in which sessions get theirs.
+
+    It is run once, when a client starts, and removes what sessions before it have left there.
+    """
     if sys.platform != "linux":
         return Proof(holds=False, why_not="overlays of a workspace need Linux")
     os.makedirs(base, 0o700, exist_ok=True)
-    reasons: list[str] = []
+    sweep(base)
+    why: str | None = None
     for in_memory in (True, False):
-        folder = tempfile.mkdtemp(prefix="probe-", dir=os.path.realpath(base))
-        try:
-            why = await _try(maker, folder, in_memory=in_memory)
-        except (OSError, CommandExecutionError) as error:
-            message = error.message if isinstance(error, CommandExecutionError) else str(error)
-            why = message
-        finally:
-            remove_folder(folder)
+        with _own_folder(base) as folder:
+            try:
+                why = await _try(maker, folder, in_memory=in_memory)
+            except CommandExecutionError as error:
+                why = error.message
+            except OSError as error:
+                why = f"a change through an overlay fails: {error.strerror}"
         if why is None:
             return Proof(holds=True, in_memory=in_memory)
-        reasons.append(why)
-    return Proof(holds=False, why_not=f"commands cannot be rehearsed here: {reasons[-1]}")
+    return Proof(holds=False, why_not=f"commands cannot be rehearsed on this machine: {why}")
+
+
+@contextmanager
+def _own_folder(base: str | Path) -> Generator[str]:
+    folder = tempfile.mkdtemp(prefix="probe-", dir=os.path.realpath(base))
+    lock = lock_folder(folder)
+    try:
+        yield folder
+    finally:
+        remove_folder(folder)
+        os.close(lock)
 
 
 async def _try(maker: Maker, folder: str, *, in_memory: bool) -> str | None:
     """Mount one overlay and change files through it; why it does not hold, or None."""
     lower, layers, view = (os.path.join(folder, name) for name in ("lower", "layers", "view"))
-    for path in (f"{lower}/kept", layers, view):
-        os.makedirs(path)
-    for name in ("changed", "deleted", "kept/file"):
-        Path(lower, name).write_text("before", encoding="ascii")
+    _prepare(lower, layers, view)
     if in_memory:
         layers_fd = await maker.mount_memory(layers, _MOST_BYTES, _MOST_FILES)
     else:
@@ -75,6 +87,13 @@ async def _try(maker: Maker, folder: str, *, in_memory: bool) -> str | None:
         os.close(layers_fd)
         if in_memory:
             await maker.unmount(layers)
+
+
+def _prepare(lower: str, layers: str, view: str) -> None:
+    for path in (f"{lower}/kept", layers, view):
+        os.makedirs(path)
+    for name in ("changed", "deleted", "kept/file"):
+        Path(lower, name).write_text("before", encoding="ascii")
 
 
 def _judge(lower: str, view_fd: int, layers_fd: int) -> str | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import stat
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -113,15 +114,16 @@ class Rehearser:
         starter = RehearsalStarter(
             self._box, self._maker, stand, self._session.lent, watch, names, self._keeper
         )
-        scratch: tuple[str, ...] = ()
         try:
-            outcome = await self._run(starter, stand, stages, watch, timeout_seconds)
+            async with watch:
+                outcome = await self._run(starter, stand, stages, watch, timeout_seconds)
         except BaseException:
             await self._end(starter, watch, stand)
             self._session.discard(stand)
             raise
         scratch = await self._end(starter, watch, stand)
-        self._remove_covers(stand, starter.covers)
+        hidden = [path for view in starter.views for path in view.hidden]
+        self._remove_covers(stand, [*starter.covers, *hidden])
         return Rehearsal(
             outcome,
             began_ns,
@@ -141,31 +143,27 @@ class Rehearser:
 
     def _watch(self) -> Watch:
         session = self._session
-        used = None if session.is_in_memory else lambda: asyncio.to_thread(used_in, session.layers_fd)
-        return Watch(
-            self._caps,
-            self._cpu_left,
-            (
-                Filled(session.layers_fd, Cap.BYTES, Cap.FILES, used),
-                Filled(session.temporary_fd, Cap.TEMPORARY, Cap.TEMPORARY),
-            ),
+
+        async def used() -> tuple[int, int]:
+            return await asyncio.to_thread(used_in, session.layers_fd)
+
+        changed = Filled(
+            session.layers_fd, Cap.BYTES, Cap.FILES, None if session.is_in_memory else used
         )
+        temporary = Filled(session.temporary_fd, Cap.TEMPORARY, Cap.TEMPORARY)
+        return Watch(self._caps, self._cpu_left, (changed, temporary))
 
     def _remove_covers(self, stand: Stand, covers: Iterable[str]) -> None:
-        """Take out the folders that bubblewrap has made to cover names that do not exist.
+        """Take out what bubblewrap has made to cover names that do not exist, or no longer did.
 
         Something was mounted on each while anything ran, so they are as empty as they were made.
         """
         upper = stand.open_upper()
         try:
             for path in sorted({*covers}, reverse=True):
-                parent, name = os.path.split(os.path.relpath(path, self._box.root))
-                with suppress(OSError):
-                    fd = open_beneath(upper, parent or ".", PASSAGE)
-                    try:
-                        os.rmdir(name, dir_fd=fd)
-                    finally:
-                        os.close(fd)
+                if not os.path.lexists(path):
+                    with suppress(OSError):
+                        _remove_empty(upper, os.path.relpath(path, self._box.root))
         finally:
             os.close(upper)
 
@@ -189,11 +187,8 @@ class Rehearser:
             objection=object_to,
         )
 
-    async def _end(
-        self, starter: RehearsalStarter, watch: Watch, stand: Stand
-    ) -> tuple[str, ...]:
+    async def _end(self, starter: RehearsalStarter, watch: Watch, stand: Stand) -> tuple[str, ...]:
         starter.close()
-        await watch.close()
         self._cpu_left -= watch.cpu_seconds
         return await self._session.unmount(stand)
 
@@ -203,7 +198,18 @@ def _without_network(stage: Stage) -> Stage:
     return stage._replace(profile=profile, networks=(), hosts=())
 
 
+def _remove_empty(upper: int, path: str) -> None:
+    parent, name = os.path.split(path)
+    fd = open_beneath(upper, parent or ".", PASSAGE)
+    try:
+        found = os.stat(name, dir_fd=fd, follow_symlinks=False)
+        if stat.S_ISDIR(found.st_mode):
+            os.rmdir(name, dir_fd=fd)
+        elif stat.S_ISREG(found.st_mode) and found.st_size == 0:
+            os.unlink(name, dir_fd=fd)
+    finally:
+        os.close(fd)
+
+
 def _hidden(views: Sequence[View]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for view in views for name in view.hidden_in(".")))
-
-

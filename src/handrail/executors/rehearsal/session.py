@@ -1,5 +1,6 @@
 """What the rehearsals of one session share: their layers, kept caches, /tmp and home."""
 
+import asyncio
 import fcntl
 import os
 import stat
@@ -66,6 +67,7 @@ class Session:
         self._count = 0
         self._running = 0
         self._lock = -1
+        self._mounting = asyncio.Lock()
         self.layers_fd = -1
         self.temporary_fd = -1
         self._scratch: dict[str, bool] = {}
@@ -83,7 +85,11 @@ class Session:
         Raises:
             CommandExecutionError: The kernel refuses it, or there is no room left.
         """
-        await self._prepare()
+        async with self._mounting:
+            await self._prepare()
+            return await self._mount()
+
+    async def _mount(self) -> Stand:
         self._count += 1
         name = str(self._count)
         os.mkdir(name, 0o700, dir_fd=self.layers_fd)
@@ -164,7 +170,7 @@ class Session:
     async def _mount_parts(self) -> None:
         """Mount what the session needs; nothing is left of what an earlier maker has mounted."""
         if self._lock < 0:
-            self._lock = _lock(self.folder)
+            self._lock = lock_folder(self.folder)
         for fd in (self.layers_fd, self.temporary_fd):
             if fd >= 0:
                 os.close(fd)
@@ -180,6 +186,9 @@ class Session:
             self.layers_fd = os.open(layers, _FOLDER)
         most = (caps.temporary_bytes, caps.temporary_files)
         self.temporary_fd = await self._maker.mount_memory(temporary, *most)
+        self._make_folders()
+
+    def _make_folders(self) -> None:
         with suppress(FileExistsError):
             os.mkdir(_OUT, 0o700, dir_fd=self.layers_fd)
         for path in ("tmp", "home"):
@@ -194,7 +203,7 @@ class Session:
         os.utime(_UPPER, ns=(found.st_atime_ns, found.st_mtime_ns), dir_fd=own)
 
     def _merge_caches(self) -> None:
-        """Add what was taken out to the layer, which may change only while nobody has it mounted."""
+        """Add what was taken out to the layer, which changes only while it is in no mount."""
         if self._running:
             return
         layer = os.open(_OUT, _FOLDER, dir_fd=self.layers_fd)
@@ -232,14 +241,19 @@ def sweep(base: str | Path) -> None:
             if not entry.is_dir(follow_symlinks=False):
                 continue
             try:
-                lock = _lock(entry.path)
+                lock = lock_folder(entry.path)
             except (OSError, CommandExecutionError):
                 continue
             remove_folder(entry.path)
             os.close(lock)
 
 
-def _lock(folder: str) -> int:
+def lock_folder(folder: str) -> int:
+    """Make a folder ours for as long as the answer, a descriptor, is open.
+
+    Raises:
+        CommandExecutionError: It is another client's.
+    """
     os.makedirs(folder, 0o700, exist_ok=True)
     fd = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -270,7 +284,9 @@ def _ways(paths: Sequence[str]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for path in paths:
         if f"{TEMPORARY}/".startswith(f"{path.rstrip('/')}/") or path == HOME:
-            raise CommandExecutionError(f"{path} cannot be rehearsed on: commands get their own /tmp")
+            raise CommandExecutionError(
+                f"nothing can be rehearsed in {path}: commands have a /tmp of their own there"
+            )
         if path.startswith(f"{TEMPORARY}/"):
             found[os.path.join(TEMPORARY, path.split("/")[2])] = None
     return tuple(found)

@@ -43,7 +43,7 @@ class RehearsedTree(BoxedTree):
 
     def follow(self, first: int) -> None:
         self._watch.add(first)
-        self._following = asyncio.create_task(self._follow(first))
+        self._following = self._watch.start(self._follow(first))
 
     async def end(self, grace_seconds: float) -> None:
         following, self._following = self._following, None

@@ -7,9 +7,9 @@ control groups, which an ordinary user has none of; so they are looked at ten ti
 import asyncio
 import os
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from handrail.executors.rehearsal.caps import Cap, Caps
 
@@ -48,40 +48,51 @@ class Watch:
         self._session_cpu_left = session_cpu_left
         self._filled = filled
         self._boxes: dict[int, int] = {}
-        self._cpu_of_ended = 0.0
-        self._cpu_of_running = 0.0
-        self._task: asyncio.Task[None] | None = None
+        self._cpu: dict[int, float] = {}
+        self._group = asyncio.TaskGroup()
+        self._looking: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        await self._group.__aenter__()
+        self._looking = self._group.create_task(self._look_repeatedly())
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        """Look once more: a command can fill a place in less time than lies between two looks."""
+        if self._looking is not None:
+            self._looking.cancel()
+        try:
+            # Without the exception: it is the caller's, and needs no group around it.
+            await self._group.__aexit__(None, None, None)
+        finally:
+            for fd in self._boxes.values():
+                os.close(fd)
+            self._boxes.clear()
+        self.exceeded = self.exceeded or await self._what_is_full()
 
     @property
     def cpu_seconds(self) -> float:
-        return self._cpu_of_ended + self._cpu_of_running
+        return sum(self._cpu.values())
 
     def add(self, first: int) -> None:
         """Watch a box, whose first process this is, until it is taken off."""
         with suppress(OSError):
             # Of a box's own /proc, which lists nothing but what runs in it.
             self._boxes[first] = os.open(f"/proc/{first}/root/proc", os.O_RDONLY | os.O_DIRECTORY)
-        if self._task is None:
-            self._task = asyncio.create_task(self._look_repeatedly())
+
+    def start(self, task: Coroutine[object, object, None]) -> asyncio.Task[None]:
+        """Have something done beside, by the end of the rehearsal."""
+        return self._group.create_task(task)
 
     def take_off(self, first: int) -> None:
-        """Count what a box has used in all; its first process has waited for all others."""
-        if (fd := self._boxes.pop(first, None)) is not None:
-            os.close(fd)
+        """Count what a box has used in all; its first process has waited for those that ended."""
         with suppress(OSError, ValueError, IndexError):
-            self._cpu_of_ended += _cpu_of(_read(f"/proc/{first}/stat"))
-        self._check_cpu()
-
-    async def close(self) -> None:
-        """One last look, at what a command has filled in less time than lies between two."""
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
-        self.exceeded = self.exceeded or await self._what_is_full()
-        for fd in self._boxes.values():
+            self._count_cpu(first, _cpu_of(_read(f"/proc/{first}/stat")))
+        if (fd := self._boxes.pop(first, None)) is not None:
+            with suppress(OSError):
+                self._count_cpu(first, _usage(fd, self._caps.processes).cpu_seconds)
             os.close(fd)
-        self._boxes.clear()
+        self._check_cpu()
 
     async def _look_repeatedly(self) -> None:
         while self.exceeded is None:
@@ -112,8 +123,11 @@ class Watch:
         return None
 
     def _what_is_used_up(self) -> Cap | None:
-        used = [_usage(fd, self._caps.processes) for fd in self._boxes.values()]
-        self._cpu_of_running = sum(one.cpu_seconds for one in used)
+        used: list[_Usage] = []
+        for first, fd in self._boxes.items():
+            with suppress(OSError):
+                used.append(_usage(fd, self._caps.processes))
+                self._count_cpu(first, used[-1].cpu_seconds)
         self._check_cpu()
         if sum(one.processes for one in used) > self._caps.processes:
             return Cap.PROCESSES
@@ -124,6 +138,10 @@ class Watch:
         if _memory_left() < _LEAST_MEMORY_BYTES:
             return Cap.MEMORY
         return None
+
+    def _count_cpu(self, first: int, seconds: float) -> None:
+        """Never less than before: who has ended without being waited for is in no later sum."""
+        self._cpu[first] = max(self._cpu.get(first, 0.0), seconds)
 
     def _check_cpu(self) -> None:
         if self.cpu_seconds > self._session_cpu_left:
@@ -163,7 +181,7 @@ def _memory_left() -> int:
 
 
 def children_of(pid: int) -> list[int] | None:
-    """The children of a process with one thread that are no zombies; None if the kernel keeps no list."""
+    """The living children of a process with one thread; None if the kernel keeps no list."""
     try:
         found = [int(one) for one in _read(f"/proc/{pid}/task/{pid}/children").split()]
     except FileNotFoundError:

@@ -64,6 +64,10 @@ class View:
     settings: tuple[str, ...] = ()
 
     @property
+    def hidden(self) -> tuple[str, ...]:
+        return (*self.hidden_files, *self.hidden_folders)
+
+    @property
     def covered(self) -> tuple[str, ...]:
         """Every name that a box must hold in place."""
         return (*self.hidden_files, *self.hidden_folders, *self.frozen)
@@ -71,8 +75,7 @@ class View:
     def hidden_in(self, folder: str) -> tuple[str, ...]:
         """What is hidden below a folder of the workspace, by paths from its root."""
         above = f"{os.path.normpath(os.path.join(self.root, folder))}/"
-        hidden = (*self.hidden_files, *self.hidden_folders)
-        found = [os.path.relpath(path, self.root) for path in hidden if path.startswith(above)]
+        found = [os.path.relpath(path, self.root) for path in self.hidden if path.startswith(above)]
         return tuple(sorted(found))
 
     def bound(self, *, writable: bool) -> list[str]:
@@ -159,7 +162,7 @@ def _temporary(lent: Lent | None) -> list[str]:
     if lent is None:
         return [*_passing(TEMPORARY), "--dir", HOME]
     told = ["--bind", lent.temporary, TEMPORARY, "--bind", lent.home, HOME]
-    return told + [word for way in lent.ways for word in ("--tmpfs", way)]
+    return told + [word for way in lent.ways for word in _passing(way)]
 
 
 def _system() -> Iterator[str]:
