@@ -144,11 +144,10 @@ def _opened(stack: ExitStack, root_fd: int, path: str, *, like_fd: int | None = 
 
 
 def _step(fd: int, name: str) -> int:
-    """Go on to a folder within; the descriptor before it is closed."""
-    try:
-        return os.open(name, _FOLDER, dir_fd=fd)
-    finally:
-        os.close(fd)
+    """Go on to a folder within; the descriptor before it is closed, unless that fails."""
+    within = os.open(name, _FOLDER, dir_fd=fd)
+    os.close(fd)
+    return within
 
 
 def _remove_empty(root_fd: int, path: str) -> None:

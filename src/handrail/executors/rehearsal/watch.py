@@ -131,6 +131,7 @@ class Watch:
         self._check_cpu()
         if sum(one.processes for one in used) > self._caps.processes:
             return Cap.PROCESSES
+        # This counts twice what processes share, and the programs themselves.
         if sum(one.memory_bytes for one in used) > self._caps.memory_bytes:
             exact = sum(_proportional_bytes(fd) for fd in self._boxes.values())
             if exact > self._caps.memory_bytes:
@@ -157,8 +158,7 @@ def _usage(proc_fd: int, most: int) -> _Usage:
     for pid in pids[: most + 1]:
         with suppress(OSError, ValueError, IndexError):
             cpu += _cpu_of(_read(f"{pid}/stat", proc_fd))
-            _, resident, shared, *_ = map(int, _read(f"{pid}/statm", proc_fd).split())
-            memory += (resident - shared) * _PAGE_BYTES
+            memory += int(_read(f"{pid}/statm", proc_fd).split()[1]) * _PAGE_BYTES
     return _Usage(cpu, memory, len(pids))
 
 

@@ -1,0 +1,110 @@
+"""Everything holds for an ordinary user as it does for root."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import handrail
+
+USER, GROUP, OTHER_GROUP = 64_321, 64_321, 64_322
+HERE = Path(__file__).parent
+SOURCE = Path(handrail.__file__).parent.parent
+
+
+def interpreters() -> Iterator[str]:
+    name = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    yield sys.executable
+    yield from (f"{folder}/{name}" for folder in ("/usr/bin", "/usr/local/bin"))
+
+
+def start(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    packages = [path for path in sys.path if path.endswith("site-packages")]
+    return subprocess.run(
+        words,
+        user=USER,
+        group=GROUP,
+        extra_groups=[],
+        cwd=folder,
+        env={
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(folder),
+            "PYTHONPATH": ":".join([str(SOURCE), *packages]),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def interpreter(isolation: object) -> str:
+    """One that an ordinary user may start, with this source in reach."""
+    if os.geteuid() != 0:
+        pytest.skip("this is an ordinary user already")
+    for path in interpreters():
+        try:
+            run = start([path, "-c", "import handrail, pydantic"], Path("/"))
+        except OSError:
+            continue
+        if run.returncode == 0:
+            return path
+    pytest.skip("no interpreter that another user may start can import Handrail")
+
+
+@pytest.fixture
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of that user, with only folders above it that everybody may pass."""
+    made = Path("/tmp") / f"handrail-{os.getpid()}-{os.urandom(4).hex()}"
+    (made / "ws").mkdir(parents=True)
+    for path in (made, made / "ws"):
+        os.chown(path, USER, GROUP)
+    return made
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_all_tests_of_rehearsals_pass_for_an_ordinary_user(interpreter: str, place: Path) -> None:
+    tests = [str(path) for path in HERE.glob("test_*.py") if path != Path(__file__)]
+    options = ["-q", "-p", "no:cacheprovider", f"--rootdir={HERE.parents[2]}"]
+    options += ["-c", str(HERE.parents[2] / "pyproject.toml"), f"--basetemp={place}/pytest"]
+
+    run = start([interpreter, "-m", "pytest", *options, *tests], HERE.parents[2])
+
+    assert run.returncode == 0, run.stdout
+    assert " passed" in run.stdout
+
+
+def test_files_of_another_group_on_the_first_level_are_refused(
+    interpreter: str, place: Path
+) -> None:
+    (place / "ws/theirs").write_text("x")
+    os.chown(place / "ws/theirs", USER, OTHER_GROUP)
+
+    told = rehearse(interpreter, place, "echo x > made")
+
+    assert "theirs in the workspace belongs to another user or group" in told[1]["refused"]
+
+
+def test_deeper_files_of_another_group_are_met_and_told(interpreter: str, place: Path) -> None:
+    (place / "ws/src").mkdir()
+    (place / "ws/src/theirs").write_text("x")
+    os.chown(place / "ws/src", USER, GROUP)
+    os.chown(place / "ws/src/theirs", USER, OTHER_GROUP)
+
+    told = rehearse(interpreter, place, "echo y > src/theirs", "cat src/theirs; echo z > made")
+
+    assert told[0] == {"ready": USER}
+    assert told[1]["met_foreign"]
+    assert (told[2]["out"], told[2]["met_foreign"], told[2]["changed"]) == ("x", False, ["made"])
+
+
+def rehearse(interpreter: str, place: Path, *lines: str) -> list[dict[str, object]]:
+    program = str(HERE / "rehearsing_program.py")
+    run = start([interpreter, program, str(place / "ws"), str(place / "base"), *lines], place)
+    return [json.loads(line) for line in run.stdout.splitlines()] or [{"error": run.stderr}]
