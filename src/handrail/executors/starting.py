@@ -25,7 +25,7 @@ from handrail.executors.sandbox.fence import Fence, FencedLaunch
 from handrail.executors.tree import BoxedTree, OpenTree, Tree, end_strays
 
 # In the environment of what is started: for whom it runs.
-_KEEPER = "HANDRAIL_KEEPER"
+KEEPER = "HANDRAILKEEPER"
 MOST_STATUS_BYTES = 65_536
 # A stage that gets the longest PATH; an approval is bound to that one.
 _CHANGING = Stage(("make",), Profile.WRITE)
@@ -66,7 +66,7 @@ class BoxStarter:
 
     def __init__(self, box: Box, keeper: str = ""):
         self._box = box
-        self._mark = ["--setenv", _KEEPER, f"{_KEEPER}={keeper}"] if keeper else []
+        self._mark = ["--setenv", KEEPER, f"{KEEPER}={keeper}"] if keeper else []
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -192,11 +192,11 @@ class OpenStarter:
     def end_what_was_left(self) -> None:
         """End what an earlier life of this machine has left running."""
         if self._keeper:
-            end_strays(f"{_KEEPER}={self._keeper}", None)
+            end_strays(f"{KEEPER}={self._keeper}", None)
 
     def _environment(self, stage: Stage, home: str) -> dict[str, str]:
         return {
-            **({_KEEPER: self._keeper} if self._keeper else {}),
+            **({KEEPER: self._keeper} if self._keeper else {}),
             "PATH": path_for(stage, self._root, self._search_path),
             "HOME": home,
             "TMPDIR": home,

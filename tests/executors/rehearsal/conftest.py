@@ -43,6 +43,7 @@ class RehearsalSession:
         return await self.run(stage, seconds=seconds)
 
     async def close(self) -> None:
+        """A second time does nothing."""
         for one in self.rehearsed:
             await one.close()
         await self.rehearser.close()

@@ -17,6 +17,8 @@ from handrail.executors.rehearsal.probe import prove_rehearsals
 
 PROGRAM = Path(__file__).with_name("rehearsing_program.py")
 SECONDS = 30
+# Told from those of tests that run at the same time.
+NAP = f"sleep 9876.{os.getpid()}"
 
 
 def processes_with(words: str) -> list[str]:
@@ -45,16 +47,16 @@ async def test_a_client_that_is_killed_leaves_no_process_and_no_folder(
     root: Path, tmp_path: Path, maker: Maker, moment: str
 ) -> None:
     sessions = tmp_path / "killed"
-    words = [str(PROGRAM), str(root), str(sessions), f"echo x > made; sleep 98765 # {root}"]
+    words = [str(PROGRAM), str(root), str(sessions), f"echo x > made; {NAP} # {root}"]
     with subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE) as client:
         assert client.stdout is not None
         assert "ready" in json.loads(client.stdout.readline())
         if moment == "begun":
-            wait_until(lambda: bool(processes_with("sleep 98765")))
+            wait_until(lambda: bool(processes_with(NAP)))
         client.send_signal(signal.SIGKILL)
 
     wait_until(lambda: not processes_with(str(root)))
-    wait_until(lambda: not processes_with("sleep 98765"))
+    wait_until(lambda: not processes_with(NAP))
     assert not [*root.iterdir()]
     assert (await prove_rehearsals(maker, sessions)).holds
     assert not [*sessions.iterdir()]

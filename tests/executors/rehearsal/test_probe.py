@@ -46,6 +46,11 @@ def test_an_ordinary_workspace_can_be_rehearsed_on(root: Path) -> None:
     assert why_not_here(str(root)) is None
 
 
+@pytest.mark.parametrize("root", ["/tmp", "/tmp/home", "/"])
+def test_a_workspace_in_the_place_of_the_temporary_folder_is_refused(root: str) -> None:
+    assert "of their own" in (why_not_here(root) or "")
+
+
 @pytest.mark.usefixtures("proof")
 def test_a_mount_below_the_workspace_is_refused_with_its_name(root: Path, tmp_path: Path) -> None:
     (root / "node modules").mkdir()

@@ -22,6 +22,8 @@ from tests.executors.rehearsal.conftest import (
 )
 
 WRITE = Profile.WRITE
+# Told from those of tests that run at the same time.
+NAP = f"sleep 1234.{os.getpid()}"
 
 
 @pytest.fixture(autouse=True)
@@ -193,11 +195,12 @@ async def test_a_folder_above_a_hidden_file_cannot_be_moved_or_deleted(
 async def test_temporary_files_and_the_home_last_for_the_session_only(
     either: RehearsalSession, open_session: OpenSession
 ) -> None:
-    await either.shell("echo t > /tmp/kept; echo h > ~/.kept; echo v > /var/tmp/too")
+    first = await either.shell("echo t > /tmp/kept; echo h > ~/.kept; echo v > /var/tmp/too")
 
     again = await either.shell("cat /tmp/kept ~/.kept /tmp/too")
     other = await open_session("other").shell("ls -A /tmp/kept ~/.kept")
 
+    assert sorted(first.outside) == ["/tmp/home/.kept", "/tmp/kept", "/tmp/too"]
     assert again.outcome.stdout == b"t\nh\nv\n"
     assert other.outcome.stdout == b""
 
@@ -265,34 +268,34 @@ async def test_a_server_of_its_own_is_reached_and_none_of_the_machine(
 
 
 async def test_what_is_left_running_is_ended_and_told(session: RehearsalSession) -> None:
-    rehearsal = await session.shell("setsid sleep 1234 > /dev/null 2>&1 & echo begun")
+    rehearsal = await session.shell(f"setsid {NAP} > /dev/null 2>&1 & echo begun")
 
     assert rehearsal.outcome.stdout == b"begun\n"
     assert rehearsal.outcome.exit_code == 0
     assert rehearsal.left_running
-    assert not running("sleep 1234")
+    assert not running(NAP)
 
 
 async def test_a_command_that_takes_too_long_is_ended(session: RehearsalSession) -> None:
-    rehearsal = await session.shell("echo x > made; sleep 2345", seconds=1)
+    rehearsal = await session.shell(f"echo x > made; {NAP}", seconds=1)
 
     assert rehearsal.outcome.ending is Ending.TIMED_OUT
     assert changed_in(rehearsal) == {"made"}
-    assert not running("sleep 2345")
+    assert not running(NAP)
 
 
 async def test_a_rehearsal_that_is_called_off_leaves_nothing(
     session: RehearsalSession, sessions: Path
 ) -> None:
-    rehearsing = asyncio.ensure_future(session.shell("echo x > made; sleep 3456"))
-    while not running("sleep 3456"):
+    rehearsing = asyncio.ensure_future(session.shell(f"echo x > made; {NAP}"))
+    while not running(NAP):
         await asyncio.sleep(0.01)
 
     rehearsing.cancel()
 
     with pytest.raises(asyncio.CancelledError):
         await rehearsing
-    assert not running("sleep 3456")
+    assert not running(NAP)
     assert not [*sessions.glob("*/view-*")]
 
 
@@ -320,7 +323,7 @@ async def test_a_maker_that_has_died_is_replaced(session: RehearsalSession, make
 
 
 async def test_a_closed_rehearsal_and_a_closed_session_leave_nothing(
-    either: RehearsalSession, sessions: Path
+    either: RehearsalSession, sessions: Path, maker: Maker
 ) -> None:
     """Of whatever depth, and with whatever rights."""
     rehearsal = await either.python(
@@ -335,9 +338,15 @@ async def test_a_closed_rehearsal_and_a_closed_session_leave_nothing(
     assert (rehearsal.outcome.stderr, rehearsal.outcome.exit_code) == (b"", 0)
 
     await either.close()
-    either.rehearsed.clear()
+    await rehearsal.close()
 
     assert not [*sessions.iterdir()]
+    assert str(sessions) not in mounts_of(maker)
+
+
+def mounts_of(maker: Maker) -> str:
+    assert maker.pid is not None
+    return Path(f"/proc/{maker.pid}/mountinfo").read_text()
 
 
 def running(words: str) -> bool:

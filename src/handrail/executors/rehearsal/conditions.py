@@ -4,6 +4,8 @@ import os
 import re
 from collections.abc import Iterator
 
+from handrail.executors.sandbox.bubblewrap import HOME, TEMPORARY
+
 # A look at so many names takes some milliseconds.
 _MOST_ENTRIES = 2_000
 _OCTAL = re.compile(r"\\([0-7]{3})")
@@ -15,6 +17,8 @@ def why_not_here(root: str) -> str | None:
 
     Only the first level is looked at for files of others. Deeper ones are met while it runs.
     """
+    if root in (TEMPORARY, HOME) or TEMPORARY.startswith(f"{root.rstrip('/')}/"):
+        return f"the workspace is {root}, and commands have a {TEMPORARY} of their own"
     if below := sorted(_mounts_below(root)):
         return (
             f"another file system is mounted in the workspace, at {_listed(below)}, and an overlay"

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.pipes import Streams
 from handrail.executors.sandbox.box import Launch, in_memory
+from handrail.executors.starting import KEEPER
 
 _PROGRAM = Path(__file__).with_name("overlay_program.py")
 _PATIENCE_SECONDS = 20.0
@@ -38,15 +39,20 @@ class Maker:
     """One process for a client. It is started when it is first needed, and again if it has died.
 
     `generation` counts these starts: what an earlier one had mounted is gone. Use it in the thread
-    of one event loop only; the process ends with that thread.
+    of one event loop only; the process ends with that thread. Should it not, its environment names
+    its `keeper`, as that of every other program does.
     """
 
-    def __init__(self, environment: Mapping[str, str] | None = None):
+    def __init__(self, keeper: str = ""):
         self.generation = 0
-        self._environment = dict(environment or {})
+        self._environment = {KEEPER: keeper} if keeper else {}
         self._process: subprocess.Popen[bytes] | None = None
         self._line: socket.socket | None = None
         self._busy = asyncio.Lock()
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._process is None else self._process.pid
 
     async def ensure(self) -> int:
         """Have a living process; the answer is its generation.

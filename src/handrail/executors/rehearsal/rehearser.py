@@ -39,6 +39,7 @@ class Rehearsal:
     it, and `hidden` what of the workspace the command could not see: all by paths from the root. A
     rehearsal that `exceeded` a cap has not come to its end. `hosts` are those whose addresses it
     asked for in vain. `left_running` says that it had left processes running, which were ended.
+    `outside` is what it has written in /tmp and its home, which the session keeps and nobody else.
     Where it `met_foreign` files, of another owner or group, it has failed to write them. It began
     at `began_ns`, by the clock that files get their times from.
     """
@@ -51,16 +52,16 @@ class Rehearsal:
     met_foreign: bool
     scratch: tuple[str, ...]
     hidden: tuple[str, ...]
+    outside: tuple[str, ...]
     stand: Stand
-    session: Session
 
     def open_upper(self) -> int:
         """A descriptor of the upper directory, which no path of this machine may lead to."""
         return self.stand.open_upper()
 
     async def close(self) -> None:
-        """Throw away what it would have changed; call it once."""
-        await asyncio.to_thread(self.session.discard, self.stand)
+        """Throw away what it would have changed."""
+        await asyncio.to_thread(self.stand.discard)
 
 
 class Rehearser:
@@ -119,7 +120,7 @@ class Rehearser:
                 outcome = await self._run(starter, stand, stages, watch, timeout_seconds)
         except BaseException:
             await self._end(starter, watch, stand)
-            self._session.discard(stand)
+            await asyncio.to_thread(stand.discard)
             raise
         scratch = await self._end(starter, watch, stand)
         hidden = [path for view in starter.views for path in view.hidden]
@@ -133,13 +134,13 @@ class Rehearser:
             _FOREIGN in outcome.stderr,
             scratch,
             _hidden(starter.views),
+            self._session.written_outside(began_ns),
             stand,
-            self._session,
         )
 
     async def close(self) -> None:
         """End the session: its caches, its /tmp and its home go. Close its rehearsals before."""
-        await asyncio.to_thread(self._session.close)
+        await self._session.close()
 
     def _watch(self) -> Watch:
         session = self._session

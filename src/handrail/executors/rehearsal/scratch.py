@@ -40,8 +40,8 @@ def take_out(upper_fd: int, into_fd: int, root: str) -> list[str]:
         is_deletion = not _is_folder(upper_fd, path)
         if is_deletion and os.path.lexists(os.path.join(root, path)):
             continue
-        # What the command has left without rights to it stays where it is, and is an effect.
-        with suppress(PermissionError), ExitStack() as stack:
+        # What cannot be moved, for want of rights or room, stays where it is, and is an effect.
+        with suppress(OSError), ExitStack() as stack:
             source = _opened(stack, upper_fd, parent)
             target = _opened(stack, into_fd, parent, like_fd=upper_fd)
             os.rename(name, name, src_dir_fd=source, dst_dir_fd=target)
@@ -53,7 +53,7 @@ def merge(from_fd: int, layer_fd: int, paths: list[str], root: str) -> None:
     """Add caches that were taken out to the session's layer, where they replace older ones."""
     for path in paths:
         parent, _, name = path.rpartition("/")
-        with suppress(PermissionError), ExitStack() as stack:
+        with suppress(OSError), ExitStack() as stack:
             source = _opened(stack, from_fd, parent)
             target = _opened(stack, layer_fd, parent, like_fd=from_fd)
             _merge(source, target, name, os.path.join(root, path), _MOST_LEVELS)

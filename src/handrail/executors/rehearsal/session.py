@@ -6,7 +6,6 @@ import os
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.core.errors import CommandExecutionError
@@ -22,9 +21,12 @@ _LAYERS, _TEMPORARY = "layers", "temporary"
 _UPPER, _WORK, _OUT = "upper", "work", "scratch"
 # With less than this left, a rehearsal would mostly show that there is no room.
 _LEAST_BYTES = 32 << 20
+_LEAST_FILES = 100
+# The kernel stamps files by a clock that stands still between two ticks.
+_COARSE_NS = 20_000_000
+_MOST_TOLD = 20
 
 
-@dataclass(frozen=True, slots=True)
 class Stand:
     """An overlay that is mounted for one rehearsal.
 
@@ -32,13 +34,21 @@ class Stand:
     among the session's, of which `layers_fd` is the folder.
     """
 
-    name: str
-    view: str
-    view_fd: int
-    layers_fd: int
+    def __init__(self, name: str, view: str, view_fd: int, layers_fd: int):
+        self.name = name
+        self.view = view
+        self.view_fd = view_fd
+        self.layers_fd = layers_fd
 
     def open_upper(self) -> int:
         return os.open(f"{self.name}/{_UPPER}", _FOLDER, dir_fd=self.layers_fd)
+
+    def discard(self) -> None:
+        """Throw away what the rehearsal has changed; a second time does nothing."""
+        if self.layers_fd >= 0:
+            fd, self.layers_fd = self.layers_fd, -1
+            remove(fd, self.name)
+            os.close(fd)
 
 
 class Session:
@@ -86,8 +96,13 @@ class Session:
             CommandExecutionError: The kernel refuses it, or there is no room left.
         """
         async with self._mounting:
-            await self._prepare()
-            return await self._mount()
+            try:
+                await self._prepare()
+                return await self._mount()
+            except OSError as error:
+                raise CommandExecutionError(
+                    f"no layers for a rehearsal could be made: {error.strerror}"
+                ) from error
 
     async def _mount(self) -> Stand:
         self._count += 1
@@ -139,13 +154,27 @@ class Session:
         self._merge_caches()
         return tuple(found)
 
-    def discard(self, stand: Stand) -> None:
-        """Throw away what a rehearsal has changed."""
-        remove(stand.layers_fd, stand.name)
-        os.close(stand.layers_fd)
+    def written_outside(self, since_ns: int) -> tuple[str, ...]:
+        """The first names in /tmp and the home that were made or changed since; in time they go."""
+        found: list[str] = []
+        for place, shown in (("home", HOME), ("tmp", TEMPORARY)):
+            with os.scandir(os.open(place, _FOLDER, dir_fd=self.temporary_fd)) as entries:
+                for entry in entries:
+                    path = f"{shown}/{entry.name}"
+                    changed_ns = entry.stat(follow_symlinks=False).st_ctime_ns
+                    if changed_ns >= since_ns - _COARSE_NS and path not in (HOME, *self._ways):
+                        found.append(path)
+        return tuple(found[:_MOST_TOLD])
 
-    def close(self) -> None:
-        """Throw everything away; what is in memory goes with the last descriptor of it."""
+    async def close(self) -> None:
+        """Throw everything away; memory is freed with the last rehearsal that is closed."""
+        if self._generation == self._maker.generation:
+            for name in (_LAYERS, _TEMPORARY) if self.is_in_memory else (_TEMPORARY,):
+                with suppress(CommandExecutionError):
+                    await self._maker.unmount(os.path.join(self.folder, name))
+        self._close_folder()
+
+    def _close_folder(self) -> None:
         for fd in (self.layers_fd, self.temporary_fd, self._lock):
             if fd >= 0:
                 os.close(fd)
@@ -157,15 +186,18 @@ class Session:
         if generation != self._generation:
             await self._mount_parts()
             self._generation = generation
-        found = os.fstatvfs(self.layers_fd)
-        if found.f_bavail * found.f_frsize < _LEAST_BYTES and not self._running:
+        if not self._has_room() and not self._running:
             self._drop_caches()
-            found = os.fstatvfs(self.layers_fd)
-        if found.f_bavail * found.f_frsize < _LEAST_BYTES:
+        if not self._has_room():
             raise CommandExecutionError(
                 "what this session's rehearsals have changed, and nobody has decided about yet,"
                 " leaves no room for another"
             )
+
+    def _has_room(self) -> bool:
+        found = os.fstatvfs(self.layers_fd)
+        most = min(_LEAST_BYTES, self._caps.changed_bytes // 2)
+        return found.f_bavail * found.f_frsize >= most and found.f_favail >= _LEAST_FILES
 
     async def _mount_parts(self) -> None:
         """Mount what the session needs; nothing is left of what an earlier maker has mounted."""
@@ -276,17 +308,6 @@ def remove_folder(folder: str) -> None:
 
 
 def _ways(paths: Sequence[str]) -> tuple[str, ...]:
-    """The first folders below /tmp on the way to what a box shows there.
-
-    Raises:
-        CommandExecutionError: One of them would take the place of /tmp itself.
-    """
-    found: dict[str, None] = {}
-    for path in paths:
-        if f"{TEMPORARY}/".startswith(f"{path.rstrip('/')}/") or path == HOME:
-            raise CommandExecutionError(
-                f"nothing can be rehearsed in {path}: commands have a /tmp of their own there"
-            )
-        if path.startswith(f"{TEMPORARY}/"):
-            found[os.path.join(TEMPORARY, path.split("/")[2])] = None
-    return tuple(found)
+    """The first folders below /tmp on the way to what a box shows there."""
+    below = [path.split("/")[2] for path in paths if path.startswith(f"{TEMPORARY}/")]
+    return tuple(dict.fromkeys(f"{TEMPORARY}/{name}" for name in below))
