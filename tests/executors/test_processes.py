@@ -36,6 +36,9 @@ from handrail.executors.pipes import Streams
 from handrail.executors.processes import Process, start_process
 from handrail.executors.programs import ProgramFinder
 from handrail.executors.provisions import Provisions
+from handrail.executors.rehearsal.overlay import Maker
+from handrail.executors.rehearsal.probe import prove_rehearsals
+from handrail.executors.rehearsal.rehearser import Rehearser
 from handrail.executors.ripgrep import Ripgrep
 from handrail.executors.sandbox.box import Box, Programs
 from handrail.executors.sandbox.fence import Fence
@@ -166,6 +169,20 @@ async def in_the_open(place: Place) -> tuple[set[int], set[int]]:
     return await started(OpenStarter(str(place.root), ("/bin",)), Profile.WRITE)
 
 
+async def in_a_rehearsal(place: Place, profile: Profile) -> tuple[set[int], set[int]]:
+    with closing(Maker()) as maker:
+        sessions = place.folder / "sessions"
+        proof = await prove_rehearsals(maker, sessions)
+        if not proof.holds:
+            pytest.skip(f"nothing can be rehearsed on this machine: {proof.why_not}")
+        executor = CommandExecutor(place.root, box=place.box)
+        rehearser = Rehearser(executor, place.box, maker, sessions / "one", proof)
+        rehearsal = await rehearser.rehearse(one(["sh", "-c", LIST], profile), timeout_seconds=30)
+        await rehearsal.close()
+        await rehearser.close()
+    return descriptors(rehearsal.outcome.stdout.decode()), {0, 1, 2}
+
+
 async def a_search(place: Place) -> tuple[set[int], set[int]]:
     class Lister(Ripgrep):
         @property
@@ -239,6 +256,10 @@ WAYS: dict[str, dict[str, Way]] = {
         "fence-write": partial(behind_a_fence, profile=Profile.WRITE),
         "open": in_the_open,
     },
+    "executors/rehearsal/overlay.py": {
+        f"rehearsal-{kind}": partial(in_a_rehearsal, profile=kind)
+        for kind in (Profile.READ, Profile.WRITE)
+    },
     "executors/search.py": {"ripgrep": a_search},
     "executors/git/credentials.py": {"credential-helper": a_credential_helper},
     "executors/git/guard.py": {"git-identity": gits_own_identity},
@@ -247,9 +268,10 @@ WAYS: dict[str, dict[str, Way]] = {
     "executors/network/hosts.py": {"package-manager": a_package_manager},
     "executors/network/listener.py": {"socket-in-a-box": a_socket_in_a_box},
 }
-# The others: what all go through, the program inside a fence, and two probes that look themselves.
+# The others: what all go through, two programs of their own, and two probes that look themselves.
 OTHERS = {
     "executors/processes.py",
+    "executors/rehearsal/overlay_program.py",
     "executors/sandbox/fence_program.py",
     "executors/sandbox/probe.py",
     "executors/sandbox/fence_probe.py",
