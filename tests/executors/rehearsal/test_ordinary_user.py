@@ -88,7 +88,8 @@ def test_files_of_another_group_on_the_first_level_are_refused(
 
     told = rehearse(interpreter, place, "echo x > made")
 
-    assert "theirs in the workspace belongs to another user or group" in told[1]["refused"]
+    refused = str(told[1]["refused"])
+    assert "theirs in the workspace belongs to another user or group" in refused
 
 
 def test_deeper_files_of_another_group_are_met_and_told(interpreter: str, place: Path) -> None:

@@ -49,7 +49,7 @@ class _Orders:
 
     def __init__(self, line: socket.socket):
         self._line = line
-        self._spare = _fork_spare()
+        self._spare: tuple[int, socket.socket] | None = _fork_spare()
         self._children: dict[int, socket.socket] = {}
         self._orders: dict[str, Callable[[Order], list[int]]] = {
             "memory": _mount_memory,
@@ -99,14 +99,17 @@ class _Orders:
 
     def _start(self, fds: Sequence[int]) -> None:
         """Have the spare child become a box; what it is told is passed on as it came."""
-        (pid, line), report = self._spare, socket.socket(fileno=os.dup(fds[1]))
-        self._children[pid] = report
-        pidfd = os.pidfd_open(pid)
-        with suppress(OSError), line:
-            socket.send_fds(report, [b"started"], [pidfd])
-            socket.send_fds(line, [_DONE], fds)
-        os.close(pidfd)
-        self._spare = _fork_spare()
+        spare, self._spare = self._spare or _fork_spare(), None
+        # Without one, the report is closed with the order, which tells that nothing was started.
+        if spare is not None:
+            pid, line = spare
+            report = self._children[pid] = socket.socket(fileno=os.dup(fds[1]))
+            pidfd = os.pidfd_open(pid)
+            with suppress(OSError), line:
+                socket.send_fds(report, [b"started"], [pidfd])
+                socket.send_fds(line, [_DONE], fds)
+            os.close(pidfd)
+            self._spare = _fork_spare()
 
     def _report_ended(self) -> None:
         while True:
@@ -116,18 +119,21 @@ class _Orders:
                 return
             if pid == 0:
                 return
-            if pid == self._spare[0]:
-                self._spare = _fork_spare()
+            if self._spare is not None and pid == self._spare[0]:
+                self._spare = None
             report = self._children.pop(pid, None)
             if report is not None:
                 with suppress(OSError), report:
                     report.send(b"ended" + struct.pack("i", os.waitstatus_to_exitcode(status)))
 
 
-def _fork_spare() -> tuple[int, socket.socket]:
+def _fork_spare() -> tuple[int, socket.socket] | None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     maker = os.getpid()
-    pid = os.fork()
+    try:
+        pid = os.fork()
+    except OSError:
+        return None
     if pid == 0:
         try:
             _be_spare(maker, theirs)

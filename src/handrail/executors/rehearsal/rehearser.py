@@ -98,7 +98,8 @@ class Rehearser:
         if not self._proof.holds:
             return self._proof.why_not
         if self._cpu_left <= 0:
-            return Cap.SESSION_CPU.tell(self._caps)
+            most = f"{self._caps.session_cpu_seconds:,.0f} s"
+            return f"this session's rehearsals have computed for {most}, as long as they may"
         return await asyncio.to_thread(why_not_here, self._box.root)
 
     async def rehearse(self, stages: Sequence[Stage], *, timeout_seconds: float) -> Rehearsal:
