@@ -1,5 +1,6 @@
 """The maker and its boxes end with their client, however that ends."""
 
+import asyncio
 import json
 import os
 import signal
@@ -12,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from handrail.core.errors import CommandExecutionError
+from handrail.core.hands import Ending
 from handrail.executors.rehearsal.overlay import Layers, Maker
 from handrail.executors.rehearsal.probe import prove_rehearsals
+from tests.executors.rehearsal.conftest import RehearsalSession
 
 PROGRAM = Path(__file__).with_name("rehearsing_program.py")
 SECONDS = 30
@@ -42,17 +45,20 @@ def wait_until(is_so: Callable[[], bool]) -> None:
 
 
 @pytest.mark.usefixtures("proof")
-@pytest.mark.parametrize("moment", ["before", "begun"])
+@pytest.mark.parametrize("moment", ["begun", 0.0, 0.01, 0.02, 0.03, 0.05])
 async def test_a_client_that_is_killed_leaves_no_process_and_no_folder(
-    root: Path, tmp_path: Path, maker: Maker, moment: str
+    root: Path, tmp_path: Path, maker: Maker, moment: str | float
 ) -> None:
+    """When its command has begun, or at some moment while its box is made."""
     sessions = tmp_path / "killed"
     words = [str(PROGRAM), str(root), str(sessions), f"echo x > made; {NAP} # {root}"]
     with subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE) as client:
         assert client.stdout is not None
         assert "ready" in json.loads(client.stdout.readline())
-        if moment == "begun":
-            wait_until(lambda: bool(processes_with(NAP)))
+        if isinstance(moment, float):
+            time.sleep(moment)
+        else:
+            wait_until(lambda: any(line.startswith(NAP) for line in processes_with(NAP)))
         client.send_signal(signal.SIGKILL)
 
     wait_until(lambda: not processes_with(str(root)))
@@ -60,6 +66,21 @@ async def test_a_client_that_is_killed_leaves_no_process_and_no_folder(
     assert not [*root.iterdir()]
     assert (await prove_rehearsals(maker, sessions)).holds
     assert not [*sessions.iterdir()]
+
+
+async def test_a_maker_that_is_killed_takes_its_boxes_along(
+    session: RehearsalSession, maker: Maker
+) -> None:
+    rehearsing = asyncio.ensure_future(session.shell(f"echo x > made; {NAP}"))
+    while not any(line.startswith(NAP) for line in processes_with(NAP)):
+        await asyncio.sleep(0.01)
+    assert maker.pid is not None
+
+    os.kill(maker.pid, signal.SIGKILL)
+    rehearsal = await rehearsing
+
+    assert rehearsal.outcome.ending is Ending.KILLED
+    assert not processes_with(NAP)
 
 
 async def test_a_layer_that_is_a_link_is_refused(maker: Maker, tmp_path: Path) -> None:

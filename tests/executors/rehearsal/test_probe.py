@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from handrail.core.errors import CommandExecutionError
 from handrail.executors.rehearsal.conditions import why_not_here
-from handrail.executors.rehearsal.overlay import Maker
+from handrail.executors.rehearsal.overlay import Layers, Maker
 from handrail.executors.rehearsal.probe import prove_rehearsals
 from handrail.executors.rehearsal.session import lock_folder, sweep
+from tests.executors.rehearsal.conftest import RehearsalSession, changed_in
 
 PROGRAM = Path(__file__).with_name("rehearsing_program.py")
 
@@ -44,6 +46,40 @@ def test_an_ordinary_workspace_can_be_rehearsed_on(root: Path) -> None:
     (root / "file").write_text("x")
 
     assert why_not_here(str(root)) is None
+
+
+async def test_an_upper_directory_on_another_overlay_is_refused(
+    maker: Maker, tmp_path: Path
+) -> None:
+    """As it would be in a container without memory for it."""
+    for name in ("lower", "upper", "work", "view", "above"):
+        (tmp_path / name).mkdir()
+    at = {name: str(tmp_path / name) for name in ("lower", "upper", "work", "view", "above")}
+    fd = await maker.mount_overlay(Layers([at["lower"]], at["upper"], at["work"]), at["view"])
+    for name in ("upper", "work"):
+        os.mkdir(name, dir_fd=fd)
+    os.close(fd)
+
+    with pytest.raises(CommandExecutionError, match="Invalid argument"):
+        await maker.mount_overlay(
+            Layers([at["lower"]], f"{at['view']}/upper", f"{at['view']}/work"), at["above"]
+        )
+
+
+async def test_root_changes_files_of_others_as_it_would_outside(
+    session: RehearsalSession, root: Path
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can make such files")
+    (root / "theirs").write_text("x")
+    (root / "theirs").chmod(0o666)
+    os.chown(root / "theirs", 12345, 54321)
+
+    rehearsal = await session.shell("echo y >> theirs; cat theirs")
+
+    assert rehearsal.outcome.stdout == b"xy\n"
+    assert not rehearsal.met_foreign
+    assert changed_in(rehearsal) == {"theirs"}
 
 
 @pytest.mark.parametrize("root", ["/tmp", "/tmp/home", "/"])

@@ -112,8 +112,12 @@ class Maker:
             self._line.close()
             self._line = None
         if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+            # It kills its children one by one, which nobody could do after it.
+            try:
+                self._process.wait(_PATIENCE_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
             self._process = None
 
     def _spawn(self) -> tuple[subprocess.Popen[bytes], socket.socket]:

@@ -20,14 +20,14 @@ import socket
 import stat
 import struct
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
 _MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MS_SLAVE = 0x2, 0x4, 0x1000, 0x4000, 0x80000
 _MNT_DETACH = 2
 _NEW_MOUNTS, _NEW_NETWORK, _NEW_USERS = 0x20000, 0x40000000, 0x10000000
-_SET_DEATH_SIGNAL = 1
+_SET_DEATH_SIGNAL, _SET_REAPER = 1, 36
 _MOST_DESCRIPTORS = 253
 _DONE = b"\0"
 _LAST_STREAM = 2
@@ -189,13 +189,17 @@ def _become(order: Order, fds: Sequence[int]) -> NoReturn:
         os._exit(_COULD_NOT)
 
 
+def _leave(*_: object) -> NoReturn:
+    sys.exit()
+
+
 def _ignore(*_: object) -> None:
     """A handler, for without one nothing is written to the wakeup descriptor."""
 
 
 def _reset_signals() -> None:
     signal.set_wakeup_fd(-1)
-    for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
+    for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
 
 
@@ -308,7 +312,11 @@ def _enter(line: socket.socket) -> None:
         raise OSError(0, "no user ids could be mapped")
     # What is mounted on the machine later shows up here, and nothing that is mounted here there.
     _mount("none", "/", None, _MS_REC | _MS_SLAVE)
-    _check(_libc.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0))
+    signal.signal(signal.SIGTERM, _leave)
+    _check(_libc.prctl(_SET_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0))
+    # A bubblewrap that is killed while it makes a box leaves a child that waits for it for ever.
+    # Such a child comes to this process.
+    _check(_libc.prctl(_SET_REAPER, 1, 0, 0, 0))
 
 
 def main(line_fd: int) -> None:
@@ -318,8 +326,30 @@ def main(line_fd: int) -> None:
         except OSError as error:
             line.send((error.strerror or str(error)).encode())
             return
-        line.send(b"ready")
-        _Orders(line).serve()
+        try:
+            line.send(b"ready")
+            _Orders(line).serve()
+        finally:
+            _end_all()
+
+
+def _end_all() -> None:
+    """Kill every child, and whoever comes to us by that, until there is none."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    with suppress(ChildProcessError):
+        while True:
+            for pid in _children():
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            os.waitpid(-1, 0)
+
+
+def _children() -> Iterator[int]:
+    own = os.getpid()
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+            if int(file.read().rpartition(b")")[2].split()[1]) == own:
+                yield int(name)
 
 
 if __name__ == "__main__":

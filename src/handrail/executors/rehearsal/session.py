@@ -158,12 +158,15 @@ class Session:
         """The first names in /tmp and the home that were made or changed since; in time they go."""
         found: list[str] = []
         for place, shown in (("home", HOME), ("tmp", TEMPORARY)):
-            with os.scandir(os.open(place, _FOLDER, dir_fd=self.temporary_fd)) as entries:
-                for entry in entries:
-                    path = f"{shown}/{entry.name}"
-                    changed_ns = entry.stat(follow_symlinks=False).st_ctime_ns
+            fd = os.open(place, _FOLDER, dir_fd=self.temporary_fd)
+            try:
+                for name in os.listdir(fd):
+                    changed_ns = os.stat(name, dir_fd=fd, follow_symlinks=False).st_ctime_ns
+                    path = f"{shown}/{name}"
                     if changed_ns >= since_ns - _COARSE_NS and path not in (HOME, *self._ways):
                         found.append(path)
+            finally:
+                os.close(fd)
         return tuple(found[:_MOST_TOLD])
 
     async def close(self) -> None:

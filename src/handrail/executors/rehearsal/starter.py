@@ -144,7 +144,9 @@ class RehearsalStarter:
                     async with asyncio.timeout(seconds):
                         await launch.gate.reached(lambda: process.returncode is not None)
                         await self._let_begin(tree, process, stack)
-                        launch.gate.open()
+                        # Without its parent, nobody would end it.
+                        if process.returncode is None:
+                            launch.gate.open()
                 yield tree
             finally:
                 await tree.end(0)
