@@ -95,7 +95,7 @@ class Maker:
         """
         bound = set(launch.bound.values())
         given = [fd for fd in (*launch.fds, *fds) if fd not in bound]
-        words = {"do": "start", "argv": launch.argv, "view": view, "root": root}
+        words = {"argv": launch.argv, "view": view, "root": root}
         words |= {"held": dict(launch.bound), "numbers": [0, 1, 2, *given]}
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
@@ -160,6 +160,7 @@ class Maker:
         return fds
 
     def _send(self, words: Mapping[str, object], fds: Sequence[int]) -> None:
+        """An order with descriptors is one to start a box."""
         if self._line is None:
             raise CommandExecutionError("the process that mounts overlays has died; try again")
         if len(fds) > _MOST_DESCRIPTORS:

@@ -31,6 +31,7 @@ _SET_DEATH_SIGNAL, _SET_REAPER = 1, 36
 _MOST_DESCRIPTORS = 253
 _DONE = b"\0"
 _LAST_STREAM = 2
+_BREATH_MILLISECONDS = 30
 _COULD_NOT = 125
 _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
 _NAME_SERVER = ("127.0.0.1", 53)
@@ -66,10 +67,13 @@ class _Orders:
         waiting.register(self._line, select.POLLIN)
         waiting.register(reader, select.POLLIN)
         while True:
-            ready = {fd for fd, _ in waiting.poll()}
+            ready = {fd for fd, _ in waiting.poll(None if self._spare else _BREATH_MILLISECONDS)}
             if reader in ready:
                 os.read(reader, 4096)
                 self._report_ended()
+            # Not while a box is made: it would have to wait for the processor.
+            if self._spare is None and (reader in ready or not ready):
+                self._spare = _fork_spare()
             if self._line.fileno() in ready and not self._obey():
                 return
 
@@ -78,11 +82,10 @@ class _Orders:
         fds = _receive(self._line)
         if not fds:
             return False
-        order = _read_order(fds[0])
-        if order["do"] == "start":
+        if len(fds) > 1:
             self._start(fds)
         else:
-            self._answer(order)
+            self._answer(_read_order(fds[0]))
         for fd in fds:
             os.close(fd)
         return True
@@ -109,7 +112,6 @@ class _Orders:
                 socket.send_fds(report, [b"started"], [pidfd])
                 socket.send_fds(line, [_DONE], fds)
             os.close(pidfd)
-            self._spare = _fork_spare()
 
     def _report_ended(self) -> None:
         while True:
@@ -288,8 +290,6 @@ def _receive(line: socket.socket) -> list[int]:
 
 def _read_order(fd: int) -> Order:
     with open(fd, "rb", closefd=False) as file:
-        # Whoever passes it on has read it too, with the same offset.
-        file.seek(0)
         return json.loads(file.read())
 
 

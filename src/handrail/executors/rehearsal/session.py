@@ -78,6 +78,7 @@ class Session:
         self._running = 0
         self._lock = -1
         self._mounting = asyncio.Lock()
+        self._closing: asyncio.Future[None] | None = None
         self.layers_fd = -1
         self.temporary_fd = -1
         self._scratch: dict[str, bool] = {}
@@ -135,11 +136,11 @@ class Session:
     async def unmount(self, stand: Stand) -> tuple[str, ...]:
         """Take the overlay away and the caches out of what it has changed; these are told."""
         self._running -= 1
-        os.close(stand.view_fd)
-        with suppress(CommandExecutionError):
-            await self._maker.unmount(stand.view)
+        # A mount of another namespace goes with the folder that it is on. What the kernel knows of
+        # its files goes with the last descriptor, which takes long for a large workspace.
         with suppress(OSError):
             os.rmdir(stand.view)
+        self._closing = asyncio.get_running_loop().run_in_executor(None, os.close, stand.view_fd)
         own = os.open(stand.name, _FOLDER, dir_fd=stand.layers_fd)
         try:
             upper, out = os.open(_UPPER, _FOLDER, dir_fd=own), os.open(_OUT, _FOLDER, dir_fd=own)
@@ -171,6 +172,8 @@ class Session:
 
     async def close(self) -> None:
         """Throw everything away; memory is freed with the last rehearsal that is closed."""
+        if self._closing is not None:
+            await self._closing
         if self._generation == self._maker.generation:
             for name in (_LAYERS, _TEMPORARY) if self.is_in_memory else (_TEMPORARY,):
                 with suppress(CommandExecutionError):
