@@ -20,8 +20,8 @@ SMALL = replace(
     temporary_files=500,
     memory_bytes=300 * MEGABYTE,
     processes=60,
-    cpu_seconds=1,
 )
+BRIEF = replace(DEFAULT_CAPS, cpu_seconds=1)
 FILL = "i=0; while :; do head -c 1M /dev/zero > {0}/f$i; i=$((i+1)); done"
 MANY = "i=0; while :; do : > {0}/f$i; i=$((i+1)); done"
 HOARD = "held = []\nwhile True: held.append(bytearray(1 << 20))"
@@ -119,7 +119,7 @@ async def test_processes_that_only_wait_are_counted_too(open_session: OpenSessio
     "line", ["while :; do :; done", "for i in 1 2; do (while :; do :; done) & done; wait"]
 )
 async def test_a_busy_loop_ends(open_session: OpenSession, line: str) -> None:
-    session = open_session(caps=SMALL)
+    session = open_session(caps=BRIEF)
 
     rehearsal = await session.shell(line)
 
@@ -152,7 +152,7 @@ async def test_short_commands_are_counted_too(open_session: OpenSession) -> None
 
 
 async def test_a_line_stops_where_a_cap_was_met(open_session: OpenSession) -> None:
-    session = open_session(caps=SMALL)
+    session = open_session(caps=BRIEF)
 
     rehearsal = await session.run(
         Stage(("bash", "-c", "while :; do :; done"), Profile.WRITE),
@@ -160,7 +160,7 @@ async def test_a_line_stops_where_a_cap_was_met(open_session: OpenSession) -> No
     )
 
     assert rehearsal.outcome.ending is Ending.STOPPED
-    assert rehearsal.outcome.why_stopped == Cap.CPU.tell(SMALL)
+    assert rehearsal.outcome.why_stopped == Cap.CPU.tell(BRIEF)
     assert changed_in(rehearsal) == set()
 
 

@@ -172,7 +172,8 @@ def _become(order: Order, fds: Sequence[int]) -> NoReturn:
     """Turn this child into bubblewrap, with the overlay over the workspace's own path."""
     try:
         _check(_libc.unshare(_NEW_MOUNTS))
-        _bind_over(order["view"], order["root"])
+        root = _open_true(order["root"])
+        _mount(order["view"], f"/proc/self/fd/{root}", None, _MS_BIND)
         # Everything else is closed by the exec; what is meant for it gets the numbers it expects.
         numbers: list[int] = order["numbers"]
         highest = max([*numbers, *order["held"].values()]) + 1
@@ -186,8 +187,9 @@ def _become(order: Order, fds: Sequence[int]) -> NoReturn:
         os.chdir("/")
         os.execve(order["argv"][0], order["argv"], {})  # noqa: S606
     except BaseException as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
         with suppress(OSError):
-            os.write(fds[2], f"{_told(error)}\n".encode())
+            os.write(fds[2], f"no overlay could be put over the workspace: {why}\n".encode())
         os._exit(_COULD_NOT)
 
 
@@ -214,12 +216,6 @@ def _name_server() -> socket.socket:
     names = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     names.bind(_NAME_SERVER)
     return names
-
-
-def _bind_over(view: str, root: str) -> None:
-    at = _open_true(root)
-    _mount(view, f"/proc/self/fd/{at}", None, _MS_BIND)
-    os.close(at)
 
 
 def _mount_memory(order: Order) -> list[int]:
@@ -291,11 +287,6 @@ def _receive(line: socket.socket) -> list[int]:
 def _read_order(fd: int) -> Order:
     with open(fd, "rb", closefd=False) as file:
         return json.loads(file.read())
-
-
-def _told(error: BaseException) -> str:
-    reason = error.strerror if isinstance(error, OSError) else str(error)
-    return f"no overlay could be put over the workspace: {reason}"
 
 
 def _check(result: int) -> None:

@@ -61,7 +61,7 @@ class Rehearsal:
 
     async def close(self) -> None:
         """Throw away what it would have changed."""
-        await asyncio.to_thread(self.stand.discard)
+        await self.stand.discard()
 
 
 class Rehearser:
@@ -121,7 +121,7 @@ class Rehearser:
                 outcome = await self._run(starter, stand, stages, watch, timeout_seconds)
         except BaseException:
             await self._end(starter, watch, stand)
-            await asyncio.to_thread(stand.discard)
+            await stand.discard()
             raise
         scratch = await self._end(starter, watch, stand)
         hidden = [path for view in starter.views for path in view.hidden]

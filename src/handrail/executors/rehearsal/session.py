@@ -39,15 +39,21 @@ class Stand:
         self.view = view
         self.view_fd = view_fd
         self.layers_fd = layers_fd
+        self.closing: asyncio.Future[None] | None = None
 
     def open_upper(self) -> int:
         return os.open(f"{self.name}/{_UPPER}", _FOLDER, dir_fd=self.layers_fd)
 
-    def discard(self) -> None:
-        """Throw away what the rehearsal has changed; a second time does nothing."""
+    async def discard(self) -> None:
+        """Throw away what the rehearsal has changed; a second time does nothing.
+
+        As long as the overlay is known to the kernel, its files use up room.
+        """
+        if self.closing is not None:
+            await self.closing
         if self.layers_fd >= 0:
             fd, self.layers_fd = self.layers_fd, -1
-            remove(fd, self.name)
+            await asyncio.to_thread(remove, fd, self.name)
             os.close(fd)
 
 
@@ -140,7 +146,8 @@ class Session:
         # its files goes with the last descriptor, which takes long for a large workspace.
         with suppress(OSError):
             os.rmdir(stand.view)
-        self._closing = asyncio.get_running_loop().run_in_executor(None, os.close, stand.view_fd)
+        loop = asyncio.get_running_loop()
+        self._closing = stand.closing = loop.run_in_executor(None, os.close, stand.view_fd)
         own = os.open(stand.name, _FOLDER, dir_fd=stand.layers_fd)
         try:
             upper, out = os.open(_UPPER, _FOLDER, dir_fd=own), os.open(_OUT, _FOLDER, dir_fd=own)
