@@ -20,18 +20,26 @@ def version_of(found: os.stat_result) -> FileVersion:
 
 
 def nobody_writes(fd: int) -> bool:
-    """Whether surely nobody has the file open for writing.
+    """Whether certainly no process has the file open for writing."""
+    return has_writer(fd) is False
+
+
+def has_writer(fd: int) -> bool | None:
+    """Whether a file is open for writing in any process; None where the system does not tell.
 
     Who has it mapped into memory changes it without a trace in its times, but for the first
     change. The kernel grants a lease only where there is no such writer.
     """
     if sys.platform != "linux":
-        return False
+        return None
     try:
         # Ignored where nobody asks for it; the signal that is sent by default would end us.
         fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
         fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except BlockingIOError:
+        return True
     except OSError:
-        return False
-    return True
+        # Files of other users, and file systems without leases.
+        return None
+    return False
