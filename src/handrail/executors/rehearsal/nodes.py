@@ -1,0 +1,133 @@
+"""Looking at one name in an open folder: its kind, mode, content and attributes."""
+
+import errno
+import hashlib
+import os
+import stat
+
+from handrail.core.audit import canonical
+from handrail.core.effects import Node
+from handrail.core.hands import EntryKind
+from handrail.executors.rehearsal.way import LISTED, Way
+
+# O_NONBLOCK: opening a pipe must not wait for a writer.
+READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+OVERLAY = "user.overlay."
+PIECE = 1 << 20
+_WITHOUT_XATTRS = (errno.ENOTSUP, errno.ENOSYS)
+_KINDS = {
+    stat.S_IFREG: EntryKind.FILE,
+    stat.S_IFDIR: EntryKind.DIRECTORY,
+    stat.S_IFLNK: EntryKind.LINK,
+}
+
+
+def kind_of(found: os.stat_result) -> EntryKind:
+    return _KINDS.get(stat.S_IFMT(found.st_mode), EntryKind.OTHER)
+
+
+def stat_of(folder_fd: int, name: str) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def node_at(folder_fd: int, name: str) -> Node | None:
+    """The node of that name as it is now; None where there is nothing.
+
+    Raises:
+        OSError: It may not be read.
+    """
+    found = stat_of(folder_fd, name)
+    if found is None:
+        return None
+    match kind_of(found):
+        case EntryKind.LINK:
+            return link_node(os.readlink(name, dir_fd=folder_fd), found)
+        case EntryKind.OTHER:
+            return bare_node(found)
+        case EntryKind.DIRECTORY:
+            flags, read = LISTED, folder_node
+        case EntryKind.FILE:
+            flags, read = READ, file_node
+    fd = os.open(name, flags, dir_fd=folder_fd)
+    try:
+        return read(fd)
+    finally:
+        os.close(fd)
+
+
+def look(way: Way, path: str) -> Node | None:
+    """The node at a path below the root of a way; None also where a folder above is missing."""
+    try:
+        return node_at(*way.folder_of(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def is_folder(way: Way, path: str) -> bool:
+    try:
+        folder_fd, name = way.folder_of(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    found = stat_of(folder_fd, name)
+    return found is not None and stat.S_ISDIR(found.st_mode)
+
+
+def bare_node(found: os.stat_result) -> Node:
+    """A node of which only the kind and the mode are told."""
+    return Node(kind_of(found), mode=stat.S_IMODE(found.st_mode))
+
+
+def link_node(target: str, found: os.stat_result) -> Node:
+    digest = hashlib.sha256(os.fsencode(target)).hexdigest()
+    return Node(EntryKind.LINK, sha256=digest, target=target, modified_ns=found.st_mtime_ns)
+
+
+def folder_node(fd: int) -> Node:
+    found = os.fstat(fd)
+    return Node(
+        EntryKind.DIRECTORY, mode=stat.S_IMODE(found.st_mode), xattrs=digest_of(xattrs_of(fd))
+    )
+
+
+def file_node(fd: int) -> Node:
+    digest, size = hashlib.sha256(), 0
+    while piece := os.read(fd, PIECE):
+        digest.update(piece)
+        size += len(piece)
+    found = os.fstat(fd)
+    return Node(
+        EntryKind.FILE,
+        mode=stat.S_IMODE(found.st_mode),
+        size=size,
+        sha256=digest.hexdigest(),
+        xattrs=digest_of(xattrs_of(fd)),
+        modified_ns=found.st_mtime_ns,
+    )
+
+
+def xattrs_of(fd: int) -> dict[str, bytes]:
+    """The user's extended attributes of an open file, without the marks of overlayfs."""
+    return {
+        name: os.getxattr(fd, name)
+        for name in names_of_xattrs(fd)
+        if name.startswith("user.") and not name.startswith(OVERLAY)
+    }
+
+
+def names_of_xattrs(fd: int) -> list[str]:
+    try:
+        return os.listxattr(fd)
+    except OSError as error:
+        if error.errno in _WITHOUT_XATTRS:
+            return []
+        raise
+
+
+def digest_of(xattrs: dict[str, bytes]) -> str:
+    if not xattrs:
+        return ""
+    told = canonical({name: value.hex() for name, value in xattrs.items()})
+    return hashlib.sha256(told.encode()).hexdigest()
