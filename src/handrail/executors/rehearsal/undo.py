@@ -1,0 +1,297 @@
+"""Undo: before-images of what calls have changed, kept for a while beside the workspace."""
+
+import fcntl
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+
+from handrail.core.effects import Effect
+from handrail.core.errors import FileOperationError, NotFound, StaleFileError
+from handrail.executors.rehearsal.applied import AppliedSet
+from handrail.executors.rehearsal.copies import copy_file
+from handrail.executors.rehearsal.journal import Journal, Plan, Stamp, Standing, State, stamp_of
+from handrail.executors.rehearsal.nodes import look, node_at
+from handrail.executors.rehearsal.way import LISTED, Way
+
+PLACE = (".handrail", "undo")
+MOST_AGE_SECONDS = 24 * 3600
+MOST_BYTES = 1 << 30
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Undoable:
+    """A call that can be undone, and the bytes that are kept for it."""
+
+    call: str
+    at: float
+    kept_bytes: int
+
+
+class UndoStore:
+    """The applied sets of one workspace, oldest first; one process at a time changes them.
+
+    The descriptor of the workspace stays with its owner.
+    """
+
+    def __init__(
+        self,
+        root_fd: int,
+        *,
+        most_age_seconds: float = MOST_AGE_SECONDS,
+        most_bytes: int = MOST_BYTES,
+        now: Callable[[], float] = time.time,
+    ):
+        self.root_fd = root_fd
+        self.now = now
+        self._most_age_seconds = most_age_seconds
+        self._most_bytes = most_bytes
+        self._fd: int | None = None
+        self._turn = threading.RLock()
+        self._seen: dict[str, tuple[Stamp, Standing]] = {}
+
+    def undoable(self) -> list[Undoable]:
+        """The calls that can be undone, oldest first."""
+        with self.opened():
+            return [
+                Undoable(told.call, told.at, told.kept_bytes)
+                for _, told in self._standings()
+                if told is not None and told.state is State.APPLIED
+            ]
+
+    def undo(self, call: str) -> None:
+        """Bring back what was there before a call.
+
+        Raises:
+            NotFound: Nothing is kept of this call.
+            StaleFileError: A path was changed since; nothing was undone.
+            FileOperationError: The file system said no; nothing was undone.
+        """
+        with self.opened():
+            self.resume()
+            self._undo(call)
+
+    def undo_all(self, calls: Iterable[str]) -> list[str]:
+        """Undo several calls, the last one first, and tell which were undone.
+
+        Raises:
+            StaleFileError: One of them cannot be undone; those after it have been.
+        """
+        wanted = set(calls)
+        with self.opened():
+            self.resume()
+            found = [
+                told.call
+                for _, told in self._standings()
+                if told is not None and told.state is State.APPLIED and told.call in wanted
+            ]
+            for call in reversed(found):
+                self._undo(call)
+            return found[::-1]
+
+    def resume(self) -> dict[str, bool]:
+        """End what a crash has interrupted; tells of each such call whether it is applied now.
+
+        Raises:
+            FileOperationError: A journal is damaged.
+        """
+        ended: dict[str, bool] = {}
+        with self.opened():
+            for name, told in self._standings():
+                if told is not None and told.state is State.APPLIED:
+                    continue
+                with self._journal(name) as journal:
+                    if told is None:
+                        with suppress(OSError):
+                            journal.discard()
+                    else:
+                        ended[told.call] = self._end(journal, told)
+        return ended
+
+    def prune(self, keep: str = "") -> None:
+        """Forget the oldest calls until the rest is young and small enough, but not `keep`."""
+        with self.opened():
+            applied = [
+                (name, told)
+                for name, told in self._standings()
+                if told is not None and told.state is State.APPLIED
+            ]
+            left = sum(told.kept_bytes for _, told in applied)
+            for name, told in applied:
+                is_old = told.at < self.now() - self._most_age_seconds
+                if told.call != keep and (is_old or left > self._most_bytes):
+                    left -= told.kept_bytes
+                    with suppress(OSError), self._journal(name) as journal:
+                        journal.discard()
+
+    @contextmanager
+    def recording(self, call: str, path: str, sha256: str) -> Generator[None]:
+        """Keep the before-image of a file, around a write that gives it the content `sha256`.
+
+        Raises:
+            FileOperationError: The before-image cannot be kept.
+        """
+        with self.opened(), self.new_journal(call) as journal:
+            try:
+                plan = self._record(call, path, sha256, journal)
+                journal.write_plan(plan)
+                journal.note(State.RECORDED, plan)
+            except OSError as error:
+                journal.discard()
+                raise FileOperationError(f"{path} cannot be kept for undo: {error}") from error
+            try:
+                yield
+            finally:
+                self._settle(journal, plan)
+        self.prune(keep=call)
+
+    @contextmanager
+    def opened(self) -> Generator[None]:
+        """Hold the store open, and all other processes out of it."""
+        with self._turn:
+            if self._fd is not None:
+                yield
+                return
+            self._fd = self._open()
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(self._fd)
+                self._fd = None
+
+    @contextmanager
+    def new_journal(self, call: str) -> Generator[Journal]:
+        """A journal behind all others; the store is open."""
+        last = max(self._names(), default="0")
+        name = f"{int(last.partition('-')[0]) + 1:010d}-{_digest(call)}"
+        try:
+            journal = Journal(self._here, name, create=True)
+        except OSError as error:
+            raise FileOperationError(f"no journal can be made: {error}") from error
+        try:
+            yield journal
+        finally:
+            journal.close()
+
+    def _undo(self, call: str) -> None:
+        name = next((name for name in self._names()[::-1] if name.endswith(_digest(call))), None)
+        if name is None:
+            raise NotFound("nothing is kept of this call that could be undone")
+        with self._journal(name) as journal:
+            applied = AppliedSet(self.root_fd, journal, journal.plan())
+            if conflict := next(applied.conflicts(forward=False), None):
+                raise StaleFileError(f"cannot be undone: {conflict}")
+            applied.go(forward=False)
+
+    def _end(self, journal: Journal, told: Standing) -> bool:
+        """Go on in the direction that was taken; whether the set is applied then."""
+        plan = journal.plan()
+        if told.state is State.RECORDED:
+            return self._settle(journal, plan)
+        applied = AppliedSet(self.root_fd, journal, plan)
+        forward = told.state in (State.APPLYING, State.RESTORING)
+        if told.state in (State.REVERTING, State.RESTORING):
+            applied.go_back(forward=forward)
+            return forward
+        try:
+            applied.go_on(forward=forward)
+        except FileOperationError:
+            return not forward
+        return forward
+
+    def _record(self, call: str, path: str, sha256: str, journal: Journal) -> Plan:
+        with Way(self.root_fd) as way:
+            missing: list[str] = []
+            folder = path
+            while folder := folder.rpartition("/")[0]:
+                with suppress(FileNotFoundError):
+                    way.folder(folder)
+                    break
+                missing.insert(0, folder)
+            before = None
+            if not missing:
+                folder_fd, name = way.folder_of(path)
+                before = node_at(folder_fd, name)
+                if before is not None:
+                    copy_file(folder_fd, name, journal.slots_fd, "0")
+        changes = (Effect(path, before), *(Effect(folder) for folder in missing))
+        # No inode is -1: the slot holds the old node from the beginning.
+        staged = (-1,) * len(changes)
+        return Plan(call, self.now(), changes, staged, expected=sha256)
+
+    def _settle(self, journal: Journal, plan: Plan) -> bool:
+        """See whether a recorded write was made, and forget it if it was not."""
+        with Way(self.root_fd) as way:
+            nodes = [look(way, change.path) for change in plan.changes]
+        if nodes[0] is None or nodes[0].sha256 != plan.expected:
+            journal.discard()
+            return False
+        changes = tuple(
+            replace(change, after=node) for change, node in zip(plan.changes, nodes, strict=True)
+        )
+        plan = replace(plan, changes=changes)
+        journal.write_plan(plan)
+        journal.note(State.APPLIED, plan)
+        return True
+
+    def _standings(self) -> list[tuple[str, Standing | None]]:
+        """How far each set has come; one that has not moved since is not read again."""
+        standings: list[tuple[str, Standing | None]] = []
+        seen: dict[str, tuple[Stamp, Standing]] = {}
+        for name in self._names():
+            stamp, (known, told) = stamp_of(self._here, name), self._seen.get(name, (None, None))
+            if stamp is None or stamp != known:
+                with self._journal(name) as journal:
+                    told = journal.standing()
+            standings.append((name, told))
+            if stamp is not None and told is not None:
+                seen[name] = stamp, told
+        self._seen = seen
+        return standings
+
+    def _names(self) -> list[str]:
+        return sorted(name for name in os.listdir(self._here) if not name.startswith("."))
+
+    @contextmanager
+    def _journal(self, name: str) -> Generator[Journal]:
+        journal = Journal(self._here, name)
+        try:
+            yield journal
+        finally:
+            journal.close()
+
+    @property
+    def _here(self) -> int:
+        if self._fd is None:
+            raise RuntimeError("the store is not open")
+        return self._fd
+
+    def _open(self) -> int:
+        """The store's folder, which is made if need be, and which git does not see."""
+        fd = os.dup(self.root_fd)
+        try:
+            for name in PLACE:
+                with suppress(FileExistsError):
+                    os.mkdir(name, 0o700, dir_fd=fd)
+                deeper = os.open(name, LISTED, dir_fd=fd)
+                os.close(fd)
+                fd = deeper
+            with suppress(FileExistsError):
+                ignored = os.open(".gitignore", _CREATE, 0o600, dir_fd=fd)
+                os.write(ignored, b"*\n")
+                os.close(ignored)
+        except OSError as error:
+            os.close(fd)
+            place = "/".join(PLACE)
+            raise FileOperationError(f"{place} cannot be used: {error.strerror}") from error
+        return fd
+
+
+def _digest(call: str) -> str:
+    """The id of a call comes from outside and is no name for a file."""
+    return hashlib.sha256(call.encode()).hexdigest()[:24]

@@ -1,0 +1,56 @@
+"""Fixtures for tests of effects; a plugin of the test modules that name it."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from tests.executors.rehearsal import overlay
+from tests.executors.rehearsal.workbench import Workbench
+
+_IN_MEMORY = Path("/dev/shm")
+
+
+@pytest.fixture(scope="session")
+def needs_overlay(tmp_path_factory: pytest.TempPathFactory) -> None:
+    base = tmp_path_factory.mktemp("probe")
+    overlay.make_layers(base)
+    done = subprocess.run(
+        [sys.executable, "-S", overlay.__file__, str(base), "true"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        pytest.skip(f"no overlay can be mounted here: {done.stderr.strip().splitlines()[-1]}")
+
+
+@pytest.fixture
+def bench(tmp_path: Path, needs_overlay: None) -> Generator[Workbench]:
+    made = Workbench(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def fast_folder(tmp_path: Path) -> Generator[Path]:
+    """A folder in memory, where there is one with extended attributes: nothing waits for a disk."""
+    if not _has_xattrs(_IN_MEMORY):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir=_IN_MEMORY, prefix="handrail-") as made:
+        os.chmod(made, 0o777)
+        yield Path(made)
+
+
+def _has_xattrs(folder: Path) -> bool:
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder) as file:
+            os.setxattr(file.name, "user.test", b"1")
+    except OSError:
+        return False
+    return True
