@@ -1,0 +1,192 @@
+"""How dangerous the effects of a rehearsed command are, by the rules about writes and paths."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
+
+from handrail.core.effects import Effect, EffectKind, Effects
+from handrail.core.hands import EntryKind
+from handrail.core.risk import Finding, RiskLevel, forbidden
+from handrail.policy.rulebook.globs import fold
+from handrail.policy.rulebook.rules import Rules
+
+# More files than this, deleted or overwritten, are CRITICAL.
+MANY_FILES = 100
+# The kinds of files that a program reads or runs without being told to.
+RUNS_BY_ITSELF = frozenset(
+    f"write.{name}"
+    for name in (
+        *("script", "shell-start", "build", "ci", "dependencies", "editor", "tooling"),
+        "agent-instructions",
+    )
+)
+_GIT = ".git"
+_MOST_NAMED = 3
+
+
+class Concern(IntEnum):
+    """In which order changes are shown: those that matter most come first."""
+
+    REFUSED = 0
+    RUNS_BY_ITSELF = 1
+    LINK = 2
+    DELETED = 3
+    HIGH = 4
+    ORDINARY = 5
+
+
+def judge_effects(effects: Effects, rules: Rules) -> list[Finding]:
+    """Every reason for concern, the worst first; none where nothing changes."""
+    changes = [change for change in effects.changes if not _is_gits(change.path)]
+    renames = effects.renames
+    findings = [
+        *(forbidden("effects.never-applied", reason) for reason in effects.refusals),
+        *_judge_git(effects.changes),
+        *_group(
+            found for change in changes for found in rules.judge_path(change.path, writing=True)
+        ),
+        *_group(found for change in changes for found in _judge_link(change, rules)),
+        *_judge_amount(effects, moved=set(renames.values())),
+        *_group(found for change in changes for found in _judge_content(change, rules)),
+        *_group(found for old in renames.values() for found in _judge_move(old, rules)),
+        *_judge_executables(changes),
+        *_judge_deletions(effects, moved=set(renames.values())),
+        *_judge_any(len(effects.changes) - len(renames)),
+    ]
+    return sorted(findings, key=lambda finding: finding.risk, reverse=True)
+
+
+def concern_of(change: Effect, rules: Rules) -> Concern:
+    """How much a single change matters."""
+    if (
+        change.kind is EffectKind.SPECIAL
+        or leads_out(change)
+        or _is_gits(change.path)
+        or rules.judge_path(change.path, writing=True)
+    ):
+        return Concern.REFUSED
+    found = _judge_content(change, rules)
+    if change.makes_executable or any(one.rule in RUNS_BY_ITSELF for one in found):
+        return Concern.RUNS_BY_ITSELF
+    if change.kind is EffectKind.LINKED:
+        return Concern.LINK
+    if change.kind is EffectKind.DELETED:
+        return Concern.DELETED
+    return Concern.HIGH if found else Concern.ORDINARY
+
+
+def leads_out(change: Effect) -> bool:
+    """Whether a link leads out of the workspace, or on a way that cannot be followed in words."""
+    if change.after is None or change.after.kind is not EntryKind.LINK:
+        return False
+    return _led_to(change.path, change.after.target) is None
+
+
+def _led_to(path: str, target: str) -> str | None:
+    """Where a link leads, from the root; None where that is outside or cannot be told.
+
+    Behind a name that is itself a link `..` leads elsewhere, so it may only stand at the beginning.
+    """
+    folders = path.split("/")[:-1]
+    parts = [part for part in target.split("/") if part not in ("", ".")]
+    while parts and parts[0] == "..":
+        if not folders:
+            return None
+        folders.pop()
+        parts.pop(0)
+    if target.startswith("/") or ".." in parts:
+        return None
+    return "/".join((*folders, *parts))
+
+
+def _is_gits(path: str) -> bool:
+    return _GIT in fold(path).split("/")
+
+
+def _judge_git(changes: Iterable[Effect]) -> Iterator[Finding]:
+    touched = [change.path for change in changes if _is_gits(change.path)]
+    if touched:
+        reason = f"changes git's data ({_names(touched)}); ask for the git command by itself"
+        yield forbidden("effects.git", reason)
+
+
+def _judge_link(change: Effect, rules: Rules) -> Iterator[Finding]:
+    if change.after is None or change.after.kind is not EntryKind.LINK:
+        return
+    target = change.after.target
+    led_to = _led_to(change.path, target)
+    if led_to is None:
+        reason = f"{change.path!r} would be a link to {target!r}, out of the workspace"
+        yield forbidden("effects.link-out", reason)
+        return
+    yield from rules.judge_path(led_to, writing=True)
+    reason = f"{change.path!r} becomes a link to {target!r}"
+    yield Finding("effects.link", reason, RiskLevel.HIGH)
+
+
+def _judge_move(old: str, rules: Rules) -> Iterator[Finding]:
+    """A file of a kind that matters is missing under its old name."""
+    for found in rules.judge_write(old):
+        yield Finding(found.rule, f"moves away {found.reason}", found.risk, found.layer)
+
+
+def _judge_amount(effects: Effects, *, moved: set[str]) -> Iterator[Finding]:
+    lost = [one for one in effects.changes if one.loses_content and one.path not in moved]
+    if len(lost) > MANY_FILES:
+        deleted = sum(one.after is None for one in lost)
+        reason = (
+            f"deletes {deleted:,} and overwrites {len(lost) - deleted:,} files,"
+            f" more than {MANY_FILES}"
+        )
+        yield Finding("effects.many-files", reason, RiskLevel.CRITICAL)
+
+
+def _judge_content(change: Effect, rules: Rules) -> list[Finding]:
+    """The reasons for concern about a new content; none where only the mode changes."""
+    kinds = (EffectKind.ADDED, EffectKind.CHANGED, EffectKind.LINKED)
+    if change.after is None or change.kind not in kinds:
+        return []
+    return [] if change.after.kind is EntryKind.DIRECTORY else rules.judge_write(change.path)
+
+
+def _judge_executables(changes: Iterable[Effect]) -> Iterator[Finding]:
+    made = [change.path for change in changes if change.makes_executable]
+    if made:
+        yield Finding("effects.executable", f"makes {_names(made)} executable", RiskLevel.HIGH)
+
+
+def _judge_deletions(effects: Effects, *, moved: set[str]) -> Iterator[Finding]:
+    """A file that was only renamed is not deleted, nor is a folder whose files all were."""
+    gone = [change for change in effects.changes if change.kind is EffectKind.DELETED]
+    files = [
+        one.path
+        for one in gone
+        if one.before and one.before.kind is not EntryKind.DIRECTORY and one.path not in moved
+    ]
+    folders = [one.path for one in gone if one.before and one.before.kind is EntryKind.DIRECTORY]
+    if files:
+        count = "1 file" if len(files) == 1 else f"{len(files):,} files"
+        yield Finding("effects.deletes", f"deletes {count}: {_names(files)}", RiskLevel.HIGH)
+    elif folders and not moved:
+        yield Finding("effects.deletes", f"deletes the folder {_names(folders)}", RiskLevel.HIGH)
+
+
+def _judge_any(count: int) -> Iterator[Finding]:
+    if count:
+        words = "1 file or folder" if count == 1 else f"{count:,} files and folders"
+        yield Finding("effects.changes", f"changes {words}", RiskLevel.MEDIUM)
+
+
+def _group(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """One finding of each rule; the words of the first, and how many more there are."""
+    by_rule: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_rule.setdefault(finding.rule, []).append(finding)
+    for first, *others in by_rule.values():
+        more = f" (and {len(others):,} more of this kind)" if others else ""
+        yield Finding(first.rule, first.reason + more, first.risk, first.layer)
+
+
+def _names(paths: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, paths[:_MOST_NAMED]))
+    more = len(paths) - _MOST_NAMED
+    return f"{shown} and {more:,} more" if more > 0 else shown

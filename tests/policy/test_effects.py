@@ -1,0 +1,173 @@
+"""The risk of a rehearsed command is that of its effects, in plain reasons."""
+
+from collections.abc import Callable
+
+import pytest
+
+from handrail.core.effects import Effect, Effects, Node
+from handrail.core.hands import EntryKind
+from handrail.core.risk import Finding, RiskLevel, worst
+from handrail.policy.effects import Concern, concern_of, judge_effects
+from handrail.policy.rulebook.rules import default_rules
+
+RULES = default_rules()
+FOLDER = Node(EntryKind.DIRECTORY, mode=0o755)
+
+
+def file(content: str = "a", mode: int = 0o644) -> Node:
+    return Node(EntryKind.FILE, mode=mode, size=len(content), sha256=content)
+
+
+def link(path: str, target: str) -> Effect:
+    return Effect(path, None, Node(EntryKind.LINK, sha256=target, target=target))
+
+
+def added(path: str, mode: int = 0o644) -> Effect:
+    return Effect(path, None, file(path, mode))
+
+
+def changed(path: str) -> Effect:
+    return Effect(path, file("a"), file("b"))
+
+
+def deleted(path: str) -> Effect:
+    return Effect(path, file(path), None)
+
+
+def judge(*changes: Effect) -> list[Finding]:
+    return judge_effects(Effects(changes), RULES)
+
+
+def risk_of(*changes: Effect) -> RiskLevel:
+    return worst(judge(*changes))
+
+
+def test_no_effect_is_no_concern() -> None:
+    assert judge() == []
+
+
+@pytest.mark.parametrize("change", [added("a.py"), changed("README.md"), Effect("d", None, FOLDER)])
+def test_text_and_source_are_medium(change: Effect) -> None:
+    assert risk_of(change) is RiskLevel.MEDIUM
+
+
+@pytest.mark.parametrize(
+    "path", ["package.json", "Makefile", "conftest.py", ".github/workflows/ci.yml", "run.sh", "a"]
+)
+def test_a_kind_of_file_that_is_high_to_write_is_high_here(path: str) -> None:
+    assert risk_of(changed(path)) is RiskLevel.HIGH
+    assert risk_of(added(path)) is RiskLevel.HIGH
+
+
+def test_what_becomes_executable_is_high() -> None:
+    found = judge(added("a.py", 0o755), Effect("b.py", file(), file(mode=0o755)))
+    assert [(one.risk, one.reason) for one in found] == [
+        (RiskLevel.HIGH, "makes 'a.py', 'b.py' executable"),
+        (RiskLevel.MEDIUM, "changes 2 files and folders"),
+    ]
+
+
+def test_a_mode_without_that_is_medium_whatever_the_kind_of_file() -> None:
+    assert risk_of(Effect("Makefile", file(), file(mode=0o600))) is RiskLevel.MEDIUM
+
+
+def test_deletions_are_high_and_named() -> None:
+    found = judge(*map(deleted, ("a.py", "b.py", "c.py", "d.py")))
+    assert found[0].risk is RiskLevel.HIGH
+    assert found[0].reason == "deletes 4 files: 'a.py', 'b.py', 'c.py' and 1 more"
+    assert risk_of(Effect("d", FOLDER, None)) is RiskLevel.HIGH
+
+
+def test_a_renamed_file_is_judged_by_its_new_name_and_is_not_deleted() -> None:
+    old, node = Effect("a.py", file("x"), None), file("x")
+    assert risk_of(old, Effect("b.py", None, node)) is RiskLevel.MEDIUM
+    assert risk_of(old, Effect("b.sh", None, node)) is RiskLevel.HIGH
+
+
+def test_what_runs_by_itself_is_not_moved_away_unseen() -> None:
+    found = judge(Effect("conftest.py", file("x"), None), Effect("b.py", None, file("x")))
+    assert found[0].risk is RiskLevel.HIGH
+    assert found[0].reason.startswith("moves away 'conftest.py'")
+    assert found[-1].reason == "changes 1 file or folder"
+
+
+def test_more_than_a_hundred_files_deleted_or_overwritten_are_critical() -> None:
+    half = [deleted(f"{n}.py") for n in range(50)]
+    assert risk_of(*half, *(changed(f"x{n}.py") for n in range(50))) is RiskLevel.HIGH
+    found = judge(*half, *(changed(f"x{n}.py") for n in range(51)))
+    assert found[0].risk is RiskLevel.CRITICAL
+    assert found[0].reason == "deletes 50 and overwrites 51 files, more than 100"
+    assert risk_of(*(added(f"{n}.py") for n in range(200))) is RiskLevel.MEDIUM
+
+
+def test_a_folder_of_many_files_that_is_renamed_is_not_critical() -> None:
+    moved = [
+        change
+        for n in range(150)
+        for change in (
+            Effect(f"old/{n}.py", file(f"{n}"), None),
+            Effect(f"new/{n}.py", None, file(f"{n}")),
+        )
+    ]
+    assert risk_of(*moved) is RiskLevel.MEDIUM
+
+
+@pytest.mark.parametrize("target", ["b.py", "../b.py", "./c/d.py", "../../top.py"])
+def test_a_link_within_the_workspace_is_high(target: str) -> None:
+    assert risk_of(link("x/y/a.py", target)) is RiskLevel.HIGH
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["/etc/passwd", "/", "..", "../..", "../../../x", "b/../../../../x", "b/../c", "../../../ws/x"],
+)
+def test_a_link_that_leads_out_or_cannot_be_followed_is_refused(target: str) -> None:
+    change = link("x/a.py", target) if target != ".." else link("a.py", target)
+    assert risk_of(change) is RiskLevel.FORBIDDEN
+    assert concern_of(change, RULES) is Concern.REFUSED
+
+
+@pytest.mark.parametrize("target", [".env", ".git/hooks/pre-commit", ".handrail/policy.toml"])
+def test_a_link_to_a_guarded_file_is_refused(target: str) -> None:
+    assert risk_of(link("a.txt", target)) is RiskLevel.FORBIDDEN
+
+
+@pytest.mark.parametrize("path", [".env", "d/id_rsa", ".handrail/policy.toml", "x/.netrc"])
+@pytest.mark.parametrize("make", [added, changed, deleted])
+def test_guarded_names_are_refused(path: str, make: Callable[[str], Effect]) -> None:
+    assert risk_of(make(path)) is RiskLevel.FORBIDDEN
+
+
+def test_all_changes_below_git_are_one_refusal() -> None:
+    found = judge(*map(changed, (".git/index", ".git/HEAD", "sub/.git/config", ".GIT/hooks/a")))
+    refused = [one for one in found if one.risk is RiskLevel.FORBIDDEN]
+    assert [one.reason for one in refused] == [
+        "changes git's data ('.git/index', '.git/HEAD', 'sub/.git/config' and 1 more);"
+        " ask for the git command by itself"
+    ]
+
+
+def test_what_can_never_be_applied_is_refused_with_its_reason() -> None:
+    (found,) = judge_effects(Effects(refusals=("'x' is a socket",)), RULES)
+    assert (found.risk, found.reason) == (RiskLevel.FORBIDDEN, "'x' is a socket")
+
+
+def test_many_files_of_one_kind_are_one_reason() -> None:
+    found = judge(*(added(f"{n}.sh") for n in range(20)))
+    assert [one.rule for one in found] == ["write.script", "effects.changes"]
+    assert found[0].reason.endswith("(and 19 more of this kind)")
+
+
+def test_what_matters_most_is_shown_first() -> None:
+    changes = [
+        changed(".git/config"),
+        changed("Makefile"),
+        added("run.py", 0o755),
+        link("l.py", "a.py"),
+        deleted("d.py"),
+        added("unknown"),
+        changed("a.py"),
+    ]
+    concerns = [concern_of(change, RULES) for change in changes]
+    assert concerns == sorted(concerns)
+    assert set(concerns) == set(Concern)
