@@ -44,23 +44,28 @@ class Diff:
         return not self.not_shown
 
 
-def unified_diff(path: str, old: str | None, new: str) -> Diff:
-    """What changes when `new` comes in place of `old`, or of nothing."""
+def unified_diff(path: str, old: str | None, new: str | None) -> Diff:
+    """What changes when `new` comes in place of `old`; None stands for no file."""
     if old == new:
         return Diff("")
-    first, old_part, new_part = _changed_part(old or "", new)
+    first, old_part, new_part = _changed_part(old or "", new or "")
     compared = _is_small(old_part) and _is_small(new_part)
     script = (_compare if compared else _replace)(old_part, new_part)
     pieces = _shorten(_without_far_lines(script))
     not_shown = _not_shown(pieces)
     name = visible(path)
-    rows = ["--- /dev/null" if old is None else f"--- a/{name}", f"+++ b/{name}"]
+    rows = [
+        "--- /dev/null" if old is None else f"--- a/{name}",
+        "+++ /dev/null" if new is None else f"+++ b/{name}",
+    ]
     if not_shown:
         # Without lines that go or lines that come, there was nothing to compare.
         uncompared = not compared and {"-", "+"} <= {piece.mark for piece in pieces}
         why = "too large to compare, so every line counts as changed: " if uncompared else ""
         rows.append(f"[{why}{_size(pieces)}; {not_shown}]")
-    rows += _rows(pieces, first) if pieces else ["\\ The new file is empty"]
+    if not pieces:
+        rows.append(f"\\ The {'old' if new is None else 'new'} file is empty")
+    rows += _rows(pieces, first)
     added, removed = (_count(one for one in pieces if one.mark == mark) for mark in "+-")
     return Diff("".join(f"{row}\n" for row in rows), not_shown, added, removed)
 

@@ -1,0 +1,155 @@
+r"""The effects of a rehearsed command as a person sees them before a decision.
+
+As in a diff, each line begins with a sign that no content of a file can have at its beginning: a
+line in brackets is ours. First comes the list of all changes, what matters most on top; then the
+diff of each text file.
+"""
+
+from collections.abc import Callable, Iterator
+
+from handrail.core.effects import Effect, EffectKind, Effects, Node
+from handrail.core.hands import EntryKind
+from handrail.core.visible import visible
+from handrail.policy.effects import Concern, concern_of, leads_out
+from handrail.policy.rulebook.rules import Rules
+from handrail.tools.diff import unified_diff
+from handrail.tools.encoding import decode_text
+
+# The content before and after; None where there is none, or too much of it.
+Contents = Callable[[Effect], tuple[bytes | None, bytes | None]]
+
+SHOWN_BYTES = 400_000
+LISTED_CHANGES = 500
+# To compare more than this would take too long.
+COMPARED_BYTES = 10_000_000
+_NOTES = {
+    Concern.REFUSED: "never applied",
+    Concern.RUNS_BY_ITSELF: "runs by itself",
+}
+_SIGNATURES = (
+    (b"\x7fELF", "program or library"),
+    (b"MZ", "Windows program"),
+    (b"\xcf\xfa\xed\xfe", "macOS program"),
+    (b"\0asm", "WebAssembly program"),
+    (b"\x89PNG", "PNG image"),
+    (b"\xff\xd8\xff", "JPEG image"),
+    (b"GIF8", "GIF image"),
+    (b"%PDF", "PDF document"),
+    (b"PK\x03\x04", "ZIP archive"),
+    (b"\x1f\x8b", "gzip archive"),
+    (b"SQLite format 3\0", "SQLite database"),
+)
+
+
+def show_effects(effects: Effects, rules: Rules, contents: Contents) -> str:
+    """All changes in the order of concern, then diffs, then what is left out of them."""
+    concerns = {change.path: concern_of(change, rules) for change in effects.changes}
+    ordered = sorted(effects.changes, key=lambda change: (concerns[change.path], change.path))
+    renames = effects.renames
+    sources = set(renames.values())
+    listed = [change for change in ordered if change.path not in sources]
+
+    def shown(change: Effect) -> tuple[bytes | None, bytes | None]:
+        # A guarded file is refused, and its content is no one's to see.
+        is_refused = concerns[change.path] is Concern.REFUSED
+        return (None, None) if is_refused else contents(change)
+
+    rows = [f"[{reason}]" for reason in map(visible, effects.refusals)]
+    rows += (
+        _row(change, renames.get(change.path), concerns[change.path], shown)
+        for change in listed[:LISTED_CHANGES]
+    )
+    if len(listed) > LISTED_CHANGES:
+        rows.append(f"[{len(listed) - LISTED_CHANGES:,} further changes not listed]")
+    rows += _asides(effects)
+    compared = [change for change in listed if change.path not in renames and _has_text(change)]
+    return "".join(f"{row}\n" for row in rows) + _diffs(compared, shown)
+
+
+def _row(change: Effect, old: str | None, concern: Concern, contents: Contents) -> str:
+    kind, told = change.kind, visible(change.path)
+    if old is not None:
+        kind, told = EffectKind.RENAMED, f"{visible(old)} → {told}"
+    notes = [*_details(change, contents)]
+    if concern in _NOTES:
+        notes.append(_NOTES[concern])
+    return f"[{kind}] {told}{': ' if notes else ''}{', '.join(notes)}"
+
+
+def _details(change: Effect, contents: Contents) -> Iterator[str]:
+    before, after = change.before, change.after
+    node = after or before
+    if after and after.kind is EntryKind.LINK:
+        yield f"link to {visible(after.target)}"
+        if leads_out(change):
+            yield "leads out of the workspace"
+    elif node and node.kind is EntryKind.DIRECTORY:
+        yield "folder"
+    elif node and node.kind is EntryKind.FILE and change.kind is not EffectKind.MODE:
+        yield _size(change, node, contents)
+    if change.makes_executable:
+        yield "+x"
+    if before and after and before.mode != after.mode and before.kind is after.kind:
+        yield f"mode {before.mode:04o} → {after.mode:04o}"
+    if before and after and before.xattrs != after.xattrs:
+        yield "extended attributes"
+
+
+def _size(change: Effect, node: Node, contents: Contents) -> str:
+    content = next((one for one in reversed(contents(change)) if one is not None), None)
+    kind = "" if content is None else _binary_kind(content)
+    return f"{kind}, {node.size:,} bytes" if kind else f"{node.size:,} bytes"
+
+
+def _binary_kind(content: bytes) -> str:
+    """Which kind of binary it is; empty for a text."""
+    if decode_text(content, "utf-8") is not None:
+        return ""
+    return next((kind for start, kind in _SIGNATURES if content.startswith(start)), "binary")
+
+
+def _asides(effects: Effects) -> Iterator[str]:
+    for dropped in effects.dropped:
+        files = "1 file" if dropped.files == 1 else f"{dropped.files:,} files"
+        yield f"[scratch, not applied] {visible(dropped.path)}: {files}"
+    if effects.hidden:
+        yield f"[hidden from the command] {', '.join(map(visible, effects.hidden))}"
+
+
+def _diffs(changes: list[Effect], contents: Contents) -> str:
+    shown, left_out = list[str](), list[Effect]()
+    room, effort = SHOWN_BYTES, COMPARED_BYTES
+    for change in changes:
+        effort -= sum(node.size for node in (change.before, change.after) if node is not None)
+        text = _diff(change, contents) if effort > 0 and room > 0 else None
+        if text is None or len(text) > room:
+            left_out.append(change)
+            continue
+        shown.append(text)
+        room -= len(text)
+    if left_out:
+        names = ", ".join(visible(change.path) for change in left_out[:LISTED_CHANGES])
+        shown.append(f"[content not shown: {names}]\n")
+    return "".join(shown)
+
+
+def _has_text(change: Effect) -> bool:
+    """Whether there is a content to compare."""
+    kinds = (EffectKind.ADDED, EffectKind.CHANGED, EffectKind.DELETED)
+    nodes = (change.before, change.after)
+    return change.kind in kinds and any(node and node.kind is EntryKind.FILE for node in nodes)
+
+
+def _diff(change: Effect, contents: Contents) -> str | None:
+    """The diff of a text file; None where one of both contents cannot be shown."""
+    texts: list[str | None] = []
+    for node, content in zip((change.before, change.after), contents(change), strict=True):
+        if node is None or node.kind is not EntryKind.FILE:
+            texts.append(None)
+            continue
+        text = None if content is None else decode_text(content, "utf-8")
+        if text is None:
+            return None
+        texts.append(text)
+    old, new = texts
+    return unified_diff(change.path, old, new).text
