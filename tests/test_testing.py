@@ -12,9 +12,10 @@ from handrail.core.errors import (
     FileOperationError,
     StaleFileError,
 )
-from handrail.core.hands import FileContent, FileState, Found, Match, Query
+from handrail.core.hands import FileContent, FileState
 from handrail.core.pattern import NamePattern
 from handrail.core.risk import RiskLevel
+from handrail.core.search import Found, Match, Query
 from handrail.core.verdict import Ruling
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.policy.security import Scene

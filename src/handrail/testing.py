@@ -25,21 +25,10 @@ from handrail.core.errors import (
     StaleFileError,
 )
 from handrail.core.grant import WHOLE_SESSION_WORDS, Scope
-from handrail.core.hands import (
-    Check,
-    CommandOutcome,
-    Ending,
-    Entry,
-    EntryKind,
-    FileContent,
-    FileState,
-    Found,
-    Hands,
-    Listing,
-    Match,
-    Query,
-)
+from handrail.core.hands import Check, Entry, EntryKind, FileContent, FileState, Hands, Listing
+from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.pattern import NamePattern
+from handrail.core.search import Found, Match, Query
 from handrail.core.sight import FileSort, SeenFile, SeenStep, Sight
 from handrail.core.stage import Stage
 from handrail.core.survey import Survey

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from handrail.core.box import Isolation, Profile
-from handrail.core.hands import CommandOutcome
+from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor

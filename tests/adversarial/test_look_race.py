@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from handrail.core.errors import ToolError
-from handrail.core.hands import Query
 from handrail.core.pattern import NamePattern
+from handrail.core.search import Query
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.ripgrep import Ripgrep
 from handrail.executors.search import SearchExecutor

@@ -9,7 +9,7 @@ import pytest
 
 from handrail.core.box import Isolation, Profile
 from handrail.core.errors import ToolError
-from handrail.core.hands import Ending
+from handrail.core.outcome import Ending
 from handrail.executors.sandbox.box import Programs
 from tests.adversarial.boxes import boxed, run
 from tests.adversarial.low_driver import PLACE, SECRET, look, make_place

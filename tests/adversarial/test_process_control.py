@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from handrail.core.box import Isolation, Profile
-from handrail.core.hands import Ending
+from handrail.core.outcome import Ending
 from handrail.executors.command import CommandExecutor
 from handrail.executors.sandbox.box import Programs
 from handrail.policy.validators.sizes import MEGABYTE

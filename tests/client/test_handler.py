@@ -28,7 +28,7 @@ from handrail.core.risk import Layer, RiskLevel
 from handrail.core.tool import Effect, JsonObject, ToolResult
 from handrail.core.verdict import Plan
 from handrail.policy.rulebook.rules import Rules, default_rules
-from handrail.policy.rulebook.settings import Ceiling
+from handrail.policy.rulebook.settings import Ceiling, Commands
 from handrail.policy.rulebook.tools import ToolRule
 from handrail.policy.security import Scene
 from handrail.testing import FakeClock, FakeCommands, FakeHands
@@ -492,7 +492,8 @@ class RehearsedRead(ReadFile):
 async def test_what_this_machine_would_rehearse_is_not_done_where_nobody_was_asked(
     clock: FakeClock,
 ) -> None:
-    scene = Scene("/w", Autonomy.FULL, rehearses=True)
+    rules = replace(default_rules(), command_way=Commands.REHEARSE)
+    scene = Scene("/w", Autonomy.FULL, rules=rules, rehearses=True)
     hands = FakeHands({"README.md": b"hello"})
     line, reviewer = FakeLine(), Reviewer(ToolRegistry([RehearsedRead()]), scene, hands)
     asking = Asking(HandrailApi("http://nowhere", "prj", "token"), None)

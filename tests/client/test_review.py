@@ -17,7 +17,8 @@ from handrail.core.errors import (
     FileOperationError,
     ToolError,
 )
-from handrail.core.hands import Check, CommandOutcome, Ending, FileContent, Hands
+from handrail.core.hands import Check, FileContent, Hands
+from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.stage import Stage

@@ -676,7 +676,8 @@ async def test_a_report_that_crosses_with_an_offer_anew_counts_under_the_new_epo
     services: Services, household: Household
 ) -> None:
     async def offer_anew(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        connection = Connection(household.client_id, household.workspace.id)
+        at = services.clock.now()
+        connection = Connection(household.client_id, household.workspace.id, at)
         await services.dispatcher.offer_open_calls(connection)
         await app(scope, receive, send)
 

@@ -12,7 +12,8 @@ import uvloop
 
 from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError, PathValidationError, ToolError
-from handrail.core.hands import CommandOutcome, Commands, Ending
+from handrail.core.hands import Commands
+from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
 from handrail.testing import FakeCommands

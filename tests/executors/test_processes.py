@@ -19,7 +19,7 @@ import uvloop
 import handrail
 from handrail.core.box import Isolation, Profile
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import Query
+from handrail.core.search import Query
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor

@@ -13,7 +13,7 @@ from handrail.core.errors import (
     FileOperationError,
     PathValidationError,
 )
-from handrail.core.hands import Found, Match, Query
+from handrail.core.search import Found, Match, Query
 from handrail.executors import search
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.ripgrep import Ripgrep

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handrail.core.errors import PathValidationError
-from handrail.core.hands import Query
+from handrail.core.search import Query
 from handrail.executors import secrets_here
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.ripgrep import Ripgrep

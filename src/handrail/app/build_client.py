@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread, Timer
 
@@ -10,6 +11,7 @@ from handrail.app.clock import SystemClock
 from handrail.app.home import Credentials
 from handrail.app.isolation import fence_for, prove_here
 from handrail.app.policy_files import WorkspacePolicy
+from handrail.app.rehearsals import rehearsals_for
 from handrail.client.api import HandrailApi
 from handrail.client.asking import Asking
 from handrail.client.blobs import ClientBlobs
@@ -19,7 +21,7 @@ from handrail.client.journal import Journal
 from handrail.client.policy import PolicyKeeper
 from handrail.client.review import Reviewer
 from handrail.client.streaming import StreamingClient
-from handrail.core.box import Isolation
+from handrail.core.box import Isolation, Wall
 from handrail.core.hands import Hands
 from handrail.core.ports import Channel
 from handrail.core.project import Autonomy
@@ -72,19 +74,35 @@ async def build_client(
         closing(JudgingPool()) as judging,
     ):
         isolation = await asyncio.to_thread(prove_here, find_programs())
-        # The server has asked where asking was due; here only what is refused always is refused.
-        scene = Scene(files.root, Autonomy.FULL, isolated=isolation.holds, rules=policy.rules)
-        commands = await asyncio.to_thread(_commands, files, isolation, belt, journal.keeper)
+        box = _box(files, isolation, belt)
+        commands = await asyncio.to_thread(_commands, files, isolation, box, belt, journal.keeper)
         await asyncio.to_thread(commands.end_what_was_left)
         # Nobody waits for it, also when the client ends.
         Thread(target=files.learn_secrets, name="learn-secrets", daemon=True).start()
         seconds = 0.0 if _has_packages(files.root) else _LATER_SECONDS
+        rehearsing = box if policy.rules.rehearses else None
         with _soon(commands.learn_hosts, seconds):
-            async with HandrailApi(
-                credentials.server, credentials.project_id, credentials.client_token, find_token
-            ) as api:
+            async with (
+                rehearsals_for(
+                    commands, rehearsing, journal.rehearsals, journal.keeper
+                ) as rehearsals,
+                HandrailApi(
+                    credentials.server, credentials.project_id, credentials.client_token, find_token
+                ) as api,
+            ):
                 searches = SearchExecutor(files, ripgrep)
                 hands = Hands(files, commands, searches, ClientBlobs(api))
+                if rehearsals is not None:
+                    hands = replace(hands, rehearsals=rehearsals)
+                    isolation = replace(isolation, walls=(*isolation.walls, Wall.OVERLAY))
+                # The server has asked where asking was due; here only what is refused always is.
+                scene = Scene(
+                    files.root,
+                    Autonomy.FULL,
+                    isolated=isolation.holds,
+                    rules=policy.rules,
+                    rehearses=isolation.rehearses,
+                )
 
                 def adopt(rules: Rules) -> None:
                     reviewer.adopt(rules)
@@ -122,17 +140,22 @@ def _soon(work: Callable[[], None], seconds: float) -> Generator[None]:
         timer.cancel()
 
 
+def _box(files: FileSystemExecutor, isolation: Isolation, belt: Toolbelt) -> Box | None:
+    programs = find_programs()
+    if not isolation.holds or programs is None:
+        return None
+    return Box(programs, isolation, files.guarded, belt.mounts, belt.search_path(SEARCH_PATH))
+
+
 def _commands(
     files: FileSystemExecutor,
     isolation: Isolation,
+    box: Box | None,
     belt: Toolbelt,
     keeper: str,
 ) -> CommandExecutor:
     """Commands of the workspace, kept in by what is proven to hold here."""
     search_path = belt.search_path(SEARCH_PATH)
-    box = None
-    if isolation.holds and (programs := find_programs()) is not None:
-        box = Box(programs, isolation, files.guarded, belt.mounts, search_path)
     return CommandExecutor(
         files.root,
         box=box,

@@ -23,6 +23,7 @@ from handrail.core.card import Card
 from handrail.core.errors import BadInput, BrokenTool, ErrorType, ToolError
 from handrail.core.few import Few
 from handrail.core.ports import Clock
+from handrail.core.rehearsal import CallRef
 from handrail.core.risk import RiskLevel
 from handrail.core.sight import differing, tell_differing
 from handrail.core.tool import Effect, JsonObject, ToolResult
@@ -126,7 +127,8 @@ class ToolHandler:
 
     async def _look(self, request: SurveyRequest, params: dict[str, Any]) -> dict[str, Any]:
         try:
-            reviewed = await self._reviewer.review(request.tool_name, params)
+            call = CallRef(request.session_id, request.tool_id)
+            reviewed = await self._reviewer.review(request.tool_name, params, call=call)
             answer = _as_facts(reviewed, unmasked=request.unmasked)
             self._seen.keep(request.tool_id, answer["facts"])
         except (ToolError, BadInput) as error:
@@ -267,7 +269,8 @@ class ToolHandler:
         if changes and signal.status == "executing" and not self._never_begun(signal.tool_id):
             running.claimed = True
             return _UNKNOWN
-        reviewed = await self._reviewer.review(signal.tool_name, raw)
+        call = CallRef(signal.session_id, signal.tool_id)
+        reviewed = await self._reviewer.review(signal.tool_name, raw, call=call)
         seen = self._seen.get(signal.tool_id)
         if (trouble := _find_difference(signal, reviewed, seen)) is not None:
             return ToolResult.failed(trouble, ErrorType.STALE)

@@ -61,6 +61,11 @@ class Journal:
             raise FileOperationError(f"the journal in {folder} cannot be read: {why}") from error
 
     @property
+    def rehearsals(self) -> Path:
+        """The folder for what rehearsals of this client leave, beside those of other clients."""
+        return self._folder.parent.parent / "rehearsals" / self._folder.name
+
+    @property
     def keeper(self) -> str:
         """A name for whoever keeps this journal, the same in every life."""
         return sha256(os.fsencode(self._folder.absolute())).hexdigest()[:16]

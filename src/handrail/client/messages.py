@@ -24,6 +24,7 @@ class Signal(msgspec.Struct, frozen=True):
     risk_level: str
     surveyed: bool = False
     replayed: bool = False
+    session_id: str = ""
     execution_context: ExecutionContext = ExecutionContext()
 
 
@@ -36,6 +37,7 @@ class SurveyRequest(msgspec.Struct, frozen=True):
     tool_params: dict[str, Any] | None
     unmasked: bool = False
     replayed: bool = False
+    session_id: str = ""
 
 
 class ResultAck(msgspec.Struct, frozen=True):

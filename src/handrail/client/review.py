@@ -13,6 +13,7 @@ from handrail.core.few import Few
 from handrail.core.hands import Hands
 from handrail.core.judging import Judging
 from handrail.core.project import Autonomy
+from handrail.core.rehearsal import CallRef
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.sight import WORKSPACE_PROGRAMS
 from handrail.core.survey import Survey
@@ -27,7 +28,8 @@ from handrail.tools.outcome import as_result, as_survey
 from handrail.tools.registry import ToolRegistry
 
 # A look reads files and asks git; on a busy machine with a large repository that takes minutes.
-LOOK_SECONDS = 300.0
+# A rehearsal takes as long as the command.
+LOOK_SECONDS = 360.0
 # All calls come from one server; which agent asked for them it does not say.
 _SERVER = "server"
 
@@ -41,6 +43,7 @@ class Reviewed:
     params_json: str
     verdict: Verdict
     survey: Survey | None
+    call: CallRef | None = None
 
     @property
     def facts(self) -> JsonObject | None:
@@ -94,9 +97,14 @@ class Reviewer:
         return tool
 
     async def review(
-        self, tool_name: str, raw: dict[str, Any], *, seconds: float = LOOK_SECONDS
+        self,
+        tool_name: str,
+        raw: dict[str, Any],
+        *,
+        call: CallRef | None = None,
+        seconds: float = LOOK_SECONDS,
     ) -> Reviewed:
-        """Look at a call as if it came from a stranger.
+        """Look at a call as if it came from a stranger; a command may be rehearsed for it.
 
         Raises:
             BadInput: It cannot be read.
@@ -115,14 +123,15 @@ class Reviewer:
         if verdict.risk is RiskLevel.LOW:
             if known is None and may_be_remembered(raw, params_json):
                 self._known.keep((tool_name, params_json), verdict)
-            return Reviewed(tool, params, params_json, verdict, None)
+            return Reviewed(tool, params, params_json, verdict, None, call)
         async with asyncio.timeout(seconds):
             with blaming(tool_name, "on the client"):
-                given = await tool.survey(params, self._scene, self._hands)
+                hands = self._hands.for_call(call)
+                given = await tool.survey(params, self._scene, hands)
                 survey = as_survey(tool_name, given)
         verdict = await self._judge(tool, raw, params_json, survey)
         _refuse_if_denied(verdict)
-        return Reviewed(tool, params, params_json, verdict, survey)
+        return Reviewed(tool, params, params_json, verdict, survey, call)
 
     async def _judge(
         self, tool: AnyTool, raw: JsonObject, params_json: str, survey: Survey | None = None
@@ -145,7 +154,8 @@ class Reviewer:
         if by_survey and not surveyed:
             facts = None
         with blaming(tool.name, "on the client"):
-            given = await tool.execute(reviewed.params, self._scene, self._hands, facts)
+            hands = self._hands.for_call(reviewed.call)
+            given = await tool.execute(reviewed.params, self._scene, hands, facts)
             return as_result(tool.name, given)
 
 

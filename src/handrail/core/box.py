@@ -36,6 +36,8 @@ class Wall(StrEnum):
     SECCOMP = "seccomp"
     LIMITS = "limits"
     LANDLOCK = "landlock"
+    # Commands can be rehearsed over an overlay of the workspace.
+    OVERLAY = "overlay"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +55,8 @@ class Isolation:
         other processes, the names of files, their rights and times within reach.
         """
         return Wall.NAMESPACES in self.walls and Wall.SECCOMP in self.walls
+
+    @property
+    def rehearses(self) -> bool:
+        """Whether commands can run first where nothing they do is real."""
+        return self.holds and Wall.OVERLAY in self.walls

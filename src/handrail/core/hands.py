@@ -2,23 +2,26 @@
 
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol, Self
 
 from handrail.core.about import About
 from handrail.core.blob import Blob
-from handrail.core.box import Profile, Wall
+from handrail.core.box import Profile
 from handrail.core.configuration import Configuration
 from handrail.core.errors import FileOperationError, ToolError
 from handrail.core.memory import Memories
+from handrail.core.outcome import CommandOutcome
 from handrail.core.pattern import NamePattern
+from handrail.core.rehearsal import CallRef, Rehearsals
+from handrail.core.search import Searches
 from handrail.core.sight import Sight
 from handrail.core.skill import Skills
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject
-from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.core.web import Reader, Web
 
 
@@ -152,38 +155,6 @@ class Files(Protocol):
         ...
 
 
-class Ending(StrEnum):
-    """How a command came to its end."""
-
-    EXITED = "exited"
-    KILLED = "killed"
-    TIMED_OUT = "timed_out"
-    # Between two of its steps, because the next one was no longer what had been seen.
-    STOPPED = "stopped"
-
-
-@dataclass(frozen=True, slots=True)
-class CommandOutcome:
-    """What a command said and how it ended; `…_lost` counts bytes that were not kept.
-
-    `walls` are what kept it in; none where there was no box. `traffic` is what went through the
-    only way out of the boxes that had one. `kept_from_it` are files and folders of the workspace
-    that it could not see, by their paths from the root. `why_stopped` is a sentence, where it was.
-    """
-
-    stdout: bytes
-    stderr: bytes
-    ending: Ending
-    exit_code: int | None
-    seconds: float
-    stdout_lost: int = 0
-    stderr_lost: int = 0
-    walls: tuple[Wall, ...] = ()
-    traffic: Traffic = NO_TRAFFIC
-    kept_from_it: tuple[str, ...] = ()
-    why_stopped: str = ""
-
-
 Check = Callable[[int], Awaitable[None]]
 
 
@@ -246,47 +217,6 @@ class NoBlobs:
         raise FileOperationError(f"blob {blob.sha256} cannot be fetched here")
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A line that a search has found; `column` counts characters, from 1."""
-
-    path: str
-    line: int
-    column: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The first matches, and how many there are; `cut_short` says why some may be missing."""
-
-    matches: tuple[Match, ...]
-    total: int
-    cut_short: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """What to look for, and in which files; without a pattern for them, in all."""
-
-    pattern: str
-    case_sensitive: bool = True
-    file_pattern: str | None = None
-
-
-class Searches(Protocol):
-    """Looking for text in the files of the workspace."""
-
-    async def search(self, query: Query, path: str, *, most: int) -> Found:
-        """The lines of a file, or of the files below a folder, that match.
-
-        Raises:
-            BadInput: The pattern is no regular expression.
-            PathValidationError: The path leads outside, or is protected under its true name.
-        """
-        ...
-
-
 class Absent:
     """Stands where there is nothing to touch: whatever is wanted of it is refused in words."""
 
@@ -308,11 +238,15 @@ _NO_MEMORIES: Any = Absent("memories")
 _NO_SKILLS: Any = Absent("skills")
 _NO_CONFIG: Any = Absent("settings")
 _NO_ABOUT: Any = Absent("what Handrail knows of itself")
+_NO_REHEARSALS: Any = Absent("a rehearsal")
 
 
 @dataclass(frozen=True, slots=True)
 class Hands:
-    """On a client they hold a workspace, on the server what one person's agents keep there."""
+    """On a client they hold a workspace, on the server what one person's agents keep there.
+
+    `call` is the call they are used for, where that is known.
+    """
 
     files: Files = _NO_FILES
     commands: Commands = _NO_COMMANDS
@@ -324,6 +258,14 @@ class Hands:
     skills: Skills = _NO_SKILLS
     config: Configuration = _NO_CONFIG
     about: About = _NO_ABOUT
+    rehearsals: Rehearsals = _NO_REHEARSALS
+    call: CallRef | None = None
+
+    def for_call(self, call: CallRef | None) -> Self:
+        """The same hands, used for this call."""
+        own = copy(self)
+        object.__setattr__(own, "call", call)
+        return own
 
     async def run(
         self, *argv: str, profile: Profile = Profile.READ, timeout_seconds: float = 30

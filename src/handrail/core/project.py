@@ -63,6 +63,10 @@ class Workspace:
     def is_boxed(self) -> bool:
         return Isolation(self.walls).holds
 
+    @property
+    def rehearses(self) -> bool:
+        return Isolation(self.walls).rehearses
+
 
 @dataclass(frozen=True, slots=True)
 class Client:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from handrail.core.box import Profile, Room, widest
 from handrail.core.errors import CommandExecutionError, StaleCommandError, ToolError
-from handrail.core.hands import Check, CommandOutcome
+from handrail.core.hands import Check
+from handrail.core.outcome import CommandOutcome
 from handrail.core.sight import (
     REMOTES,
     FileSort,

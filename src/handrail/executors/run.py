@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import Check, Ending
+from handrail.core.hands import Check
+from handrail.core.outcome import Ending
 from handrail.core.stage import Stage, pipelines
 from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.executors.expanding import expanded

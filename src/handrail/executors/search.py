@@ -16,8 +16,8 @@ from contextlib import ExitStack, aclosing, asynccontextmanager, suppress
 from typing import Any
 
 from handrail.core.errors import BadInput, CommandExecutionError, ToolError
-from handrail.core.hands import Found, Match, Query
 from handrail.core.pattern import NamePattern
+from handrail.core.search import Found, Match, Query
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.output import Output
 from handrail.executors.pipes import Streams

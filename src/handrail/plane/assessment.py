@@ -87,6 +87,7 @@ class _Case(NamedTuple):
     tool_params: JsonObject
     root: str
     is_boxed: bool
+    rehearses: bool
     autonomy: Autonomy
     is_alone: bool = False
     findings: tuple[Finding, ...] = ()
@@ -150,6 +151,7 @@ class Assessor:
             asked.tool_params,
             place.workspace.root,
             place.workspace.is_boxed,
+            place.workspace.rehearses,
             place.autonomy,
             # What came out of an earlier result is part of no class.
             is_alone=bool(asked.origins or doubts),
@@ -203,7 +205,9 @@ class Assessor:
     def scene_of(self, place: Place) -> Scene:
         """What a call in this place is judged by, and done by."""
         rules = self._rulebook.rules_for(place.workspace.policy)
-        return Scene(place.workspace.root, place.autonomy, place.workspace.is_boxed, rules)
+        workspace = place.workspace
+        boxes = (workspace.is_boxed, rules, workspace.rehearses)
+        return Scene(workspace.root, place.autonomy, *boxes)
 
     async def explain(
         self,
@@ -222,7 +226,8 @@ class Assessor:
         name, own = self._registry.resolve(tool_name, tool_params)
         tool = self._registry.get(name)
         rules = self._rulebook.rules_for(workspace.policy)
-        case = _Case(tool, own, workspace.root, workspace.is_boxed, autonomy, always_described=True)
+        boxes = (workspace.is_boxed, workspace.rehearses)
+        case = _Case(tool, own, workspace.root, *boxes, autonomy, always_described=True)
         size = tool.judged_length(own, canonical(own))
         judged = await self._judge(agent, case, rules, size)
         words = None if judged.kind is None else judged.kind.words
@@ -247,7 +252,7 @@ def _judge_case(rules: Rules, case: _Case) -> _Judged:
     tool, looked = case.tool, case.survey or Survey()
     with blaming(tool.name, "while it was judged"):
         params = tool.read_params(case.tool_params)
-        scene = Scene(case.root, case.autonomy, case.is_boxed, rules)
+        scene = Scene(case.root, case.autonomy, case.is_boxed, rules, case.rehearses)
         seen = looked.findings
         findings = (*case.findings, *seen)
         verdict = judge_call(

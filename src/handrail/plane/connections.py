@@ -28,6 +28,7 @@ class Connection:
 
     client_id: ClientId
     workspace_id: WorkspaceId
+    opened_at: datetime
     leased: bool = False
     checks_left: int = CHECKS
     ended: bool = False
@@ -58,7 +59,7 @@ class Connections:
         self, client_id: ClientId, workspace_id: WorkspaceId, *, leased: bool = False
     ) -> Generator[Connection]:
         """Count a client as connected. A second stream of the same client ends the first."""
-        connection = Connection(client_id, workspace_id, leased)
+        connection = Connection(client_id, workspace_id, self._clock.now(), leased)
         if (earlier := self._open.get(client_id)) is not None:
             self._end(earlier)
         self._open[client_id] = connection
@@ -106,6 +107,11 @@ class Connections:
         here = (one for one in self._open.values() if one.workspace_id == workspace_id)
         connection = next(here, None)
         return None if connection is None else connection.client_id
+
+    def was_connected_at(self, client_id: ClientId | None, at: datetime) -> bool:
+        """Whether a client is connected now, by a connection that was open at that time."""
+        connection = None if client_id is None else self._open.get(client_id)
+        return connection is not None and connection.opened_at <= at
 
     def client_away_since(self, client_id: ClientId | None) -> datetime | None:
         """Since when a client is away; None while it is connected."""

@@ -30,8 +30,9 @@ from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ApprovalId, ExecutionId, ProjectId
 from handrail.core.ports import Clock, Store
 from handrail.core.survey import Survey
+from handrail.core.verdict import Ruling
 from handrail.plane.approvals import ApprovalManager
-from handrail.plane.assessment import Asked, Assessor
+from handrail.plane.assessment import Asked, Assessment, Assessor
 from handrail.plane.call_log import warn_if_denied
 from handrail.plane.calls import check_not_stopped
 from handrail.plane.connections import Connections
@@ -42,6 +43,8 @@ from handrail.plane.unmasking import Unmasker
 from handrail.policy.redaction import mask_text
 
 SURVEY_SECONDS = 2.0
+# A rehearsal takes as long as the command, of which the longest takes 300 s.
+REHEARSAL_SECONDS = 400.0
 _PASSES = "the check has shown that it needs no approval"
 _CHORE_SECONDS = 1.0
 
@@ -71,6 +74,7 @@ class Surveyor:
         self._assessor = assessor
         self._approvals = approvals
         self._unmasker = unmasker
+        self._connections = connections
         self.looks = LookRequests(store, clock, connections)
         self._origins = Origins(store)
         # Calls with facts that are being judged, which takes long if they are long.
@@ -128,6 +132,8 @@ class Surveyor:
             if pending.id in self._judging:
                 continue
             try:
+                if await self._is_rehearsing(pending):
+                    continue
                 move = await self._rule(pending, None)
                 if move.after.status is Status.AWAITING_APPROVAL:
                     move = await self.looks.assign(pending, move)
@@ -137,16 +143,23 @@ class Surveyor:
             except HandrailError as error:
                 log.error("survey.failed", execution=pending.id, error=error.message)
 
+    async def _is_rehearsing(self, pending: ToolExecution) -> bool:
+        """Whether the machine that got the call is likely to be running it without effect."""
+        at, now = pending.created_at, self._clock.now()
+        if now - at > timedelta(seconds=REHEARSAL_SECONDS):
+            return False
+        if not self._connections.was_connected_at(pending.client_id, at):
+            return False
+        try:
+            assessment = await self._assess(pending, None)
+        except (BadInput, ToolError, BrokenTool):
+            return False
+        return assessment.verdict.ruling is Ruling.REHEARSE
+
     async def _rule(self, pending: ToolExecution, survey: Survey | None) -> Move:
         """Judge the call again from its own words, and with the facts where they are known."""
-        place = await self._store.find_place(pending.project_id, pending.session_id)
-        if place is None:
-            raise NotFound(f"there is no session {pending.session_id!r}")
-        params_json = await self._store.read_raw_params(pending)
-        params = msgspec.json.decode(params_json)
         try:
-            asked = Asked(pending.tool_name, params, params_json, pending.origins)
-            assessment = await self._origins.assess(self._assessor, asked, place, survey)
+            assessment = await self._assess(pending, survey)
         except (BadInput, ToolError, BrokenTool) as error:
             # It was understood once: the tools have changed under it.
             return self._fail(pending, error.error_type, error.message)
@@ -155,6 +168,15 @@ class Surveyor:
         if is_asked or move.after.status is Status.AWAITING_APPROVAL:
             return move
         return move._replace(after=move.after._replace(approval_id=None))
+
+    async def _assess(self, pending: ToolExecution, survey: Survey | None) -> Assessment:
+        place = await self._store.find_place(pending.project_id, pending.session_id)
+        if place is None:
+            raise NotFound(f"there is no session {pending.session_id!r}")
+        params_json = await self._store.read_raw_params(pending)
+        params = msgspec.json.decode(params_json)
+        asked = Asked(pending.tool_name, params, params_json, pending.origins)
+        return await self._origins.assess(self._assessor, asked, place, survey)
 
     def _fail(self, pending: ToolExecution, error_type: ErrorType, error: str) -> Move:
         failed = _opened(pending).fail(error_type, mask_text(error), self._clock.now())

@@ -82,7 +82,7 @@ def judge(
         params: Its parameters, as an agent would send them.
         workspace: The absolute path of the folder the agent works in.
         autonomy: `read_only`, `supervised` or `full`.
-        isolated: Whether commands would run in a proven box.
+        isolated: Whether commands would run in a proven box, and can be rehearsed.
         policy: Rules to use instead of the shipped ones.
         tools: Tools to choose from instead of the shipped ones.
 
@@ -101,7 +101,7 @@ def judge(
     known = _known.get(key) if tools is None else None
     if known is not None and known.rules is rules:
         return known.verdict
-    scene = Scene(workspace, freedom, isolated, rules)
+    scene = Scene(workspace, freedom, isolated, rules, rehearses=isolated)
     name, own_params = registry.resolve(tool, params)
     with blaming(name, "while it was judged"):
         asked, parsed = registry.parse(name, own_params)

@@ -40,15 +40,15 @@ def judge_call(
 
     `seen` is what a survey of the machine has added, `doubts` say why the agent is not trusted:
     both can make the verdict stricter only. A call that `changes_nothing` by its survey passes
-    unasked, unless it is refused or reaches a network. A doubted call is not rehearsed, and neither
-    is any call on a machine without a proven box.
+    unasked, unless it is refused or reaches a network. Nothing is rehearsed on a machine without
+    a proven box.
     """
     base = tool.safety_level if tool.floor is None else tool.floor
     findings = [*tool.pre_validate(params, scene), *scene.rules.judge_tool(tool.name), *seen]
     if worst(findings) < base:
         findings.append(_what_the_tool_is(tool, base))
     plan = Plan() if worst(findings) is RiskLevel.FORBIDDEN else tool.plan(params, scene)
-    rehearses = scene.rehearses and scene.isolated and not doubts
+    rehearses = scene.rehearses and scene.isolated and scene.rules.rehearses
     verdict = _POLICY.rule(base, findings, autonomy=scene.autonomy, plan=plan, rehearses=rehearses)
     if doubts:
         acts = tool.effect is Effect.CHANGE or plan.reaches_out

@@ -16,6 +16,7 @@ ABOUT_APPROVALS = (EventKind.APPROVAL_REQUEST, EventKind.APPROVAL_RESOLVED)
 STREAM_RESET = "stream.reset"
 
 TheCall = Annotated[str, Meta(description="The call.")]
+TheSession = Annotated[str, Meta(description="The session.")]
 TheTool = Annotated[str, Meta(description="The tool.")]
 TheQuestion = Annotated[str, Meta(description="The question.")]
 TheParams = Annotated[
@@ -44,6 +45,7 @@ class ExecutionSignal(TypedDict):
     """
 
     tool_id: TheCall
+    session_id: TheSession
     tool_name: TheTool
     tool_params: TheParams
     digest: Annotated[str, Meta(description="What was judged, shown and approved.")]
@@ -67,6 +69,7 @@ class SurveyRequest(TypedDict):
 
     approval_id: TheQuestion
     tool_id: TheCall
+    session_id: TheSession
     tool_name: TheTool
     tool_params: TheParams
     unmasked: Annotated[

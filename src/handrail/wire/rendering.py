@@ -133,6 +133,7 @@ def _execution_signal(
 ) -> ExecutionSignal:
     return {
         "tool_id": event.execution_id,
+        "session_id": execution.session_id,
         "tool_name": execution.tool_name,
         "tool_params": _raw(params),
         "digest": execution.digest,
@@ -156,6 +157,7 @@ def _survey_request(event: Event, execution: ToolExecution, params: str | None) 
     return {
         "approval_id": execution.approval_id or "",
         "tool_id": event.execution_id,
+        "session_id": execution.session_id,
         "tool_name": execution.tool_name,
         "tool_params": _raw(params),
         # A question without facts is still being checked; what it shows is stored, so masked.

@@ -9,7 +9,7 @@ import pytest
 
 from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import CommandOutcome
+from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
 from handrail.executors.git.guard import own_identity

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from handrail.core.box import Isolation, Profile
-from handrail.core.hands import CommandOutcome
+from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
 from handrail.executors.git import guard

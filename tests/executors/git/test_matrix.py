@@ -11,7 +11,7 @@ import pytest
 
 from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import CommandOutcome
+from handrail.core.outcome import CommandOutcome
 from handrail.executors.command import CommandExecutor
 from handrail.policy.validators.commands import CommandValidator
 from tests.executors.git.plants import (

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import CommandOutcome
+from handrail.core.outcome import CommandOutcome
 from handrail.executors.command import CommandExecutor
 from handrail.policy.validators.commands import CommandValidator
 from tests.executors.git.plants import PLAIN

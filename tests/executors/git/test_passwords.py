@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handrail.core.box import Profile
-from handrail.core.hands import CommandOutcome
+from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
 from handrail.executors.git.passwords import mask_settings

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from handrail.core.errors import CommandExecutionError, StaleCommandError
-from handrail.core.hands import CommandOutcome, Hands
+from handrail.core.hands import Hands
+from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Join
 from handrail.executors.command import CommandExecutor
 from handrail.policy.rulebook.book import Rulebook, operator_rules

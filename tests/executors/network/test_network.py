@@ -9,7 +9,7 @@ import pytest
 
 from handrail.core.box import Profile
 from handrail.core.errors import StaleCommandError
-from handrail.core.hands import CommandOutcome, Ending
+from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Join, Stage
 from handrail.core.traffic import NO_TRAFFIC
 from handrail.executors.command import CommandExecutor

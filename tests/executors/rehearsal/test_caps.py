@@ -6,7 +6,7 @@ import pytest
 
 from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import Ending
+from handrail.core.outcome import Ending
 from handrail.core.stage import Join, Stage
 from handrail.executors.rehearsal.caps import DEFAULT_CAPS, Cap, Caps
 from tests.executors.rehearsal.conftest import OpenSession, RehearsalSession, changed_in

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import Ending
+from handrail.core.outcome import Ending
 from handrail.executors.rehearsal.overlay import Layers, Maker
 from handrail.executors.rehearsal.probe import prove_rehearsals
 from tests.executors.rehearsal.conftest import RehearsalSession

@@ -11,7 +11,7 @@ import pytest
 
 from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import Ending
+from handrail.core.outcome import Ending
 from handrail.core.stage import Join, Stage
 from handrail.executors.rehearsal.overlay import Maker
 from tests.executors.rehearsal.conftest import (

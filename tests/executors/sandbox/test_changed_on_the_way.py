@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from handrail.core.box import Profile
-from handrail.core.hands import CommandOutcome, Ending
+from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Join, NamedFile, Stage
 from handrail.executors.command import CommandExecutor
 

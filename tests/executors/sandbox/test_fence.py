@@ -13,7 +13,7 @@ import pytest
 
 from handrail.core.box import Isolation, Profile, Wall
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import CommandOutcome, Ending
+from handrail.core.outcome import CommandOutcome, Ending
 from handrail.executors.command import CommandExecutor
 from handrail.executors.programs import SEARCH_PATH
 from handrail.executors.sandbox import fence_probe

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from handrail.core.box import Isolation, Profile
-from handrail.core.hands import CommandOutcome, Ending
+from handrail.core.outcome import CommandOutcome, Ending
 from handrail.executors.command import CommandExecutor
 from handrail.executors.programs import SEARCH_PATH
 from handrail.executors.sandbox.box import Box, Programs

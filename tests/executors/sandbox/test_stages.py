@@ -7,7 +7,7 @@ import pytest
 
 from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError, PathValidationError, StaleCommandError
-from handrail.core.hands import CommandOutcome, Ending
+from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Join, Stage, Stream
 from handrail.executors.command import CommandExecutor
 from handrail.policy.shell.lowering import lower

@@ -13,7 +13,8 @@ from handrail.core.errors import (
     PathValidationError,
 )
 from handrail.core.grant import CallClass
-from handrail.core.hands import Check, CommandOutcome, Ending, Hands
+from handrail.core.hands import Check, Hands
+from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
 from handrail.core.stage import Stage

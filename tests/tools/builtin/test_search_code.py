@@ -3,8 +3,9 @@ from typing import Any
 import pytest
 
 from handrail.core.errors import BadInput, ToolError
-from handrail.core.hands import Found, Hands, Match, Query
+from handrail.core.hands import Hands
 from handrail.core.risk import RiskLevel
+from handrail.core.search import Found, Match, Query
 from handrail.core.tool import Effect, Site, ToolResult
 from handrail.core.verdict import Plan
 from handrail.policy.security import Scene

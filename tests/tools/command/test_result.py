@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from handrail.core.box import Profile
-from handrail.core.hands import Check, CommandOutcome, Hands
+from handrail.core.hands import Check, Hands
+from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject
 from handrail.testing import FakeCommands, FakeHands

@@ -605,6 +605,8 @@ export interface ExecutionSignal {
   risk_level: string;
   /** The project's, to make the digest with. */
   salt: string;
+  /** The session. */
+  session_id: string;
   /** A change that is `executing` was begun by this client in another life. */
   status: string;
   /** Whether the digest covers what the machine was seen to hold. */
@@ -1522,6 +1524,8 @@ export interface SurveyRequest {
   approval_id: string;
   /** It was told before, or is no longer what counts: do nothing. */
   replayed: boolean;
+  /** The session. */
+  session_id: string;
   /** When it happened, in UTC. */
   timestamp: string;
   /** The call. */
@@ -1661,7 +1665,7 @@ export interface WaitsView {
 }
 
 /** One thing that keeps a command in. Each is proven by trying to get past it. */
-export type Wall = "namespaces" | "seccomp" | "limits" | "landlock";
+export type Wall = "namespaces" | "seccomp" | "limits" | "landlock" | "overlay";
 
 /** Who has signed in, and what their page shows from now on. */
 export interface WelcomeResponse {

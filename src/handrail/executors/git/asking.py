@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import CommandOutcome, Ending
+from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.core.visible import cut, visible
 from handrail.executors.git.line import GIT

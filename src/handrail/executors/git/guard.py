@@ -15,7 +15,7 @@ from contextlib import suppress
 
 from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import CommandOutcome, Ending
+from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.executors.git.leave import Leave
 from handrail.executors.git.line import (

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import CommandOutcome
+from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.executors.beneath import PASSAGE, open_beneath
 from handrail.executors.command import CommandExecutor

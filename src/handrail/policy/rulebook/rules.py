@@ -21,7 +21,7 @@ from handrail.policy.rulebook.networks import (
 )
 from handrail.policy.rulebook.paths import PathRule, read_path_rule
 from handrail.policy.rulebook.row import rows_of
-from handrail.policy.rulebook.settings import Ceiling, Unlisted, read_settings
+from handrail.policy.rulebook.settings import Ceiling, Commands, Unlisted, read_settings
 from handrail.policy.rulebook.tools import ToolRule, read_tool_rule
 from handrail.policy.rulebook.web import read_web_hosts
 from handrail.policy.rulebook.writes import WriteRule, judge_write, read_write_rule
@@ -50,6 +50,7 @@ class Rules:
     web: WebHosts = ANY_PUBLIC_HOST
     ceilings: tuple[Ceiling, ...] = ()
     unlisted: Unlisted | None = None
+    command_way: Commands | None = None
     further_writes: tuple[WriteRule, ...] = ()
     further_commands: tuple[CommandRule, ...] = ()
     command_list: CommandList = field(init=False, repr=False, compare=False)
@@ -100,7 +101,13 @@ class Rules:
             web=read_web_hosts(document, source, layer),
             ceilings=(Ceiling(settings.autonomy, layer),) if settings.autonomy else (),
             unlisted=settings.unlisted,
+            command_way=settings.commands,
         )
+
+    @property
+    def rehearses(self) -> bool:
+        """Whether commands are tried first without effect, where a machine can do that."""
+        return self.command_way is Commands.REHEARSE
 
     def judge_path(self, path: str, *, writing: bool) -> list[Finding]:
         """What the rules say of a workspace-relative path. Of most they say nothing."""
@@ -136,6 +143,7 @@ class Rules:
             web=self.web.replaced_by(other.web),
             ceilings=self.ceilings + other.ceilings,
             unlisted=other.unlisted or self.unlisted,
+            command_way=other.command_way or self.command_way,
         )
 
     def replaced_by(self, operator: "Rules") -> "Rules":
@@ -150,17 +158,20 @@ class Rules:
             web=self.web.replaced_by(operator.web),
             ceilings=self.ceilings + operator.ceilings,
             unlisted=operator.unlisted or self.unlisted,
+            command_way=operator.command_way or self.command_way,
         )
 
     def tightened_by(self, project: "Rules") -> "Rules":
         """These, with a project's beside them: all that is done with those is to add findings."""
         refuses = project.unlisted is Unlisted.REFUSE
+        asks = project.command_way is Commands.ASK
         return replace(
             self,
             paths=self.paths + project.paths,
             tools=self.tools + project.tools,
             ceilings=self.ceilings + project.ceilings,
             unlisted=Unlisted.REFUSE if refuses else self.unlisted,
+            command_way=Commands.ASK if asks else self.command_way,
             further_writes=self.further_writes + project.writes,
             further_commands=self.further_commands + project.commands,
         )

@@ -19,6 +19,13 @@ class Unlisted(StrEnum):
     ASK = "ask"
 
 
+class Commands(StrEnum):
+    """Whether commands are rehearsed where that is possible, or asked about beforehand."""
+
+    REHEARSE = "rehearse"
+    ASK = "ask"
+
+
 @dataclass(frozen=True, slots=True)
 class Ceiling:
     """No agent is given more freedom than this, whatever its project says."""
@@ -41,6 +48,7 @@ class PolicySettings:
 
     unlisted: Unlisted | None = None
     autonomy: Autonomy | None = None
+    commands: Commands | None = None
 
 
 def read_settings(document: Mapping[str, Any], source: str) -> PolicySettings:
@@ -48,7 +56,7 @@ def read_settings(document: Mapping[str, Any], source: str) -> PolicySettings:
     if not isinstance(table, dict):
         raise RuleError(f"{source}: settings are written as one table, [policy]")
     values = cast(dict[str, object], table)
-    known = ("unlisted", "autonomy")
+    known = ("unlisted", "autonomy", "commands")
     if "packs" in values:
         raise RuleError(
             f"{source}: [policy]: delete `packs`; the commands of all toolchains are known now"
@@ -60,6 +68,7 @@ def read_settings(document: Mapping[str, Any], source: str) -> PolicySettings:
     return PolicySettings(
         unlisted=_one_of(Unlisted, values, "unlisted", source),
         autonomy=_one_of(Autonomy, values, "autonomy", source),
+        commands=_one_of(Commands, values, "commands", source),
     )
 
 

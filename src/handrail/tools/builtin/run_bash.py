@@ -1,5 +1,6 @@
 """run_bash: a line of bash, run without a shell wherever it is plain enough to be sure of it."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 from pydantic import Field
@@ -17,6 +18,7 @@ from handrail.policy.validators.scripts import ScriptValidator
 from handrail.tools.base import Tool, ToolParams
 from handrail.tools.command.files import check_files
 from handrail.tools.command.program import MAX_TIMEOUT_SECONDS
+from handrail.tools.command.rehearsing import Rehearsing, may_rehearse, was_rehearsed
 from handrail.tools.command.result import run_stages
 from handrail.tools.command.words import FullLine, in_full
 
@@ -64,11 +66,19 @@ class RunBash(Tool[RunBashParams]):
         return _validator(params, scene).class_of(params.command)
 
     async def survey(self, params: RunBashParams, scene: Scene, hands: Hands) -> Survey:
-        return await (await _in_full(params, scene, hands)).survey()
+        found = None
+        if may_rehearse(scene) and _validator(params, scene).rehearses(params.command):
+            found = await _rehearsing(params, scene).survey(hands)
+        if isinstance(found, Survey):
+            return found
+        survey = await (await _in_full(params, scene, hands)).survey()
+        return survey if found is None else replace(survey, findings=(*survey.findings, found))
 
     async def execute(
         self, params: RunBashParams, scene: Scene, hands: Hands, facts: JsonObject | None = None
     ) -> ToolResult:
+        if was_rehearsed(facts):
+            return await _rehearsing(params, scene).result(hands)
         line = await _in_full(params, scene, hands)
         left = await line.hold_against(facts)
         return await run_stages(
@@ -79,6 +89,11 @@ class RunBash(Tool[RunBashParams]):
             facts=left,
             check=line.check,
         )
+
+
+def _rehearsing(params: RunBashParams, scene: Scene) -> Rehearsing:
+    stages = _validator(params, scene).stages_of(params.command)
+    return Rehearsing(stages, "it", params.timeout)
 
 
 def _validator(params: RunBashParams, scene: Scene) -> ScriptValidator:

@@ -4,8 +4,9 @@ from typing import ClassVar
 
 from pydantic import Field, field_validator
 
-from handrail.core.hands import Found, Hands, Match, Query
+from handrail.core.hands import Hands
 from handrail.core.risk import Finding, RiskLevel
+from handrail.core.search import Found, Match, Query
 from handrail.core.tool import Effect, JsonObject, ToolResult
 from handrail.core.verdict import Plan
 from handrail.core.visible import cut, visible

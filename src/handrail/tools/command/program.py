@@ -1,6 +1,7 @@
 """What tools have in common that run one program with its words, and no shell in between."""
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import ClassVar
 
 from handrail.core.grant import CallClass
@@ -15,6 +16,7 @@ from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED, CommandValidator
 from handrail.policy.validators.scripts import Spelt
 from handrail.tools.base import P, Tool
+from handrail.tools.command.rehearsing import Rehearsing, may_rehearse, was_rehearsed
 from handrail.tools.command.result import run_stages
 from handrail.tools.command.words import FullLine
 
@@ -56,11 +58,19 @@ class ProgramTool(Tool[P]):
         return _validator(scene).class_of(*self.words(params))
 
     async def survey(self, params: P, scene: Scene, hands: Hands) -> Survey:
-        return await self._in_full(params, scene, hands).survey()
+        found = None
+        if may_rehearse(scene) and _validator(scene).rehearses(*self.words(params)):
+            found = await self._rehearsing(params, scene).survey(hands)
+        if isinstance(found, Survey):
+            return found
+        survey = await self._in_full(params, scene, hands).survey()
+        return survey if found is None else replace(survey, findings=(*survey.findings, found))
 
     async def execute(
         self, params: P, scene: Scene, hands: Hands, facts: JsonObject | None = None
     ) -> ToolResult:
+        if was_rehearsed(facts):
+            return await self._rehearsing(params, scene).result(hands)
         line = self._in_full(params, scene, hands)
         left = await line.hold_against(facts)
         return await run_stages(
@@ -71,6 +81,10 @@ class ProgramTool(Tool[P]):
             facts=left,
             check=line.check,
         )
+
+    def _rehearsing(self, params: P, scene: Scene) -> Rehearsing:
+        title = self.words(params)[0]
+        return Rehearsing((self._stage(params, scene),), title, self.seconds(params))
 
     def _stage(self, params: P, scene: Scene) -> Stage:
         return _validator(scene).stage_of(*self.words(params))

@@ -6,7 +6,8 @@ from dataclasses import asdict
 
 from handrail.core.box import Profile, widest
 from handrail.core.errors import ErrorType
-from handrail.core.hands import Check, CommandOutcome, Ending, Hands
+from handrail.core.hands import Check, Hands
+from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.traffic import Traffic
@@ -37,6 +38,13 @@ async def run_stages(
     outcome = await hands.commands.run(
         stages, timeout_seconds=timeout_seconds, expected=facts, check=check
     )
+    return result_of(outcome, stages, title=title, timeout_seconds=timeout_seconds)
+
+
+def result_of(
+    outcome: CommandOutcome, stages: tuple[Stage, ...], *, title: str, timeout_seconds: int
+) -> ToolResult:
+    """The result of stages that ran, or were rehearsed."""
     fields: JsonObject = {
         "stdout": _text(outcome.stdout),
         "stderr": _text(outcome.stderr),
