@@ -38,7 +38,8 @@ class Cap(StrEnum):
         return f"it was ended at a limit of rehearsals: {limits[self]}"
 
 
-def _machine_bytes() -> int:
+def machine_bytes() -> int:
+    """How much memory this machine has."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
@@ -46,11 +47,11 @@ def _machine_bytes() -> int:
 class Caps:
     """Limits of one session: files are what its rehearsals change, kept caches included."""
 
-    changed_bytes: int = min(_GIGABYTE, _machine_bytes() // 4)
+    changed_bytes: int = min(_GIGABYTE, machine_bytes() // 4)
     changed_files: int = 200_000
-    temporary_bytes: int = min(_GIGABYTE // 2, _machine_bytes() // 8)
+    temporary_bytes: int = min(_GIGABYTE // 2, machine_bytes() // 8)
     temporary_files: int = 50_000
-    memory_bytes: int = min(4 * _GIGABYTE, _machine_bytes() // 2)
+    memory_bytes: int = min(4 * _GIGABYTE, machine_bytes() // 2)
     processes: int = 512
     cpu_seconds: float = 600.0
     session_cpu_seconds: float = 3_600.0

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import NamedTuple, Self
 
-from handrail.executors.rehearsal.caps import Cap, Caps
+from handrail.executors.rehearsal.caps import Cap, Caps, machine_bytes
 
 _INTERVAL_SECONDS = 0.1
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -20,7 +20,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _LEAST_BYTES = 256 << 10
 _LEAST_FILES = 8
 # Memory of no process, such as that of files without a name, is seen by what the machine has left.
-_LEAST_MEMORY_BYTES = 256 << 20
+_LEAST_MEMORY_BYTES = min(256 << 20, machine_bytes() // 20)
 _ZOMBIE = b"Z"
 
 
