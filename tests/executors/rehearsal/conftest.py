@@ -3,7 +3,7 @@
 import hashlib
 import os
 import stat
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -98,6 +98,25 @@ async def open_session(
     yield open_one
     for one in opened:
         await one.close()
+
+
+@pytest.fixture
+def project(root: Path) -> Generator[Path]:
+    """A workspace with something of every kind; the test ends with it as it was."""
+    (root / "src/deep").mkdir(parents=True)
+    (root / "src/a.py").write_text("a = 1\n")
+    (root / "src/deep/b.py").write_text("b = 1\n")
+    (root / "notes.txt").write_text("notes\n")
+    (root / "tool.sh").write_text("#!/bin/sh\necho tool\n")
+    (root / "tool.sh").chmod(0o755)
+    os.link(root / "notes.txt", root / "second.txt")
+    (root / "link").symlink_to("src/a.py")
+    (root / "kept").mkdir()
+    for name in (".env", "kept/.env"):
+        (root / name).write_text("TOKEN=hunter2\n")
+    before = snapshot(root)
+    yield root
+    assert snapshot(root) == before
 
 
 @pytest.fixture

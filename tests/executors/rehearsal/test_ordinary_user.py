@@ -2,9 +2,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -58,13 +59,14 @@ def interpreter(isolation: object) -> str:
 
 
 @pytest.fixture
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def place() -> Generator[Path]:
     """A folder of that user, with only folders above it that everybody may pass."""
     made = Path("/tmp") / f"handrail-{os.getpid()}-{os.urandom(4).hex()}"
     (made / "ws").mkdir(parents=True)
     for path in (made, made / "ws"):
         os.chown(path, USER, GROUP)
-    return made
+    yield made
+    shutil.rmtree(made)
 
 
 @pytest.mark.slow
