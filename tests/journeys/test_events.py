@@ -83,6 +83,7 @@ async def test_the_machine_is_asked_to_look_with_the_raw_parameters(play: Play, 
     assert await ears.machine_hears("tool.survey_request") == {
         "approval_id": play.approval_id,
         "tool_id": play.tool_id,
+        "session_id": "session-1",
         "tool_name": "write_file",
         "tool_params": {"path": "notes.md", "content": CONTENT},
         "unmasked": False,
@@ -210,6 +211,7 @@ async def test_the_signal_reaches_one_machine_with_the_raw_parameters(
 
     assert await ears.machine_hears("tool.execution_signal") == {
         "tool_id": play.tool_id,
+        "session_id": "session-1",
         "tool_name": "write_file",
         "tool_params": {"path": "notes.md", "content": CONTENT},
         "digest": asked.body["digest"],

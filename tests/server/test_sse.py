@@ -84,6 +84,7 @@ async def test_a_live_signal_brings_the_client_all_it_needs(
     assert (number, name) == (1, "tool.execution_signal")
     assert signal == {
         "tool_id": answer.body["tool_id"],
+        "session_id": "session-1",
         "tool_name": "read_file",
         "tool_params": {"path": "token=open-sesame"},
         "digest": digest_call(salt, "read_file", '{"path":"token=open-sesame"}', plan),

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread, Timer
+from typing import NamedTuple
 
 from handrail.app.clock import SystemClock
 from handrail.app.home import Credentials
@@ -30,6 +31,7 @@ from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.git.guard import own_identity
 from handrail.executors.judging import JudgingPool
 from handrail.executors.programs import SEARCH_PATH
+from handrail.executors.rehearsal.kept import KeptRehearsals
 from handrail.executors.ripgrep import Ripgrep
 from handrail.executors.sandbox.box import Box
 from handrail.executors.sandbox.probe import find_programs
@@ -73,36 +75,22 @@ async def build_client(
         Ripgrep(files.root) as ripgrep,
         closing(JudgingPool()) as judging,
     ):
-        isolation = await asyncio.to_thread(prove_here, find_programs())
-        box = _box(files, isolation, belt)
-        commands = await asyncio.to_thread(_commands, files, isolation, box, belt, journal.keeper)
-        await asyncio.to_thread(commands.end_what_was_left)
         # Nobody waits for it, also when the client ends.
         Thread(target=files.learn_secrets, name="learn-secrets", daemon=True).start()
-        seconds = 0.0 if _has_packages(files.root) else _LATER_SECONDS
-        rehearsing = box if policy.rules.rehearses else None
-        with _soon(commands.learn_hosts, seconds):
-            async with (
-                rehearsals_for(
-                    commands, rehearsing, journal.rehearsals, journal.keeper
-                ) as rehearsals,
-                HandrailApi(
-                    credentials.server, credentials.project_id, credentials.client_token, find_token
-                ) as api,
-            ):
+        async with (
+            _machine(files, belt, journal, policy) as machine,
+            HandrailApi(
+                credentials.server, credentials.project_id, credentials.client_token, find_token
+            ) as api,
+        ):
+            commands, isolation = machine.commands, machine.isolation
+            seconds = 0.0 if _has_packages(files.root) else _LATER_SECONDS
+            with _soon(commands.learn_hosts, seconds):
                 searches = SearchExecutor(files, ripgrep)
                 hands = Hands(files, commands, searches, ClientBlobs(api))
-                if rehearsals is not None:
-                    hands = replace(hands, rehearsals=rehearsals)
-                    isolation = replace(isolation, walls=(*isolation.walls, Wall.OVERLAY))
-                # The server has asked where asking was due; here only what is refused always is.
-                scene = Scene(
-                    files.root,
-                    Autonomy.FULL,
-                    isolated=isolation.holds,
-                    rules=policy.rules,
-                    rehearses=isolation.rehearses,
-                )
+                if machine.rehearsals is not None:
+                    hands = replace(hands, rehearsals=machine.rehearsals)
+                scene = _scene(files, isolation, policy)
 
                 def adopt(rules: Rules) -> None:
                     reviewer.adopt(rules)
@@ -122,6 +110,41 @@ async def build_client(
 
                 keeper = PolicyKeeper(api, policy, adopt, isolation.walls)
                 yield StreamingClient(api, handler, asking, announce, keeper)
+
+
+class _Machine(NamedTuple):
+    """How commands run on this machine, and what keeps them in."""
+
+    isolation: Isolation
+    commands: CommandExecutor
+    rehearsals: KeptRehearsals | None
+
+
+@asynccontextmanager
+async def _machine(
+    files: FileSystemExecutor, belt: Toolbelt, journal: Journal, policy: WorkspacePolicy
+) -> AsyncGenerator[_Machine]:
+    isolation = await asyncio.to_thread(prove_here, find_programs())
+    box = _box(files, isolation, belt)
+    commands = await asyncio.to_thread(_commands, files, isolation, box, belt, journal.keeper)
+    await asyncio.to_thread(commands.end_what_was_left)
+    rehearsing = box if policy.rules.rehearses else None
+    rehearsals = rehearsals_for(commands, rehearsing, journal.rehearsals, journal.keeper)
+    async with rehearsals as kept:
+        if kept is not None:
+            isolation = replace(isolation, walls=(*isolation.walls, Wall.OVERLAY))
+        yield _Machine(isolation, commands, kept)
+
+
+def _scene(files: FileSystemExecutor, isolation: Isolation, policy: WorkspacePolicy) -> Scene:
+    """The server has asked where asking was due; here only what is refused always is refused."""
+    return Scene(
+        files.root,
+        Autonomy.FULL,
+        isolated=isolation.holds,
+        rules=policy.rules,
+        rehearses=isolation.rehearses,
+    )
 
 
 def _has_packages(root: str) -> bool:

@@ -26,7 +26,7 @@ async def rehearsals_for(
     if box is None:
         yield None
         return
-    maker = Maker()
+    maker = Maker(keeper)
     try:
         proof = await prove_rehearsals(maker, base)
         if not proof.holds:

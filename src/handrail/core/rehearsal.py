@@ -20,13 +20,15 @@ class Rehearsed:
     """The outcome of a rehearsal, and the paths in the workspace that it would have changed.
 
     `hosts` are those it tried to reach. With `left_running`, it had left processes running, which
-    were ended. `ended_by` says which limit it met, and is empty if it came to its end.
+    were ended. `outside` is what it wrote in /tmp and its home. `ended_by` says which limit it met,
+    and is empty if it came to its end.
     """
 
     outcome: CommandOutcome
     changed: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     left_running: bool = False
+    outside: tuple[str, ...] = ()
     ended_by: str = ""
 
     @property

@@ -661,6 +661,7 @@ async def test_the_machine_is_looked_at_before_a_person_is_asked(
     assert request == {
         "approval_id": asked["approval_id"],
         "tool_id": asked["tool_id"],
+        "session_id": "session-1",
         "tool_name": "write_file",
         "tool_params": {"path": "notes.md", "content": "api_key = open-sesame\n"},
         "unmasked": False,

@@ -143,5 +143,6 @@ def _told(rehearsal: Rehearsal, effects: Effects) -> Rehearsed:
         changed=tuple(effect.path for effect in effects.changes),
         hosts=rehearsal.hosts,
         left_running=rehearsal.left_running,
+        outside=rehearsal.outside,
         ended_by=ended_by,
     )

@@ -75,9 +75,12 @@ def was_rehearsed(facts: JsonObject | None) -> bool:
 def _tell(rehearsed: Rehearsed) -> str:
     if rehearsed.ended_by:
         return f"a rehearsal was ended before it was done: {rehearsed.ended_by}"
-    told = ", ".join(map(in_full, rehearsed.changed[:_MOST_TOLD]))
-    rest = len(rehearsed.changed) - _MOST_TOLD
-    return f"in a rehearsal it would change {told}{f' and {rest:,} more' if rest > 0 else ''}"
+    return f"in a rehearsal it would change {_first(rehearsed.changed)}"
+
+
+def _first(paths: tuple[str, ...]) -> str:
+    told, rest = ", ".join(map(in_full, paths[:_MOST_TOLD])), len(paths) - _MOST_TOLD
+    return f"{told} and {rest:,} more" if rest > 0 else told
 
 
 def _notes(rehearsed: Rehearsed) -> list[str]:
@@ -85,6 +88,9 @@ def _notes(rehearsed: Rehearsed) -> list[str]:
     notes = ["it changed nothing"]
     if rehearsed.left_running:
         notes.append("processes that it left running were ended")
+    if rehearsed.outside:
+        told = _first(rehearsed.outside)
+        notes.append(f"only the rehearsals of this session see {told}")
     if rehearsed.hosts:
         hosts = ", ".join(rehearsed.hosts)
         notes.append(f"needs network: {hosts}; it had none, so ask for it with that in its words")
