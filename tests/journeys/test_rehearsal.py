@@ -16,6 +16,7 @@ def rehearsing(rig: Rig) -> None:
     (rig.home / "policy.toml").write_text('[policy]\ncommands = "rehearse"\n')
 
 
+@pytest.mark.behaviour("rehearsal.no-effect")
 async def test_a_command_that_changes_nothing_completes_without_a_question(rig: Rig) -> None:
     (rig.workspace / "check.py").write_text("print(6 * 7)\n")
     rig.start_server()
@@ -30,6 +31,7 @@ async def test_a_command_that_changes_nothing_completes_without_a_question(rig: 
     assert rig.rows("SELECT count(*) FROM tool_approvals") == [(0,)]
 
 
+@pytest.mark.behaviour("rehearsal.no-effect")
 async def test_a_command_that_takes_longer_than_a_survey_is_not_asked_about(rig: Rig) -> None:
     rig.start_server()
     rig.start_client()
@@ -40,6 +42,7 @@ async def test_a_command_that_takes_longer_than_a_survey_is_not_asked_about(rig:
     assert rig.rows("SELECT count(*) FROM tool_approvals") == [(0,)]
 
 
+@pytest.mark.behaviour("rehearsal.effect")
 async def test_a_command_that_would_change_a_file_asks_and_says_which(rig: Rig) -> None:
     rig.start_server()
     rig.start_client()

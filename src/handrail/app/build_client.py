@@ -62,8 +62,7 @@ async def build_client(
     """A client for one workspace, ready to run; it asks by `channel`, if it has one.
 
     What lies in `private` folders is read by no tool, whatever name it has in the workspace. Boxes
-    have the toolchains of the `belt`. Without a
-    `registry`, it has the tools that Handrail ships.
+    have the toolchains of the `belt`. Without a `registry`, it has the tools that Handrail ships.
     """
     with (
         FileSystemExecutor(
@@ -88,8 +87,7 @@ async def build_client(
             with _soon(commands.learn_hosts, seconds):
                 searches = SearchExecutor(files, ripgrep)
                 hands = Hands(files, commands, searches, ClientBlobs(api))
-                if machine.rehearsals is not None:
-                    hands = replace(hands, rehearsals=machine.rehearsals)
+                hands = machine.with_rehearsals(hands)
                 scene = _scene(files, isolation, policy)
 
                 def adopt(rules: Rules) -> None:
@@ -118,6 +116,9 @@ class _Machine(NamedTuple):
     isolation: Isolation
     commands: CommandExecutor
     rehearsals: KeptRehearsals | None
+
+    def with_rehearsals(self, hands: Hands) -> Hands:
+        return hands if self.rehearsals is None else replace(hands, rehearsals=self.rehearsals)
 
 
 @asynccontextmanager
