@@ -260,7 +260,7 @@ def test_a_text_that_cannot_be_read_any_more_forbids_everything() -> None:
     ("text", "message"),
     [
         ("policy = 1", "settings are written as one table, [policy]"),
-        ("[policy]\nmood = 1", "[policy]: unknown key 'mood'; known: unlisted, autonomy"),
+        ("[policy]\nmood = 1", "[policy]: unknown key 'mood'; known: unlisted, autonomy, commands"),
         (
             "[policy]\npacks = ['go']",
             "[policy]: delete `packs`; the commands of all toolchains are known now",
