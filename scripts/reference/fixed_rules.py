@@ -117,6 +117,7 @@ SEEN = (
         "characters of what would run are not shown: there are too many",
     ),
     Seen("command.changed-beside", RiskLevel.HIGH, "a file may change before the line runs it"),
+    Seen("command.rehearsed", RiskLevel.LOW, "in a rehearsal it would change this"),
     Seen("command.network", RiskLevel.MEDIUM, "it can reach only these hosts"),
     Seen("http.unlisted", RiskLevel.FORBIDDEN, "the host is not on the operator's list of hosts"),
     Seen("http.unknown", RiskLevel.FORBIDDEN, "the operator's list of hosts cannot be read"),

@@ -169,7 +169,7 @@ async def test_a_command_runs_when_a_person_approves_it(rig: Rig) -> None:
         asking = group.create_task(rig.call("execute_command", params))
         card = await rig.answer(YES)
 
-    assert "python3 -c runs code from its arguments, or a module that is not checked" in card.reasons
+    assert any("python3 -c runs code from its arguments" in reason for reason in card.reasons)
     assert asking.result()["status"] == "completed"
     assert asking.result()["result"]["stdout"] == "3\n"
 

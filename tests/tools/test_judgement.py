@@ -137,7 +137,7 @@ class Rehearsed(Shout):
 
 
 def rehearsing(autonomy: Autonomy = Autonomy.SUPERVISED, policy: str = "", **scene: bool) -> Scene:
-    rules = operator_rules(policy, "policy.toml")
+    rules = operator_rules(f"[policy]\ncommands = 'rehearse'\n{policy}", "policy.toml")
     return replace(Scene(NOWHERE, autonomy, rules=rules, rehearses=True), **scene)
 
 
@@ -155,7 +155,7 @@ def test_nothing_is_rehearsed_without_a_proven_box() -> None:
 
 
 @pytest.mark.parametrize("autonomy", [Autonomy.SUPERVISED, Autonomy.FULL])
-@pytest.mark.parametrize("ceiling", ["", "[policy]\nautonomy = 'supervised'\n"])
+@pytest.mark.parametrize("ceiling", ["", "autonomy = 'supervised'\n"])
 def test_a_doubted_call_asks_a_person_before_anything_is_run(
     autonomy: Autonomy, ceiling: str
 ) -> None:
@@ -170,5 +170,5 @@ def test_a_doubted_call_asks_a_person_before_anything_is_run(
 def test_a_ceiling_on_autonomy_leaves_rehearsals_unless_it_permits_only_reads(
     ceiling: str, ruling: Ruling
 ) -> None:
-    scene = rehearsing(Autonomy.FULL, f"[policy]\nautonomy = '{ceiling}'\n")
+    scene = rehearsing(Autonomy.FULL, f"autonomy = '{ceiling}'\n")
     assert judge_call(Rehearsed(), WordParams(), scene).ruling is ruling
