@@ -215,6 +215,7 @@ def test_an_answer_is_told_with_who_where_and_when(
 SURVEY = {
     "approval_id": "apr_1",
     "tool_id": "exe_1",
+    "session_id": "session-1",
     "tool_name": "write_file",
     "tool_params": {"path": "a.md", "content": "open-sesame"},
     "unmasked": False,

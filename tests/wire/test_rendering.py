@@ -87,6 +87,7 @@ STATUS_CHANGE = {
 }
 SIGNAL = {
     "tool_id": "exe_1",
+    "session_id": "session-1",
     "tool_name": "read_file",
     "tool_params": {"path": "a"},
     "digest": "judged",
