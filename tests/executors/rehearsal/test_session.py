@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.core.hands import Ending
+from handrail.core.outcome import Ending
 from handrail.executors.rehearsal.overlay import Maker
 from tests.executors.rehearsal.conftest import OpenSession, RehearsalSession, changed_in
 
