@@ -72,7 +72,6 @@ async def find(executor: CommandExecutor, line: str) -> str:
         ("git checkout -q --orphan new && git config remote.pushDefault fork", "git push", FORK),
         ("git checkout -q --orphan new && git config branch.new.remote fork", "git push", FORK),
         ("git checkout -q --orphan new", "git push --tags", ORIGIN),
-        ("true", "env A=/git git push fork main", FORK),
         ("git config branch.main.pushRemote fork", "git push -o ci.skip", FORK),
         ("true", "git push -o ci.skip fork main", FORK),
         ("true", "git fetch -pt --depth=1 -j4 fork", FORK),
