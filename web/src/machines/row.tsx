@@ -12,6 +12,7 @@ const WALLS: Record<Wall, string> = {
   seccomp: "dangerous system calls are blocked",
   limits: "time, memory and processes are limited",
   landlock: "the kernel allows writes only in the workspace",
+  overlay: "commands can be tried first without effect",
 };
 
 export function MachineRow({ machine }: { machine: ClientView }) {
