@@ -28,7 +28,7 @@ async def test_a_command_is_judged_while_it_is_typed_and_nothing_comes_of_it(
     await box.fill("git push origin main")
     await expect(said.get_by_text("Asks a person")).to_be_visible()
     await expect(said.get_by_text("git push sends commits to a remote")).to_be_visible()
-    await box.fill("rm -rf build")
+    await box.fill("rm -rf /")
     await expect(said.get_by_text("Refused", exact=True)).to_be_visible()
 
     assert console.rig.rows("SELECT count(*) FROM tool_executions") == [(0,)]
