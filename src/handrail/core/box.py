@@ -58,5 +58,5 @@ class Isolation:
 
     @property
     def rehearses(self) -> bool:
-        """Whether commands can run first where nothing they do is real."""
+        """True if commands can be rehearsed: run over an overlay and thrown away."""
         return self.holds and Wall.OVERLAY in self.walls

@@ -94,7 +94,7 @@ class Effect:
 
     @property
     def is_of_folder(self) -> bool:
-        """Whether a folder stays and only its attributes change."""
+        """True if a folder stays and only its attributes change."""
         return all(node and node.kind is EntryKind.DIRECTORY for node in (self.before, self.after))
 
     @property
@@ -104,7 +104,7 @@ class Effect:
 
     @property
     def loses_content(self) -> bool:
-        """Whether a file or link that was there is deleted or overwritten."""
+        """True if the content of an existing file or link is deleted or overwritten."""
         before, after = self.before, self.after
         if before is None or before.kind is EntryKind.DIRECTORY:
             return False

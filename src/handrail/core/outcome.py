@@ -19,7 +19,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CommandOutcome:
-    """What a command said and how it ended; `…_lost` counts bytes that were not kept.
+    """The output and exit of a command; `…_lost` counts bytes that were not kept.
 
     `walls` are what kept it in; none where there was no box. `traffic` is what went through the
     only way out of the boxes that had one. `kept_from_it` are files and folders of the workspace

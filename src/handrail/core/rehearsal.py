@@ -33,7 +33,7 @@ class Rehearsed:
 
     @property
     def is_complete(self) -> bool:
-        """Whether it came to its end, so that its effects are all there would be."""
+        """True if it ran to its end, so that no effect is missing."""
         return not self.ended_by
 
 

@@ -25,7 +25,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What to look for, and in which files; without a pattern for them, in all."""
+    """A regular expression, and a pattern for the files to search; by default all files."""
 
     pattern: str
     case_sensitive: bool = True

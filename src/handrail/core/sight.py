@@ -169,7 +169,7 @@ def run_by_fact_of(path: str) -> str:
 
 
 def is_content(fact: object) -> bool:
-    """Whether a fact holds the hash of a file's whole content, or says that there is no file."""
+    """True for the hash of a whole file, and for the fact that a file is absent."""
     return isinstance(fact, str) and fact.startswith((_HASHED, f"{FileSort.ABSENT}:"))
 
 

@@ -11,7 +11,7 @@ from handrail.core.stage import Stage
 
 
 class Ruling(StrEnum):
-    """What becomes of a call, in one word, from mild to strict."""
+    """The decision on a call, ordered from mild to strict."""
 
     ALLOW = "allow"
     REHEARSE = "rehearse"
@@ -25,7 +25,7 @@ class Ruling(StrEnum):
 
     @property
     def may_ask(self) -> bool:
-        """Whether a person may have to answer before the call changes anything."""
+        """True if a person may have to approve the call before it changes anything."""
         return self is Ruling.REHEARSE or self is Ruling.ASK
 
     # Ordered by strictness, so that `max` of several is the strictest. All four are defined here,

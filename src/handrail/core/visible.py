@@ -34,7 +34,7 @@ def visible(text: str, *, keep: str = "") -> str:
 
 
 def is_misleading(text: str, *, keep: str = "") -> bool:
-    """Whether a text holds characters that hide or reorder what a reader sees, outside of `keep`.
+    """True if a text holds characters that hide or reorder what a reader sees, except `keep`.
 
     These are control and format characters, fillers, selectors and lone surrogates. A joiner or a
     selector within an emoji is part of the picture.

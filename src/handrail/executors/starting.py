@@ -21,6 +21,7 @@ from handrail.executors.processes import Process, start_process
 from handrail.executors.programs import path_for
 from handrail.executors.provisions import NOTHING, Provisions
 from handrail.executors.sandbox.box import Box, Launch, Lines, environment
+from handrail.executors.sandbox.bubblewrap import View
 from handrail.executors.sandbox.fence import Fence, FencedLaunch
 from handrail.executors.tree import BoxedTree, OpenTree, Tree, end_strays
 
@@ -85,10 +86,7 @@ class BoxStarter:
         given: Provisions = NOTHING,
     ) -> AsyncGenerator[Tree]:
         variables = (*given.variables, *(VARIABLES if stage.profile is Profile.NET else ()))
-        git_in = repository_folder(self._box.root, stage)
-        view = await self._box.look(git_in=git_in, leave=leave_for(stage))
-        if given.sees_settings:
-            view = replace(view, settings=())
+        view = await self.view(stage, given)
         writes = stage.profile is not Profile.READ
         with (
             kept(view.root, view.gits if writes else (), view.frozen),
@@ -105,6 +103,12 @@ class BoxStarter:
                         async with asyncio.timeout(seconds):
                             await _let_begin(tree, launch, stage, given, stack)
                     yield tree
+
+    async def view(self, stage: Stage, given: Provisions) -> View:
+        """The workspace as the box of this stage shows it."""
+        git_in = repository_folder(self._box.root, stage)
+        view = await self._box.look(git_in=git_in, leave=leave_for(stage))
+        return replace(view, settings=()) if given.sees_settings else view
 
     def marked(self, argv: Sequence[str]) -> list[str]:
         """The words for bubblewrap with the keeper's name among them."""

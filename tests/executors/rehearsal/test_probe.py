@@ -28,8 +28,9 @@ async def test_the_probe_leaves_nothing(maker: Maker, tmp_path: Path) -> None:
 
 def test_folders_of_clients_that_are_gone_are_removed(tmp_path: Path) -> None:
     for name in ("gone", "alive"):
-        (tmp_path / name / "layers/1/work/work").mkdir(parents=True)
-        (tmp_path / name / "layers/1/work/work").chmod(0)
+        kept_by_kernel = tmp_path.joinpath(name, "layers", "1", "work", "work")
+        kept_by_kernel.mkdir(parents=True)
+        kept_by_kernel.chmod(0)
     lock = lock_folder(str(tmp_path / "alive"))
 
     sweep(tmp_path)

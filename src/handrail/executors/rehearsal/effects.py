@@ -25,6 +25,7 @@ from handrail.executors.rehearsal.nodes import (
     node_at,
     stat_of,
 )
+from handrail.executors.rehearsal.scratch import SCRATCH
 from handrail.executors.rehearsal.way import LISTED
 
 MOST_DEPTH = 100
@@ -32,10 +33,6 @@ MOST_ENTRIES = 10_000
 MOST_BYTES = 1 << 30
 # Clocks of file systems are behind the real one by up to a tick.
 CLOCK_SLACK_NS = 20_000_000
-SCRATCH = (
-    *("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"),
-    *("node_modules/.cache", "node_modules/.vite"),
-)
 _MOST_REASONS = 20
 _MOST_INDEX_BYTES = 50_000_000
 

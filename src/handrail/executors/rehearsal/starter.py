@@ -4,11 +4,9 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import ExitStack, asynccontextmanager, suppress
-from dataclasses import replace
 
 from handrail.core.box import Profile, Wall
 from handrail.core.stage import Stage
-from handrail.executors.git.guard import leave_for, repository_folder
 from handrail.executors.output import Output
 from handrail.executors.pipes import Streams
 from handrail.executors.provisions import NOTHING, Provisions
@@ -111,10 +109,7 @@ class RehearsalStarter:
         seconds: float,
         given: Provisions = NOTHING,
     ) -> AsyncGenerator[Tree]:
-        git_in = repository_folder(self._box.root, stage)
-        view = await self._box.look(git_in=git_in, leave=leave_for(stage))
-        if given.sees_settings:
-            view = replace(view, settings=())
+        view = await self._plain.view(stage, given)
         self.views.append(view)
         writes = stage.profile is not Profile.READ
         self._moving.enter_context(self._movers.beside(view, joins=writes))

@@ -1,7 +1,7 @@
 """Reading a command line by the command table: the command, and every command it starts."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -145,10 +145,9 @@ class _Reader:
         name: str,
         words: Sequence[str],
         parts: _Parts,
-        files: Iterable[FileWord],
+        files: Sequence[FileWord],
     ) -> tuple[str, ...] | None:
         """The command with its subcommand, and with its third word where the table knows those."""
-        files = [*files]
         if any(ADDRESS.match(file.word) for file in files):
             return None
         # A folder that is installed runs its own code, with the network open.
