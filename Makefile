@@ -25,9 +25,10 @@ quick: $(VENV)/dev.stamp ## Run the tests that take no time
 	@$(BIN)/python scripts/build_console.py
 	@$(BIN)/pytest -m "not slow"
 
-check: $(VENV)/dev.stamp ## Format, lint and types
+check: $(VENV)/dev.stamp ## Format, lint, types and generated pages
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
+	@$(BIN)/python -m scripts.reference --check
 	@$(BIN)/basedpyright --warnings
 
 format: $(VENV)/dev.stamp ## Put the code in its house style
@@ -41,10 +42,10 @@ bench: $(VENV)/dev.stamp ## Measure the speed; ONLY=name measures one
 soak: $(VENV)/dev.stamp ## Load, kill and check the books; MINUTES=60
 	@$(BIN)/python -m benchmarks.soak --minutes $(or $(MINUTES),60)
 
-reference: $(VENV)/dev.stamp ## Write the reference anew, from the code
+reference: $(VENV)/dev.stamp ## Generate the reference from the code
 	@$(BIN)/python -m scripts.reference
 
-pictures: $(VENV)/dev.stamp ## Draw the pictures of the documents anew
+pictures: $(VENV)/dev.stamp ## Draw the pictures of the documents
 	@$(BIN)/python scripts/draw_pictures.py
 	@$(BIN)/python scripts/photograph_console.py
 

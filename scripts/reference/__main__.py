@@ -1,9 +1,11 @@
-"""`make reference`: write every page anew."""
+"""`make reference`: write every generated page. `--check` only compares them."""
+
+import sys
 
 from scripts.reference.pages import PAGES, ROOT
 
 
-def main() -> None:
+def write() -> None:
     for name, make in PAGES.items():
         path = ROOT / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -11,4 +13,14 @@ def main() -> None:
         print(name)
 
 
-main()
+def check() -> int:
+    stale = [name for name, make in PAGES.items() if (ROOT / name).read_text("utf-8") != make()]
+    for name in stale:
+        print(f"{name} is out of date: run `make reference`", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--check"]:
+        sys.exit(check())
+    write()

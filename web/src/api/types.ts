@@ -1330,7 +1330,7 @@ export interface RuleView {
   note: string | null;
 }
 
-/** What becomes of a call, in one word, from mild to strict. */
+/** The decision on a call, ordered from mild to strict. */
 export type Ruling = "allow" | "rehearse" | "ask" | "deny";
 
 /** What a message has set going. */
