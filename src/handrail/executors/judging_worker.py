@@ -4,6 +4,7 @@ It runs as a script under `python -I`, so it imports nothing of Handrail until t
 the module search path.
 """
 
+import os
 import pickle
 import signal
 import sys
@@ -12,6 +13,8 @@ from typing import Any, BinaryIO
 
 def serve(source: BinaryIO, sink: BinaryIO, most_seconds: int) -> None:
     """Answer task after task until the parent closes the pipe."""
+    # On a machine with few cores, the event loop and other agents' calls go first.
+    os.nice(10)
     sys.path[:] = pickle.load(source)  # noqa: S301  only the parent writes here
     shared: dict[int, Any] = {}
     while True:
