@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from handrail.core.entry import EntryKind
 from handrail.core.errors import FileOperationError, PathValidationError
-from handrail.core.hands import Entry, EntryKind, Listing
+from handrail.core.hands import Entry, Listing
 from handrail.core.pattern import NamePattern
 from handrail.executors import beneath, filesystem, listing
 from handrail.executors.beneath import has_openat2, walk_beneath

@@ -5,13 +5,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, NamedTuple, NoReturn, Protocol, Self
 
 from handrail.core.about import About
 from handrail.core.blob import Blob
 from handrail.core.box import Profile
 from handrail.core.configuration import Configuration
+from handrail.core.entry import EntryKind
 from handrail.core.errors import FileOperationError, ToolError
 from handrail.core.memory import Memories
 from handrail.core.outcome import CommandOutcome
@@ -75,15 +75,6 @@ class ReadCache(Protocol):
     def find(self, version: FileVersion) -> FileContent | None: ...
 
     def keep(self, version: FileVersion, content: FileContent) -> None: ...
-
-
-class EntryKind(StrEnum):
-    """What a name in a folder stands for. A link is a link, wherever it leads."""
-
-    FILE = "file"
-    DIRECTORY = "directory"
-    LINK = "link"
-    OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from handrail.core.hands import Entry, EntryKind, Listing
+from handrail.core.entry import EntryKind
+from handrail.core.hands import Entry, Listing
 from handrail.core.pattern import NamePattern, Standing
 
 # More than this is not looked at, whether it fits or not.

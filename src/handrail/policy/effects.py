@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 
 from handrail.core.effects import Effect, EffectKind, Effects
-from handrail.core.hands import EntryKind
+from handrail.core.entry import EntryKind
 from handrail.core.risk import Finding, RiskLevel, forbidden
 from handrail.policy.rulebook.globs import fold
 from handrail.policy.rulebook.rules import Rules

@@ -8,7 +8,7 @@ diff of each text file.
 from collections.abc import Callable, Iterator
 
 from handrail.core.effects import Effect, EffectKind, Effects, Node
-from handrail.core.hands import EntryKind
+from handrail.core.entry import EntryKind
 from handrail.core.visible import visible
 from handrail.policy.effects import Concern, concern_of, leads_out
 from handrail.policy.rulebook.rules import Rules

@@ -3,8 +3,9 @@ from typing import Any
 
 import pytest
 
+from handrail.core.entry import EntryKind
 from handrail.core.errors import BadInput, FileOperationError
-from handrail.core.hands import Entry, EntryKind, Hands, Listing
+from handrail.core.hands import Entry, Hands, Listing
 from handrail.core.pattern import NamePattern
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site, ToolResult
