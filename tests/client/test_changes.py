@@ -217,6 +217,7 @@ async def test_a_look_tells_what_is_there_and_what_would_change() -> None:
         "unmasked": False,
         "summary": "Change 1 line in notes.md (+1 \N{MINUS SIGN}1)",
         "changes_nothing": False,
+        "rehearsed": False,
     }
     assert machine.files.files == {"notes.md": b"old\n"}
     assert machine.line.claims == machine.line.reports == []

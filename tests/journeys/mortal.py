@@ -1,8 +1,8 @@
 """Runs the `handrail` command so that it dies by SIGKILL at a chosen moment.
 
 HANDRAIL_DIES is `before:commit:2`, `after:report:1` and so on: before or after the nth time that
-a batch is committed, a file is read or written, a call is claimed, a beginning or an end is put
-into the journal, or facts or results are sent.
+a batch is committed, a file is read or written, effects are applied as a whole or step by step, a
+call is claimed, a beginning or an end is put into the journal, or facts or results are sent.
 """
 
 import os
@@ -14,6 +14,7 @@ from handrail.cli.main import main
 from handrail.client.api import HandrailApi
 from handrail.client.journal import Journal
 from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.rehearsal.applied import AppliedSet
 from handrail.store.sqlite import SqliteStore
 
 when, what, number = os.environ["HANDRAIL_DIES"].split(":")
@@ -43,6 +44,13 @@ def mortal(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
+def mortal_with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    def wrapped(*args: Any, **options: Any) -> Any:
+        return mortal(lambda: function(*args, **options))()
+
+    return wrapped
+
+
 def mortal_async(function: Callable[..., Any]) -> Callable[..., Any]:
     async def wrapped(*args: Any, **options: Any) -> Any:
         now = is_the_moment()
@@ -63,6 +71,10 @@ match what:
         FileSystemExecutor.read = mortal_async(FileSystemExecutor.read)
     case "write":
         FileSystemExecutor.write = mortal_async(FileSystemExecutor.write)
+    case "apply":
+        AppliedSet.go = mortal_with_options(AppliedSet.go)
+    case "step":
+        AppliedSet._cross = mortal_with_options(AppliedSet._cross)
     case "facts":
         HandrailApi.send_facts = mortal_async(HandrailApi.send_facts)
     case "claim":

@@ -43,14 +43,74 @@ async def test_a_command_that_takes_longer_than_a_survey_is_not_asked_about(rig:
 
 
 @pytest.mark.behaviour("rehearsal.effect")
-async def test_a_command_that_would_change_a_file_asks_and_says_which(rig: Rig) -> None:
+async def test_a_command_that_would_change_a_file_shows_the_diff_and_applies_it(rig: Rig) -> None:
+    (rig.workspace / "src").mkdir()
+    (rig.workspace / "src/a.py").write_text("old = 1\n")
     rig.start_server()
     rig.start_client()
 
-    call = asyncio.create_task(rig.call("run_bash", {"command": 'python3 -c \'open("a","w")\''}))
+    line = "sed -i s/old/new/ src/a.py && date +%N"
+    call = asyncio.create_task(rig.call("run_bash", {"command": line}))
     card = await rig.answer(Choice(approved=True))
     answer = await call
 
-    assert any("it would change a" in reason for reason in card.reasons)
+    assert "-old = 1\n+new = 1" in card.evidence
+    assert (card.risk_level, card.reasons) == ("MEDIUM", ("changes 1 file",))
     assert answer["status"] == "completed"
-    assert (rig.workspace / "a").exists()
+    assert answer["result"]["changed"] == ["src/a.py"]
+    assert (rig.workspace / "src/a.py").read_text() == "new = 1\n"
+    # The time that was printed is that of the rehearsal, so it ran once.
+    assert answer["result"]["stdout"].strip() in card.evidence
+
+
+@pytest.mark.behaviour("rehearsal.effect")
+async def test_effects_are_not_applied_over_a_file_that_was_changed_since(rig: Rig) -> None:
+    (rig.workspace / "a.txt").write_text("one\n")
+    rig.start_server()
+    rig.start_client()
+
+    call = asyncio.create_task(rig.call("run_bash", {"command": "sed -i s/one/two/ a.txt"}))
+    await rig.question()
+    (rig.workspace / "a.txt").write_text("mine\n")
+    await rig.answer(Choice(approved=True))
+    answer = await call
+
+    assert (answer["status"], answer["error_type"]) == ("failed", "stale")
+    assert (rig.workspace / "a.txt").read_text() == "mine\n"
+
+
+@pytest.mark.behaviour("rehearsal.effect")
+@pytest.mark.parametrize(
+    ("moment", "status", "is_applied"),
+    [
+        ("after:facts:1", "completed", True),
+        ("after:beginning:1", "failed", False),
+        ("before:apply:1", "failed", False),
+        ("after:step:1", "completed", True),
+        ("after:apply:1", "completed", True),
+        ("after:end:1", "completed", True),
+    ],
+)
+async def test_the_client_may_die_at_any_step_and_the_outcome_is_known(
+    rig: Rig, moment: str, status: str, is_applied: bool
+) -> None:
+    for name in ("a", "b"):
+        (rig.workspace / name).write_text("one\n")
+    rig.start_server()
+    client = rig.start_client(dies=moment)
+
+    async def go_on_after_its_death() -> None:
+        assert await asyncio.to_thread(client.wait, 60) == -9
+        await asyncio.to_thread(rig.start_client)
+
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("run_bash", {"command": "sed -i s/one/two/ a b"}))
+        group.create_task(rig.answer(Choice(approved=True)))
+        group.create_task(go_on_after_its_death())
+
+    ended = asking.result()
+    assert ended["status"] == status
+    assert "outcome_unknown" not in str(ended)
+    content = "two\n" if is_applied else "one\n"
+    assert [(rig.workspace / name).read_text() for name in ("a", "b")] == [content, content]
+    rig.assert_told_once_and_provable(calls=1)

@@ -63,7 +63,7 @@ def test_what_becomes_executable_is_high() -> None:
     found = judge(added("a.py", 0o755), Effect("b.py", file(), file(mode=0o755)))
     assert [(one.risk, one.reason) for one in found] == [
         (RiskLevel.HIGH, "makes 'a.py', 'b.py' executable"),
-        (RiskLevel.MEDIUM, "changes 2 files and folders"),
+        (RiskLevel.MEDIUM, "changes 2 files"),
     ]
 
 
@@ -88,7 +88,7 @@ def test_what_runs_by_itself_is_not_moved_away_unseen() -> None:
     found = judge(Effect("conftest.py", file("x"), None), Effect("b.py", None, file("x")))
     assert found[0].risk is RiskLevel.HIGH
     assert found[0].reason.startswith("moves away 'conftest.py'")
-    assert found[-1].reason == "changes 1 file or folder"
+    assert found[-1].reason == "changes 1 file"
 
 
 def test_more_than_a_hundred_files_deleted_or_overwritten_are_critical() -> None:

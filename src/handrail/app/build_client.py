@@ -1,6 +1,7 @@
 """build_client: everything that runs on the user's machine."""
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
@@ -32,6 +33,7 @@ from handrail.executors.git.guard import own_identity
 from handrail.executors.judging import JudgingPool
 from handrail.executors.programs import SEARCH_PATH
 from handrail.executors.rehearsal.kept import KeptRehearsals
+from handrail.executors.rehearsal.undo import UndoStore
 from handrail.executors.ripgrep import Ripgrep
 from handrail.executors.sandbox.box import Box
 from handrail.executors.sandbox.probe import find_programs
@@ -104,7 +106,9 @@ async def build_client(
                 asking = Asking(api, channel)
 
                 def handler(line: StreamingClient) -> ToolHandler:
-                    return ToolHandler(reviewer, SystemClock(), line, asking, journal)
+                    was_applied = machine.store.is_applied
+                    clock = SystemClock()
+                    return ToolHandler(reviewer, clock, line, asking, journal, was_applied)
 
                 keeper = PolicyKeeper(api, policy, adopt, isolation.walls)
                 yield StreamingClient(api, handler, asking, announce, keeper)
@@ -116,6 +120,7 @@ class _Machine(NamedTuple):
     isolation: Isolation
     commands: CommandExecutor
     rehearsals: KeptRehearsals | None
+    store: UndoStore
 
     def with_rehearsals(self, hands: Hands) -> Hands:
         return hands if self.rehearsals is None else replace(hands, rehearsals=self.rehearsals)
@@ -130,11 +135,22 @@ async def _machine(
     commands = await asyncio.to_thread(_commands, files, isolation, box, belt, journal.keeper)
     await asyncio.to_thread(commands.end_what_was_left)
     rehearsing = box if policy.rules.rehearses else None
-    rehearsals = rehearsals_for(commands, rehearsing, journal.rehearsals, journal.keeper)
-    async with rehearsals as kept:
-        if kept is not None:
-            isolation = replace(isolation, walls=(*isolation.walls, Wall.OVERLAY))
-        yield _Machine(isolation, commands, kept)
+    with _undo_store(files.root) as store:
+        await asyncio.to_thread(store.resume)
+        rehearsals = rehearsals_for(commands, rehearsing, store, journal.rehearsals, journal.keeper)
+        async with rehearsals as kept:
+            if kept is not None:
+                isolation = replace(isolation, walls=(*isolation.walls, Wall.OVERLAY))
+            yield _Machine(isolation, commands, kept, store)
+
+
+@contextmanager
+def _undo_store(root: str) -> Generator[UndoStore]:
+    root_fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield UndoStore(root_fd)
+    finally:
+        os.close(root_fd)
 
 
 def _scene(files: FileSystemExecutor, isolation: Isolation, policy: WorkspacePolicy) -> Scene:

@@ -10,6 +10,7 @@ from handrail.executors.command import CommandExecutor
 from handrail.executors.rehearsal.kept import KeptRehearsals
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import prove_rehearsals
+from handrail.executors.rehearsal.undo import UndoStore
 from handrail.executors.sandbox.box import Box
 
 log = structlog.get_logger(__name__)
@@ -17,11 +18,12 @@ log = structlog.get_logger(__name__)
 
 @asynccontextmanager
 async def rehearsals_for(
-    commands: CommandExecutor, box: Box | None, base: Path, keeper: str
+    commands: CommandExecutor, box: Box | None, store: UndoStore, base: Path, keeper: str
 ) -> AsyncGenerator[KeptRehearsals | None]:
     """The rehearsals of one client; None where commands are asked about beforehand.
 
-    Sessions have their folders below `base`, and all of them go in the end.
+    Sessions have their folders below `base`, and all of them go in the end. `store` keeps the files
+    that applied effects replace.
     """
     if box is None:
         yield None
@@ -33,7 +35,7 @@ async def rehearsals_for(
             log.info("rehearsals.off", reason=proof.why_not)
             yield None
             return
-        rehearsals = KeptRehearsals(commands, box, maker, base, proof, keeper)
+        rehearsals = KeptRehearsals(commands, box, maker, base, proof, store, keeper)
         try:
             yield rehearsals
         finally:

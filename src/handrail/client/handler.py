@@ -7,6 +7,7 @@ rules, and held against the digest, before anything is touched.
 import asyncio
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +16,7 @@ from typing import Any, Protocol
 import structlog
 
 from handrail.client.asking import Asking, Resolved, Tainted
-from handrail.client.journal import Journal, Stage
+from handrail.client.journal import Entry, Journal, Stage
 from handrail.client.messages import Cancel, ResultAck, Signal, SurveyRequest
 from handrail.client.review import Reviewed, Reviewer
 from handrail.client.running import Running
@@ -41,6 +42,10 @@ ReportResult = dict[str, Any]
 _UNKNOWN = ToolResult.failed(
     "the client was stopped while it worked on the call; how far it came is unknown",
     ErrorType.OUTCOME_UNKNOWN,
+)
+_NOT_APPLIED = ToolResult.failed(
+    "the client was stopped before it applied the changes; nothing was changed, so ask again",
+    ErrorType.EXECUTION,
 )
 _TOO_SLOW = "checking the call on this machine took too long; nothing was done"
 _CANCELLED = ToolResult.failed(
@@ -77,13 +82,21 @@ class ToolHandler:
     """What it has told, and of which it does not know that the server heard it, is told again."""
 
     def __init__(
-        self, reviewer: Reviewer, clock: Clock, line: Line, asking: Asking, journal: Journal
+        self,
+        reviewer: Reviewer,
+        clock: Clock,
+        line: Line,
+        asking: Asking,
+        journal: Journal,
+        was_applied: Callable[[str], bool] = lambda tool_id: False,
     ):
+        """`was_applied` tells whether the effects of a call that was begun are in the workspace."""
         self._reviewer = reviewer
         self._clock = clock
         self._line = line
         self._asking = asking
         self._journal = journal
+        self._was_applied = was_applied
         self._gate = asyncio.Semaphore(MOST_AT_ONCE)
         self._running: dict[str, Running] = {}
         self._unacknowledged: dict[str, ReportResult] = {}
@@ -109,7 +122,14 @@ class ToolHandler:
             if entry.report is not None:
                 self._send(entry.report)
             elif entry.stage is Stage.BEGUN:
-                self._send(_report_on(entry.tool_id, _UNKNOWN))
+                self._send(self._report_after_crash(entry))
+
+    def _report_after_crash(self, entry: Entry) -> ReportResult:
+        if entry.expected is None:
+            return _report_on(entry.tool_id, _UNKNOWN)
+        if self._was_applied(entry.tool_id):
+            return entry.expected
+        return _report_on(entry.tool_id, _NOT_APPLIED)
 
     async def handle_tool_survey_request(self, request: SurveyRequest) -> None:
         """Look at the machine before a person is asked; what would be refused here is said so."""
@@ -237,7 +257,9 @@ class ToolHandler:
 
     def _leave(self, tool_id: str, running: Running) -> None:
         """This machine is told to stop; what it had begun it can still tell of."""
-        if not running.begun:
+        entry = self._journal.find(tool_id)
+        if not running.begun or (entry is not None and entry.expected is not None):
+            # The next start of this machine sees whether its effects are in the workspace.
             return
         report = _report_on(tool_id, _UNKNOWN)
         with suppress(ToolError):
@@ -274,17 +296,23 @@ class ToolHandler:
         seen = self._seen.get(signal.tool_id)
         if (trouble := _find_difference(signal, reviewed, seen)) is not None:
             return ToolResult.failed(trouble, ErrorType.STALE)
-        if changes and not await self._begin(signal.tool_id, running):
+        expected = await self._reviewer.expect(reviewed)
+        if expected is not None:
+            expected = await self._line.put_away(expected)
+        if changes and not await self._begin(signal.tool_id, running, expected):
             return None
-        result = await self._reviewer.execute(reviewed, surveyed=signal.surveyed)
-        return await self._line.put_away(result)
+        executing = self._reviewer.execute(reviewed, surveyed=signal.surveyed)
+        if expected is not None:
+            await running.to_the_end(executing)
+            return expected
+        return await self._line.put_away(await executing)
 
     def _never_begun(self, tool_id: str) -> bool:
         """Whether an earlier life of this machine claimed the call, and surely came no further."""
         entry = self._journal.find(tool_id)
         return entry is not None and entry.stage is Stage.CLAIMING
 
-    async def _begin(self, tool_id: str, running: Running) -> bool:
+    async def _begin(self, tool_id: str, running: Running, expected: ToolResult | None) -> bool:
         """Get the right to begin, and write down that we do."""
         key = self._journal.note_claim(tool_id)
         # A claim can cross with an offer anew; then it is made anew.
@@ -292,7 +320,8 @@ class ToolHandler:
             if not await running.wait_for_another_offer():
                 return False
         running.claimed = True
-        await running.undisturbed(self._journal.begin(tool_id))
+        report = None if expected is None else {**_report_on(tool_id, expected)}
+        await running.undisturbed(self._journal.begin(tool_id, report))
         running.begun = True
         return True
 
@@ -339,6 +368,7 @@ def _as_facts(reviewed: Reviewed, *, unmasked: bool) -> dict[str, Any]:
         "unmasked": unmasked,
         "summary": survey.summary,
         "changes_nothing": survey.changes_nothing,
+        "rehearsed": survey.rehearsed,
     }
 
 

@@ -39,12 +39,14 @@ class Stage(StrEnum):
 class Entry:
     """How far a call has come here; `report` is what the server is still to be told.
 
+    `expected` is the report on a call that was begun, if all of its effects are in the workspace.
     `key` is what a claim is made with: it tells this machine from another with its credentials.
     """
 
     tool_id: str
     stage: Stage
     report: dict[str, Any] | None = None
+    expected: dict[str, Any] | None = None
     key: str = field(default="", compare=False, repr=False)
 
 
@@ -88,9 +90,10 @@ class Journal:
             self._write(entry, lasting=False)
         return entry.key
 
-    async def begin(self, tool_id: str) -> None:
-        """Before anything is touched: from here on, nobody but us can know the outcome."""
-        await asyncio.to_thread(self._write, Entry(tool_id, Stage.BEGUN), lasting=True)
+    async def begin(self, tool_id: str, expected: dict[str, Any] | None = None) -> None:
+        """Before anything is touched: from here on, only this machine can know the outcome."""
+        entry = Entry(tool_id, Stage.BEGUN, expected=expected)
+        await asyncio.to_thread(self._write, entry, lasting=True)
 
     async def finish(self, tool_id: str, report: dict[str, Any]) -> None:
         """Before the server is told, so that it is told also by whoever comes after us."""

@@ -137,11 +137,18 @@ class Reviewer:
         self, tool: AnyTool, raw: JsonObject, params_json: str, survey: Survey | None = None
     ) -> Verdict:
         scene, looked = self._scene, survey or Survey()
-        seen = (looked.findings, looked.changes_nothing)
+        seen = (looked.findings, looked.changes_nothing, looked.rehearsed)
         case = (tool, raw, scene.workspace, scene.autonomy, scene.isolated, scene.rehearses, *seen)
         if self._judging is None or tool.judged_length(raw, params_json) <= MOST_JUDGED_INLINE:
             return _judge_case(scene.rules, *case)
         return await self._judging.run(_SERVER, _judge_case, scene.rules, *case)
+
+    async def expect(self, reviewed: Reviewed) -> ToolResult | None:
+        """The result of a call where it is certain before anything is changed; else None."""
+        tool = reviewed.tool
+        with blaming(tool.name, "on the client"):
+            hands = self._hands.for_call(reviewed.call)
+            return await tool.expect(reviewed.params, self._scene, hands, reviewed.facts)
 
     async def execute(self, reviewed: Reviewed, *, surveyed: bool = True) -> ToolResult:
         """Do it. Unless it was `surveyed` before a person was asked, it reaches no host.
@@ -169,11 +176,14 @@ def _judge_case(
     rehearses: bool,
     seen: tuple[Finding, ...],
     changes_nothing: bool,
+    rehearsed: bool,
 ) -> Verdict:
     with blaming(tool.name, "on the client"):
         scene = Scene(workspace, autonomy, isolated, rules, rehearses)
         params = tool.read_params(raw)
-        return judge_call(tool, params, scene, seen, changes_nothing=changes_nothing)
+        return judge_call(
+            tool, params, scene, seen, changes_nothing=changes_nothing, rehearsed=rehearsed
+        )
 
 
 def _refuse_if_denied(verdict: Verdict) -> None:

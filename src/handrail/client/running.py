@@ -2,6 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _SECOND_OFFER_SECONDS = 2.0
 
@@ -49,6 +52,15 @@ class Running:
             self._may_be_disturbed = True
         if self._cancelled:
             raise asyncio.CancelledError
+
+    async def to_the_end(self, work: Awaitable[T]) -> T:
+        """Wait for what is done as a whole or not at all; a cancel that comes now is too late."""
+        self._may_be_disturbed = False
+        try:
+            return await work
+        finally:
+            self._may_be_disturbed = True
+            self._cancelled = False
 
     def take_cancellation(self) -> bool:
         """Whether it was by `cancel` that the work ended; then the task may go on and tell."""

@@ -115,12 +115,15 @@ class Effect:
         return [self.path, *nodes]
 
     def as_bound(self) -> list[Any]:
-        """The part that an approval binds: all but the time of the old node.
+        """The part that an approval binds: all but the times.
 
-        A file that is saved again with the same bytes is still the one that was shown.
+        A file that is saved again with the same bytes is still the one that was shown, and so is
+        the one that a second rehearsal of the same command makes.
         """
-        before = self.before and replace(self.before, modified_ns=0)
-        return replace(self, before=before).as_json()
+        before, after = (
+            node and replace(node, modified_ns=0) for node in (self.before, self.after)
+        )
+        return Effect(self.path, before, after).as_json()
 
     @classmethod
     def from_json(cls, told: list[Any]) -> "Effect":

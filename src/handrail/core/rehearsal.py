@@ -1,11 +1,20 @@
 """Rehearsals: commands that run where nothing they do is real."""
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from handrail.core.effects import Effect, Effects
 from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
+from handrail.core.tool import JsonObject
+
+# The fact that an approval of rehearsed effects is bound to.
+REHEARSAL = "the rehearsal"
+_NO_EFFECTS = Effects()
+# Reads the content of a file before and after; None where there is none, or too much of it.
+Contents = Callable[[Effect], tuple[bytes | None, bytes | None]]
 
 
 class CallRef(NamedTuple):
@@ -17,15 +26,15 @@ class CallRef(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
-    """The outcome of a rehearsal, and the paths in the workspace that it would have changed.
+    """The outcome of a rehearsal, and the effects that it would have on the workspace.
 
     `hosts` are those it tried to reach. With `left_running`, it had left processes running, which
     were ended. `outside` is what it wrote in /tmp and its home. `ended_by` says which limit it met,
-    and is empty if it came to its end.
+    or why its effects cannot be applied; it is empty if the rehearsal shows everything.
     """
 
     outcome: CommandOutcome
-    changed: tuple[str, ...] = ()
+    effects: Effects = _NO_EFFECTS
     hosts: tuple[str, ...] = ()
     left_running: bool = False
     outside: tuple[str, ...] = ()
@@ -36,9 +45,35 @@ class Rehearsed:
         """True if it ran to its end, so that no effect is missing."""
         return not self.ended_by
 
+    @property
+    def changes(self) -> tuple[Effect, ...]:
+        return self.effects.changes
+
+    @property
+    def facts(self) -> JsonObject:
+        """What an approval covers: every byte of the effects, and the output.
+
+        `folder` is the top folder that holds all changes; it is empty where there is none.
+        """
+        tops = {change.path.partition("/")[0] for change in self.changes}
+        is_within = len(tops) == 1 and all("/" in change.path for change in self.changes)
+        told: JsonObject = {
+            "effects": self.effects.digest,
+            "output": _digest(self.outcome),
+            "changes": len(self.changes),
+            "folder": next(iter(tops)) if is_within else "",
+        }
+        return {REHEARSAL: told}
+
+
+def _digest(outcome: CommandOutcome) -> str:
+    """A hash of the exit code and both streams."""
+    lengths = f"{outcome.exit_code} {len(outcome.stdout)} {len(outcome.stderr)}\n"
+    return hashlib.sha256(lengths.encode() + outcome.stdout + outcome.stderr).hexdigest()
+
 
 class Rehearsals(Protocol):
-    """Rehearsals on one machine. The last one of a call is kept until it is taken."""
+    """Rehearsals on one machine. The last one of a call is kept until it is applied or dropped."""
 
     async def rehearse(
         self, call: CallRef, stages: Sequence[Stage], *, timeout_seconds: float
@@ -50,6 +85,28 @@ class Rehearsals(Protocol):
         """
         ...
 
-    async def take(self, call: CallRef) -> Rehearsed | None:
-        """The kept rehearsal of a call, which is dropped with all that it would have changed."""
+    async def find(self, call: CallRef) -> Rehearsed | None:
+        """The kept rehearsal of a call."""
+        ...
+
+    async def show(self, call: CallRef, draw: Callable[[Contents], str]) -> str:
+        """Draw the effects of a kept rehearsal, with the contents of its files.
+
+        Raises:
+            CommandExecutionError: The rehearsal is gone.
+        """
+        ...
+
+    async def apply(self, call: CallRef) -> None:
+        """Make exactly the effects of the kept rehearsal real, and forget the rehearsal.
+
+        Raises:
+            CommandExecutionError: The rehearsal is gone; nothing was changed.
+            StaleFileError: The workspace was changed since; nothing was changed.
+            FileOperationError: The file system refused; nothing was changed.
+        """
+        ...
+
+    async def drop(self, call: CallRef) -> None:
+        """Forget the rehearsal of a call, with all that it would have changed."""
         ...

@@ -17,7 +17,8 @@ class Survey:
     It is stored, so it is masked. `unmasked` is the same text in full, sent only to a person who
     decides; None where the tool masks nothing. `summary` is the title of the card, where the
     machine knows a better one than the words of the call give. A call that `changes_nothing` as
-    long as its facts hold needs no approval.
+    long as its facts hold needs no approval. One that was `rehearsed` is judged by these findings
+    instead of its words: they tell everything that it would change.
     """
 
     facts: JsonObject = field(default_factory=dict[str, Any])
@@ -26,6 +27,7 @@ class Survey:
     unmasked: str | None = None
     summary: str = ""
     changes_nothing: bool = False
+    rehearsed: bool = False
 
     @property
     def in_full(self) -> str:

@@ -21,6 +21,7 @@ from handrail.core.survey import Survey
 from handrail.core.tool import Effect, JsonObject
 from handrail.core.verdict import Explained, Verdict
 from handrail.policy.distrust import Doubt, tainted
+from handrail.policy.effects import class_of_effects
 from handrail.policy.redaction import mask, mask_text
 from handrail.policy.rulebook.book import Rulebook
 from handrail.policy.rulebook.rules import Rules
@@ -256,12 +257,19 @@ def _judge_case(rules: Rules, case: _Case) -> _Judged:
         seen = looked.findings
         findings = (*case.findings, *seen)
         verdict = judge_call(
-            tool, params, scene, findings, case.doubts, changes_nothing=looked.changes_nothing
+            tool,
+            params,
+            scene,
+            findings,
+            case.doubts,
+            changes_nothing=looked.changes_nothing,
+            rehearsed=looked.rehearsed,
         )
         asks = verdict.ruling.may_ask
         kind = None
         if asks and not case.is_alone and not _is_alarming([*rules.judge_tool(tool.name), *seen]):
-            kind = _sayable(tool.call_class(params, scene))
+            own = tool.call_class(params, scene)
+            kind = _sayable(class_of_effects(looked.facts) if looked.rehearsed else own)
         is_described = asks or case.always_described
         words = (looked.summary or tool.preview(params)) if is_described else ""
         return _Judged(verdict, mask_text(words), kind)

@@ -5,12 +5,18 @@ from enum import IntEnum
 
 from handrail.core.effects import Effect, EffectKind, Effects
 from handrail.core.entry import EntryKind
+from handrail.core.grant import CallClass
+from handrail.core.rehearsal import REHEARSAL
 from handrail.core.risk import Finding, RiskLevel, forbidden
+from handrail.core.tool import JsonObject
+from handrail.core.visible import visible
 from handrail.policy.rulebook.globs import fold
 from handrail.policy.rulebook.rules import Rules
 
 # More files than this, deleted or overwritten, are CRITICAL.
 MANY_FILES = 100
+# A grant for commands covers no more changes than this.
+GRANTED_CHANGES = 50
 # The kinds of files that a program reads or runs without being told to.
 RUNS_BY_ITSELF = frozenset(
     f"write.{name}"
@@ -50,9 +56,28 @@ def judge_effects(effects: Effects, rules: Rules) -> list[Finding]:
         *_group(found for old in renames.values() for found in _judge_move(old, rules)),
         *_judge_executables(changes),
         *_judge_deletions(effects, moved=set(renames.values())),
-        *_judge_any(len(effects.changes) - len(renames)),
+        *_judge_any(effects),
     ]
     return sorted(findings, key=lambda finding: finding.risk, reverse=True)
+
+
+def class_of_effects(facts: JsonObject) -> CallClass | None:
+    """The class of commands that change files in the same folder; None outside of one.
+
+    A deletion or a file that runs by itself is HIGH, and no class is offered for what is HIGH.
+    """
+    match facts.get(REHEARSAL):
+        case {"folder": str(folder), "changes": int(changes)} if folder:
+            pass
+        case _:
+            return None
+    if changes > GRANTED_CHANGES:
+        return None
+    words = (
+        f"commands that change files in {visible(folder)}/ only, at most {GRANTED_CHANGES}, "
+        "and delete none"
+    )
+    return CallClass(f"effects:{folder}/", words)
 
 
 def concern_of(change: Effect, rules: Rules) -> Concern:
@@ -170,10 +195,23 @@ def _judge_deletions(effects: Effects, *, moved: set[str]) -> Iterator[Finding]:
         yield Finding("effects.deletes", f"deletes the folder {_names(folders)}", RiskLevel.HIGH)
 
 
-def _judge_any(count: int) -> Iterator[Finding]:
+def _judge_any(effects: Effects) -> Iterator[Finding]:
+    count = len(effects.changes) - len(effects.renames)
     if count:
-        words = "1 file or folder" if count == 1 else f"{count:,} files and folders"
-        yield Finding("effects.changes", f"changes {words}", RiskLevel.MEDIUM)
+        folders = sum(_is_folder(change) for change in effects.changes)
+        words = [_count(count - folders, "file"), _count(folders, "folder")]
+        reason = f"changes {' and '.join(filter(None, words))}"
+        yield Finding("effects.changes", reason, RiskLevel.MEDIUM)
+
+
+def _is_folder(change: Effect) -> bool:
+    node = change.after or change.before
+    return node is not None and node.kind is EntryKind.DIRECTORY
+
+
+def _count(count: int, noun: str) -> str:
+    """Words for a number of things; none for none."""
+    return f"{count:,} {noun}{'s' if count > 1 else ''}" if count else ""
 
 
 def _group(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -100,6 +100,12 @@ class Tool(ABC, Generic[P]):
         """Whether the tool has a survey of its own."""
         return type(self).survey is not Tool[Any].survey
 
+    async def expect(
+        self, params: P, scene: Scene, hands: Hands, facts: JsonObject | None
+    ) -> ToolResult | None:
+        """The result of the call where it is certain before anything is changed; else None."""
+        return None
+
     @abstractmethod
     async def execute(
         self, params: P, scene: Scene, hands: Hands, facts: JsonObject | None = None

@@ -5,18 +5,16 @@ line in brackets is ours. First comes the list of all changes, what matters most
 diff of each text file.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from handrail.core.effects import Effect, EffectKind, Effects, Node
 from handrail.core.entry import EntryKind
+from handrail.core.rehearsal import Contents
 from handrail.core.visible import visible
 from handrail.policy.effects import Concern, concern_of, leads_out
 from handrail.policy.rulebook.rules import Rules
 from handrail.tools.diff import unified_diff
 from handrail.tools.encoding import decode_text
-
-# The content before and after; None where there is none, or too much of it.
-Contents = Callable[[Effect], tuple[bytes | None, bytes | None]]
 
 SHOWN_BYTES = 400_000
 LISTED_CHANGES = 500

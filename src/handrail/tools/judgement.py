@@ -35,20 +35,28 @@ def judge_call(
     doubts: Sequence[Doubt] = (),
     *,
     changes_nothing: bool = False,
+    rehearsed: bool = False,
 ) -> Verdict:
     """Judge a tool with checked parameters, without running anything.
 
     `seen` is what a survey of the machine has added, `doubts` say why the agent is not trusted:
     both can make the verdict stricter only. A call that `changes_nothing` by its survey passes
-    unasked, unless it is refused or reaches a network. Nothing is rehearsed on a machine without
-    a proven box.
+    unasked, unless it is refused or reaches a network. One that was `rehearsed` is judged by what
+    was seen instead of its words, unless these refuse it or ask beforehand. Nothing is rehearsed
+    on a machine without a proven box.
     """
     base = tool.safety_level if tool.floor is None else tool.floor
-    findings = [*tool.pre_validate(params, scene), *scene.rules.judge_tool(tool.name), *seen]
+    words = tool.pre_validate(params, scene)
+    known = [*scene.rules.judge_tool(tool.name), *seen]
+    is_refused = worst([*words, *known]) is RiskLevel.FORBIDDEN
+    plan = Plan() if is_refused else tool.plan(params, scene)
+    rehearses = scene.rehearses and scene.isolated and scene.rules.rehearses
+    if rehearsed and rehearses and plan.rehearses:
+        # Its effects are known, and a second rehearsal would show nothing more.
+        words, rehearses = [], False
+    findings = [*words, *known]
     if worst(findings) < base:
         findings.append(_what_the_tool_is(tool, base))
-    plan = Plan() if worst(findings) is RiskLevel.FORBIDDEN else tool.plan(params, scene)
-    rehearses = scene.rehearses and scene.isolated and scene.rules.rehearses
     verdict = _POLICY.rule(base, findings, autonomy=scene.autonomy, plan=plan, rehearses=rehearses)
     if doubts:
         acts = tool.effect is Effect.CHANGE or plan.reaches_out

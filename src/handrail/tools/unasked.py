@@ -23,8 +23,15 @@ async def judge_on_machine(
     if verdict.ruling is Ruling.DENY:
         return verdict, Survey()
     survey = as_survey(tool.name, await tool.survey(params, scene, hands))
-    idle = survey.changes_nothing
-    return judge_call(tool, params, scene, survey.findings, changes_nothing=idle), survey
+    verdict = judge_call(
+        tool,
+        params,
+        scene,
+        survey.findings,
+        changes_nothing=survey.changes_nothing,
+        rehearsed=survey.rehearsed,
+    )
+    return verdict, survey
 
 
 async def run_unasked(

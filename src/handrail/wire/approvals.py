@@ -131,6 +131,10 @@ class FactsRequest(Body):
     changes_nothing: bool = Field(
         default=False, description="Whether the call would change nothing while the facts hold."
     )
+    rehearsed: bool = Field(
+        default=False,
+        description="Whether the findings tell all that the call would change, by a rehearsal.",
+    )
     refused: RefusalView | None = Field(
         default=None, description="Instead of facts: this machine would not do it."
     )
@@ -152,6 +156,7 @@ class FactsRequest(Body):
             in_full,
             summary=self.summary,
             changes_nothing=self.changes_nothing,
+            rehearsed=self.rehearsed,
         )
 
 

@@ -759,6 +759,8 @@ export interface FactsRequest {
   summary?: string;
   /** Whether the call would change nothing while the facts hold. */
   changes_nothing?: boolean;
+  /** Whether the findings tell all that the call would change, by a rehearsal. */
+  rehearsed?: boolean;
   /** Instead of facts: this machine would not do it. */
   refused?: RefusalView | null;
 }

@@ -1,30 +1,39 @@
-"""The rehearsals of a client, one after another in each session, and their outcomes."""
+"""The rehearsals of a client, one after another in each session, with their effects."""
 
 import asyncio
 import hashlib
 import os
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from handrail.core.effects import Effects
-from handrail.core.rehearsal import CallRef, Rehearsed
+from handrail.core.errors import CommandExecutionError
+from handrail.core.rehearsal import CallRef, Contents, Rehearsed
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
+from handrail.executors.rehearsal.apply import apply
 from handrail.executors.rehearsal.caps import DEFAULT_CAPS
+from handrail.executors.rehearsal.contents import LayerContents
 from handrail.executors.rehearsal.effects import Reading, read_effects
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import Proof
 from handrail.executors.rehearsal.rehearser import Rehearsal, Rehearser
+from handrail.executors.rehearsal.undo import UndoStore
 from handrail.executors.sandbox.box import Box
 
 _AT_ONCE = 3
 _MOST_SESSIONS = 8
 # Each outcome may hold two megabytes of output.
 _MOST_KEPT = 32
+# Of what a session may change, so much is left for its next rehearsal.
+_MOST_KEPT_BYTES = DEFAULT_CAPS.changed_bytes // 2
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FOREIGN = "it met files of another owner or group, which an overlay cannot change"
+_RACED = "other programs kept changing the same files while it was rehearsed"
+_GONE = "its rehearsal is gone; nothing was done"
 
 
 @dataclass(eq=False, slots=True)
@@ -35,11 +44,21 @@ class _Session:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class KeptRehearsals:
-    """Keeps the outcome of a call's rehearsal until it is taken, so that nothing runs twice.
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A rehearsal and what became of it; its layer stays until it is closed."""
 
-    The changes themselves are thrown away as soon as they are known.
-    """
+    rehearsed: Rehearsed
+    rehearsal: Rehearsal
+
+    @property
+    def bytes(self) -> int:
+        nodes = (change.after for change in self.rehearsed.changes)
+        return sum(node.size for node in nodes if node is not None)
+
+
+class KeptRehearsals:
+    """Keeps the rehearsal of a call until its effects are applied, so that nothing runs twice."""
 
     def __init__(
         self,
@@ -48,22 +67,25 @@ class KeptRehearsals:
         maker: Maker,
         base: Path,
         proof: Proof,
+        store: UndoStore,
         keeper: str = "",
     ):
+        """`store` keeps the files that applied effects replace."""
         self._executor = executor
         self._box = box
         self._maker = maker
         self._base = base
         self._proof = proof
+        self._store = store
         self._keeper = keeper
         self._gate = asyncio.Semaphore(_AT_ONCE)
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
-        self._kept: OrderedDict[CallRef, Rehearsed] = OrderedDict()
+        self._kept: OrderedDict[CallRef, _Kept] = OrderedDict()
 
     async def rehearse(
         self, call: CallRef, stages: Sequence[Stage], *, timeout_seconds: float
     ) -> Rehearsed:
-        """Run the stages where nothing is real; the kept outcome of the call where there is one.
+        """Run the stages where nothing is real; the kept rehearsal of the call where there is one.
 
         Raises:
             CommandExecutionError: They cannot be rehearsed here, or could not be started.
@@ -72,26 +94,82 @@ class KeptRehearsals:
             session = await self._open(call.session_id)
             async with session.turn:
                 if (known := self._kept.get(call)) is not None:
-                    return known
-                rehearsal = await session.rehearser.rehearse(
-                    stages, timeout_seconds=timeout_seconds
-                )
-                try:
-                    effects = await asyncio.to_thread(self._read, rehearsal)
-                finally:
-                    await rehearsal.close()
-        return self._keep(call, _told(rehearsal, effects))
+                    return known.rehearsed
+                kept = await self._rehearse(session, stages, timeout_seconds)
+                if kept.rehearsed.effects.stale:
+                    # Another program has changed the same files meanwhile: once more.
+                    await kept.rehearsal.close()
+                    kept = await self._rehearse(session, stages, timeout_seconds)
+                self._kept[call] = kept
+                await self._drop_oldest(call.session_id)
+        return kept.rehearsed
 
-    async def take(self, call: CallRef) -> Rehearsed | None:
-        """The kept outcome of a call, which is forgotten."""
-        return self._kept.pop(call, None)
+    async def find(self, call: CallRef) -> Rehearsed | None:
+        kept = self._kept.get(call)
+        return None if kept is None else kept.rehearsed
+
+    async def show(self, call: CallRef, draw: Callable[[Contents], str]) -> str:
+        """Draw the effects of a kept rehearsal, with the contents of its files.
+
+        Raises:
+            CommandExecutionError: The rehearsal is gone.
+        """
+
+        def draw_it() -> str:
+            with self._layers(kept.rehearsal) as (lower, upper):
+                return draw(LayerContents(lower, upper))
+
+        kept = self._get(call)
+        return await asyncio.to_thread(draw_it)
+
+    async def apply(self, call: CallRef) -> None:
+        """Make exactly the effects of the kept rehearsal real, and forget the rehearsal.
+
+        Raises:
+            CommandExecutionError: The rehearsal is gone; nothing was changed.
+            StaleFileError: The workspace was changed since; nothing was changed.
+            FileOperationError: The file system refused; nothing was changed.
+        """
+
+        def apply_it() -> None:
+            with self._layers(kept.rehearsal) as (_, upper):
+                apply(self._store, call.tool_id, kept.rehearsed.effects, upper)
+
+        kept = self._get(call)
+        try:
+            await asyncio.to_thread(apply_it)
+        finally:
+            await self.drop(call)
+
+    async def drop(self, call: CallRef) -> None:
+        if (kept := self._kept.pop(call, None)) is not None:
+            await kept.rehearsal.close()
 
     async def close(self) -> None:
         """End every session, with its caches and its /tmp."""
+        for call in list(self._kept):
+            await self.drop(call)
         while self._sessions:
             _, session = self._sessions.popitem()
             async with session.turn:
                 await session.rehearser.close()
+
+    def _get(self, call: CallRef) -> _Kept:
+        kept = self._kept.get(call)
+        if kept is None:
+            raise CommandExecutionError(_GONE)
+        return kept
+
+    async def _rehearse(
+        self, session: _Session, stages: Sequence[Stage], timeout_seconds: float
+    ) -> _Kept:
+        rehearsal = await session.rehearser.rehearse(stages, timeout_seconds=timeout_seconds)
+        try:
+            effects = await asyncio.to_thread(self._read, rehearsal)
+        except BaseException:
+            await rehearsal.close()
+            raise
+        return _Kept(_told(rehearsal, effects), rehearsal)
 
     async def _open(self, session_id: str) -> _Session:
         known = self._sessions.get(session_id)
@@ -114,35 +192,58 @@ class KeptRehearsals:
         """Close the session that was used least recently and is idle, where there are too many."""
         idle = [key for key, session in self._sessions.items() if not session.turn.locked()]
         if len(self._sessions) >= _MOST_SESSIONS and idle:
-            await self._sessions.pop(idle[0]).rehearser.close()
+            session = self._sessions.pop(idle[0])
+            for call in [call for call in self._kept if call.session_id == idle[0]]:
+                await self.drop(call)
+            await session.rehearser.close()
+
+    async def _drop_oldest(self, session_id: str) -> None:
+        """Forget the oldest rehearsals where they are too many, or too large for the session."""
+        while len(self._kept) > _MOST_KEPT:
+            await self.drop(next(iter(self._kept)))
+        own = [call for call in self._kept if call.session_id == session_id]
+        left = sum(self._kept[call].bytes for call in own)
+        for call in own[:-1]:
+            if left <= _MOST_KEPT_BYTES:
+                return
+            left -= self._kept[call].bytes
+            await self.drop(call)
 
     def _read(self, rehearsal: Rehearsal) -> Effects:
-        reading = Reading(rehearsal.began_ns, hidden=rehearsal.hidden)
-        lower, upper = os.open(self._box.root, _FOLDER), rehearsal.open_upper()
-        try:
+        with self._layers(rehearsal) as (lower, upper):
+            reading = Reading(rehearsal.began_ns, hidden=rehearsal.hidden)
             return read_effects(lower, upper, reading)
+
+    @contextmanager
+    def _layers(self, rehearsal: Rehearsal) -> Generator[tuple[int, int]]:
+        """Descriptors of the workspace and of the layer above it."""
+        lower = os.open(self._box.root, _FOLDER)
+        try:
+            upper = rehearsal.open_upper()
+            try:
+                yield lower, upper
+            finally:
+                os.close(upper)
         finally:
             os.close(lower)
-            os.close(upper)
-
-    def _keep(self, call: CallRef, rehearsed: Rehearsed) -> Rehearsed:
-        self._kept[call] = rehearsed
-        while len(self._kept) > _MOST_KEPT:
-            self._kept.popitem(last=False)
-        return rehearsed
 
 
 def _told(rehearsal: Rehearsal, effects: Effects) -> Rehearsed:
-    ended_by = "" if rehearsal.exceeded is None else rehearsal.exceeded.tell(DEFAULT_CAPS)
-    if not ended_by and rehearsal.met_foreign:
-        ended_by = _FOREIGN
-    if not ended_by and effects.refusals:
-        ended_by = effects.refusals[0]
     return Rehearsed(
         rehearsal.outcome,
-        changed=tuple(effect.path for effect in effects.changes),
+        effects,
         hosts=rehearsal.hosts,
         left_running=rehearsal.left_running,
         outside=rehearsal.outside,
-        ended_by=ended_by,
+        ended_by=_why_incomplete(rehearsal, effects),
     )
+
+
+def _why_incomplete(rehearsal: Rehearsal, effects: Effects) -> str:
+    if rehearsal.exceeded is not None:
+        return rehearsal.exceeded.tell(DEFAULT_CAPS)
+    if rehearsal.met_foreign:
+        return _FOREIGN
+    if effects.refusals:
+        return effects.refusals[0]
+    return _RACED if effects.stale else ""

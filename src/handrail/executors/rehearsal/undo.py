@@ -63,6 +63,10 @@ class UndoStore:
                 if told is not None and told.state is State.APPLIED
             ]
 
+    def is_applied(self, call: str) -> bool:
+        """Whether the changes of a call are in the workspace and can be undone."""
+        return any(one.call == call for one in self.undoable())
+
     def undo(self, call: str) -> None:
         """Bring back what was there before a call.
 

@@ -93,8 +93,11 @@ class _Reader:
         further = self._listed.further_table.find(name, words)
         if further is None:
             return found
-        findings = _concerns(further, name, words[further.start :])
-        return found._replace(findings=(*found.findings, *findings))
+        # A project's file tightens: what it says of a command is asked about before it runs.
+        findings = tuple(_concerns(further, name, words[further.start :]))
+        return found._replace(
+            findings=(*found.findings, *findings), rehearses=found.rehearses and not findings
+        )
 
     def _read_listed(
         self, match: Match, command: str, name: str, words: Sequence[str], at: int

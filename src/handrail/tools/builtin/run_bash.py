@@ -68,17 +68,25 @@ class RunBash(Tool[RunBashParams]):
     async def survey(self, params: RunBashParams, scene: Scene, hands: Hands) -> Survey:
         found = None
         if may_rehearse(scene) and _validator(params, scene).rehearses(params.command):
-            found = await _rehearsing(params, scene).survey(hands)
+            rehearsing = _rehearsing(params, scene, self.preview(params))
+            found = await rehearsing.survey(hands, scene)
         if isinstance(found, Survey):
             return found
         survey = await (await _in_full(params, scene, hands)).survey()
         return survey if found is None else replace(survey, findings=(*survey.findings, found))
 
+    async def expect(
+        self, params: RunBashParams, scene: Scene, hands: Hands, facts: JsonObject | None
+    ) -> ToolResult | None:
+        if not was_rehearsed(facts):
+            return None
+        return await _rehearsing(params, scene, self.preview(params)).expect(hands)
+
     async def execute(
         self, params: RunBashParams, scene: Scene, hands: Hands, facts: JsonObject | None = None
     ) -> ToolResult:
         if was_rehearsed(facts):
-            return await _rehearsing(params, scene).result(hands)
+            return await _rehearsing(params, scene, self.preview(params)).apply(hands)
         line = await _in_full(params, scene, hands)
         left = await line.hold_against(facts)
         return await run_stages(
@@ -91,9 +99,9 @@ class RunBash(Tool[RunBashParams]):
         )
 
 
-def _rehearsing(params: RunBashParams, scene: Scene) -> Rehearsing:
+def _rehearsing(params: RunBashParams, scene: Scene, preview: str) -> Rehearsing:
     stages = _validator(params, scene).stages_of(params.command)
-    return Rehearsing(stages, "it", params.timeout)
+    return Rehearsing(stages, "it", preview, params.timeout)
 
 
 def _validator(params: RunBashParams, scene: Scene) -> ScriptValidator:

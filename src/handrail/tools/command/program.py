@@ -60,17 +60,24 @@ class ProgramTool(Tool[P]):
     async def survey(self, params: P, scene: Scene, hands: Hands) -> Survey:
         found = None
         if may_rehearse(scene) and _validator(scene).rehearses(*self.words(params)):
-            found = await self._rehearsing(params, scene).survey(hands)
+            found = await self._rehearsing(params, scene).survey(hands, scene)
         if isinstance(found, Survey):
             return found
         survey = await self._in_full(params, scene, hands).survey()
         return survey if found is None else replace(survey, findings=(*survey.findings, found))
 
+    async def expect(
+        self, params: P, scene: Scene, hands: Hands, facts: JsonObject | None
+    ) -> ToolResult | None:
+        if not was_rehearsed(facts):
+            return None
+        return await self._rehearsing(params, scene).expect(hands)
+
     async def execute(
         self, params: P, scene: Scene, hands: Hands, facts: JsonObject | None = None
     ) -> ToolResult:
         if was_rehearsed(facts):
-            return await self._rehearsing(params, scene).result(hands)
+            return await self._rehearsing(params, scene).apply(hands)
         line = self._in_full(params, scene, hands)
         left = await line.hold_against(facts)
         return await run_stages(
@@ -84,7 +91,8 @@ class ProgramTool(Tool[P]):
 
     def _rehearsing(self, params: P, scene: Scene) -> Rehearsing:
         title = self.words(params)[0]
-        return Rehearsing((self._stage(params, scene),), title, self.seconds(params))
+        stages = (self._stage(params, scene),)
+        return Rehearsing(stages, title, self.preview(params), self.seconds(params))
 
     def _stage(self, params: P, scene: Scene) -> Stage:
         return _validator(scene).stage_of(*self.words(params))

@@ -1,36 +1,57 @@
-"""Rehearsing a command before a person is asked: without an effect, there is no question."""
+"""Rehearsing a command before a person is asked: they see its effects, and without any no card."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from handrail.core.effects import EffectKind, Effects
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import Hands
-from handrail.core.rehearsal import Rehearsed
+from handrail.core.outcome import CommandOutcome, Ending
+from handrail.core.rehearsal import REHEARSAL, Rehearsed
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.stage import Stage
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
+from handrail.core.visible import cut_middle, visible
+from handrail.policy.effects import judge_effects
+from handrail.policy.redaction import mask_text
 from handrail.policy.rulebook.reading import in_full
 from handrail.policy.security import Scene
 from handrail.tools.command.result import result_of
+from handrail.tools.effects import show_effects
 
-# The fact by which a call is known to need no approval.
-_FACT = "the rehearsal"
-_NO_CHANGE: JsonObject = {_FACT: "changed nothing"}
+_NO_CHANGE: JsonObject = {REHEARSAL: "changed nothing"}
 _MOST_TOLD = 3
+_MOST_OUTPUT_CHARS = 20_000
+_MOST_EVIDENCE_CHARS = 480_000
+_MARGIN = " " * 9
+_NOUNS = {
+    EffectKind.ADDED: "adds",
+    EffectKind.CHANGED: "changes",
+    EffectKind.DELETED: "deletes",
+    EffectKind.RENAMED: "renames",
+    EffectKind.MODE: "changes the mode of",
+    EffectKind.LINKED: "links",
+    EffectKind.SPECIAL: "makes special files of",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsing:
-    """The stages of one call and how long they may take; `title` is their name for a person."""
+    """The stages of one call and how long they may take.
+
+    `title` is their name in a sentence, `preview` what a card says of them.
+    """
 
     stages: tuple[Stage, ...]
     title: str
+    preview: str
     timeout_seconds: int
 
-    async def survey(self, hands: Hands) -> Survey | Finding | None:
-        """A survey that needs no approval, or else the reason why a person is asked beforehand.
+    async def survey(self, hands: Hands, scene: Scene) -> Survey | Finding | None:
+        """The effects of the command, or the reason why a person is asked before it runs.
 
-        None where nothing can be rehearsed; then the machine is looked at as it stands.
+        None where the call is not known by an id, by which a rehearsal is kept.
         """
         if hands.call is None:
             return None
@@ -38,29 +59,70 @@ class Rehearsing:
             rehearsed = await hands.rehearsals.rehearse(
                 hands.call, self.stages, timeout_seconds=self.timeout_seconds
             )
-        except CommandExecutionError:
-            return None
-        if rehearsed.is_complete and not rehearsed.changed:
+        except CommandExecutionError as error:
+            return Finding("command.not-rehearsed", error.message, RiskLevel.LOW)
+        if not rehearsed.is_complete:
+            await hands.rehearsals.drop(hands.call)
+            reason = f"a rehearsal does not show its effects: {rehearsed.ended_by}"
+            return Finding("command.not-rehearsed", reason, RiskLevel.LOW)
+        if not rehearsed.changes:
             return Survey(_NO_CHANGE, changes_nothing=True)
-        await hands.rehearsals.take(hands.call)
-        return Finding("command.rehearsed", _tell(rehearsed), RiskLevel.LOW)
+        effects, rules = rehearsed.effects, scene.rules
+        drawn = await hands.rehearsals.show(
+            hands.call, lambda contents: show_effects(effects, rules, contents)
+        )
+        told = "".join(f"{line}\n" for line in self._about(rehearsed)) + drawn
+        masked = mask_text(told)
+        return Survey(
+            rehearsed.facts,
+            (*judge_effects(effects, rules), *_cut_off(len(told) - _MOST_EVIDENCE_CHARS)),
+            cut_middle(masked, _MOST_EVIDENCE_CHARS),
+            unmasked=None if masked == told else cut_middle(told, _MOST_EVIDENCE_CHARS),
+            summary=f"{self.preview}: {_sum_up(effects)}",
+            rehearsed=True,
+        )
 
-    async def result(self, hands: Hands) -> ToolResult:
-        """The result of the kept rehearsal.
+    async def expect(self, hands: Hands) -> ToolResult | None:
+        """The result that the call will have once its effects are applied."""
+        rehearsed = None if hands.call is None else await hands.rehearsals.find(hands.call)
+        return None if rehearsed is None else self._result(rehearsed)
+
+    async def apply(self, hands: Hands) -> ToolResult:
+        """Apply the effects of the kept rehearsal.
 
         Raises:
             CommandExecutionError: It is gone; nothing was done.
+            StaleFileError: The workspace was changed since; nothing was done.
         """
-        rehearsed = None if hands.call is None else await hands.rehearsals.take(hands.call)
-        if rehearsed is None:
+        result = await self.expect(hands)
+        if result is None or hands.call is None:
             raise CommandExecutionError("its rehearsal is gone; nothing was done")
+        await hands.rehearsals.apply(hands.call)
+        return result
+
+    def _result(self, rehearsed: Rehearsed) -> ToolResult:
         result = result_of(
             rehearsed.outcome, self.stages, title=self.title, timeout_seconds=self.timeout_seconds
         )
         notes = [*_notes(rehearsed)]
-        fields = {**result.fields, "rehearsed": True, "changed": [], "notes": notes}
+        changed = [change.path for change in rehearsed.changes]
+        fields = {**result.fields, "rehearsed": True, "changed": changed, "notes": notes}
+        if changed:
+            fields["can_undo"] = True
         told = "".join(f"\n[{note}]" for note in notes)
         return replace(result, output=f"{result.output.rstrip()}{told}".lstrip(), fields=fields)
+
+    def _about(self, rehearsed: Rehearsed) -> Iterator[str]:
+        """The command and its output, in lines that no line of a diff can be taken for."""
+        for stage in self.stages:
+            yield f"runs     {' '.join(map(in_full, stage.argv))}"
+        yield f"rehearsed without network, {_ending(rehearsed.outcome)}"
+        outcome = rehearsed.outcome
+        output = (outcome.stdout + outcome.stderr).decode(errors="replace")
+        if text := visible(output.rstrip(), keep="\n\t"):
+            yield "output"
+            lines = cut_middle(text, _MOST_OUTPUT_CHARS).split("\n")
+            yield from (f"{_MARGIN}│ {line}" for line in lines)
 
 
 def may_rehearse(scene: Scene) -> bool:
@@ -69,29 +131,52 @@ def may_rehearse(scene: Scene) -> bool:
 
 
 def was_rehearsed(facts: JsonObject | None) -> bool:
-    return facts is not None and facts == _NO_CHANGE
+    return facts is not None and REHEARSAL in facts
 
 
-def _tell(rehearsed: Rehearsed) -> str:
-    if rehearsed.ended_by:
-        return f"a rehearsal was ended before it was done: {rehearsed.ended_by}"
-    return f"in a rehearsal it would change {_first(rehearsed.changed)}"
+def _ending(outcome: CommandOutcome) -> str:
+    if outcome.ending is Ending.EXITED:
+        return f"exit code {outcome.exit_code}, {outcome.seconds:.1f} s"
+    return f"ended after {outcome.seconds:.1f} s: {outcome.why_stopped or outcome.ending}"
 
 
-def _first(paths: tuple[str, ...]) -> str:
+def _sum_up(effects: Effects) -> str:
+    """A few words such as: changes 2 files, deletes src/a.py."""
+    renames = effects.renames
+    moved = {*renames.values()}
+    by_kind: dict[EffectKind, list[str]] = {}
+    for change in effects.changes:
+        if change.path not in moved:
+            kind = EffectKind.RENAMED if change.path in renames else change.kind
+            by_kind.setdefault(kind, []).append(change.path)
+    parts = (
+        f"{_NOUNS[kind]} {in_full(paths[0]) if len(paths) == 1 else f'{len(paths):,} files'}"
+        for kind, paths in by_kind.items()
+    )
+    return ", ".join(parts)
+
+
+def _cut_off(chars: int) -> Iterator[Finding]:
+    if chars > 0:
+        reason = f"{chars:,} characters of its effects are not shown"
+        yield Finding("effects.shown-in-part", reason, RiskLevel.HIGH)
+
+
+def _first(paths: Sequence[str]) -> str:
     told, rest = ", ".join(map(in_full, paths[:_MOST_TOLD])), len(paths) - _MOST_TOLD
     return f"{told} and {rest:,} more" if rest > 0 else told
 
 
-def _notes(rehearsed: Rehearsed) -> list[str]:
+def _notes(rehearsed: Rehearsed) -> Iterator[str]:
     """What the output alone does not say, for the agent."""
-    notes = ["it changed nothing"]
+    if rehearsed.changes:
+        yield f"changed: {_first([change.path for change in rehearsed.changes])}"
+    else:
+        yield "it changed nothing"
     if rehearsed.left_running:
-        notes.append("processes that it left running were ended")
+        yield "processes that it left running were ended"
     if rehearsed.outside:
-        told = _first(rehearsed.outside)
-        notes.append(f"only the rehearsals of this session see {told}")
+        yield f"only the rehearsals of this session see {_first(rehearsed.outside)}"
     if rehearsed.hosts:
         hosts = ", ".join(rehearsed.hosts)
-        notes.append(f"needs network: {hosts}; it had none, so ask for it with that in its words")
-    return notes
+        yield f"needs network: {hosts}; it had none, so ask for it with that in its words"
