@@ -17,7 +17,6 @@ from typing import Any
 from handrail.core.blob import Blob
 from handrail.core.box import Room
 from handrail.core.card import WHOLE_SESSION, Card, Choice, Offer
-from handrail.core.entry import EntryKind
 from handrail.core.errors import (
     CommandExecutionError,
     ErrorType,
@@ -25,6 +24,7 @@ from handrail.core.errors import (
     PathValidationError,
     StaleFileError,
 )
+from handrail.core.files import EntryKind
 from handrail.core.grant import WHOLE_SESSION_WORDS, Scope
 from handrail.core.hands import Check, Entry, FileContent, FileState, Hands, Listing
 from handrail.core.outcome import CommandOutcome, Ending

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from handrail.core.effects import Dropped, Effect, EffectKind, Effects, Node
-from handrail.core.entry import EntryKind
+from handrail.core.files import EntryKind
 
 FOLDER = Node(EntryKind.DIRECTORY, mode=0o755)
 LINK = Node(EntryKind.LINK, sha256="t", target="a")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.core.entry import EntryKind
 from handrail.core.errors import FileOperationError, PathValidationError
+from handrail.core.files import EntryKind
 from handrail.core.hands import Entry, Listing
 from handrail.core.pattern import NamePattern
 from handrail.executors import beneath, filesystem, listing

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from handrail.core.effects import Effect, Effects, Node
-from handrail.core.entry import EntryKind
+from handrail.core.files import EntryKind
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.policy.effects import Concern, concern_of, judge_effects
 from handrail.policy.rulebook.rules import default_rules

@@ -3,7 +3,7 @@
 from typing import Any
 
 from handrail.core.effects import Dropped, Effect, Effects, Node
-from handrail.core.entry import EntryKind
+from handrail.core.files import EntryKind
 from handrail.policy.rulebook.rules import default_rules
 from handrail.tools.effects import LISTED_CHANGES, show_effects
 

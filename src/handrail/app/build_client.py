@@ -1,7 +1,6 @@
 """build_client: everything that runs on the user's machine."""
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
@@ -33,12 +32,12 @@ from handrail.executors.git.guard import own_identity
 from handrail.executors.judging import JudgingPool
 from handrail.executors.programs import SEARCH_PATH
 from handrail.executors.rehearsal.kept import KeptRehearsals
-from handrail.executors.rehearsal.undo import UndoStore
 from handrail.executors.ripgrep import Ripgrep
 from handrail.executors.sandbox.box import Box
 from handrail.executors.sandbox.probe import find_programs
 from handrail.executors.search import SearchExecutor
 from handrail.executors.toolchains.toolchain import NO_TOOLCHAINS, Toolbelt
+from handrail.executors.undoing import WorkspaceUndo, undo_in
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
 from handrail.tools.catalogue import builtin_registry
@@ -89,7 +88,7 @@ async def build_client(
             with _soon(commands.learn_hosts, seconds):
                 searches = SearchExecutor(files, ripgrep)
                 hands = Hands(files, commands, searches, ClientBlobs(api))
-                hands = machine.with_rehearsals(hands)
+                hands = machine.equip(hands)
                 scene = _scene(files, isolation, policy)
 
                 def adopt(rules: Rules) -> None:
@@ -106,9 +105,8 @@ async def build_client(
                 asking = Asking(api, channel)
 
                 def handler(line: StreamingClient) -> ToolHandler:
-                    was_applied = machine.store.is_applied
                     clock = SystemClock()
-                    return ToolHandler(reviewer, clock, line, asking, journal, was_applied)
+                    return ToolHandler(reviewer, clock, line, asking, journal, machine.was_applied)
 
                 keeper = PolicyKeeper(api, policy, adopt, isolation.walls)
                 yield StreamingClient(api, handler, asking, announce, keeper)
@@ -120,10 +118,17 @@ class _Machine(NamedTuple):
     isolation: Isolation
     commands: CommandExecutor
     rehearsals: KeptRehearsals | None
-    store: UndoStore
+    undo: WorkspaceUndo | None
 
-    def with_rehearsals(self, hands: Hands) -> Hands:
-        return hands if self.rehearsals is None else replace(hands, rehearsals=self.rehearsals)
+    def was_applied(self, tool_id: str) -> bool:
+        """Whether the effects of a call are in the workspace."""
+        return self.undo is not None and self.undo.store.holds(tool_id)
+
+    def equip(self, hands: Hands) -> Hands:
+        """The hands with what can be rehearsed and undone on this machine."""
+        if self.rehearsals is not None:
+            hands = replace(hands, rehearsals=self.rehearsals)
+        return hands if self.undo is None else replace(hands, undo=self.undo)
 
 
 @asynccontextmanager
@@ -135,22 +140,15 @@ async def _machine(
     commands = await asyncio.to_thread(_commands, files, isolation, box, belt, journal.keeper)
     await asyncio.to_thread(commands.end_what_was_left)
     rehearsing = box if policy.rules.rehearses else None
-    with _undo_store(files.root) as store:
-        await asyncio.to_thread(store.resume)
+    with undo_in(files) as undo:
+        if undo is not None:
+            await asyncio.to_thread(undo.resume)
+        store = None if undo is None else undo.store
         rehearsals = rehearsals_for(commands, rehearsing, store, journal.rehearsals, journal.keeper)
         async with rehearsals as kept:
             if kept is not None:
                 isolation = replace(isolation, walls=(*isolation.walls, Wall.OVERLAY))
-            yield _Machine(isolation, commands, kept, store)
-
-
-@contextmanager
-def _undo_store(root: str) -> Generator[UndoStore]:
-    root_fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield UndoStore(root_fd)
-    finally:
-        os.close(root_fd)
+            yield _Machine(isolation, commands, kept, undo)
 
 
 def _scene(files: FileSystemExecutor, isolation: Isolation, policy: WorkspacePolicy) -> Scene:

@@ -18,14 +18,14 @@ log = structlog.get_logger(__name__)
 
 @asynccontextmanager
 async def rehearsals_for(
-    commands: CommandExecutor, box: Box | None, store: UndoStore, base: Path, keeper: str
+    commands: CommandExecutor, box: Box | None, store: UndoStore | None, base: Path, keeper: str
 ) -> AsyncGenerator[KeptRehearsals | None]:
     """The rehearsals of one client; None where commands are asked about beforehand.
 
     Sessions have their folders below `base`, and all of them go in the end. `store` keeps the files
     that applied effects replace.
     """
-    if box is None:
+    if box is None or store is None:
         yield None
         return
     maker = Maker(keeper)

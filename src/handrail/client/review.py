@@ -17,7 +17,7 @@ from handrail.core.rehearsal import CallRef
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.sight import WORKSPACE_PROGRAMS
 from handrail.core.survey import Survey
-from handrail.core.tool import JsonObject, ToolResult
+from handrail.core.tool import Effect, JsonObject, ToolResult
 from handrail.core.verdict import Ruling, Verdict
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
@@ -163,7 +163,11 @@ class Reviewer:
         with blaming(tool.name, "on the client"):
             hands = self._hands.for_call(reviewed.call)
             given = await tool.execute(reviewed.params, self._scene, hands, facts)
-            return as_result(tool.name, given)
+            result = as_result(tool.name, given)
+        if reviewed.call is None or tool.effect is not Effect.CHANGE:
+            return result
+        told = await hands.undo.describe(reviewed.call)
+        return replace(result, fields={**result.fields, **told}) if told else result
 
 
 def _judge_case(

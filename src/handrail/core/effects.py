@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from handrail.core.audit import canonical
-from handrail.core.entry import EntryKind
+from handrail.core.files import EntryKind
 
 _EXECUTABLE = 0o111
 # Set-user-ID, set-group-ID and the sticky bit.

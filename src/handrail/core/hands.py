@@ -1,150 +1,33 @@
 """All that a tool may touch. What a tool was not handed, it cannot do."""
 
-import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, NamedTuple, NoReturn, Protocol, Self
+from typing import Any, NoReturn, Protocol, Self
 
 from handrail.core.about import About
 from handrail.core.blob import Blob
 from handrail.core.box import Profile
 from handrail.core.configuration import Configuration
-from handrail.core.entry import EntryKind
 from handrail.core.errors import FileOperationError, ToolError
+from handrail.core.files import Entry as Entry
+from handrail.core.files import EntryKind as EntryKind
+from handrail.core.files import FileContent as FileContent
+from handrail.core.files import Files as Files
+from handrail.core.files import FileState as FileState
+from handrail.core.files import FileVersion as FileVersion
+from handrail.core.files import Listing as Listing
+from handrail.core.files import ReadCache as ReadCache
 from handrail.core.memory import Memories
 from handrail.core.outcome import CommandOutcome
-from handrail.core.pattern import NamePattern
 from handrail.core.rehearsal import CallRef, Rehearsals
 from handrail.core.search import Searches
 from handrail.core.sight import Sight
 from handrail.core.skill import Skills
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject
+from handrail.core.undo import NoUndo, Undo
 from handrail.core.web import Reader, Web
-
-
-@dataclass(frozen=True, slots=True)
-class FileContent:
-    """The bytes of one file, read in one piece, its whole size and its permission bits."""
-
-    data: bytes
-    size: int
-    mode: int = 0o644
-
-    @property
-    def state(self) -> "FileState":
-        return FileState(exists=True, sha256=hashlib.sha256(self.data).hexdigest(), mode=self.mode)
-
-
-@dataclass(frozen=True, slots=True)
-class FileState:
-    """Enough of a file, or of its absence, to know it again."""
-
-    exists: bool
-    sha256: str = ""
-    mode: int = 0
-
-    def as_facts(self) -> JsonObject:
-        if not self.exists:
-            return {"exists": False}
-        return {"exists": True, "sha256": self.sha256, "mode": f"{self.mode:04o}"}
-
-    @classmethod
-    def from_facts(cls, facts: JsonObject) -> "FileState":
-        if not facts["exists"]:
-            return cls(exists=False)
-        return cls(exists=True, sha256=facts["sha256"], mode=int(facts["mode"], 8))
-
-
-class FileVersion(NamedTuple):
-    """What the system says of an open file. If none of it changes, neither has the content."""
-
-    device: int
-    inode: int
-    size: int
-    mode: int
-    modified_ns: int
-    changed_ns: int
-
-
-class ReadCache(Protocol):
-    """What was read before; asked only with the version of a file that is open now."""
-
-    def find(self, version: FileVersion) -> FileContent | None: ...
-
-    def keep(self, version: FileVersion, content: FileContent) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One name in a folder; `path` begins at the workspace's root."""
-
-    path: str
-    kind: EntryKind
-    size: int | None = None
-    modified: datetime | None = None
-
-    @property
-    def name(self) -> str:
-        return self.path.rpartition("/")[2]
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """The first entries that fit, and how many there are in all.
-
-    `skipped` are folders that could not be looked into; unless `whole`, there was more to look at
-    than anybody has time for, and `total` counts what was seen.
-    """
-
-    entries: tuple[Entry, ...]
-    total: int
-    skipped: tuple[str, ...] = ()
-    whole: bool = True
-
-
-class Files(Protocol):
-    """The files below one workspace root. Paths are relative to it and already judged."""
-
-    async def read(self, path: str, *, max_bytes: int) -> FileContent: ...
-
-    async def list(self, path: str, pattern: NamePattern, *, most: int) -> Listing:
-        """The names below a folder that fit a pattern, sorted; no hidden folder is entered.
-
-        Raises:
-            PathValidationError: It leads outside, or is protected under its true name.
-            FileOperationError: It is no folder, or may not be read.
-        """
-        ...
-
-    async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
-        """What a write to `path` would displace; None where nothing is there yet.
-
-        Raises:
-            PathValidationError: A write there would be refused: it leads outside, to a link, to
-                something that is no regular file, or to a file with a second name.
-            FileOperationError: A write there would fail: no permission, or it is a folder.
-        """
-        ...
-
-    async def check(self, path: str, *, writing: bool) -> str:
-        """Where `path` leads, for a program that will follow it; nothing there is fine.
-
-        Raises:
-            PathValidationError: It leads outside, or is protected under its true name.
-        """
-        ...
-
-    async def write(self, path: str, data: bytes, *, expected: FileState | None) -> None:
-        """Put `data` there whole or not at all, making folders that are missing.
-
-        Raises:
-            StaleFileError: What is there is not what was `expected`; nothing was changed.
-        """
-        ...
-
 
 Check = Callable[[int], Awaitable[None]]
 
@@ -250,12 +133,15 @@ class Hands:
     config: Configuration = _NO_CONFIG
     about: About = _NO_ABOUT
     rehearsals: Rehearsals = _NO_REHEARSALS
+    undo: Undo = field(default_factory=NoUndo)
     call: CallRef | None = None
 
     def for_call(self, call: CallRef | None) -> Self:
-        """The same hands, used for this call."""
+        """The same hands, used for this call; its writes can be undone, where that is possible."""
         own = copy(self)
         object.__setattr__(own, "call", call)
+        if call is not None:
+            object.__setattr__(own, "files", self.undo.files_for(call, self.files))
         return own
 
     async def run(

@@ -6,9 +6,10 @@ import fcntl
 import os
 import stat
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self
 
 from handrail.core.errors import FileOperationError, PathValidationError, StaleFileError
 from handrail.core.hands import FileContent, FileState, Listing, ReadCache
@@ -19,17 +20,14 @@ from handrail.executors.explain import explain
 from handrail.executors.git.repositories import as_inside_git
 from handrail.executors.listing import Tour, list_folder
 from handrail.executors.place import Place
+from handrail.executors.reading import INLINE_BYTES, in_thread, read_whole
 from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.executors.second_names import SecondNames
 from handrail.executors.secrets_here import SecretsHere
+from handrail.executors.threads import to_its_end
 from handrail.executors.version import nobody_writes, version_of
 from handrail.policy.rulebook.rules import Rules, default_rules
 
-A = TypeVar("A")
-T = TypeVar("T")
-
-# Up to here a read is quicker than asking a thread to do it.
-_INLINE_BYTES = 256_000
 # What the system says of a word that names no file, or none that a program could open.
 _NOTHING_THERE = {
     errno.ENOENT,
@@ -121,7 +119,7 @@ class FileSystemExecutor:
             return not self.is_protected(f"{true_name}/{below}")
 
         try:
-            return await _in_thread(fd, list_folder, Tour(path, pattern, may_enter, most))
+            return await in_thread(fd, list_folder, Tour(path, pattern, may_enter, most))
         except OSError as error:
             raise explain(error, path, "list") from error
 
@@ -152,25 +150,34 @@ class FileSystemExecutor:
         finally:
             os.close(fd)
 
-    async def write(self, path: str, data: bytes, *, expected: FileState | None) -> None:
+    async def write(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        expected: FileState | None,
+        around: AbstractContextManager[None] | None = None,
+    ) -> None:
+        """Write as `Files` says; `around` is entered and left in the thread that writes."""
         # A copy for the thread, which may still be writing when we are closed.
         try:
             root_fd = os.dup(self._root_fd)
         except OSError as error:
             raise explain(error, path, "write") from error
         # In a thread, however little it is: waiting for a disk can take long.
-        loop = asyncio.get_running_loop()
-        writing = loop.run_in_executor(None, self._write, root_fd, path, data, expected)
-        try:
-            await asyncio.shield(writing)
-        except asyncio.CancelledError:
-            # A thread ends what it has begun; whoever called it off can rely on the end.
-            await asyncio.wait([writing])
-            raise
+        around = around or nullcontext()
+        await to_its_end(self._write, root_fd, path, data, expected, around)
 
-    def _write(self, root_fd: int, path: str, data: bytes, expected: FileState | None) -> None:
+    def _write(
+        self,
+        root_fd: int,
+        path: str,
+        data: bytes,
+        expected: FileState | None,
+        around: AbstractContextManager[None],
+    ) -> None:
         try:
-            with Place(root_fd, path) as place:
+            with around, Place(root_fd, path) as place:
                 self._check_place(place, root_fd)
                 if place.missing and expected is not None and expected.exists:
                     raise StaleFileError(f"{path} is gone")
@@ -187,12 +194,12 @@ class FileSystemExecutor:
             raise FileOperationError(
                 f"{path} is {found.st_size:,} bytes; at most {max_bytes:,} can be read"
             )
-        cache = self._cache if found.st_size > _INLINE_BYTES else None
+        cache = self._cache if found.st_size > INLINE_BYTES else None
         if cache is not None and (known := cache.find(version_of(found))) is not None:
             return known
         # Before the reading: whoever comes to write from now on changes the times of the file.
         can_be_kept = cache is not None and nobody_writes(fd)
-        data = await _read(fd, found.st_size, max_bytes)
+        data = await read_whole(fd, found.st_size, max_bytes)
         if len(data) > max_bytes:
             raise FileOperationError(f"{path} grew past {max_bytes:,} bytes while it was read")
         content = FileContent(data, len(data), stat.S_IMODE(found.st_mode))
@@ -314,13 +321,6 @@ def _check_regular(found: os.stat_result, path: str) -> None:
         raise PathValidationError(f"{path} is not a regular file")
 
 
-async def _read(fd: int, size: int, max_bytes: int) -> bytes:
-    if size <= _INLINE_BYTES:
-        return _read_all(fd, max_bytes)
-    # A copy for the thread, which may still be reading when we are cancelled.
-    return await _in_thread(os.dup(fd), _read_all, max_bytes)
-
-
 def _true_path(fd: int) -> str | None:
     """The name of an open file as the system knows it, or None where it does not say."""
     try:
@@ -330,20 +330,3 @@ def _true_path(fd: int) -> str | None:
         return os.readlink(f"/proc/self/fd/{fd}")
     except OSError:
         return None
-
-
-async def _in_thread(fd: int, work: Callable[[int, A], T], argument: A) -> T:
-    """Work elsewhere. Shielded, so that the descriptor is closed when the work has ended."""
-    working = asyncio.get_running_loop().run_in_executor(None, work, fd, argument)
-    working.add_done_callback(lambda _: os.close(fd))
-    return await asyncio.shield(working)
-
-
-def _read_all(fd: int, max_bytes: int) -> bytes:
-    """Read to the end, or one byte past the limit: files in /proc say 0 and grow."""
-    pieces: list[bytes] = []
-    left = max_bytes + 1
-    while left > 0 and (piece := os.read(fd, min(left, 1 << 20))):
-        pieces.append(piece)
-        left -= len(piece)
-    return b"".join(pieces)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from handrail.core.entry import EntryKind
+from handrail.core.files import EntryKind
 from handrail.core.hands import Entry, Listing
 from handrail.core.pattern import NamePattern, Standing
 

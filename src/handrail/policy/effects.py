@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 
 from handrail.core.effects import Effect, EffectKind, Effects
-from handrail.core.entry import EntryKind
+from handrail.core.files import EntryKind
 from handrail.core.grant import CallClass
 from handrail.core.rehearsal import REHEARSAL
 from handrail.core.risk import Finding, RiskLevel, forbidden

@@ -8,7 +8,7 @@ diff of each text file.
 from collections.abc import Iterator
 
 from handrail.core.effects import Effect, EffectKind, Effects, Node
-from handrail.core.entry import EntryKind
+from handrail.core.files import EntryKind
 from handrail.core.rehearsal import Contents
 from handrail.core.visible import visible
 from handrail.policy.effects import Concern, concern_of, leads_out

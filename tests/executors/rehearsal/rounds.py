@@ -20,8 +20,8 @@ from types import FrameType
 from typing import Any
 
 from handrail.core.effects import Effects
-from handrail.core.entry import EntryKind
 from handrail.core.errors import PathValidationError
+from handrail.core.files import EntryKind
 from handrail.executors.rehearsal.apply import apply
 from handrail.executors.rehearsal.effects import Reading, read_effects
 from handrail.executors.rehearsal.undo import UndoStore

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from handrail.core.effects import Dropped, EffectKind
-from handrail.core.entry import EntryKind
+from handrail.core.files import EntryKind
 from handrail.executors.rehearsal.contents import LayerContents
 from tests.executors.rehearsal.workbench import Workbench
 

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from handrail.core.entry import EntryKind
 from handrail.core.errors import BadInput, FileOperationError
+from handrail.core.files import EntryKind
 from handrail.core.hands import Entry, Hands, Listing
 from handrail.core.pattern import NamePattern
 from handrail.core.risk import RiskLevel

@@ -12,8 +12,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from handrail.core.effects import Effect, Node
-from handrail.core.entry import EntryKind
 from handrail.core.errors import FileOperationError, StaleFileError
+from handrail.core.files import EntryKind
 from handrail.executors.rehearsal.journal import Journal, Plan, State, sync_file_system
 from handrail.executors.rehearsal.nodes import READ, is_folder, look, node_at, stat_of
 from handrail.executors.rehearsal.way import Way

@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from handrail.core.effects import Effect, Effects, Node
-from handrail.core.entry import EntryKind
 from handrail.core.errors import FileOperationError, PathValidationError, StaleFileError
+from handrail.core.files import EntryKind
 from handrail.executors.rehearsal.applied import AppliedSet
 from handrail.executors.rehearsal.copies import copy_file
 from handrail.executors.rehearsal.journal import Journal, Plan, sync_file_system

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, islice
 
 from handrail.core.effects import Dropped, Effect, Effects, Node
-from handrail.core.entry import EntryKind
+from handrail.core.files import EntryKind
 from handrail.executors.rehearsal import marks
 from handrail.executors.rehearsal.git_index import differs_in_stat_alone
 from handrail.executors.rehearsal.nodes import (

@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from handrail.core.effects import Effect
-from handrail.core.entry import EntryKind
 from handrail.core.errors import FileOperationError
+from handrail.core.files import EntryKind
 from handrail.executors.rehearsal.nodes import READ
 from handrail.executors.rehearsal.way import LISTED
 

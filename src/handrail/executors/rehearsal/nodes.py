@@ -7,7 +7,7 @@ import stat
 
 from handrail.core.audit import canonical
 from handrail.core.effects import Node
-from handrail.core.entry import EntryKind
+from handrail.core.files import EntryKind
 from handrail.executors.rehearsal.way import LISTED, Way
 
 # O_NONBLOCK: opening a pipe must not wait for a writer.

@@ -35,7 +35,7 @@ class Undoable:
 class UndoStore:
     """The applied sets of one workspace, oldest first; one process at a time changes them.
 
-    The descriptor of the workspace stays with its owner.
+    The descriptor of the workspace stays with its owner, unless `close` is called.
     """
 
     def __init__(
@@ -54,6 +54,12 @@ class UndoStore:
         self._turn = threading.RLock()
         self._seen: dict[str, tuple[Stamp, Standing]] = {}
 
+    def close(self) -> None:
+        """Close the descriptor of the workspace; a thread that is at work ends it first."""
+        with self._turn:
+            os.close(self.root_fd)
+            self.root_fd = -1
+
     def undoable(self) -> list[Undoable]:
         """The calls that can be undone, oldest first."""
         with self.opened():
@@ -63,9 +69,18 @@ class UndoStore:
                 if told is not None and told.state is State.APPLIED
             ]
 
-    def is_applied(self, call: str) -> bool:
-        """Whether the changes of a call are in the workspace and can be undone."""
-        return any(one.call == call for one in self.undoable())
+    def holds(self, call: str) -> bool:
+        """Whether a call can be undone; makes no folder."""
+        return self.is_there and any(one.call == call for one in self.undoable())
+
+    @property
+    def is_there(self) -> bool:
+        """Whether anything was ever kept in this workspace."""
+        try:
+            os.stat("/".join(PLACE), dir_fd=self.root_fd)
+        except OSError:
+            return False
+        return True
 
     def undo(self, call: str) -> None:
         """Bring back what was there before a call.
@@ -150,8 +165,11 @@ class UndoStore:
             try:
                 yield
             finally:
-                self._settle(journal, plan)
-        self.prune(keep=call)
+                # If the disk is full now, `resume` sees later whether the write was made.
+                with suppress(OSError):
+                    self._settle(journal, plan)
+        with suppress(OSError, FileOperationError):
+            self.prune(keep=call)
 
     @contextmanager
     def opened(self) -> Generator[None]:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from handrail.core.entry import EntryKind
+from handrail.core.files import EntryKind
 from handrail.core.hands import Entry, Hands, Listing
 from handrail.core.pattern import NamePattern
 from handrail.core.risk import Finding, RiskLevel
