@@ -16,7 +16,8 @@ from handrail.core.errors import (
     ToolError,
 )
 from handrail.core.hands import FileContent, Files, FileState
-from handrail.executors import beneath, filesystem, place, reading
+from handrail.executors import beneath, filesystem, place
+from handrail.executors import reading as reading_module
 from handrail.executors.beneath import has_openat2, open_beneath, walk_beneath
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.policy.rulebook.rules import Rules
@@ -406,7 +407,7 @@ async def test_a_file_stays_open_until_the_thread_has_read_it(
             ended.set()
         return b""
 
-    monkeypatch.setattr(reading, "_read_all", read_slowly)
+    monkeypatch.setattr(reading_module, "_read_all", read_slowly)
     with FileSystemExecutor(tmp_path) as executor:
         async with asyncio.timeout(5):
             reading = asyncio.create_task(executor.read("big", max_bytes=10**6))
