@@ -10,12 +10,6 @@ from tests.journeys.conftest import Rig
 pytestmark = pytest.mark.usefixtures("needs_box")
 
 
-@pytest.fixture(autouse=True)
-def rehearsing(rig: Rig) -> None:
-    rig.home.mkdir(mode=0o700)
-    (rig.home / "policy.toml").write_text('[policy]\ncommands = "rehearse"\n')
-
-
 @pytest.mark.behaviour("rehearsal.no-effect")
 async def test_a_command_that_changes_nothing_completes_without_a_question(rig: Rig) -> None:
     (rig.workspace / "check.py").write_text("print(6 * 7)\n")
@@ -61,6 +55,27 @@ async def test_a_command_that_would_change_a_file_shows_the_diff_and_applies_it(
     assert (rig.workspace / "src/a.py").read_text() == "new = 1\n"
     # The time that was printed is that of the rehearsal, so it ran once.
     assert answer["result"]["stdout"].strip() in card.evidence
+
+
+@pytest.mark.behaviour("command.hosts")
+async def test_a_command_that_needs_the_network_is_told_how_to_ask_for_it(rig: Rig) -> None:
+    fetch = "python3 -c 'import socket; socket.create_connection((\"api.example.com\", 443))'"
+    rig.start_server()
+    rig.start_client()
+
+    first = await rig.call("run_bash", {"command": fetch})
+    asking = {"command": fetch, "hosts": ["api.example.com"]}
+    again = asyncio.create_task(rig.call("run_bash", asking, call_id="call-2"))
+    card = await rig.answer(Choice(approved=False, reason="not today"))
+    second = await again
+
+    assert first["status"] == "completed"
+    assert "needs network: api.example.com" in first["result"]["output"]
+    assert 'hosts=["api.example.com"]' in first["result"]["output"]
+    # The name has come out of a result, so the workspace may have chosen it.
+    assert card.risk_level == "CRITICAL"
+    assert "it can reach only api.example.com" in card.reasons
+    assert second["status"] == "rejected"
 
 
 @pytest.mark.behaviour("rehearsal.effect")

@@ -87,9 +87,8 @@ async def build_client(
             seconds = 0.0 if _has_packages(files.root) else _LATER_SECONDS
             with _soon(commands.learn_hosts, seconds):
                 searches = SearchExecutor(files, ripgrep)
-                hands = Hands(files, commands, searches, ClientBlobs(api))
-                hands = machine.equip(hands)
-                scene = _scene(files, isolation, policy)
+                hands = machine.equip(Hands(files, commands, searches, ClientBlobs(api)))
+                scene, clock = _scene(files, isolation, policy), SystemClock()
 
                 def adopt(rules: Rules) -> None:
                     reviewer.adopt(rules)
@@ -105,7 +104,6 @@ async def build_client(
                 asking = Asking(api, channel)
 
                 def handler(line: StreamingClient) -> ToolHandler:
-                    clock = SystemClock()
                     return ToolHandler(reviewer, clock, line, asking, journal, machine.was_applied)
 
                 keeper = PolicyKeeper(api, policy, adopt, isolation.walls)

@@ -18,26 +18,27 @@ import structlog
 from handrail.client.asking import Asking, Resolved, Tainted
 from handrail.client.journal import Entry, Journal, Stage
 from handrail.client.messages import Cancel, ResultAck, Signal, SurveyRequest
-from handrail.client.review import Reviewed, Reviewer
+from handrail.client.reports import (
+    BY_POLICY,
+    ReportResult,
+    as_facts,
+    as_refusal,
+    find_difference,
+    report_on,
+)
+from handrail.client.review import Reviewer
 from handrail.client.running import Running
 from handrail.core.card import Card
 from handrail.core.errors import BadInput, BrokenTool, ErrorType, ToolError
 from handrail.core.few import Few
 from handrail.core.ports import Clock
 from handrail.core.rehearsal import CallRef
-from handrail.core.risk import RiskLevel
-from handrail.core.sight import differing, tell_differing
 from handrail.core.tool import Effect, JsonObject, ToolResult
 
 MOST_AT_ONCE = 3
 _HISTORY_LENGTH = 1000
 
-# Who has approved what nobody had to be asked about.
-_NOBODY = "policy"
-
 log = structlog.get_logger(__name__)
-
-ReportResult = dict[str, Any]
 
 _UNKNOWN = ToolResult.failed(
     "the client was stopped while it worked on the call; how far it came is unknown",
@@ -126,10 +127,10 @@ class ToolHandler:
 
     def _report_after_crash(self, entry: Entry) -> ReportResult:
         if entry.expected is None:
-            return _report_on(entry.tool_id, _UNKNOWN)
+            return report_on(entry.tool_id, _UNKNOWN)
         if self._was_applied(entry.tool_id):
             return entry.expected
-        return _report_on(entry.tool_id, _NOT_APPLIED)
+        return report_on(entry.tool_id, _NOT_APPLIED)
 
     async def handle_tool_survey_request(self, request: SurveyRequest) -> None:
         """Look at the machine before a person is asked; what would be refused here is said so."""
@@ -149,17 +150,17 @@ class ToolHandler:
         try:
             call = CallRef(request.session_id, request.tool_id)
             reviewed = await self._reviewer.review(request.tool_name, params, call=call)
-            answer = _as_facts(reviewed, unmasked=request.unmasked)
+            answer = as_facts(reviewed, unmasked=request.unmasked)
             self._seen.keep(request.tool_id, answer["facts"])
         except (ToolError, BadInput) as error:
-            return _as_refusal(error.message, error.error_type)
+            return as_refusal(error.message, error.error_type)
         except TimeoutError:
-            return _as_refusal(_TOO_SLOW, ErrorType.EXECUTION_TIMEOUT)
+            return as_refusal(_TOO_SLOW, ErrorType.EXECUTION_TIMEOUT)
         except Exception as error:
             # The same check would break again before the call is executed.
             log.warning("survey.broke", execution=request.tool_id, error=repr(error))
             words = f"{request.tool_name} broke while this machine checked the call"
-            return _as_refusal(words, ErrorType.INTERNAL)
+            return as_refusal(words, ErrorType.INTERNAL)
         return answer
 
     async def handle_tool_approval_request(self, card: Card) -> None:
@@ -223,7 +224,7 @@ class ToolHandler:
         if result is None:
             self._journal.forget(signal.tool_id)
             return None
-        report = _report_on(signal.tool_id, result)
+        report = report_on(signal.tool_id, result)
         report["execution_time_ms"] = int((time.perf_counter() - began) * 1000)
         self.history.append(
             PastExecution(signal.tool_id, report["status"], start, self._clock.now(), result.error)
@@ -245,7 +246,7 @@ class ToolHandler:
         try:
             async with self._gate:
                 result = await self._attempt(signal, running)
-            by_person = signal.execution_context.approved_by != _NOBODY
+            by_person = signal.execution_context.approved_by != BY_POLICY
             if by_person and result is not None and result.error_type is ErrorType.STALE:
                 self._asking.tell_undone(signal.tool_name, result.error or "")
             return result
@@ -261,7 +262,7 @@ class ToolHandler:
         if not running.begun or (entry is not None and entry.expected is not None):
             # The next start of this machine sees whether its effects are in the workspace.
             return
-        report = _report_on(tool_id, _UNKNOWN)
+        report = report_on(tool_id, _UNKNOWN)
         with suppress(ToolError):
             self._journal.finish_now(tool_id, report)
         self._send(report)
@@ -294,7 +295,7 @@ class ToolHandler:
         call = CallRef(signal.session_id, signal.tool_id)
         reviewed = await self._reviewer.review(signal.tool_name, raw, call=call)
         seen = self._seen.get(signal.tool_id)
-        if (trouble := _find_difference(signal, reviewed, seen)) is not None:
+        if (trouble := find_difference(signal, reviewed, seen)) is not None:
             return ToolResult.failed(trouble, ErrorType.STALE)
         expected = await self._reviewer.expect(reviewed)
         if expected is not None:
@@ -320,57 +321,7 @@ class ToolHandler:
             if not await running.wait_for_another_offer():
                 return False
         running.claimed = True
-        report = None if expected is None else {**_report_on(tool_id, expected)}
+        report = None if expected is None else {**report_on(tool_id, expected)}
         await running.undisturbed(self._journal.begin(tool_id, report))
         running.begun = True
         return True
-
-
-def _report_on(tool_id: str, result: ToolResult) -> ReportResult:
-    if result.error_type is None:
-        return {"tool_id": tool_id, "status": "completed", "result": result.as_json()}
-    report: ReportResult = {
-        "tool_id": tool_id,
-        "status": "failed",
-        "error": result.error,
-        "error_type": result.error_type,
-    }
-    return {**report, "result": result.as_json()} if result.fields else report
-
-
-def _find_difference(signal: Signal, reviewed: Reviewed, seen: JsonObject | None) -> str | None:
-    """Why this is not what was judged, shown and approved; None if it is."""
-    if reviewed.digest(signal.salt, with_facts=signal.surveyed) != signal.digest:
-        if signal.surveyed:
-            return tell_differing(differing(seen, reviewed.facts or {}) if seen else ())
-        return "what arrived is not what was judged; nothing was done"
-    if reviewed.verdict.risk > RiskLevel[signal.risk_level]:
-        reasons = "; ".join(reviewed.verdict.reasons)
-        return f"this machine finds it riskier than what was approved; nothing was done: {reasons}"
-    if reviewed.verdict.ruling.may_ask and signal.execution_context.approved_by == _NOBODY:
-        reasons = "; ".join(reviewed.verdict.reasons)
-        return f"on this machine a person is asked first; nothing was done: {reasons}"
-    return None
-
-
-def _as_facts(reviewed: Reviewed, *, unmasked: bool) -> dict[str, Any]:
-    survey = reviewed.survey
-    if survey is None:
-        return {"facts": {}}
-    findings = [
-        {"rule": one.rule, "reason": one.reason, "risk": one.risk.name} for one in survey.findings
-    ]
-    evidence = survey.in_full if unmasked else survey.evidence
-    return {
-        "facts": dict(survey.facts),
-        "findings": findings,
-        "evidence": evidence,
-        "unmasked": unmasked,
-        "summary": survey.summary,
-        "changes_nothing": survey.changes_nothing,
-        "rehearsed": survey.rehearsed,
-    }
-
-
-def _as_refusal(error: str, error_type: ErrorType) -> dict[str, Any]:
-    return {"refused": {"error": error, "error_type": error_type}}

@@ -11,11 +11,12 @@ import structlog
 from handrail.client.api import ApiError, HandrailApi, ServerTroubled, ServerUnreachable
 from handrail.client.asking import Asking, read_card, read_resolved, read_tainted
 from handrail.client.blobs import ClientBlobs
-from handrail.client.handler import ReportResult, ToolHandler
+from handrail.client.handler import ToolHandler
 from handrail.client.heartbeat import Heartbeat
 from handrail.client.listening import Listener, Pauses
 from handrail.client.messages import Cancel, read_ack, read_cancel, read_signal, read_survey
 from handrail.client.policy import PolicyKeeper
+from handrail.client.reports import ReportResult
 from handrail.client.sse import ServerEvent
 from handrail.core.card import Card, Choice
 from handrail.core.errors import HandrailError

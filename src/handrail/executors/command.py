@@ -103,7 +103,7 @@ class CommandExecutor:
         """What these programs would run, as the machine stands."""
         _refuse_zero_bytes(stages)
         sight = await self._with_records(await asyncio.to_thread(self._looker.look, stages), stages)
-        if self._box is None or not any(stage.networks for stage in stages):
+        if self._box is None or not any(stage.networks or stage.hosts for stage in stages):
             return replace(sight, room=self._room_of(stages))
         remotes = await self._remotes_of(stages)
         steps = [
@@ -195,13 +195,17 @@ class CommandExecutor:
     async def _hosts_for(
         self, stages: Sequence[Stage], remotes: Sequence[Destination | None]
     ) -> tuple[str, ...]:
-        """The hosts of their networks; of git's, only those that it goes to, if that is known."""
+        """The hosts of their networks, and those that were asked for beside their words.
+
+        Of git's, only those that it goes to, if that is known.
+        """
         pairs = [*zip(stages, remotes, strict=True)]
         open_ended = (stage for stage, to in pairs if to is None or only_hosts(to.shown) is None)
         names = dict.fromkeys(name for stage in open_ended for name in stage.networks)
         listed = (await self._networks.reachable_by(names)).hosts
         known = [remote.place for _, to in pairs if to is not None and (remote := to.remote)]
-        return tuple(dict.fromkeys((*listed, *known)))
+        asked = [host for stage in stages for host in stage.hosts]
+        return tuple(dict.fromkeys((*listed, *known, *asked)))
 
     async def _remotes_of(self, stages: Sequence[Stage]) -> list[Destination | None]:
         """Where git would go to, by what its settings are now; None for what goes nowhere."""
@@ -303,7 +307,7 @@ def _as_seen(stages: Sequence[Stage], sight: Sight) -> list[Stage]:
     hosts = sight.hosts or ()
     return [
         stage._replace(hosts=only_hosts(step.remote) or hosts, remote=step.remote)
-        if stage.networks
+        if stage.networks or stage.hosts
         else stage
         for stage, step in zip((*seen, *stages[first:]), sight.steps, strict=True)
     ]

@@ -123,6 +123,22 @@ async def test_without_a_host_nothing_is_reached(
     assert registry.asked == []
 
 
+async def test_a_host_that_is_asked_for_beside_the_words_is_part_of_what_is_approved(
+    executor: CommandExecutor, registry: Registry
+) -> None:
+    stages = [stage._replace(networks=()) for stage in fetching(registry.address, "a.example.com")]
+    approved = await executor.look(stages)
+    others = [stage._replace(hosts=("b.example.com",)) for stage in stages]
+
+    outcome = await executor.run(stages, timeout_seconds=60, expected=approved.facts)
+
+    assert approved.hosts == ("a.example.com",)
+    why = f"{registry.place} is not among the hosts that were approved (a.example.com)"
+    assert [refused.reason for refused in outcome.traffic.refused] == [why]
+    with pytest.raises(StaleCommandError, match="the hosts that may be reached"):
+        await executor.run(others, timeout_seconds=60, expected=approved.facts)
+
+
 async def test_a_private_address_is_reached_only_where_this_machine_names_it(
     executor: CommandExecutor, registry: Registry
 ) -> None:

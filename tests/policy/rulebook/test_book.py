@@ -66,7 +66,7 @@ def write(path: str, operator: str = "", project: str = "", autonomy: str = "ful
 def test_a_command_that_the_operator_adds_without_saying_more_is_high() -> None:
     verdict = run("terraform plan", command("terraform", terraform_plan="high"))
 
-    assert (verdict.ruling, verdict.risk) == (Ruling.ASK, RiskLevel.HIGH)
+    assert (verdict.ruling, verdict.risk) == (Ruling.REHEARSE, RiskLevel.HIGH)
     (finding,) = verdict.findings
     assert (finding.rule, finding.layer) == ("command.terraform", Layer.OPERATOR)
     assert finding.reason.endswith("(operator rule command.terraform)")
@@ -123,9 +123,9 @@ def test_the_protection_of_handrails_own_files_cannot_be_replaced() -> None:
 
 @pytest.mark.behaviour("command.unlisted")
 @pytest.mark.parametrize("operator", ["", "[policy]\nunlisted = 'ask'"])
-def test_commands_without_a_row_are_asked_about(operator: str) -> None:
+def test_commands_without_a_row_are_rehearsed(operator: str) -> None:
     verdict = run("frobnicate x", operator)
-    assert (verdict.ruling, verdict.risk) == (Ruling.ASK, RiskLevel.HIGH)
+    assert (verdict.ruling, verdict.risk) == (Ruling.REHEARSE, RiskLevel.HIGH)
     assert verdict.reasons == ("frobnicate is not a command Handrail knows",)
     assert run("env frobnicate x", operator).risk is RiskLevel.HIGH
     assert run("sudo frobnicate", operator).risk is RiskLevel.FORBIDDEN

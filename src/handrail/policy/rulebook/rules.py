@@ -107,7 +107,7 @@ class Rules:
     @property
     def rehearses(self) -> bool:
         """Whether commands are tried first without effect, where a machine can do that."""
-        return self.command_way is Commands.REHEARSE
+        return self.command_way is not Commands.ASK
 
     def judge_path(self, path: str, *, writing: bool) -> list[Finding]:
         """What the rules say of a workspace-relative path. Of most they say nothing."""

@@ -5,6 +5,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from handrail.tools.base import ToolParams
+from handrail.tools.command.hosts import HOSTS
 from handrail.tools.command.program import MAX_TIMEOUT_SECONDS, ProgramTool
 
 
@@ -16,6 +17,7 @@ class ExecuteCommandParams(ToolParams):
     timeout: int = Field(
         default=30, ge=1, le=MAX_TIMEOUT_SECONDS, description="Seconds until it is ended."
     )
+    hosts: list[str] = HOSTS
 
 
 class ExecuteCommand(ProgramTool[ExecuteCommandParams]):
@@ -32,3 +34,6 @@ class ExecuteCommand(ProgramTool[ExecuteCommandParams]):
 
     def seconds(self, params: ExecuteCommandParams) -> int:
         return params.timeout
+
+    def hosts(self, params: ExecuteCommandParams) -> list[str]:
+        return params.hosts

@@ -17,6 +17,7 @@ from handrail.policy.validators.commands import UNBOXED
 from handrail.policy.validators.scripts import ScriptValidator
 from handrail.tools.base import Tool, ToolParams
 from handrail.tools.command.files import check_files
+from handrail.tools.command.hosts import HOSTS, judge_hosts, plan_for, with_hosts, words_for
 from handrail.tools.command.program import MAX_TIMEOUT_SECONDS
 from handrail.tools.command.rehearsing import Rehearsing, may_rehearse, was_rehearsed
 from handrail.tools.command.result import run_stages
@@ -34,6 +35,7 @@ class RunBashParams(ToolParams):
         default=30, ge=1, le=MAX_TIMEOUT_SECONDS, description="Seconds until it is ended."
     )
     working_dir: str = Field(default=".", description="The folder of the workspace to run it in.")
+    hosts: list[str] = HOSTS
 
 
 class RunBash(Tool[RunBashParams]):
@@ -50,24 +52,27 @@ class RunBash(Tool[RunBashParams]):
 
     def pre_validate(self, params: RunBashParams, scene: Scene) -> list[Finding]:
         findings = _validator(params, scene).validate_script(params.command)
+        findings += judge_hosts(params.hosts, scene.rules)
         box_matters = not scene.isolated and worst(findings) is not RiskLevel.FORBIDDEN
         return [*findings, UNBOXED] if box_matters else findings
 
     def plan(self, params: RunBashParams, scene: Scene) -> Plan:
         validator = _validator(params, scene)
-        stages = validator.stages_of(params.command)
-        return Plan.of(stages, rehearses=validator.rehearses(params.command))
+        stages, rehearses = validator.stages_of(params.command), validator.rehearses(params.command)
+        return plan_for(stages, params.hosts, rehearses=rehearses)
 
     def preview(self, params: RunBashParams) -> str:
         where = "" if params.working_dir == "." else f" in {visible(params.working_dir)}"
+        where += words_for(params.hosts)
         return f"Run{where}: {cut(visible(params.command, keep=chr(10)), _SHOWN_CHARS)}"
 
     def call_class(self, params: RunBashParams, scene: Scene) -> CallClass | None:
-        return _validator(params, scene).class_of(params.command)
+        # Which hosts a call may reach belongs to what a person sees first.
+        return None if params.hosts else _validator(params, scene).class_of(params.command)
 
     async def survey(self, params: RunBashParams, scene: Scene, hands: Hands) -> Survey:
         found = None
-        if may_rehearse(scene) and _validator(params, scene).rehearses(params.command):
+        if may_rehearse(scene) and self.plan(params, scene).rehearses:
             rehearsing = _rehearsing(params, scene, self.preview(params))
             found = await rehearsing.survey(hands, scene)
         if isinstance(found, Survey):
@@ -111,4 +116,5 @@ def _validator(params: RunBashParams, scene: Scene) -> ScriptValidator:
 async def _in_full(params: RunBashParams, scene: Scene, hands: Hands) -> FullLine:
     validator, line = _validator(params, scene), params.command
     await check_files(hands, validator.files_of(line), validator.programs_of(line))
-    return await in_full(hands, validator, line)
+    stages = with_hosts(validator.stages_of(line), params.hosts)
+    return await in_full(hands, validator, line, stages)

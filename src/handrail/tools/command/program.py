@@ -16,6 +16,7 @@ from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED, CommandValidator
 from handrail.policy.validators.scripts import Spelt
 from handrail.tools.base import P, Tool
+from handrail.tools.command.hosts import judge_hosts, plan_for, with_hosts, words_for
 from handrail.tools.command.rehearsing import Rehearsing, may_rehearse, was_rehearsed
 from handrail.tools.command.result import run_stages
 from handrail.tools.command.words import FullLine
@@ -38,28 +39,37 @@ class ProgramTool(Tool[P]):
     def seconds(self, params: P) -> int:
         """After how many seconds it is ended."""
 
+    def hosts(self, params: P) -> list[str]:
+        """The hosts that the agent asks for."""
+        del params
+        return []
+
     def pre_validate(self, params: P, scene: Scene) -> list[Finding]:
         findings = _validator(scene).validate_command(*self.words(params))
+        findings += judge_hosts(self.hosts(params), scene.rules)
         box_matters = not scene.isolated and worst(findings) is not RiskLevel.FORBIDDEN
         return [*findings, UNBOXED] if box_matters else findings
 
     def plan(self, params: P, scene: Scene) -> Plan:
-        rehearses = _validator(scene).rehearses(*self.words(params))
-        return Plan.of([self._stage(params, scene)], rehearses=rehearses)
+        validator, words, hosts = _validator(scene), self.words(params), self.hosts(params)
+        stages = [validator.stage_of(*words)]
+        return plan_for(stages, hosts, rehearses=validator.rehearses(*words))
 
     def preview(self, params: P) -> str:
         command, args = self.words(params)
         words = [command, *args]
         more = len(words) - _SHOWN_WORDS
         rest = f" … and {more:,} more words" if more > 0 else ""
-        return f"Run {' '.join(map(shown, words[:_SHOWN_WORDS]))}{rest}"
+        told = " ".join(map(shown, words[:_SHOWN_WORDS]))
+        return f"Run {told}{rest}{words_for(self.hosts(params))}"
 
     def call_class(self, params: P, scene: Scene) -> CallClass | None:
-        return _validator(scene).class_of(*self.words(params))
+        # Which hosts a call may reach belongs to what a person sees first.
+        return None if self.hosts(params) else _validator(scene).class_of(*self.words(params))
 
     async def survey(self, params: P, scene: Scene, hands: Hands) -> Survey:
         found = None
-        if may_rehearse(scene) and _validator(scene).rehearses(*self.words(params)):
+        if may_rehearse(scene) and self.plan(params, scene).rehearses:
             found = await self._rehearsing(params, scene).survey(hands, scene)
         if isinstance(found, Survey):
             return found
@@ -95,7 +105,8 @@ class ProgramTool(Tool[P]):
         return Rehearsing(stages, title, self.preview(params), self.seconds(params))
 
     def _stage(self, params: P, scene: Scene) -> Stage:
-        return _validator(scene).stage_of(*self.words(params))
+        stage = _validator(scene).stage_of(*self.words(params))
+        return with_hosts([stage], self.hosts(params))[0]
 
     def _in_full(self, params: P, scene: Scene, hands: Hands) -> FullLine:
         spelt = Spelt(_validator(scene), *self.words(params))

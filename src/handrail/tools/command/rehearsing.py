@@ -1,5 +1,6 @@
 """Rehearsing a command before a person is asked: they see its effects, and without any no card."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -179,4 +180,5 @@ def _notes(rehearsed: Rehearsed) -> Iterator[str]:
         yield f"only the rehearsals of this session see {_first(rehearsed.outside)}"
     if rehearsed.hosts:
         hosts = ", ".join(rehearsed.hosts)
-        yield f"needs network: {hosts}; it had none, so ask for it with that in its words"
+        told = f"needs network: {hosts}; it had none. If it failed for that, call it again with"
+        yield f"{told} hosts={json.dumps(rehearsed.hosts)}, and a person is asked first"

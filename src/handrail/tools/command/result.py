@@ -35,6 +35,9 @@ async def run_stages(
         CommandExecutionError: They could not be started.
         StaleCommandError: The machine does not fit the facts any more.
     """
+    if facts is None:
+        # Without a survey, no host has been approved.
+        stages = tuple(stage._replace(hosts=()) for stage in stages)
     outcome = await hands.commands.run(
         stages, timeout_seconds=timeout_seconds, expected=facts, check=check
     )

@@ -159,14 +159,16 @@ class FullLine:
         return self._spell(names)[place]
 
 
-async def in_full(hands: Hands, validator: ScriptValidator, line: str) -> FullLine:
-    """A line with the names for which its patterns stand now, and bound to the scripts of those.
+async def in_full(
+    hands: Hands, validator: ScriptValidator, line: str, stages: tuple[Stage, ...]
+) -> FullLine:
+    """The line with the names that its patterns stand for now, bound to the scripts of those.
 
     Raises:
         CommandExecutionError: A program or a folder is not here.
         PathValidationError: One of them lies elsewhere.
     """
-    stages, judged = validator.stages_of(line), validator.validate_script(line)
+    judged = validator.validate_script(line)
     has_patterns = any(stage.patterns for stage in stages)
     names = await _names_in(hands, stages) if has_patterns else None
     return FullLine(hands, stages, lambda names: validator.spelt(line, names), judged, names)

@@ -1,0 +1,71 @@
+"""Hosts that an agent asks for beside a command, because the command table names none for it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic import Field
+
+from handrail.core.box import Profile
+from handrail.core.risk import Finding, RiskLevel
+from handrail.core.stage import Stage
+from handrail.core.verdict import Plan
+from handrail.core.visible import visible
+from handrail.policy.rulebook.rules import Rules
+from handrail.policy.validators.hosts import read_host
+
+MOST_HOSTS = 20
+_HTTPS = 443
+_GIT = "git"
+
+# The parameter of tools that run commands.
+HOSTS: Any = Field(
+    default=[],
+    max_length=MOST_HOSTS,
+    description="Hosts the command needs to reach, such as `api.example.com` or "
+    "`example.com:8443`. A person is asked before it runs. Leave it out at first: the result says "
+    "`needs network: HOST` where a command failed for lack of it.",
+)
+
+
+def judge_hosts(hosts: Sequence[str], rules: Rules) -> Iterator[Finding]:
+    """The concerns about the hosts: what `http_request` may not reach, no command may either."""
+    for word in hosts:
+        host = read_host(word)
+        if isinstance(host, Finding):
+            yield host
+        else:
+            yield from rules.web.judge(host if host.port else replace(host, port=_HTTPS))
+    if hosts:
+        reason = f"asks for network access to {', '.join(map(visible, hosts))}"
+        yield Finding("command.hosts", reason, RiskLevel.HIGH)
+
+
+def with_hosts(stages: Sequence[Stage], hosts: Sequence[str]) -> tuple[Stage, ...]:
+    """The stages, of which those that do more than read may reach the hosts.
+
+    git has its own way to remotes.
+    """
+    if not hosts:
+        return tuple(stages)
+    return tuple(
+        stage
+        if stage.profile is Profile.READ or _runs_git(stage)
+        else stage._replace(profile=Profile.NET, hosts=tuple(dict.fromkeys(hosts)))
+        for stage in stages
+    )
+
+
+def plan_for(stages: Sequence[Stage], hosts: Sequence[str], *, rehearses: bool) -> Plan:
+    """What would run. A rehearsal has no network, so it would not show what such a call does."""
+    plan = Plan.of(with_hosts(stages, hosts), rehearses=rehearses and not hosts)
+    return replace(plan, hosts=tuple(hosts))
+
+
+def words_for(hosts: Sequence[str]) -> str:
+    """The end of a card's title."""
+    return f" with access to {', '.join(map(visible, hosts))}" if hosts else ""
+
+
+def _runs_git(stage: Stage) -> bool:
+    return any(name.rpartition("/")[2] == _GIT for name in stage.programs)
