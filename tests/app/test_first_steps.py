@@ -62,7 +62,7 @@ async def test_a_first_call_that_is_approved_is_done(settings: Settings, workspa
     assert (workspace / HELLO).read_text() == "Hello from Handrail.\n"
     assert cards == person.cards
     remove_hello(workspace)
-    assert [path.name for path in workspace.iterdir()] == ["README.md"]
+    assert {path.name for path in workspace.iterdir()} == {"README.md", ".handrail"}
 
 
 async def test_a_first_call_that_is_refused_writes_nothing(

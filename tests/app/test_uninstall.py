@@ -60,6 +60,28 @@ def test_what_the_tour_made_goes_and_a_policy_stays(home: Home, workspace: Path)
     assert files_in(workspace) == [".handrail", ".handrail/policy.toml", "README.md"]
 
 
+@pytest.mark.parametrize("linked", ["no link", ".handrail", "undo"])
+def test_before_images_of_a_workspace_go_unless_a_link_leads_to_them(
+    home: Home, workspace: Path, tmp_path: Path, linked: str
+) -> None:
+    mine = tmp_path / "mine"
+    (mine / "undo").mkdir(parents=True)
+    (mine / "undo" / "before").write_text("old")
+    if linked == ".handrail":
+        (workspace / ".handrail").symlink_to(mine)
+    elif linked == "undo":
+        (workspace / ".handrail").mkdir()
+        (workspace / ".handrail" / "undo").symlink_to(mine / "undo")
+    else:
+        mine.rename(workspace / ".handrail")
+
+    remove_estate(home, survey_estate(home))
+
+    is_linked = linked != "no link"
+    assert (mine / "undo" / "before").exists() is is_linked
+    assert (workspace / ".handrail").exists() is is_linked
+
+
 def test_what_a_person_wrote_into_the_folder_stays(home: Home, tmp_path: Path) -> None:
     (home.path / "policy.toml").write_text('unlisted = "ask"\n')
     (home.path / "skills" / "notes").mkdir(parents=True)

@@ -310,4 +310,4 @@ async def test_the_client_may_die_at_any_step_of_a_write(
 
 
 def leftovers(folder: Path) -> list[str]:
-    return [path.name for path in folder.iterdir() if path.name.startswith(".handrail")]
+    return [path.name for path in folder.iterdir() if path.name.startswith(".handrail-")]

@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from handrail.core.errors import SetupError
 
 TOUR_FOLDER = "handrail-tour"
 POLICY_FOLDER = ".handrail"
+UNDO_FOLDER = "undo"
 _TOUR_FILES = {"config.json", "hello.txt"}
 # Each home has at least one of them.
 _MARKS = ("handrail.db", "audit.key")
@@ -27,17 +29,21 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Estate:
-    """What would be removed, and what is left to its owner; keys of providers with their places."""
+    """What would be removed, and what is left to its owner; keys of providers with their places.
+
+    In workspaces, that are files of the tour and the before-images kept for undo.
+    """
 
     home: Path
     inside: list[Item]
     tours: list[Item]
+    undo: list[Item]
     kept: list[Path]
     keys: dict[str, str]
 
     @property
     def size_bytes(self) -> int:
-        return sum(item.size_bytes for item in (*self.inside, *self.tours))
+        return sum(item.size_bytes for item in (*self.inside, *self.tours, *self.undo))
 
 
 def survey_estate(home: Home) -> Estate:
@@ -49,6 +55,7 @@ def survey_estate(home: Home) -> Estate:
     _check_is_ours(home)
     workspaces = sorted({Path(known.workspace) for known in home.list_credentials()})
     tours = [place / TOUR_FOLDER for place in workspaces]
+    undo = [place / POLICY_FOLDER / UNDO_FOLDER for place in workspaces]
     policies = [place / POLICY_FOLDER for place in workspaces]
     return Estate(
         home.path,
@@ -58,7 +65,11 @@ def survey_estate(home: Home) -> Estate:
             if path.name not in WRITTEN_BY_HAND
         ],
         [Item(path, _size(path)) for path in tours if _is_made_by_the_tour(path)],
-        [path for path in (*_written_in(home.path), *policies) if os.path.lexists(path)],
+        [Item(path, _size(path)) for path in undo if _is_reached_without_links(path)],
+        [
+            *(path for path in _written_in(home.path) if os.path.lexists(path)),
+            *(path for path in policies if _holds_more_than_undo(path)),
+        ],
         ProviderKeys(home).kept(),
     )
 
@@ -71,6 +82,11 @@ def remove_estate(home: Home, estate: Estate) -> None:
         for item in estate.tours:
             if _is_made_by_the_tour(item.path):
                 _remove(item.path)
+        for item in estate.undo:
+            if _is_reached_without_links(item.path):
+                _remove(item.path)
+            with suppress(OSError):
+                item.path.parent.rmdir()
         written = [path for path in _written_in(home.path) if os.path.lexists(path)]
         if not written:
             _remove(estate.home)
@@ -126,6 +142,17 @@ def _is_made_by_the_tour(path: Path) -> bool:
     return all(
         entry.name in _TOUR_FILES and entry.is_file(follow_symlinks=False) for entry in found
     )
+
+
+def _is_reached_without_links(undo: Path) -> bool:
+    return undo.is_dir() and not undo.is_symlink() and not undo.parent.is_symlink()
+
+
+def _holds_more_than_undo(folder: Path) -> bool:
+    """Whether a workspace's `.handrail` holds something that a person wrote."""
+    if folder.is_symlink() or not folder.is_dir():
+        return os.path.lexists(folder)
+    return any(path.name != UNDO_FOLDER for path in folder.iterdir())
 
 
 def _size(path: Path) -> int:

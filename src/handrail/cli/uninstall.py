@@ -68,7 +68,7 @@ def _agree(own: Home, *, yes: bool, json: bool) -> bool:
 def _show(estate: Estate) -> None:
     say(f"Handrail has created {_readable(estate.size_bytes)}:")
     rows = Rows(right=(0,))
-    for item in (Item(estate.home, 0), *estate.inside, *estate.tours):
+    for item in (Item(estate.home, 0), *estate.inside, *estate.tours, *estate.undo):
         name = item.path if item.path.parent != estate.home else f"  {item.path.name}"
         size = "" if item.path == estate.home else _readable(item.size_bytes)
         rows.add_row(size, visible(name))
@@ -99,7 +99,7 @@ def _in_json(estate: Estate, *, removed: bool) -> dict[str, Any]:
 
     return {
         "home": str(estate.home),
-        "items": told(estate.inside) + told(estate.tours),
+        "items": told([*estate.inside, *estate.tours, *estate.undo]),
         "keys": estate.keys,
         "kept": [str(path) for path in estate.kept],
         "removed": removed,
