@@ -53,6 +53,8 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def shell_with_a_folder_open(shell: Shell, home: Path) -> Generator[Shell]:
     """As by `exec 7<~; handrail up`."""
+    shell.home.mkdir(mode=0o700)
+    (shell.home / "policy.toml").write_text('[policy]\ncommands = "ask"\n')
     line = 'exec 7<"$1"; shift; exec "$@"'
     words = [sys.executable, "-m", "handrail", "up", "--port", "0"]
     with subprocess.Popen(

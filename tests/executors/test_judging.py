@@ -116,7 +116,7 @@ async def test_agents_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     finally:
         pool.close()
 
-    assert ended[:6] == ["noisy", "quiet", "calm", "still", "noisy", "noisy"]
+    assert ended[:6] == ["noisy", "noisy", "quiet", "calm", "still", "noisy"]
 
 
 async def test_a_slow_text_of_one_agent_does_not_hold_up_another(pool: JudgingPool) -> None:

@@ -205,6 +205,13 @@ def rig(tmp_path: Path) -> Generator[Rig]:
     made.stop()
 
 
+@pytest.fixture
+def asks_beforehand(rig: Rig) -> None:
+    """The policy of this machine: a person is asked before commands run."""
+    rig.home.mkdir(mode=0o700)
+    (rig.home / "policy.toml").write_text('[policy]\ncommands = "ask"\n')
+
+
 @pytest.fixture(scope="session")
 def standing(tmp_path_factory: pytest.TempPathFactory) -> Generator[Rig]:
     """A server and a client in their own processes, which stand for many tests."""

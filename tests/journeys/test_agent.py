@@ -64,7 +64,6 @@ async def test_the_agent_finds_the_fault_mends_it_and_proves_it(
         workshop.start_client()
         await talk.say("find the failing test and fix it")
         write = await workshop.answer(YES)
-        check = await workshop.answer(YES)
         run = await talk.end()
 
     assert (run["status"], run["error"]) == ("done", None)
@@ -72,7 +71,8 @@ async def test_the_agent_finds_the_fault_mends_it_and_proves_it(
     assert (workshop.workspace / "calc.py").read_text() == FIX
     assert (write.tool_name, write.reasoning) == ("write_file", "It subtracts. I mend it.")
     assert "+    return a + b" in write.evidence
-    assert check.tool_name == "execute_command"
+    # The tests change nothing, so they ran without a question.
+    assert workshop.rows("SELECT count(*) FROM tool_approvals") == [(1,)]
     told = await talk.told()
     assert [is_error for is_error, _ in told] == [False] * 5
     assert "calc.py" in told[0][1]

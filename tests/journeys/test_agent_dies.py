@@ -116,6 +116,7 @@ async def test_a_run_survives_a_kill_while_a_person_is_asked(rig: Rig) -> None:
     assert_finished_once(rig, talk, *before)
 
 
+@pytest.mark.usefixtures("asks_beforehand")
 @pytest.mark.slow
 @pytest.mark.usefixtures("needs_box")
 @pytest.mark.behaviour("agent.dies")

@@ -48,6 +48,7 @@ async def test_folders_are_compared_without_following_the_links_in_them(rig: Rig
     assert "NAME=" not in answer["result"]["stdout"]
 
 
+@pytest.mark.usefixtures("asks_beforehand")
 @pytest.mark.usefixtures("needs_box")
 @pytest.mark.behaviour("bash.not-plain")
 async def test_a_line_that_is_not_plain_is_shown_word_for_word_and_runs_in_a_box(rig: Rig) -> None:

@@ -52,6 +52,7 @@ async def search_approved(rig: Rig) -> dict[str, Any]:
     return asking.result()
 
 
+@pytest.mark.usefixtures("asks_beforehand")
 @pytest.mark.behaviour("box.own_secrets")
 async def test_no_command_finds_our_tokens_database_or_api(rig: Rig) -> None:
     server = rig.start_server()
@@ -73,6 +74,7 @@ async def test_no_command_finds_our_tokens_database_or_api(rig: Rig) -> None:
     assert json.loads(details)["box"] == {"profile": "write", "walls": walls}
 
 
+@pytest.mark.usefixtures("asks_beforehand")
 @pytest.mark.behaviour("box.own_secrets")
 async def test_no_second_name_in_the_workspace_leads_to_our_tokens(rig: Rig) -> None:
     rig.start_server()

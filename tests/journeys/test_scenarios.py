@@ -19,7 +19,7 @@ from tests.executors.network.package_registry import NAME, VERSION, serving_pack
 from tests.journeys.conftest import Rig
 from tests.server.conftest import Caller, Listener
 
-SCRIPT = "import sys; print('done'); print('one warning', file=sys.stderr)"
+SCRIPT = "import sys; open('made', 'w'); print('done'); print('one warning', file=sys.stderr)"
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,7 @@ async def late_word(rig: Rig) -> dict[str, Any]:
     return told
 
 
+@pytest.mark.usefixtures("asks_beforehand")
 @pytest.mark.behaviour("cancel.running")
 async def test_a_command_that_is_cancelled_ends_with_its_processes(rig: Rig) -> None:
     rig.start_server()
@@ -97,6 +99,7 @@ async def test_a_question_is_withdrawn_when_its_call_is_cancelled(rig: Rig) -> N
     assert not (rig.workspace / "a.txt").exists()
 
 
+@pytest.mark.usefixtures("asks_beforehand")
 @pytest.mark.behaviour("session.stopped")
 async def test_a_session_that_is_stopped_ends_and_asks_for_nothing_more(rig: Rig) -> None:
     rig.start_server()
@@ -150,6 +153,7 @@ async def test_a_machine_that_wakes_up_late_still_tells_what_it_did(rig: Rig) ->
     rig.assert_told_once_and_provable(calls=1)
 
 
+@pytest.mark.usefixtures("asks_beforehand")
 @pytest.mark.slow
 @pytest.mark.behaviour("stop.server-dies")
 # The session is commit 2; asked, surveyed, approved and claimed are 3 to 6. Then the session is
@@ -179,6 +183,7 @@ async def test_the_server_may_die_while_a_session_is_stopped(
     rig.assert_told_once_and_provable(calls=1)
 
 
+@pytest.mark.usefixtures("asks_beforehand")
 @pytest.mark.slow
 @pytest.mark.behaviour("command.client-dies")
 async def test_what_a_killed_client_left_running_is_ended_by_the_next(rig: Rig) -> None:
@@ -196,6 +201,7 @@ async def test_what_a_killed_client_left_running_is_ended_by_the_next(rig: Rig) 
     assert await is_gone(alive)
 
 
+@pytest.mark.usefixtures("asks_beforehand")
 @pytest.mark.behaviour("client.stopped")
 async def test_a_client_that_is_told_to_stop_tells_what_it_had_begun(rig: Rig) -> None:
     rig.start_server()
@@ -210,3 +216,41 @@ async def test_a_client_that_is_told_to_stop_tells_what_it_had_begun(rig: Rig) -
 
     assert asking.result()["error_type"] == "outcome_unknown"
     assert await is_gone(alive)
+
+
+@pytest.mark.usefixtures("needs_box")
+@pytest.mark.behaviour("cancel.rehearsal")
+@pytest.mark.parametrize("after_seconds", [0.5, 4])
+async def test_a_command_that_is_tried_first_ends_when_its_call_is_cancelled(
+    rig: Rig, after_seconds: float
+) -> None:
+    rig.start_server()
+    rig.start_client()
+    marker = f"handrail-{rig.port}"
+    params = {"command": "python3", "args": ["-c", ENDLESS, marker], "timeout": 300}
+
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(rig.call("execute_command", params))
+        async with asyncio.timeout(30):
+            while not processes_told(marker):
+                await asyncio.sleep(0.02)
+        # Before and after a question is put to a person.
+        await asyncio.sleep(after_seconds)
+        call = await the_call(rig)
+        await rig.as_person(lambda api: api.post(f"/tools/{call['tool_id']}/cancel", {}))
+
+    assert asking.result()["error_type"] == "cancelled"
+    async with asyncio.timeout(30):
+        while processes_told(marker):
+            await asyncio.sleep(0.05)
+    assert not (rig.workspace / "alive").exists()
+
+
+def processes_told(marker: str) -> list[str]:
+    """The processes that have this word among their arguments."""
+    found: list[str] = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if marker.encode() in path.read_bytes().split(b"\0"):
+                found.append(path.parent.name)
+    return found

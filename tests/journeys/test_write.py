@@ -159,6 +159,7 @@ async def test_a_forbidden_command_is_refused_and_nobody_is_asked(rig: Rig) -> N
     assert rig.rows("SELECT count(*) FROM tool_approvals") == [(0,)]
 
 
+@pytest.mark.usefixtures("asks_beforehand")
 @pytest.mark.behaviour("command.approved")
 async def test_a_command_runs_when_a_person_approves_it(rig: Rig) -> None:
     rig.start_server()

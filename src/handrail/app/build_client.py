@@ -26,6 +26,7 @@ from handrail.core.box import Isolation, Wall
 from handrail.core.hands import Hands
 from handrail.core.ports import Channel
 from handrail.core.project import Autonomy
+from handrail.core.rehearsal import NoRehearsals
 from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.git.guard import own_identity
@@ -78,7 +79,7 @@ async def build_client(
         # Nobody waits for it, also when the client ends.
         Thread(target=files.learn_secrets, name="learn-secrets", daemon=True).start()
         async with (
-            _machine(files, belt, journal, policy) as machine,
+            _machine(files, belt, journal) as machine,
             HandrailApi(
                 credentials.server, credentials.project_id, credentials.client_token, find_token
             ) as api,
@@ -115,7 +116,7 @@ class _Machine(NamedTuple):
 
     isolation: Isolation
     commands: CommandExecutor
-    rehearsals: KeptRehearsals | None
+    rehearsals: KeptRehearsals | NoRehearsals
     undo: WorkspaceUndo | None
 
     def was_applied(self, tool_id: str) -> bool:
@@ -124,27 +125,25 @@ class _Machine(NamedTuple):
 
     def equip(self, hands: Hands) -> Hands:
         """The hands with what can be rehearsed and undone on this machine."""
-        if self.rehearsals is not None:
-            hands = replace(hands, rehearsals=self.rehearsals)
+        hands = replace(hands, rehearsals=self.rehearsals)
         return hands if self.undo is None else replace(hands, undo=self.undo)
 
 
 @asynccontextmanager
 async def _machine(
-    files: FileSystemExecutor, belt: Toolbelt, journal: Journal, policy: WorkspacePolicy
+    files: FileSystemExecutor, belt: Toolbelt, journal: Journal
 ) -> AsyncGenerator[_Machine]:
     isolation = await asyncio.to_thread(prove_here, find_programs())
     box = _box(files, isolation, belt)
     commands = await asyncio.to_thread(_commands, files, isolation, box, belt, journal.keeper)
     await asyncio.to_thread(commands.end_what_was_left)
-    rehearsing = box if policy.rules.rehearses else None
     with undo_in(files) as undo:
         if undo is not None:
             await asyncio.to_thread(undo.resume)
         store = None if undo is None else undo.store
-        rehearsals = rehearsals_for(commands, rehearsing, store, journal.rehearsals, journal.keeper)
+        rehearsals = rehearsals_for(commands, box, store, journal.rehearsals, journal.keeper)
         async with rehearsals as kept:
-            if kept is not None:
+            if isinstance(kept, KeptRehearsals):
                 isolation = replace(isolation, walls=(*isolation.walls, Wall.OVERLAY))
             yield _Machine(isolation, commands, kept, undo)
 

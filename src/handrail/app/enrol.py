@@ -1,6 +1,5 @@
 """Making this person and this folder known to a server whose store is at hand."""
 
-import asyncio
 import getpass
 import secrets
 import socket
@@ -8,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from handrail.app.home import Credentials, Home
-from handrail.app.isolation import prove_here
+from handrail.app.rehearsals import prove_walls
 from handrail.app.storage import open_checkpoints
 from handrail.app.tokens import finish_exchange
 from handrail.app.workspace_root import usable_root
@@ -26,7 +25,6 @@ from handrail.core.ids import (
 )
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Autonomy, Client, Project, User, Workspace
-from handrail.executors.sandbox.probe import find_programs
 
 
 async def enrol(
@@ -63,9 +61,8 @@ async def _introduce(
         Autonomy.SUPERVISED, secrets.token_hex(16), at,
     )  # fmt: skip
     machine = socket.gethostname()
-    walls = (await asyncio.to_thread(prove_here, find_programs())).walls
     workspace = Workspace(
-        WorkspaceId(mint("wsp", at)), project.id, machine, str(root), at, walls=walls
+        WorkspaceId(mint("wsp", at)), project.id, machine, str(root), at, walls=await prove_walls()
     )
     client = Client(ClientId(mint("cli", at)), project.id, workspace.id, machine, at)
     agent = AgentId(mint("agt", at))

@@ -1,39 +1,63 @@
 """Rehearsals on this machine, where they are proven to work."""
 
+import asyncio
+import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import structlog
 
+from handrail.app.isolation import prove_here
+from handrail.core.box import Wall
+from handrail.core.rehearsal import NoRehearsals
 from handrail.executors.command import CommandExecutor
 from handrail.executors.rehearsal.kept import KeptRehearsals
 from handrail.executors.rehearsal.overlay import Maker
-from handrail.executors.rehearsal.probe import prove_rehearsals
+from handrail.executors.rehearsal.probe import Proof, prove_rehearsals
 from handrail.executors.rehearsal.undo import UndoStore
 from handrail.executors.sandbox.box import Box
+from handrail.executors.sandbox.probe import find_programs
 
 log = structlog.get_logger(__name__)
+
+
+async def try_rehearsals() -> Proof:
+    """Whether commands can be rehearsed on this machine, by a trial that leaves nothing."""
+    maker = Maker()
+    try:
+        with tempfile.TemporaryDirectory(prefix="handrail-trial-") as folder:
+            return await prove_rehearsals(maker, folder)
+    finally:
+        maker.close()
+
+
+async def prove_walls() -> tuple[Wall, ...]:
+    """Everything that keeps commands in on this machine."""
+    isolation = await asyncio.to_thread(prove_here, find_programs())
+    if isolation.holds and (await try_rehearsals()).holds:
+        return (*isolation.walls, Wall.OVERLAY)
+    return isolation.walls
 
 
 @asynccontextmanager
 async def rehearsals_for(
     commands: CommandExecutor, box: Box | None, store: UndoStore | None, base: Path, keeper: str
-) -> AsyncGenerator[KeptRehearsals | None]:
-    """The rehearsals of one client; None where commands are asked about beforehand.
+) -> AsyncGenerator[KeptRehearsals | NoRehearsals]:
+    """The rehearsals of one client, or the reason why commands are asked about beforehand.
 
     Sessions have their folders below `base`, and all of them go in the end. `store` keeps the files
     that applied effects replace.
     """
     if box is None or store is None:
-        yield None
+        yield NoRehearsals("commands are rehearsed on Linux only, where the sandbox works")
         return
     maker = Maker(keeper)
     try:
         proof = await prove_rehearsals(maker, base)
         if not proof.holds:
             log.info("rehearsals.off", reason=proof.why_not)
-            yield None
+            yield NoRehearsals(proof.why_not or "")
             return
         rehearsals = KeptRehearsals(commands, box, maker, base, proof, store, keeper)
         try:

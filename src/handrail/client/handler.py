@@ -103,7 +103,9 @@ class ToolHandler:
         self._unacknowledged: dict[str, ReportResult] = {}
         # What was seen when a person was about to be asked, to say what has changed since.
         self._seen: Few[str, JsonObject] = Few()
-        self._looking: set[tuple[str, bool]] = set()
+        self._looking: dict[tuple[CallRef, bool], asyncio.Task[dict[str, Any]]] = {}
+        # The calls of the questions that this machine has checked.
+        self._checked: Few[str, CallRef] = Few()
         self.history: deque[PastExecution] = deque(maxlen=_HISTORY_LENGTH)
 
     @property
@@ -136,19 +138,36 @@ class ToolHandler:
         """Look at the machine before a person is asked; what would be refused here is said so."""
         if request.replayed or request.tool_params is None:
             return
-        looking = (request.tool_id, request.unmasked)
+        call = CallRef(request.session_id, request.tool_id)
+        looking = (call, request.unmasked)
         if looking in self._looking:
-            return  # The server asks again after a lost connection; one answer will do.
-        self._looking.add(looking)
+            return  # The server asks again after a lost connection.
+        self._checked.keep(request.approval_id, call)
         try:
-            answer = await self._look(request, request.tool_params)
+            # A check that is ended from outside ends the group without an error.
+            async with asyncio.TaskGroup() as group:
+                task = group.create_task(self._look(request, call, request.tool_params))
+                self._looking[looking] = task
         finally:
-            self._looking.discard(looking)
-        await self._line.send_facts(request.approval_id, answer)
+            self._looking.pop(looking, None)
+        if not task.cancelled():
+            await self._line.send_facts(request.approval_id, task.result())
 
-    async def _look(self, request: SurveyRequest, params: dict[str, Any]) -> dict[str, Any]:
+    async def end_check(self, approval_id: str) -> None:
+        """Stop checking a question that was refused, has expired or was withdrawn."""
+        if (call := self._checked.get(approval_id)) is None:
+            return
+        ending = [task for (one, _), task in self._looking.items() if one == call]
+        for task in ending:
+            task.cancel()
+        if ending:
+            await asyncio.wait(ending)
+        await self._reviewer.forget(call)
+
+    async def _look(
+        self, request: SurveyRequest, call: CallRef, params: dict[str, Any]
+    ) -> dict[str, Any]:
         try:
-            call = CallRef(request.session_id, request.tool_id)
             reviewed = await self._reviewer.review(request.tool_name, params, call=call)
             answer = as_facts(reviewed, unmasked=request.unmasked)
             self._seen.keep(request.tool_id, answer["facts"])
@@ -195,6 +214,9 @@ class ToolHandler:
         """End what runs for a call; if it had begun, the server is told how that went."""
         if (running := self._running.get(cancel.tool_id)) is not None:
             running.cancel()
+        for (call, _), task in self._looking.items():
+            if call.tool_id == cancel.tool_id:
+                task.cancel()
 
     def handle_tool_result_ack(self, ack: ResultAck) -> None:
         # The answer to the report itself has told of a refusal; a newer report may wait by now.

@@ -143,6 +143,10 @@ class Reviewer:
             return _judge_case(scene.rules, *case)
         return await self._judging.run(_SERVER, _judge_case, scene.rules, *case)
 
+    async def forget(self, call: CallRef) -> None:
+        """Drop what is kept to carry out a call."""
+        await self._hands.rehearsals.drop(call)
+
     async def expect(self, reviewed: Reviewed) -> ToolResult | None:
         """The result of a call where it is certain before anything is changed; else None."""
         tool = reviewed.tool

@@ -9,7 +9,7 @@ import msgspec
 import structlog
 
 from handrail.client.api import ApiError, HandrailApi, ServerTroubled, ServerUnreachable
-from handrail.client.asking import Asking, read_card, read_resolved, read_tainted
+from handrail.client.asking import Asking, Resolved, read_card, read_resolved, read_tainted
 from handrail.client.blobs import ClientBlobs
 from handrail.client.handler import ToolHandler
 from handrail.client.heartbeat import Heartbeat
@@ -18,6 +18,7 @@ from handrail.client.messages import Cancel, read_ack, read_cancel, read_signal,
 from handrail.client.policy import PolicyKeeper
 from handrail.client.reports import ReportResult
 from handrail.client.sse import ServerEvent
+from handrail.core.approval import ApprovalStatus
 from handrail.core.card import Card, Choice
 from handrail.core.errors import HandrailError
 from handrail.core.execution import FINAL
@@ -122,6 +123,11 @@ class StreamingClient:
             if self._policy is not None:
                 self._policy.tell_anew()
 
+    def _close_question(self, resolved: Resolved, group: asyncio.TaskGroup) -> None:
+        self._handler.handle_approval_resolved(resolved)
+        if resolved.status != ApprovalStatus.APPROVED:
+            group.create_task(self._handler.end_check(resolved.approval_id))
+
     def _route(self, event: ServerEvent, group: asyncio.TaskGroup) -> None:
         handler = self._handler
         try:
@@ -136,7 +142,7 @@ class StreamingClient:
                     card = read_card(event.data)
                     group.create_task(handler.handle_tool_approval_request(card))
                 case "approval.resolved":
-                    handler.handle_approval_resolved(read_resolved(event.data))
+                    self._close_question(read_resolved(event.data), group)
                 case "session.tainted":
                     handler.handle_session_tainted(read_tainted(event.data))
                 case "tool.result_ack":

@@ -20,7 +20,7 @@ from handrail.core.files import Listing as Listing
 from handrail.core.files import ReadCache as ReadCache
 from handrail.core.memory import Memories
 from handrail.core.outcome import CommandOutcome
-from handrail.core.rehearsal import CallRef, Rehearsals
+from handrail.core.rehearsal import CallRef, NoRehearsals, Rehearsals
 from handrail.core.search import Searches
 from handrail.core.sight import Sight
 from handrail.core.skill import Skills
@@ -112,7 +112,6 @@ _NO_MEMORIES: Any = Absent("memories")
 _NO_SKILLS: Any = Absent("skills")
 _NO_CONFIG: Any = Absent("settings")
 _NO_ABOUT: Any = Absent("what Handrail knows of itself")
-_NO_REHEARSALS: Any = Absent("a rehearsal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +131,7 @@ class Hands:
     skills: Skills = _NO_SKILLS
     config: Configuration = _NO_CONFIG
     about: About = _NO_ABOUT
-    rehearsals: Rehearsals = _NO_REHEARSALS
+    rehearsals: Rehearsals = field(default_factory=NoRehearsals)
     undo: Undo = field(default_factory=NoUndo)
     call: CallRef | None = None
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from handrail.core.effects import Effect, Effects
+from handrail.core.errors import CommandExecutionError
 from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject
@@ -110,3 +111,27 @@ class Rehearsals(Protocol):
     async def drop(self, call: CallRef) -> None:
         """Forget the rehearsal of a call, with all that it would have changed."""
         ...
+
+
+class NoRehearsals:
+    """For machines on which nothing can be rehearsed; the reason is told on each card."""
+
+    def __init__(self, why_not: str = "commands cannot be rehearsed here"):
+        self._why_not = why_not
+
+    async def rehearse(
+        self, call: CallRef, stages: Sequence[Stage], *, timeout_seconds: float
+    ) -> Rehearsed:
+        raise CommandExecutionError(self._why_not)
+
+    async def find(self, call: CallRef) -> Rehearsed | None:
+        return None
+
+    async def show(self, call: CallRef, draw: Callable[[Contents], str]) -> str:
+        raise CommandExecutionError(self._why_not)
+
+    async def apply(self, call: CallRef) -> None:
+        raise CommandExecutionError(self._why_not)
+
+    async def drop(self, call: CallRef) -> None:
+        return

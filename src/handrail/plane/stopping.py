@@ -9,7 +9,7 @@ from handrail.core.approval import Answer, ApprovalStatus
 from handrail.core.audit import AuditRecord
 from handrail.core.change import Change, Resolve, StopSession
 from handrail.core.errors import ChangeRefused, Conflict, ErrorType, NotFound
-from handrail.core.event import EventKind
+from handrail.core.event import EventKind, NewEvent
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ExecutionId, ProjectId, SessionId
 from handrail.core.ports import Clock, Store
@@ -129,7 +129,7 @@ class Stopper:
         """The call as it ended; None when it has moved on meanwhile."""
         ended = execution.fail(word.error_type, _told(execution, word), self._clock.now())
         if execution.status is Status.PENDING:
-            # The question it was to become is never put, and who looked has nothing to end.
+            # The question it was to become is never put.
             ended = ended._replace(approval_id=None, client_id=None)
         if word.error_type is ErrorType.OUTCOME_UNKNOWN:
             # A client that was offered the call before the restore has no claim on it.
@@ -142,6 +142,11 @@ class Stopper:
 
     async def _change(self, before: ToolExecution, ended: ToolExecution, word: _Word) -> Change:
         """The end of the call and, if people were asked about it, of the question."""
+        if before.status is Status.PENDING and before.client_id is not None:
+            # Its machine may be rehearsing it.
+            change = ending(before, ended, word.actor)
+            stop = NewEvent.about(ended._replace(client_id=before.client_id), EventKind.CANCEL)
+            return replace(change, events=(*change.events, stop))
         if before.status is not Status.AWAITING_APPROVAL or before.approval_id is None:
             news = EventKind.STATUS if ended.client_id is None else EventKind.CANCEL
             return ending(before, ended, word.actor, news)

@@ -96,3 +96,22 @@ def test_it_names_the_walls_that_it_has_tried(patient: Patient) -> None:
         Health.FINE,
         "commands cannot leave it; tested: namespaces, seccomp, limits",
     )
+
+
+@pytest.mark.usefixtures("needs_box")
+def test_it_tells_where_commands_are_tried_first(patient: Patient) -> None:
+    found = boxes.check_rehearsals(patient)
+
+    assert found.health is Health.FINE
+    assert found.words.startswith("commands are tried first where they can change nothing")
+
+
+def test_it_tells_why_commands_are_not_tried_first(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_bubblewrap(monkeypatch)
+
+    found = boxes.check_rehearsals(patient)
+
+    assert found.health is Health.NOTE
+    assert found.words == "you are asked before commands run: the sandbox does not work"

@@ -1,11 +1,15 @@
 """Whether commands are kept in a box here and, where they are not, what that means, what helps."""
 
+import asyncio
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.app.isolation import prove_here
+from handrail.app.rehearsals import try_rehearsals
+from handrail.executors.rehearsal.conditions import why_not_here
 from handrail.executors.sandbox.probe import find_programs
 from handrail.executors.sandbox.seccomp import is_known
 
@@ -34,6 +38,22 @@ def check_box(_: Patient) -> Finding:
     if isolation.why_not is not None:
         return Finding("box", Health.NOTE, f"tested: {walls}; {isolation.why_not}")
     return Finding("box", Health.FINE, f"commands cannot leave it; tested: {walls}")
+
+
+def check_rehearsals(patient: Patient) -> Finding:
+    if not prove_here(find_programs()).holds:
+        return _not_rehearsed("the sandbox does not work")
+    proof = asyncio.run(try_rehearsals())
+    if not proof.holds:
+        return _not_rehearsed(proof.why_not or "")
+    if (why := why_not_here(os.path.realpath(patient.workspace))) is not None:
+        return _not_rehearsed(f"they cannot be rehearsed in this folder: {why}")
+    words = "commands are tried first where they can change nothing; tested: overlay"
+    return Finding("rehearsals", Health.FINE, words)
+
+
+def _not_rehearsed(why: str) -> Finding:
+    return Finding("rehearsals", Health.NOTE, f"you are asked before commands run: {why}")
 
 
 def _remedy(*, has_bubblewrap: bool) -> str:

@@ -28,6 +28,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("paths", machine.check_paths),
     ("writes", machine.check_writes),
     ("box", boxes.check_box),
+    ("rehearsals", boxes.check_rehearsals),
     ("config", model.check_config),
     ("policy", model.check_policy),
     ("model", model.check_model),

@@ -38,7 +38,8 @@ async def prove_rehearsals(maker: Maker, base: str | Path) -> Proof:
     """
     if sys.platform != "linux":
         return Proof(holds=False, why_not="overlays of a workspace need Linux")
-    os.makedirs(base, 0o700, exist_ok=True)
+    for folder in (Path(base).parent, Path(base)):
+        folder.mkdir(0o700, exist_ok=True)
     sweep(base)
     why: str | None = None
     for in_memory in (True, False):

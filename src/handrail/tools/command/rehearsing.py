@@ -127,8 +127,8 @@ class Rehearsing:
 
 
 def may_rehearse(scene: Scene) -> bool:
-    """Whether this machine and its policy let commands be rehearsed."""
-    return scene.rehearses and scene.isolated and scene.rules.rehearses
+    """Whether the policy lets commands be rehearsed; a machine that cannot says why on the card."""
+    return scene.isolated and scene.rules.rehearses
 
 
 def was_rehearsed(facts: JsonObject | None) -> bool:
