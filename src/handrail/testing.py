@@ -26,7 +26,7 @@ from handrail.core.errors import (
 )
 from handrail.core.files import EntryKind
 from handrail.core.grant import WHOLE_SESSION_WORDS, Scope
-from handrail.core.hands import Check, Entry, FileContent, FileState, Hands, Listing
+from handrail.core.hands import Entry, FileContent, FileState, Hands, Listing
 from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.pattern import NamePattern
 from handrail.core.search import Found, Match, Query
@@ -164,23 +164,15 @@ class FakeCommands:
             room=self.room,
         )
 
-    async def find_workspace_program(self, stage: Stage) -> str | None:
-        """There is none."""
-        del stage
-        return None
-
     async def run(
         self,
         stages: Sequence[Stage],
         *,
         timeout_seconds: float,
         expected: JsonObject | None = None,
-        check: Check | None = None,
     ) -> CommandOutcome:
-        for place, stage in enumerate(stages):
+        for stage in stages:
             self._check_known(stage)
-            if check is not None:
-                await check(place)
             self.ran.append(stage.argv)
         said = b"".join(self.says[stage.argv[0]] for stage in stages)
         return CommandOutcome(said, b"", Ending.EXITED, 0, 0.0)

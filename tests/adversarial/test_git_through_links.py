@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from handrail.core.box import Isolation, Profile
-from handrail.core.errors import CommandExecutionError, PathValidationError
+from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import Hands
 from handrail.core.stage import Join, Stage
 from handrail.executors.command import CommandExecutor
@@ -151,9 +151,9 @@ async def test_what_one_command_of_a_line_brings_the_next_does_not_write_through
 
     with FileSystemExecutor(root) as files:
         hands, scene = Hands(files, executor), Scene(str(root))
-        with pytest.raises(PathValidationError, match=r"x.tar leads to .git/config.*has been run"):
-            await try_tool(RunBash(), {"command": line}, hands, scene)
+        tried = await try_tool(RunBash(), {"command": line}, hands, scene)
 
+    assert "x.tar" in tried.result.fields["stderr"]
     assert (root / ".git" / "config").read_bytes().startswith(b"[core]")
     assert (root / "x.tar").is_symlink()
 

@@ -17,7 +17,7 @@ from handrail.core.errors import (
     FileOperationError,
     ToolError,
 )
-from handrail.core.hands import Check, FileContent, Hands
+from handrail.core.hands import FileContent, Hands
 from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
@@ -208,7 +208,6 @@ async def test_hosts_that_nobody_was_shown_are_not_reached(surveyed: bool) -> No
             *,
             timeout_seconds: float,
             expected: JsonObject | None = None,
-            check: Check | None = None,
         ) -> CommandOutcome:
             self.expected = expected
             return CommandOutcome(b"", b"", Ending.EXITED, 0, 0.0)

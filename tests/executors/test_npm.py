@@ -8,15 +8,12 @@ from pathlib import Path
 import pytest
 
 from handrail.core.box import Profile
-from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
-from handrail.executors.looking import CommandLooker
 from handrail.executors.npm import npm_settings
 from handrail.executors.programs import SEARCH_PATH, ProgramFinder
 from handrail.policy.rulebook.command_line import read_line
 from handrail.policy.rulebook.rules import default_rules
-from handrail.policy.validators.scripts import ScriptValidator
 
 ENOUGH_SECONDS = 100
 needs_npm = pytest.mark.skipif(
@@ -114,39 +111,3 @@ def test_where_scripts_are_off_they_are_off_for_all_it_starts(root: Path) -> Non
     stage = Stage(("npm", "install", "--ignore-scripts"), Profile.NET, programs=("npm",))
     told = dict(npm_settings(stage, ProgramFinder(str(root))))
     assert told["NPM_CONFIG_IGNORE_SCRIPTS"] == "true"
-
-
-@pytest.fixture
-def looker(root: Path, tmp_path: Path) -> CommandLooker:
-    """Where programs of these names are installed, in any case."""
-    for name in ("npm", "pnpm", "yarn", "timeout"):
-        (tmp_path / name).write_text("#!/bin/sh\n")
-        (tmp_path / name).chmod(0o755)
-    return CommandLooker(str(root), ProgramFinder(str(root), [str(tmp_path)]), {})
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("npm test", "npm run build", "npm rebuild", "npm pack", "pnpm test", "yarn run dev"),
-        *("timeout 5 npm test", "npm test --prefix ..", "npm test --dir .."),
-    ],
-)
-def test_a_project_above_the_folder_is_not_run_unseen(
-    root: Path, looker: CommandLooker, line: str
-) -> None:
-    (root / "package.json").write_text("{}")
-    (root / "sub").mkdir()
-    stages = ScriptValidator(str(root)).stages_of(f"cd sub && {line}")
-    with pytest.raises(CommandExecutionError, match=r"sub/package\.json is no file.*working_dir"):
-        looker.look(stages)
-    (root / "sub" / "package.json").mkdir()
-    with pytest.raises(CommandExecutionError):
-        looker.look(stages)
-    (root / "sub" / "package.json").rmdir()
-    (root / "sub" / "package.json").write_text("{}")
-    assert looker.look(stages).steps[0].files[0].path == "sub/package.json"
-
-
-def test_what_only_brings_packages_in_needs_no_project(root: Path, looker: CommandLooker) -> None:
-    looker.look(ScriptValidator(str(root)).stages_of("npm install express"))

@@ -195,14 +195,3 @@ def test_only_build_tools_find_the_projects_programs_and_last_of_all(
 
 def test_a_workspace_that_no_path_can_name_adds_nothing_to_it() -> None:
     assert path_for(Stage(("make",), Profile.WRITE), "/a:b", ["/bin"]) == "/bin"
-
-
-def test_an_interpreter_that_no_command_can_see_is_named_with_the_way_to_allow_it(
-    finder: ProgramFinder, root: Path, tmp_path: Path
-) -> None:
-    hidden = make_program(tmp_path / "pyenv/bin/python3.11")
-    with pytest.raises(CommandExecutionError, match="handrail toolchains allow"):
-        finder.refuse_hidden(str(hidden))
-    ProgramFinder(str(root), toolchains=[str(tmp_path / "pyenv")]).refuse_hidden(str(hidden))
-    finder.refuse_hidden("/bin/sh")
-    finder.refuse_hidden(str(tmp_path / "missing"))

@@ -74,13 +74,13 @@ async def test_what_the_words_name_is_as_it_was_too_unless_a_step_before_writes_
     )
     assert (answer["status"], answer["error_type"]) == ("failed", "stale")
     assert "pinned   data must not change before it runs (sha256 " in card.evidence
-    assert "unpinned other files this program loads are not checked" in card.evidence
+    assert "unpinned it may load other files, as they are when it runs" in card.evidence
 
     (rig.workspace / "more").write_text("newly written")
     line = {"command": "cp more data && python3 x.py data"}
     answer, card = await decide(rig, "run_bash", line)
     assert (answer["status"], answer["result"]["stdout"]) == ("completed", "newly written\n")
-    assert "at first data (sha256 " in card.evidence
+    assert "unpinned an earlier part of the line may change files" in card.evidence
 
 
 @pytest.mark.usefixtures("needs_box")
@@ -122,7 +122,7 @@ async def test_a_line_is_bound_to_its_programs_and_to_the_names_it_stands_for(ri
 
     answer, card = await decide(rig, "run_bash", params, (rig.workspace / "b.txt").touch)
     assert answer["error"] == (
-        "changed since the call was looked at: what run.sh is told, the files that its words name;"
+        "changed since the call was looked at: the commands that run, the file b.txt;"
         " nothing was done"
     )
     assert "runs     ./run.sh ./a.txt" in card.evidence

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from handrail.core.audit import canonical
 from handrail.core.ids import ApprovalId, GrantId, ProjectId, SessionId, UserId
 from handrail.core.risk import RiskLevel
-from handrail.core.sight import WORKSPACE_PROGRAMS, is_content
+from handrail.core.sight import WORKSPACE_PROGRAMS, file_facts, is_content
 from handrail.core.tool import JsonObject
 
 WHOLE_SESSION_WORDS = "every call in this session, except network access"
@@ -64,7 +64,8 @@ class CallClass:
         """The class as the machine stands; None if not all that it is bound to was seen.
 
         A command that runs programs of the workspace by name is bound to these too: an agent can
-        write them, so a grant for the system's program of that name must not cover them.
+        write them, so a grant for the system's program of that name must not cover them. One of
+        exact words is bound to every file that these name.
         """
         facts = facts or {}
         own = (WORKSPACE_PROGRAMS,) if WORKSPACE_PROGRAMS in facts else ()
@@ -73,6 +74,8 @@ class CallClass:
         seen = {name: facts.get(name) for name in bound}
         if not all(map(is_content, seen.values())):
             return None
+        if self.is_exact:
+            seen |= file_facts(facts)
         digest = hashlib.sha256(canonical(seen).encode()).hexdigest()
         words = f"{self.words}, until the workspace's program changes" if own else self.words
         return replace(self, key=f"{self.key}@{digest}", words=words, bound=())

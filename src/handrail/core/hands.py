@@ -1,6 +1,6 @@
 """All that a tool may touch. What a tool was not handed, it cannot do."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol, Self
@@ -29,8 +29,6 @@ from handrail.core.tool import JsonObject
 from handrail.core.undo import NoUndo, Undo
 from handrail.core.web import Reader, Web
 
-Check = Callable[[int], Awaitable[None]]
-
 
 class Commands(Protocol):
     """Programs, started with the workspace as their folder and an environment from nothing."""
@@ -44,26 +42,17 @@ class Commands(Protocol):
         """
         ...
 
-    async def find_workspace_program(self, stage: Stage) -> str | None:
-        """The program of the workspace that a stage starts by a bare name, as a path from its root.
-
-        None if the system has a program of that name.
-        """
-        ...
-
     async def run(
         self,
         stages: Sequence[Stage],
         *,
         timeout_seconds: float,
         expected: JsonObject | None = None,
-        check: Check | None = None,
     ) -> CommandOutcome:
         """Run programs in boxes of their profiles, or in the open where there is none.
 
-        `expected` are the facts of an earlier look. They are held against the machine right before
-        the first program is started, and what they say of files again before each that follows.
-        Before each is, `check` is asked with the place of its stage; it objects by raising.
+        `expected` are the facts of an earlier look. They are compared with the machine right before
+        the first program is started.
 
         Raises:
             CommandExecutionError: It could not be started.

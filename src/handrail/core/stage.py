@@ -36,27 +36,16 @@ class Stream(StrEnum):
 
 
 # Tuples are made in a third of the time, and every judgement makes some.
-class NamedFile(NamedTuple):
-    """A file that the words of a program lead to, by its path from the workspace's root.
-
-    It may be a pattern that stands for several, or the program itself.
-    """
-
-    path: str
-    is_pattern: bool = False
-    is_program: bool = False
-
-
 class Stage(NamedTuple):
     """An argv list, the box it runs in and the folder below the workspace's root.
 
-    `patterns` are the places of words that stand for files: whoever runs it puts their names there,
-    or the pattern itself where there are none. `scripts` is the code that can be told from its
-    words, `named` are all other paths that stand among them, and it `loads` where it runs code that
-    can bring in more. `programs` are the names of what it runs: its own, and those of all that this
-    runs in turn. `networks` are those of them that may use a network; `hosts` are what it may reach
-    there, and without any it reaches nothing. `remote` is the address that git may talk to. `stdin`
-    is a text that it reads; without one it reads the pipe before it, or nothing.
+    `patterns` are the places of words that stand for files: they are expanded where it runs, and a
+    pattern that fits nothing stays as it is. `obeys` are files that it runs or does what they say,
+    `named` are other paths among its words, all from the workspace's root. `programs` are the names
+    of what it runs: its own, and those of all that this runs in turn. `networks` are those of them
+    that may use a network; `hosts` are what it may reach there, and without any it reaches nothing.
+    `remote` is the address that git may talk to. `stdin` is a text that it reads; without one it
+    reads the pipe before it, or nothing.
     """
 
     argv: tuple[str, ...]
@@ -66,9 +55,8 @@ class Stage(NamedTuple):
     stderr: Stream = Stream.ERR
     patterns: tuple[int, ...] = ()
     folder: str = "."
-    scripts: tuple[NamedFile, ...] = ()
-    named: tuple[NamedFile, ...] = ()
-    loads: bool = False
+    obeys: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()

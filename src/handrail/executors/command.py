@@ -8,17 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from handrail.core.box import Profile, Room, widest
-from handrail.core.errors import CommandExecutionError, StaleCommandError, ToolError
-from handrail.core.hands import Check
+from handrail.core.errors import CommandExecutionError, StaleCommandError
 from handrail.core.outcome import CommandOutcome
-from handrail.core.sight import (
-    REMOTES,
-    FileSort,
-    Sight,
-    differing,
-    tell_changed_on_the_way,
-    tell_differing,
-)
+from handrail.core.sight import Sight, differing, tell_differing
 from handrail.core.stage import Stage, pipelines
 from handrail.core.tool import JsonObject
 from handrail.executors.git.guard import GitGuard, Pairs, leave_for
@@ -113,10 +105,6 @@ class CommandExecutor:
         hosts = await self._hosts_for(stages, remotes)
         return replace(sight, steps=tuple(steps), hosts=hosts, room=self._room_of(stages))
 
-    async def find_workspace_program(self, stage: Stage) -> str | None:
-        """The program of the workspace that this stage starts by a bare name."""
-        return await asyncio.to_thread(self._looker.find_workspace_program, stage)
-
     async def _with_records(self, sight: Sight, stages: Sequence[Stage]) -> Sight:
         """What git would record or send is part of what is seen, where a box holds the look."""
         if self._box is None or all(stage.profile is Profile.READ for stage in stages):
@@ -131,17 +119,13 @@ class CommandExecutor:
         *,
         timeout_seconds: float,
         expected: JsonObject | None = None,
-        check: Check | None = None,
     ) -> CommandOutcome:
         """Run to the end, or to the limit; nothing that was started is left running."""
         _refuse_zero_bytes(stages)
-        objection = no_objection
         if expected is not None:
-            sight = await self._look_again(stages, expected)
-            objection = self._objection(stages, sight)
-            stages = _as_seen(stages, sight)
+            stages = _as_seen(stages, await self._look_again(stages, expected))
         ready = [self._named_by_path(stage) for stage in stages]
-        return await self._run(ready, self._git, timeout_seconds, objection, check)
+        return await self._run(ready, self._git, timeout_seconds)
 
     async def run_by(
         self,
@@ -162,29 +146,6 @@ class CommandExecutor:
         return await self._run(
             ready, self._git, timeout_seconds, objection, starter=starter, root=root
         )
-
-    def _objection(self, stages: Sequence[Stage], sight: Sight) -> Objection:
-        """That stages are not what was seen, because of what those before them have done."""
-
-        async def object_to(first: int, end: int) -> str:
-            try:
-                now = await asyncio.to_thread(self._looker.look, stages[first:end])
-                remotes = await self._remotes_of(stages[first:end]) if sight.remotes else ()
-            except ToolError as error:
-                return f"it was stopped before a step that cannot be run any more: {error.message}"
-            names = [
-                name
-                for before, after in zip(sight.steps[first:end], now.steps, strict=True)
-                for name in differing(before.contents, after.contents)
-                # Of these the card says that they are not bound.
-                if not any(file.sort is FileSort.LARGE for file in before.files)
-            ]
-            before = [step.remote for step in sight.steps[first:end]]
-            if remotes and before != [remote.shown if remote else "" for remote in remotes]:
-                names.append(REMOTES)
-            return tell_changed_on_the_way(names) if names else ""
-
-        return object_to
 
     async def _look_again(self, stages: Sequence[Stage], expected: JsonObject) -> Sight:
         sight = await self.look(stages)
@@ -245,7 +206,6 @@ class CommandExecutor:
         git: GitGuard,
         seconds: float,
         objection: Objection = no_objection,
-        check: Check | None = None,
         starter: Starter | None = None,
         root: str | None = None,
     ) -> CommandOutcome:
@@ -255,7 +215,7 @@ class CommandExecutor:
             folder = root or self.root
             run = Run(starter, quartermaster, folder, out, err, self._grace_seconds, objection)
             began = time.perf_counter()
-            ending, code = await run.follow(stages, seconds, check)
+            ending, code = await run.follow(stages, seconds)
             took = time.perf_counter() - began
             await run.hear_the_rest()
             return CommandOutcome(

@@ -7,8 +7,10 @@ import os
 import re
 
 from handrail.core.errors import CommandExecutionError
+from handrail.core.stage import Stage
 from handrail.core.wildcard import compile_wildcard
 from handrail.executors.beneath import PASSAGE, open_beneath
+from handrail.executors.explain import explain
 
 MOST_NAMES = 1_000
 _MOST_LOOKED_AT = 100_000
@@ -17,6 +19,45 @@ _SPECIAL = re.compile(r"[*?]|\[.*\]", re.DOTALL)
 # Left as they stand: escapes, and classes by name such as [:alpha:], which know a language.
 _UNKNOWN = re.compile(r"\\|\[[!^]?\]?[^\]]*\[[:.=]")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+def expanded(root: str, stage: Stage) -> Stage:
+    """The stage without patterns.
+
+    Raises:
+        CommandExecutionError: Its folder is not there, or a pattern stands for too many names.
+        PathValidationError: Its folder leads out of the workspace.
+    """
+    if stage.folder == "." and not stage.patterns:
+        return stage
+    root_fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        words = [word for each in words_of_each(root_fd, stage) for word in each]
+    finally:
+        os.close(root_fd)
+    return stage._replace(argv=tuple(words), patterns=())
+
+
+def words_of_each(root_fd: int, stage: Stage) -> list[tuple[str, ...]]:
+    """The words that each word of a stage stands for; all but patterns stand for themselves.
+
+    Raises:
+        CommandExecutionError, PathValidationError: As above.
+    """
+    _check_folder(root_fd, stage.folder)
+    return [
+        tuple(expand(root_fd, stage.folder, word)) if place in stage.patterns else (word,)
+        for place, word in enumerate(stage.argv)
+    ]
+
+
+def _check_folder(root_fd: int, folder: str) -> None:
+    try:
+        os.close(open_beneath(root_fd, folder, PASSAGE))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise CommandExecutionError(f"there is no folder {folder} in the workspace") from error
+    except OSError as error:
+        raise explain(error, folder, "enter") from error
 
 
 def expand(root_fd: int, folder: str, pattern: str) -> list[str]:

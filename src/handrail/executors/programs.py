@@ -90,22 +90,6 @@ class ProgramFinder:
             return None
         return next(filter(self._may_run, _paths_of(name, WORKSPACE_FOLDERS)), None)
 
-    def refuse_hidden(self, interpreter: str) -> None:
-        """A script whose interpreter is in a folder that commands do not see could not start.
-
-        Raises:
-            CommandExecutionError: It is in such a folder.
-        """
-        path = os.path.realpath(interpreter)
-        is_seen = self._is_inside(path) or self._is_kept(path)
-        is_seen = is_seen or os.path.dirname(interpreter) in self.search_path
-        if os.path.isfile(path) and not is_seen:
-            raise CommandExecutionError(
-                f"it needs {visible(path)}, which commands cannot see; find its folder with "
-                "`handrail toolchains`, allow it with `handrail toolchains allow` and restart the "
-                "client"
-            )
-
     def _find_installed(self, name: str) -> str | None:
         for folder in self.search_path:
             path = os.path.join(folder, name)

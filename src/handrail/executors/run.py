@@ -5,12 +5,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 
 from handrail.core.errors import CommandExecutionError
-from handrail.core.hands import Check
 from handrail.core.outcome import Ending
 from handrail.core.stage import Stage, pipelines
 from handrail.core.traffic import NO_TRAFFIC, Traffic
-from handrail.executors.expanding import expanded
 from handrail.executors.output import Output
+from handrail.executors.patterns import expanded
 from handrail.executors.pipes import Piping
 from handrail.executors.provisions import Quartermaster
 from handrail.executors.starting import Starter
@@ -21,12 +20,11 @@ _LINGER_SECONDS = 0.5
 _MOST_WORDS_OF_BOX = 500
 
 
-# Why the stages from one place to another may not begin any more; empty where they may.
+# Why the stages from one place to another may not begin; empty where they may.
 Objection = Callable[[int, int], Awaitable[str]]
 
 
 async def no_objection(first: int, end: int) -> str:
-    """Where nobody has seen what was to run, it can have become nothing else."""
     del first, end
     return ""
 
@@ -64,10 +62,8 @@ class Run:
         """What of the workspace one of them could not see."""
         return tuple(dict.fromkeys(name for tree in self._begun for name in tree.kept_from_it))
 
-    async def follow(
-        self, stages: Sequence[Stage], seconds: float, check: Check | None = None
-    ) -> tuple[Ending, int | None]:
-        """How the last one ended that was run; `check` is asked before each is started."""
+    async def follow(self, stages: Sequence[Stage], seconds: float) -> tuple[Ending, int | None]:
+        """How the last one ended that was run."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
         code = end = 0
@@ -76,14 +72,9 @@ class Run:
             first, end = end, end + len(pipeline)
             if not pipeline[0].join.goes_on_after(code):
                 continue
-            # The first ones have been looked at a moment ago.
             if first and (why := await self._objection(first, end)):
                 self.why_stopped = why
                 return Ending.STOPPED, None
-            # Those that run into each other are all looked at before one of them is started.
-            if check is not None:
-                for number in range(first, end):
-                    await check(number)
             trees = await self._run(pipeline, deadline - loop.time(), is_last=pipeline is last)
             if trees is None:
                 return Ending.TIMED_OUT, None

@@ -216,7 +216,7 @@ async def test_an_approval_is_bound_to_the_text_that_is_read(executor: CommandEx
     outcome = await executor.run([one], timeout_seconds=30, expected=seen[0])
     assert outcome.stdout == b"one"
     for stage in (other, none):
-        with pytest.raises(StaleCommandError, match="the text that cat reads"):
+        with pytest.raises(StaleCommandError, match="the commands that run"):
             await executor.run([stage], timeout_seconds=30, expected=seen[0])
 
 

@@ -13,7 +13,7 @@ from handrail.core.errors import (
     PathValidationError,
 )
 from handrail.core.grant import CallClass
-from handrail.core.hands import Check, Hands
+from handrail.core.hands import Hands
 from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
@@ -36,7 +36,7 @@ class OneOutcome(FakeCommands):
     """Commands that end as told, and remember how they were asked."""
 
     def __init__(self, outcome: CommandOutcome):
-        super().__init__({})
+        super().__init__({"make": b"", "npm": b"", "cat": b""})
         self._outcome = outcome
         self.asked: list[tuple[tuple[str, ...], float]] = []
 
@@ -46,7 +46,6 @@ class OneOutcome(FakeCommands):
         *,
         timeout_seconds: float,
         expected: JsonObject | None = None,
-        check: Check | None = None,
     ) -> CommandOutcome:
         self.asked += [(stage.argv, timeout_seconds) for stage in stages]
         return self._outcome

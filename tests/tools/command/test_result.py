@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from handrail.core.box import Profile
-from handrail.core.hands import Check, Hands
+from handrail.core.hands import Hands
 from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject
@@ -27,7 +27,6 @@ class Blinded(FakeCommands):
         *,
         timeout_seconds: float,
         expected: JsonObject | None = None,
-        check: Check | None = None,
     ) -> CommandOutcome:
         outcome = await super().run(stages, timeout_seconds=timeout_seconds)
         return replace(outcome, exit_code=self.exit_code, kept_from_it=(".env",))

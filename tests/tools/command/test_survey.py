@@ -9,8 +9,7 @@ import pytest
 from handrail.core.box import Profile, Room
 from handrail.core.hands import Hands
 from handrail.core.risk import RiskLevel
-from handrail.core.sight import NAMED_FILES
-from handrail.core.stage import Join, NamedFile, Stage
+from handrail.core.stage import Join, Stage
 from handrail.core.survey import Survey
 from handrail.executors.command import CommandExecutor
 from handrail.testing import FakeFiles, FakeHands
@@ -180,109 +179,52 @@ def seen_in(root: Path, *stages: Stage) -> Awaitable[Survey]:
     return survey_stages(hands, stages)
 
 
-SCRIPT = (NamedFile("mod.py"),)
-
-
-async def test_a_file_that_the_other_end_of_a_pipe_may_change_is_not_called_bound(
-    tmp_path: Path,
-) -> None:
-    writing = Stage(("tee", "mod.py"), Profile.WRITE)
-    running = Stage(("python3", "mod.py"), Profile.WRITE, Join.PIPE, scripts=SCRIPT)
-    survey_ = await seen_in(tmp_path, writing, running)
-
-    assert "at first mod.py (sha256 " in survey_.evidence
-    assert "pinned   mod.py" not in survey_.evidence
-    [finding] = survey_.findings
-    assert (finding.rule, finding.risk) == ("command.changed-beside", RiskLevel.HIGH)
-
-
-@pytest.mark.parametrize(
-    ("count", "others"),
-    [(3, "2 other files that it would load"), (2, "1 other file that it would load")],
-)
-async def test_of_names_under_which_nothing_is_one_is_told_and_the_others_counted(
-    tmp_path: Path, count: int, others: str
-) -> None:
-    names = (NamedFile("app.py"), NamedFile("app.pyc"), NamedFile("app.*.so", is_pattern=True))
-    running = Stage(("python3", "-m", "app"), Profile.WRITE, scripts=names[:count])
-    survey_ = await seen_in(tmp_path, running)
-
-    told = [line for line in survey_.evidence.splitlines() if "app." in line]
-    assert told == [f"requires app.py and {others} must not exist"]
-    assert len(survey_.facts) > len(told) + count
-
-
-async def test_a_file_beside_which_only_is_looked_is_bound(tmp_path: Path) -> None:
-    running = Stage(("python3", "mod.py"), Profile.WRITE, scripts=SCRIPT)
-    looking = Stage(("head", "-5"), Profile.READ, Join.PIPE)
-    survey_ = await seen_in(tmp_path, running, looking)
-
-    assert "pinned   mod.py must not change before it runs (sha256 " in survey_.evidence
-    assert survey_.findings == ()
-
-
-NAMED = tuple(map(NamedFile, ("mod.py", "src", "absent.py")))
-
-
 async def test_every_file_that_the_words_name_is_bound(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
-    told = Stage(("python3", "-m", "doctest", "mod.py"), Profile.WRITE, named=NAMED)
+    told = Stage(("python3", "mod.py"), Profile.WRITE, named=("mod.py", "src", "absent.py"))
     before = await seen_in(tmp_path, told)
     (tmp_path / "absent.py").touch()
     after = await seen_in(tmp_path, told)
 
     assert "pinned   mod.py must not change before it runs (sha256 " in before.evidence
+    assert "unpinned src is a folder, and its files may change" in before.evidence
     assert "absent.py" not in before.evidence
-    assert before.facts[NAMED_FILES] != after.facts[NAMED_FILES]
+    assert "the file absent.py" in after.facts
 
 
-async def test_a_file_that_a_step_before_may_write_is_not_called_bound(tmp_path: Path) -> None:
-    writing = Stage(("cp", "a", "mod.py"), Profile.WRITE)
-    told = Stage(("python3", "-m", "doctest"), Profile.WRITE, Join.AND, named=NAMED)
-    survey_ = await seen_in(tmp_path, writing, told)
+async def test_a_file_that_must_not_appear_is_named(tmp_path: Path) -> None:
+    survey_ = await seen_in(tmp_path, Stage(("make",), Profile.WRITE, obeys=("GNUmakefile",)))
 
-    assert "at first mod.py (sha256 " in survey_.evidence
-    assert survey_.findings == ()
+    assert "requires GNUmakefile must not exist" in survey_.evidence
+    assert survey_.facts["the file GNUmakefile"] == "absent:ENOENT"
 
 
-async def test_a_named_file_that_the_other_end_of_a_pipe_may_change_raises_the_call(
-    tmp_path: Path,
+LATER = "unpinned an earlier part of the line may change files that a later part uses"
+
+
+@pytest.mark.parametrize("join", [Join.PIPE, Join.AND])
+async def test_that_an_earlier_step_may_change_files_is_said(tmp_path: Path, join: Join) -> None:
+    writing = Stage(("tee", "mod.py"), Profile.WRITE)
+    running = Stage(("python3", "mod.py"), Profile.WRITE, join, obeys=("mod.py",))
+
+    assert LATER in (await seen_in(tmp_path, writing, running)).evidence
+    assert LATER not in (await seen_in(tmp_path, running)).evidence
+
+
+async def test_that_a_line_of_bash_may_change_them_is_said(tmp_path: Path) -> None:
+    argv = ("bash", "--noprofile", "--norc", "-c", "echo 1 > mod.py; python3 mod.py")
+
+    assert LATER in (await seen_in(tmp_path, Stage(argv, Profile.WRITE))).evidence
+
+
+@pytest.mark.parametrize("profile", [Profile.WRITE, Profile.READ])
+async def test_what_does_more_than_read_is_said_to_load_other_files(
+    tmp_path: Path, profile: Profile
 ) -> None:
-    writing = Stage(("cp", "a", "mod.py"), Profile.WRITE)
-    told = Stage(("cp", "mod.py", "b"), Profile.WRITE, Join.PIPE, named=NAMED)
-    survey_ = await seen_in(tmp_path, writing, told)
+    survey_ = await seen_in(tmp_path, Stage(("python3", "mod.py"), profile))
 
-    assert "at first mod.py (sha256 " in survey_.evidence
-    [finding] = survey_.findings
-    assert (finding.rule, finding.risk) == ("command.changed-beside", RiskLevel.HIGH)
-
-
-async def test_so_does_a_folder_that_the_other_end_may_fill(tmp_path: Path) -> None:
-    (tmp_path / "src").mkdir()
-    writing = Stage(("cp", "-r", "a", "src"), Profile.WRITE)
-    told = Stage(("cp", "-r", "src", "b"), Profile.WRITE, Join.PIPE, named=(NamedFile("src"),))
-    survey_ = await seen_in(tmp_path, writing, told)
-
-    [finding] = survey_.findings
-    assert finding.reason == "a file that it uses may be changed by an earlier part of the line"
-    assert finding.risk is RiskLevel.HIGH
-
-
-@pytest.mark.parametrize("loads", [True, False])
-async def test_what_runs_code_is_said_to_load_more_than_is_bound(
-    tmp_path: Path, loads: bool
-) -> None:
-    survey_ = await seen_in(tmp_path, Stage(("python3", "mod.py"), Profile.WRITE, loads=loads))
-
-    said = "unpinned other files this program loads are not checked" in survey_.evidence
-    assert said is loads
-
-
-async def test_a_file_that_a_line_of_bash_runs_is_not_called_bound(tmp_path: Path) -> None:
-    line = Stage(("bash", "-c", "echo 1 > mod.py; python3 mod.py"), Profile.WRITE, scripts=SCRIPT)
-    survey_ = await seen_in(tmp_path, line)
-
-    assert "at first mod.py (sha256 " in survey_.evidence
+    said = "unpinned it may load other files, as they are when it runs" in survey_.evidence
+    assert said is (profile is Profile.WRITE)
 
 
 async def test_what_is_too_much_to_be_shown_raises_the_call() -> None:

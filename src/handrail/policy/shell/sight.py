@@ -1,88 +1,135 @@
-"""What can be seen in a shell string that is not plain: commands, and files of redirections."""
+"""The commands that can be seen in a line of bash that is not plain.
 
-from collections.abc import Sequence
-from itertools import dropwhile
-from typing import NamedTuple
+A detector and no boundary: it lets a refusal come early and clear. Words that a shell would expand
+are taken as they stand, and the text of a here-document is no command.
+"""
 
-from handrail.policy.shell.scan import Scan
-from handrail.policy.shell.wrappers import inner_commands, inner_scripts
+import re
+from collections.abc import Iterator, Sequence
+
+from handrail.core.visible import visible
 
 MAX_CHARS = 65_536
-_MOST_CHARS_IN_ALL = 4 * MAX_CHARS
-_MOST_NESTED = 16
-_MOST_WORDS = MAX_CHARS
-_MOST_CHARS_OF_A_VALUE = 1_000
+_MOST_NESTED = 8
+SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh"])
+# fmt: off
+# They stand in front of a command.
+_LEADING = frozenset([
+    "if", "then", "else", "elif", "while", "until", "do", "!", "{", "}", "command", "builtin",
+    "exec", "coproc",
+])
+# fmt: on
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=.*", re.DOTALL)
+_HERE_DOCUMENT = re.compile(r"<<-?[ \t]*['\"\\]?(\w+)['\"]?")
+_TOKEN = re.compile(
+    r"""
+      \\\n
+    | \\ (?P<escaped> . )
+    | \$? ' (?P<single> [^']* ) '?
+    | \$? " (?P<double> (?: [^"\\] | \\. )* ) "?
+    | (?P<end> [\n;|&()`] | \$\( )
+    | (?P<comment> (?<![^\s;|&]) \# [^\n]* )
+    | <<-? [ \t]* ['"\\]? (?P<text> \w+ ) ['"]?
+    | (?P<redirect> \d?[<>]+ &? [ \t]* )
+    | (?P<blank> [ \t]+ )
+    | (?P<bare> [^\s\\'"`$()<>|&;]+ | . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_SUBSTITUTED = re.compile(r"\$\(|`")
+_STRINGS = re.compile(r"""\\.|'[^']*'|"(?:[^"\\]|\\.)*"|(?:(?<=[\s;|&])|\A)\#[^\n]*""", re.DOTALL)
+_NAME = r"""[^\s;|&(){}<>'"$`\\]{1,100}"""
+_FORK_BOMB = re.compile(
+    rf"(?:function\s+(?P<f>{_NAME})|(?P<g>{_NAME})\s*\(\s*\))[\s()]*[{{(]"
+    rf"[^}}]{{0,200}}?(?<![\w.-])(?:(?P=f)|(?P=g))\s*(?:\|(?!\|)|(?<!>)&(?!&))"
+)
 
 Command = tuple[str, ...]
 
 
-class Seen(NamedTuple):
-    """Each command as its literal words, and each file that is redirected to, or from.
+def look_through(text: str) -> tuple[Command, ...]:
+    """Every simple command, with its words and the files that it is redirected to or from."""
+    return tuple(dict.fromkeys(_commands(text[:MAX_CHARS], 0)))
 
-    Of a file it is told whether it would be written; those that only a shell could name are none.
+
+def find_fork_bomb(text: str) -> str | None:
+    """The name of a function that starts itself beside itself. The box limits processes anyway."""
+    found = _FORK_BOMB.search(_STRINGS.sub(" ", _without_texts(text)))
+    return None if found is None else visible(found["f"] or found["g"])
+
+
+def _without_texts(text: str) -> str:
+    """The text without its here-documents."""
+    kept: list[str] = []
+    ends: list[str] = []
+    for line in text[:MAX_CHARS].split("\n"):
+        if not ends:
+            kept.append(_HERE_DOCUMENT.sub(" ", line))
+            ends = _HERE_DOCUMENT.findall(line)
+        elif line.strip() == ends[0]:
+            ends.pop(0)
+    return "\n".join(kept)
+
+
+def _commands(text: str, depth: int) -> Iterator[Command]:
+    if depth > _MOST_NESTED:
+        return
+    words, targets, ends = list[str](), list[str](), list[str]()
+    into, word, at = words, None, 0
+    while token := _TOKEN.match(text, at):
+        at, kind = token.end(), token.lastgroup
+        if kind in ("escaped", "single", "double", "bare"):
+            word = (word or "") + token[kind]
+            yield from _substituted(token["double"] or "", depth)
+            continue
+        if word is not None and kind is not None:
+            into.append(word)
+            into, word = words, None
+        if kind == "redirect":
+            into = targets
+        elif kind == "text":
+            ends.append(token["text"])
+        elif kind == "end":
+            yield from _told(words, targets, depth)
+            words, targets = [], []
+            into = words
+            if token[0] == "\n":
+                at, ends = _behind(text, at, ends), []
+    yield from _told([*words, *filter(None, [word])], targets, depth)
+
+
+def _behind(text: str, at: int, ends: Sequence[str]) -> int:
+    """Where the here-documents end that begin here."""
+    for end in ends:
+        found = re.compile(rf"^[ \t]*{end}[ \t]*$", re.MULTILINE).search(text, at)
+        at = len(text) if found is None else found.end()
+    return at
+
+
+def _substituted(quoted: str, depth: int) -> Iterator[Command]:
+    _, *inner = _SUBSTITUTED.split(quoted, 1)
+    for part in inner:
+        yield from _commands(part, depth + 1)
+
+
+def _told(words: Sequence[str], targets: Sequence[str], depth: int) -> Iterator[Command]:
+    """A command without what stands in front of it, and the commands in a script among its words.
+
+    The other commands that it starts, as `env` does, are known by the command table.
     """
-
-    commands: tuple[Command, ...]
-    targets: tuple[tuple[str, bool], ...]
-
-
-def look_through(text: str) -> Seen:
-    """Every simple command that stands somewhere in this string, and every redirection.
-
-    Also those in substitutions, functions and loops, in scripts handed to another shell, behind
-    `sudo` and the like, and those whose names are spliced of quotes. Parts of words that only a
-    shell could know are left out. This is a detector, never the boundary: it makes refusals early
-    and clear, and whoever wants to hide a command from it can. What is not plain runs in a box, or
-    not at all. It never raises, and takes time in proportion to the string, of which it reads no
-    more than `MAX_CHARS`.
-    """
-    sight = _Sight()
-    sight.look(text[:MAX_CHARS], 0)
-    return Seen(tuple(sight.found), tuple(sight.targets))
-
-
-class _Sight:
-    """What has been seen so far, and how much may still be looked at."""
-
-    def __init__(self) -> None:
-        self.found: dict[Command, None] = {}
-        self.targets: dict[tuple[str, bool], None] = {}
-        self._values: dict[str, str] = {}
-        self._chars_left = _MOST_CHARS_IN_ALL
-        self._words_left = _MOST_WORDS
-
-    def look(self, script: str, depth: int, *, is_quoted: bool = False) -> None:
-        if depth <= _MOST_NESTED and self._may_read(len(script)):
-            Scan(self, script, depth, is_quoted=is_quoted).run()
-
-    def add(self, words: Sequence[str], depth: int) -> None:
-        """Take down a command, and what it is told to run."""
-        # Where the name is unknown, the next word is the next best.
-        command = tuple(dropwhile(lambda word: not word, words))
-        if not command or command in self.found or depth > _MOST_NESTED:
-            return
-        self._words_left -= len(command)
-        if self._words_left < 0:
-            return
-        self.found[command] = None
-        for inner in inner_commands(command):
-            self.add(inner, depth + 1)
-        for script in inner_scripts(command):
-            self.look(script, depth + 1)
-        if "," in command[0]:
-            # Braces in the place of a name: {rm,-rf,x}
-            self.add([*command[0].strip("{}").split(","), *command[1:]], depth + 1)
-
-    def note_target(self, path: str, *, is_written: bool) -> None:
-        self.targets[path, is_written] = None
-
-    def keep(self, name: str, value: str) -> None:
-        self._values[name] = value[:_MOST_CHARS_OF_A_VALUE]
-
-    def value(self, name: str) -> str:
-        value = self._values.get(name, "")
-        return value if self._may_read(len(value)) else ""
-
-    def _may_read(self, chars: int) -> bool:
-        self._chars_left -= chars
-        return self._chars_left >= 0
+    at = 0
+    while at < len(words) and (words[at] in _LEADING or _ASSIGNMENT.fullmatch(words[at])):
+        at += 1
+    if words[at : at + 1] == ["function"]:
+        at += 3
+    command = tuple(words[at:])
+    if not command or not command[0]:
+        return
+    yield (*command, *targets)
+    name, args = command[0].rpartition("/")[2], command[1:]
+    if name == "eval":
+        yield from _commands(" ".join(args), depth + 1)
+    for before, script in zip(command, args, strict=False):
+        is_flag = before.startswith("-") and not before.startswith("--") and before.endswith("c")
+        if is_flag and any(word.rpartition("/")[2] in SHELLS for word in command):
+            yield from _commands(script, depth + 1)

@@ -6,7 +6,7 @@ moment of use, and the kernel holds what the words allow.
 
 import hashlib
 import os.path
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -14,8 +14,8 @@ from handrail.core.audit import canonical
 from handrail.core.box import Profile
 from handrail.core.grant import CallClass
 from handrail.core.risk import Finding, RiskLevel, forbidden, worst
-from handrail.core.sight import NAMED_FILES, fact_of, run_by_fact_of
-from handrail.core.stage import NamedFile, Stage
+from handrail.core.sight import fact_of
+from handrail.core.stage import Stage
 from handrail.core.visible import is_misleading
 from handrail.policy.rulebook.command_line import read_line
 from handrail.policy.rulebook.reading import FileWord, Reading, in_full, shown
@@ -61,27 +61,17 @@ class CommandValidator:
         own, command, args = self._placed(command, args)
         return own._judge(own._read(command, args))
 
-    def stage_of(
-        self, command: str, args: Sequence[str] = (), patterns: Collection[str] = ()
-    ) -> Stage:
-        """The program to run, with the words that Handrail adds.
-
-        `patterns` are those of the words that stand for files.
-        """
+    def stage_of(self, command: str, args: Sequence[str] = ()) -> Stage:
+        """The program to run, with the words that Handrail adds."""
         own, command, args = self._placed(command, args)
         reading = own._read(command, args)
-        scripts = [
-            NamedFile(path, is_pattern=word in patterns, is_program=_is_own(word, reading.programs))
-            for word in reading.scripts
-            if (path := own._plain_path(word)) is not None
-        ]
+        words = [path for word in reading.argv[1:] for path in _paths_in(word)]
         return Stage(
             reading.argv,
             reading.profile,
             folder=own.folder,
-            scripts=tuple(dict.fromkeys(scripts)),
-            named=own._named_in(reading, {script.path for script in scripts}, patterns),
-            loads=reading.profile is not Profile.READ,
+            obeys=own.paths_of(reading.scripts),
+            named=own.paths_of(words),
             programs=reading.programs,
             networks=tuple(dict.fromkeys(reading.networks)),
         )
@@ -107,10 +97,10 @@ class CommandValidator:
         if worst(self._judge(reading)) >= RiskLevel.HIGH:
             return None
         stage = self.stage_of(command, args)
-        paths = list(dict.fromkeys(script.path for script in stage.scripts))
-        bound = tuple(fact for script in stage.scripts for fact in _facts_of(script))
+        paths = stage.obeys
+        bound = tuple(map(fact_of, paths))
         until = f", until {_listed(paths)} changes" if paths else ""
-        until += _OTHER_FILES if paths and stage.loads else ""
+        until += _OTHER_FILES if paths and reading.profile is not Profile.READ else ""
         if reading.kind is not None:
             words = " ".join(map(in_full, reading.kind))
             return CallClass(f"command:{reading.profile}:{words}", f"{words} …{until}", bound)
@@ -121,7 +111,6 @@ class CommandValidator:
             return None
         same = hashlib.sha256(canonical([self.folder, reading.argv]).encode()).hexdigest()
         where = "" if self.folder == "." else f" in {in_full(self.folder)}"
-        bound += (NAMED_FILES,) if stage.named else ()
         return CallClass.exactly(f"{reading.profile}:{same}", f"`{words}`{where}{until}", bound)
 
     def files_of(self, command: str, args: Sequence[str] = ()) -> list[tuple[str, bool]]:
@@ -149,9 +138,10 @@ class CommandValidator:
         """Whether it would run as code what a pipe gives it."""
         return self._read(command, args).listens
 
-    def path_of(self, word: str) -> str | None:
-        """Where a word leads from the root, if it names a file; None where that is elsewhere."""
-        return self._from_root(self._in_folder(word))
+    def paths_of(self, words: Iterable[str]) -> tuple[str, ...]:
+        """The words that lead to a place in the workspace, as plain paths from its root."""
+        found = (plain(path) for path in map(self._inside, words) if path is not None)
+        return tuple(dict.fromkeys(found))
 
     def _placed(self, command: str, args: Sequence[str]) -> _Placed:
         """`git -C FOLDER …` works in that folder, and is judged there."""
@@ -164,23 +154,6 @@ class CommandValidator:
 
     def _read(self, command: str, args: Sequence[str]) -> Reading:
         return read_line(self.rules.command_list, [command, *args])
-
-    def _named_in(
-        self, reading: Reading, scripts: Collection[str], patterns: Collection[str]
-    ) -> tuple[NamedFile, ...]:
-        """All other paths among the words of a command that does more than read."""
-        if reading.profile is Profile.READ:
-            return ()
-        found: dict[NamedFile, None] = {}
-        for word in reading.argv[1:]:
-            for path in filter(None, map(self._plain_path, _paths_in(word))):
-                if path not in scripts:
-                    found[NamedFile(path, is_pattern=word in patterns)] = None
-        return tuple(found)
-
-    def _plain_path(self, word: str) -> str | None:
-        path = self._inside(word)
-        return None if path is None else plain(path)
 
     def _judge(self, reading: Reading) -> list[Finding]:
         findings = [*reading.findings]
@@ -243,17 +216,6 @@ _DELETERS = frozenset(["rm", "rmdir", "shred", "trash"])
 
 def _leads_out(path: str) -> bool:
     return path.startswith(("/", "~")) or ".." in path.split("/")
-
-
-def _is_own(word: str, programs: Collection[str]) -> bool:
-    """Whether this is one of the programs themselves, by its path in the workspace."""
-    return "/" in word and word in programs
-
-
-def _facts_of(script: NamedFile) -> Iterator[str]:
-    yield fact_of(script.path)
-    if script.is_program:
-        yield run_by_fact_of(script.path)
 
 
 def _listed(paths: Sequence[str]) -> str:

@@ -5,21 +5,17 @@ as bash in a box; its words are searched for refused commands, and that is no bo
 """
 
 import os.path
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from handrail.core.grant import CallClass
 from handrail.core.risk import Finding, RiskLevel, forbidden, worst
-from handrail.core.stage import Join, NamedFile, Stage
-from handrail.policy.rulebook.hidden_names import could_stand_for, guarded_names
-from handrail.policy.rulebook.reading import shown
+from handrail.core.stage import Join, Stage
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.rulebook.spelling import SHELL_WORDS
 from handrail.policy.shell.lowering import lower
 from handrail.policy.shell.script import NotPlain, Script, Step
 from handrail.policy.validators.commands import MAX_ARG_BYTES, CommandValidator
-from handrail.policy.validators.heard import files_read_by
 from handrail.policy.validators.paths import PathValidator
 from handrail.policy.validators.unread import (
     can_rehearse,
@@ -45,21 +41,6 @@ class _Placed(NamedTuple):
 
     step: Step
     folder: str
-
-
-class Touched(NamedTuple):
-    """Files that a stage may open, and whether to change them, and programs that it is to run."""
-
-    files: list[tuple[str, bool]]
-    programs: list[str]
-
-
-class Spelt(NamedTuple):
-    """A command with its words, and who judges it."""
-
-    validator: CommandValidator
-    command: str
-    args: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +77,7 @@ class ScriptValidator:
         script = self._read(text)
         if isinstance(script, NotPlain):
             return (unread_stage(self._in(self._start), text),)
-        placed = self._placed(script)
-        return tuple(self._stage(one, placed[:at]) for at, one in enumerate(placed))
+        return tuple(map(self._stage, self._placed(script)))
 
     def class_of(self, text: str) -> CallClass | None:
         """The class of the one that does more than look; None where it takes more to say.
@@ -130,52 +110,6 @@ class ScriptValidator:
         own = validator.class_of(command, args)
         return own if own == validator.class_of(command, paths) else None
 
-    def files_of(self, text: str) -> list[tuple[str, bool]]:
-        """Folders it runs in and, of a plain line, the files it may open, and whether to change.
-
-        They are paths as they lead from the root.
-        """
-        found: dict[str, bool] = {}
-        for files, _ in self.touched_by_each(text):
-            for path, written in files:
-                found[path] = found.get(path, False) or written
-        return list(found.items())
-
-    def programs_of(self, text: str) -> list[str]:
-        """Programs that a plain line names by their paths, as those lead from the root."""
-        named = [path for _, programs in self.touched_by_each(text) for path in programs]
-        return list(dict.fromkeys(named))
-
-    def touched_by_each(self, text: str) -> list[Touched]:
-        """Of each stage, in order: its folder and files, and the programs it names by paths."""
-        script = self._read(text)
-        if isinstance(script, NotPlain):
-            return [Touched([(self._start, False)], [])]
-        found: list[Touched] = []
-        for placed in self._placed(script):
-            validator, words = self._in(placed.folder), placed.step.argv
-            files = [(placed.folder, False), *validator.files_of(*words)]
-            found.append(Touched(files, validator.programs_of(*words)))
-        return found
-
-    def spelt(
-        self, text: str, names: Sequence[Sequence[Sequence[str]]] | None = None
-    ) -> list[Spelt]:
-        """Each step of a plain line, with `names` in the place of the patterns that it has."""
-        script = self._read(text)
-        if isinstance(script, NotPlain):
-            return []
-        found: list[Spelt] = []
-        for placed in self._placed(script):
-            own = iter(() if names is None else names[len(found)])
-            command, *args = [
-                name
-                for word in placed.step.words
-                for name in (next(own, (word.text,)) if word.is_pattern else (word.text,))
-            ]
-            found.append(Spelt(self._in(placed.folder), command, args))
-        return found
-
     def _read(self, text: str) -> Script | NotPlain:
         """A line is plain only where each step is a program, and each `cd` is sure to happen."""
         script = lower(text)
@@ -195,25 +129,10 @@ class ScriptValidator:
     def _judge(self, placed: _Placed) -> list[Finding]:
         validator, (command, args) = self._in(placed.folder), placed.step.argv
         findings = validator.validate_command(command, args)
-        patterns = placed.step.patterns
-        if patterns:
-            findings += self._guarded(placed)
         reads = placed.step.stdin is not None or placed.step.join is Join.PIPE
         if reads and validator.listens(command, args):
             findings.append(_PIPED_CODE if placed.step.stdin is None else _GIVEN_CODE)
         return findings
-
-    def _guarded(self, placed: _Placed) -> Iterator[Finding]:
-        """That a pattern such as `.gi?` may stand for what is not an agent's to touch."""
-        validator, (command, args) = self._in(placed.folder), placed.step.argv
-        for pattern in placed.step.patterns:
-            for name in could_stand_for(pattern, guarded_names(self.rules.paths)):
-                words = [name if word == pattern else word for word in args]
-                for finding in validator.validate_command(command, words):
-                    if finding.risk is RiskLevel.FORBIDDEN:
-                        told = f"{shown(pattern)} may stand for it: {finding.reason}"
-                        yield replace(finding, reason=told)
-                        return
 
     def _placed(self, script: Script) -> list[_Placed]:
         """Each step with its folder; changes of folder are no steps of their own."""
@@ -257,28 +176,16 @@ class ScriptValidator:
     def _start(self) -> str:
         return self._paths.resolve_path(self.folder)
 
-    def _stage(self, placed: _Placed, before: Sequence[_Placed]) -> Stage:
+    def _stage(self, placed: _Placed) -> Stage:
         step, folder = placed
-        stage = self._in(folder).stage_of(*step.argv, step.patterns)
+        stage = self._in(folder).stage_of(*step.argv)
         return stage._replace(
             join=step.join,
             stdout=step.stdout,
             stderr=step.stderr,
             stdin=step.stdin,
             patterns=_patterns(step, stage.argv),
-            scripts=tuple(dict.fromkeys((*stage.scripts, *self._heard(placed, before)))),
         )
-
-    def _heard(self, placed: _Placed, before: Sequence[_Placed]) -> Iterator[NamedFile]:
-        """Files that come through the pipe as code, if this is one that runs what does."""
-        if not self._in(placed.folder).listens(*placed.step.argv):
-            return
-        for at in reversed(range(len(before))):
-            following = placed if at + 1 == len(before) else before[at + 1]
-            if following.step.join is not Join.PIPE:
-                return
-            step, folder = before[at]
-            yield from files_read_by(self._in(folder), *step.argv, step.patterns)
 
     def _in(self, folder: str) -> CommandValidator:
         return CommandValidator(self.root, self.rules, folder)

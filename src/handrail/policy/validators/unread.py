@@ -1,25 +1,19 @@
 """Lines of bash that are not plain: the commands that can be seen in them, and how they run."""
 
-import os.path
 from collections.abc import Iterator, Sequence
 
 from handrail.core.box import Profile
 from handrail.core.risk import Finding, RiskLevel
-from handrail.core.stage import NamedFile, Stage
-from handrail.core.visible import visible
+from handrail.core.stage import Stage
 from handrail.policy.rulebook.reading import shown
 from handrail.policy.rulebook.spelling import SHELL_WORDS
-from handrail.policy.shell.recursion import find_fork_bomb
 from handrail.policy.shell.script import NotPlain
-from handrail.policy.shell.sight import look_through
+from handrail.policy.shell.sight import find_fork_bomb, look_through
 from handrail.policy.validators.commands import CommandValidator
-from handrail.policy.validators.heard import files_read_by, files_read_in
-from handrail.policy.validators.redirections import refused_targets
 
 _BASH = ("bash", "--noprofile", "--norc", "-c")
 _GIT = "git"
-_MOST_SCRIPTS = 100
-_READING_IN = (".", "source")
+_MOST_NAMED = 100
 _WITHOUT_GIT = Finding(
     "bash.git",
     "git does not work in such a line, since its settings are kept from it; ask for git by itself",
@@ -30,22 +24,20 @@ _NO_NETWORK = "needs the network, which such a line does not get; ask for it by 
 
 
 def judge_unread(validator: CommandValidator, text: str, why: NotPlain) -> Iterator[Finding]:
-    """HIGH in any case, with the commands and files in it that are refused in any line."""
+    """HIGH in any case, with the commands in it that are refused in any line."""
     reason = f"{why.reason}, so it runs in bash and cannot be checked part by part"
     yield Finding("bash.not-plain", reason, RiskLevel.HIGH)
     if (name := find_fork_bomb(text)) is not None:
-        reason = f"Command not allowed: {visible(name)} starts itself over and over, a fork bomb"
+        reason = f"Command not allowed: {name} starts itself over and over, a fork bomb"
         yield Finding("bash.fork-bomb", reason, RiskLevel.FORBIDDEN)
-    seen = look_through(text)
-    for command, *args in seen.commands:
-        if command not in SHELL_WORDS:
-            yield from refusals(validator, command, args)
-    if any(command[0] == _GIT for command in seen.commands):
-        yield _WITHOUT_GIT
-    for command, *args in seen.commands:
+    for command, *args in look_through(text):
+        if command == _GIT:
+            yield _WITHOUT_GIT
+        if command in SHELL_WORDS:
+            continue
+        yield from refusals(validator, command, args)
         if command != _GIT and validator.stage_of(command, args).networks:
             yield Finding("bash.network", f"{shown(command)} {_NO_NETWORK}", RiskLevel.HIGH)
-    yield from refused_targets(seen, validator)
 
 
 def refusals(validator: CommandValidator, command: str, args: Sequence[str]) -> list[Finding]:
@@ -61,25 +53,17 @@ def can_rehearse(validator: CommandValidator, text: str) -> bool:
     """Whether every command that can be seen in the line may be tried first without effect."""
     return all(
         command != _GIT and validator.rehearses(command, args)
-        for command, *args in look_through(text).commands
+        for command, *args in look_through(text)
         if command not in SHELL_WORDS
     )
 
 
 def unread_stage(validator: CommandValidator, text: str) -> Stage:
-    """What runs as bash, bound to the scripts that can be seen in it."""
-    seen = look_through(text)
-    files: list[NamedFile] = []
-    for command, *args in seen.commands:
-        if command in _READING_IN and args:
-            # What a shell reads in is run as any script is.
-            command, args = os.path.join(".", args[0]), []
-        files += validator.stage_of(command, args).scripts
-    if any(validator.listens(command, args) for command, *args in seen.commands):
-        files += files_read_in(validator, seen)
-        for command, *args in seen.commands:
-            files += files_read_by(validator, command, args)
-    scripts = tuple(dict.fromkeys(files))[:_MOST_SCRIPTS]
-    return Stage(
-        (*_BASH, text), Profile.WRITE, folder=validator.folder, scripts=scripts, loads=True
-    )
+    """The line as bash runs it, bound to the files that its words name."""
+    words = dict.fromkeys(word for command in look_through(text) for word in command)
+    named = validator.paths_of([*words][:_MOST_NAMED])
+    return Stage((*_BASH, text), Profile.WRITE, folder=validator.folder, named=named)
+
+
+def is_unread(stage: Stage) -> bool:
+    return stage.argv[: len(_BASH)] == _BASH

@@ -16,12 +16,11 @@ from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED
 from handrail.policy.validators.scripts import ScriptValidator
 from handrail.tools.base import Tool, ToolParams
-from handrail.tools.command.files import check_files
 from handrail.tools.command.hosts import HOSTS, judge_hosts, plan_for, with_hosts, words_for
 from handrail.tools.command.program import MAX_TIMEOUT_SECONDS
 from handrail.tools.command.rehearsing import Rehearsing, may_rehearse, was_rehearsed
 from handrail.tools.command.result import run_stages
-from handrail.tools.command.words import FullLine, in_full
+from handrail.tools.command.words import FullLine
 
 _MOST_CHARS = 100_000
 _SHOWN_CHARS = 4_000
@@ -77,7 +76,7 @@ class RunBash(Tool[RunBashParams]):
             found = await rehearsing.survey(hands, scene)
         if isinstance(found, Survey):
             return found
-        survey = await (await _in_full(params, scene, hands)).survey()
+        survey = await _line(params, scene, hands).survey()
         return survey if found is None else replace(survey, findings=(*survey.findings, found))
 
     async def expect(
@@ -92,15 +91,11 @@ class RunBash(Tool[RunBashParams]):
     ) -> ToolResult:
         if was_rehearsed(facts):
             return await _rehearsing(params, scene, self.preview(params)).apply(hands)
-        line = await _in_full(params, scene, hands)
-        left = await line.hold_against(facts)
+        line = _line(params, scene, hands)
+        if facts is None:
+            await line.check_unsurveyed()
         return await run_stages(
-            hands,
-            line.stages,
-            title="it",
-            timeout_seconds=params.timeout,
-            facts=left,
-            check=line.check,
+            hands, line.stages, title="it", timeout_seconds=params.timeout, facts=facts
         )
 
 
@@ -113,8 +108,7 @@ def _validator(params: RunBashParams, scene: Scene) -> ScriptValidator:
     return ScriptValidator(scene.workspace, scene.rules, params.working_dir)
 
 
-async def _in_full(params: RunBashParams, scene: Scene, hands: Hands) -> FullLine:
-    validator, line = _validator(params, scene), params.command
-    await check_files(hands, validator.files_of(line), validator.programs_of(line))
-    stages = with_hosts(validator.stages_of(line), params.hosts)
-    return await in_full(hands, validator, line, stages)
+def _line(params: RunBashParams, scene: Scene, hands: Hands) -> FullLine:
+    validator = _validator(params, scene)
+    stages = with_hosts(validator.stages_of(params.command), params.hosts)
+    return FullLine(hands, scene, stages, validator.validate_script(params.command))

@@ -14,7 +14,6 @@ from handrail.core.verdict import Plan
 from handrail.policy.rulebook.reading import shown
 from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED, CommandValidator
-from handrail.policy.validators.scripts import Spelt
 from handrail.tools.base import P, Tool
 from handrail.tools.command.hosts import judge_hosts, plan_for, with_hosts, words_for
 from handrail.tools.command.rehearsing import Rehearsing, may_rehearse, was_rehearsed
@@ -73,7 +72,7 @@ class ProgramTool(Tool[P]):
             found = await self._rehearsing(params, scene).survey(hands, scene)
         if isinstance(found, Survey):
             return found
-        survey = await self._in_full(params, scene, hands).survey()
+        survey = await self._line(params, scene, hands).survey()
         return survey if found is None else replace(survey, findings=(*survey.findings, found))
 
     async def expect(
@@ -88,15 +87,12 @@ class ProgramTool(Tool[P]):
     ) -> ToolResult:
         if was_rehearsed(facts):
             return await self._rehearsing(params, scene).apply(hands)
-        line = self._in_full(params, scene, hands)
-        left = await line.hold_against(facts)
+        line = self._line(params, scene, hands)
+        if facts is None:
+            await line.check_unsurveyed()
+        title, seconds = self.words(params)[0], self.seconds(params)
         return await run_stages(
-            hands,
-            line.stages,
-            title=self.words(params)[0],
-            timeout_seconds=self.seconds(params),
-            facts=left,
-            check=line.check,
+            hands, line.stages, title=title, timeout_seconds=seconds, facts=facts
         )
 
     def _rehearsing(self, params: P, scene: Scene) -> Rehearsing:
@@ -108,10 +104,9 @@ class ProgramTool(Tool[P]):
         stage = _validator(scene).stage_of(*self.words(params))
         return with_hosts([stage], self.hosts(params))[0]
 
-    def _in_full(self, params: P, scene: Scene, hands: Hands) -> FullLine:
-        spelt = Spelt(_validator(scene), *self.words(params))
-        judged = spelt.validator.validate_command(spelt.command, spelt.args)
-        return FullLine(hands, (self._stage(params, scene),), lambda _: [spelt], judged)
+    def _line(self, params: P, scene: Scene, hands: Hands) -> FullLine:
+        judged = _validator(scene).validate_command(*self.words(params))
+        return FullLine(hands, scene, (self._stage(params, scene),), judged)
 
 
 def _validator(scene: Scene) -> CommandValidator:

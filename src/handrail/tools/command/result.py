@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from handrail.core.box import Profile, widest
 from handrail.core.errors import ErrorType
-from handrail.core.hands import Check, Hands
+from handrail.core.hands import Hands
 from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject, ToolResult
@@ -25,11 +25,8 @@ async def run_stages(
     title: str,
     timeout_seconds: int,
     facts: JsonObject | None = None,
-    check: Check | None = None,
 ) -> ToolResult:
     """Run them, and say what came of it; `title` is what a person calls them.
-
-    Before each is started, `check` may object.
 
     Raises:
         CommandExecutionError: They could not be started.
@@ -38,9 +35,7 @@ async def run_stages(
     if facts is None:
         # Without a survey, no host has been approved.
         stages = tuple(stage._replace(hosts=()) for stage in stages)
-    outcome = await hands.commands.run(
-        stages, timeout_seconds=timeout_seconds, expected=facts, check=check
-    )
+    outcome = await hands.commands.run(stages, timeout_seconds=timeout_seconds, expected=facts)
     return result_of(outcome, stages, title=title, timeout_seconds=timeout_seconds)
 
 
