@@ -116,7 +116,6 @@ SEEN = (
         RiskLevel.HIGH,
         "characters of what would run are not shown: there are too many",
     ),
-    Seen("command.changed-beside", RiskLevel.HIGH, "a file may change before the line runs it"),
     Seen("command.not-rehearsed", RiskLevel.LOW, "why its effects cannot be shown"),
     Seen("effects.never-applied", RiskLevel.FORBIDDEN, "an effect that can never be applied"),
     Seen("effects.git", RiskLevel.FORBIDDEN, "a program other than git changes git's data"),

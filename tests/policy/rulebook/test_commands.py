@@ -1,7 +1,9 @@
 """Rows of the command table, in the shipped file and in those of operators and projects."""
 
+import shlex
 import tomllib
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -267,3 +269,16 @@ def test_a_project_does_not_say_what_runs_or_with_which_rights(row: str) -> None
     message = refusal_of(f"{ROW}{EXAMPLES}{row}", Layer.PROJECT)
     assert message.endswith(f"{row.partition(' ')[0]} is for the operator's file; leave it out")
     parse(f"{ROW}{EXAMPLES}{row}", Layer.OPERATOR)
+
+
+FURTHER = tomllib.loads((Path(__file__).parents[1] / "corpus" / "examples.toml").read_text())
+
+
+@pytest.mark.parametrize(("line", "level"), FURTHER.items())
+def test_further_examples_of_the_shipped_table(line: str, level: str) -> None:
+    findings = read_line(default_rules().command_list, shlex.split(line)).findings
+    assert worst(findings) is RiskLevel[level.upper()]
+
+
+def test_the_shipped_table_stays_small() -> None:
+    assert len(SHIPPED.read_bytes()) <= 26_600
