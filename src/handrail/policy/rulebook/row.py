@@ -78,10 +78,6 @@ class RuleRow:
             if covers(path):
                 raise self.refuse(f"matches {path!r}, which it says it does not")
 
-    def rows(self, key: str) -> list["RuleRow"]:
-        """The rows within this one, such as a command's `[[command.sub]]`."""
-        return rows_of(self.values, key, self.where, self.layer, beneath=f"{self.section}.")
-
     def _refuse_what_is_elsewhere(self, what: str, path: str) -> None:
         """No path of a workspace is judged under such a name, so that it would catch nothing."""
         if path.startswith(("/", "~/")) or not {"", ".", ".."}.isdisjoint(path.split("/")):
@@ -99,17 +95,13 @@ def rows_of(
     section: str,
     source: str,
     layer: Layer = Layer.SHIPPED,
-    *,
-    beneath: str = "",
 ) -> list[RuleRow]:
-    """Every `[[section]]` of a file, or of a row, whose own section it stands `beneath`."""
+    """Every `[[section]]` of a file."""
     value: object = document.get(section, [])
     rows = cast(list[object], value) if isinstance(value, list) else [None]
     if not all(isinstance(row, dict) for row in rows):
-        raise RuleError(f"{source}: {section} rules are written as [[{beneath}{section}]]")
-    found = [
-        RuleRow(source, beneath + section, cast(Mapping[str, Any], row), layer) for row in rows
-    ]
+        raise RuleError(f"{source}: {section} rules are written as [[{section}]]")
+    found = [RuleRow(source, section, cast(Mapping[str, Any], row), layer) for row in rows]
     patterns = sum(len(row.texts("patterns", [])) for row in found)
     if layer is not Layer.SHIPPED and patterns > _MOST_PATTERNS:
         raise RuleError(
