@@ -284,6 +284,44 @@ def test_a_changed_file_that_others_delete_during_the_rehearsal_is_stale(
     assert bench.read(start).stale == ("a",)
 
 
+@pytest.mark.parametrize("line", ["echo 2 >> a", "rm a", "rm a; mkdir a; echo 2 > a/b"])
+def test_a_folder_that_others_make_over_a_changed_file_is_stale(
+    bench: Workbench, line: str
+) -> None:
+    (bench.root / "a").write_text("1")
+    start = start_after_all_clocks()
+    bench.run(line)
+    (bench.root / "a").unlink()
+    (bench.root / "a").mkdir()
+    assert "a" in bench.read(start).stale
+
+
+@pytest.mark.parametrize("line", ["echo 2 >> src/deep/a", "rm -r src", "rm src/deep/a"])
+def test_files_in_a_folder_that_others_exchange_for_another_are_stale(
+    bench: Workbench, line: str
+) -> None:
+    """Files keep their times where the folder above them is moved."""
+    for folder in ("src/deep", "other/deep"):
+        (bench.root / folder).mkdir(parents=True)
+        (bench.root / folder / "a").write_text(folder)
+    start = start_after_all_clocks()
+    bench.run(line)
+    (bench.root / "src").rename(bench.root / "old")
+    (bench.root / "other").rename(bench.root / "src")
+    assert "src" in bench.read(start).stale
+
+
+def test_a_new_file_of_others_in_a_folder_leaves_the_changes_beside_it_alone(
+    bench: Workbench,
+) -> None:
+    (bench.root / "src").mkdir()
+    (bench.root / "src/a").write_text("1")
+    start = start_after_all_clocks()
+    bench.run("echo 2 >> src/a")
+    (bench.root / "src/log").write_text("made by a server")
+    assert bench.read(start).stale == ()
+
+
 def git(folder: Path, *words: str) -> None:
     identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
     subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)

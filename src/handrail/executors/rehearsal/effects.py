@@ -183,16 +183,23 @@ class _Reader:
         node = node_at(lower, name)
         # Looked at again: it may have been saved while it was read.
         found = stat_of(lower, name)
-        late = self.reading.start_ns - CLOCK_SLACK_NS
-        is_late = found is None or found.st_ctime_ns >= late
-        if node is None or (is_late and node.kind is not EntryKind.DIRECTORY):
+        is_late = found is None or self._is_late(found)
+        if is_late and node is not None and node.kind is EntryKind.DIRECTORY:
+            # With a new name in it a folder is still the same. A folder that was made or moved
+            # here has changed the one above too.
+            is_late = self._is_late(os.fstat(lower))
+        if node is None or is_late:
             self.stale.append(path)
         return node
 
     def _check_not_removed(self, path: str, lower: int) -> None:
         """A file that was copied up, has no lower now, and whose folder has changed since."""
-        if os.fstat(lower).st_ctime_ns >= self.reading.start_ns - CLOCK_SLACK_NS:
+        if self._is_late(os.fstat(lower)):
             self.stale.append(path)
+
+    def _is_late(self, found: os.stat_result) -> bool:
+        """Whether it was changed by others since the command began."""
+        return found.st_ctime_ns >= self.reading.start_ns - CLOCK_SLACK_NS
 
     def _delete(self, path: str, name: str, lower: int) -> None:
         with self._refusing(path):
