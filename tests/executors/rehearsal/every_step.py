@@ -6,6 +6,7 @@ A program of its own: it forks, and prints what it found as JSON.
 import json
 import os
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -27,6 +28,9 @@ def furnish() -> None:
     for name in ("changed", "gone/deep/a", "becomes file/a", "becomes folder", "locked/a", "mode"):
         Path(name).write_text(name)
     os.symlink("changed", "link")
+    for name in ("changed", "mode", "kept"):
+        Path(name).touch()
+        os.link(name, f"{name} too")
     os.chmod("opened", 0o555)
 
 
@@ -73,7 +77,8 @@ class Steps:
         return step // stride
 
     def _kill(self, step: int, *, undo: bool) -> bool:
-        shutil.copytree(self.base / "ws", self.root, symlinks=True)
+        # Hard links as well.
+        subprocess.run(["cp", "-a", self.base / "ws", self.root], check=True)
         root_fd = os.open(self.root, os.O_RDONLY)
         store = UndoStore(root_fd)
         reading = Reading(time.time_ns() + 1_000_000_000)

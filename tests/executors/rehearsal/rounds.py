@@ -11,7 +11,7 @@ import signal
 import stat
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,7 +21,6 @@ from typing import Any
 
 from handrail.core.effects import Effects
 from handrail.core.errors import PathValidationError
-from handrail.core.files import EntryKind
 from handrail.executors.rehearsal.apply import apply
 from handrail.executors.rehearsal.effects import Reading, read_effects
 from handrail.executors.rehearsal.undo import UndoStore
@@ -109,8 +108,11 @@ def _change_attributes(rng: random.Random, verb: str, path: str) -> None:
 
 
 def manifest(root: str) -> Manifest:
-    """Names, kinds, modes, targets, contents, extended attributes, and times of files."""
+    """Names, kinds, modes, targets, contents, extended attributes and hard links; times but those
+    of folders, which change whenever a name in them does.
+    """
     found: Manifest = {}
+    names: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
     for folder, folders, files in os.walk(root):
         for name in (*folders, *files):
             path = os.path.join(folder, name)
@@ -118,13 +120,19 @@ def manifest(root: str) -> Manifest:
             if key == _OWN or key.startswith(f"{_OWN}/"):
                 continue
             found[key] = _describe(path)
+            told = os.lstat(path)
+            if stat.S_ISREG(told.st_mode):
+                names[told.st_dev, told.st_ino].append(key)
+    for shared in names.values():
+        for key in shared:
+            found[key] = (*found[key], frozenset(shared) - {key})
     return found
 
 
 def _describe(path: str) -> tuple[Any, ...]:
     told = os.lstat(path)
     if stat.S_ISLNK(told.st_mode):
-        return "link", os.readlink(path)
+        return "link", os.readlink(path), told.st_mtime_ns
     if not (stat.S_ISREG(told.st_mode) or stat.S_ISDIR(told.st_mode)):
         return ("special",)
     xattrs = sorted((name, os.getxattr(path, name)) for name in os.listxattr(path))
@@ -214,7 +222,7 @@ class Round:
             return
         if not effects.changes:
             return
-        expected = _with_times(shown, before, effects)
+        expected = _as_applied(shown, before, effects)
         self.steps = 6 * len(effects.changes) + 20
         self._through_kills(
             "applied", lambda: apply(store, "call", effects, upper_fd), before, expected
@@ -282,19 +290,26 @@ class Round:
         self.rounds.wrong.append(f"seed {self.seed}: {how} {unlike[:3]!r}")
 
 
-def _with_times(shown: Manifest, before: Manifest, effects: Effects) -> Manifest:
-    """The merged view, but for files whose time alone was changed: that is no effect."""
-    changed = {
-        change.path
-        for change in effects.changes
-        if change.after is not None and change.after.kind is EntryKind.FILE
-    }
-    return {
-        path: (*told[:-1], before[path][-1])
-        if told[0] == "file" and path not in changed and path in before
-        else told
-        for path, told in shown.items()
-    }
+def _as_applied(shown: Manifest, before: Manifest, effects: Effects) -> Manifest:
+    """The merged view, but for what is no effect.
+
+    That is the time of a file or link of which nothing else was changed, and hard links: each file
+    that is put in place has bytes of its own, and all others share theirs as before.
+    """
+    changed = {change.path for change in effects.changes if change.after is not None}
+    expected: Manifest = {}
+    for path, told in shown.items():
+        match told:
+            case "file", *others, _, _ if path in changed:
+                expected[path] = ("file", *others, told[-2], frozenset())
+            case "file", *others, _, _:
+                shared = {one for one in before[path][-1] if one in shown and one not in changed}
+                expected[path] = ("file", *others, before[path][-2], frozenset(shared))
+            case "link", target, _ if path not in changed:
+                expected[path] = ("link", target, before[path][-1])
+            case _:
+                expected[path] = told
+    return expected
 
 
 def run_rounds(folder: Path, first: int, count: int) -> Rounds:

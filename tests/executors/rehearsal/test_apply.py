@@ -1,13 +1,17 @@
 """A yes applies exactly what was shown, whole or not at all, and never over another's change."""
 
 import os
+import signal
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from handrail.core.errors import FileOperationError, PathValidationError, StaleFileError
+from handrail.executors.rehearsal.applied import AppliedSet
+from tests.executors.rehearsal.overlay import in_child
 from tests.executors.rehearsal.programs import ACCOUNTS, account, run
 from tests.executors.rehearsal.workbench import Workbench
 
@@ -124,6 +128,31 @@ def test_a_file_that_a_program_holds_open_for_writing_is_left_to_it(bench: Workb
     assert bench.files() == {"a": "a", "b": "saved"}
 
 
+@pytest.mark.parametrize("by_rename", [False, True])
+def test_the_newest_of_two_saves_outlasts_a_crash_between_them(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch, *, by_rename: bool
+) -> None:
+    (bench.root / "a").write_text("a")
+    effects = bench.effects_of("echo x > a")
+    move = AppliedSet._move
+
+    def save_and_die(applied: AppliedSet, *words: Any) -> None:
+        (bench.root / "a").write_text("saved before it was exchanged")
+        move(applied, *words)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def killed() -> None:
+        monkeypatch.setattr(AppliedSet, "_move", save_and_die)
+        bench.apply(effects)
+
+    assert in_child(killed) is None
+    saved = bench.root / ("aside" if by_rename else "a")
+    saved.write_text("saved over ours")
+    saved.rename(bench.root / "a")
+    bench.store.resume()
+    assert bench.files() == {"a": "saved over ours"}
+
+
 def test_a_copy_of_the_rehearsal_that_has_changed_is_not_applied(bench: Workbench) -> None:
     effects = bench.effects_of("echo shown > a")
     (bench.upper / "a").write_text("not shown")
@@ -157,27 +186,33 @@ def test_a_store_that_is_a_link_is_not_used(bench: Workbench, tmp_path: Path) ->
     assert list(elsewhere.iterdir()) == []
 
 
+# Of each kind as many as these together, half of them as an ordinary user.
+RUNS = TRIES = 1_000
+# In parts, so that they run beside each other.
+PARTS = [(who, first) for who in ACCOUNTS for first in (0, 1_000)]
+
+
 @pytest.mark.parametrize("who", ACCOUNTS)
-def test_random_commands_are_applied_as_shown_and_undone_to_the_original(
+def test_some_random_commands_are_applied_as_shown_and_undone_to_the_original(
     who: str, fast_folder: Path, needs_overlay: None
 ) -> None:
     with account(who) as person:
-        told = run(person, "rounds.py", fast_folder, 0, 100)
+        told = run(person, "rounds.py", fast_folder, 5_000, 30)
     assert told["wrong"] == []
-    assert told["kills"] > 50
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("first", [1_000, 1_200])
-@pytest.mark.parametrize("who", ACCOUNTS)
-def test_many_random_commands_are_applied_as_shown_and_undone_to_the_original(
+@pytest.mark.parametrize(("who", "first"), PARTS)
+def test_random_commands_are_applied_as_shown_and_undone_to_the_original(
     who: str, first: int, fast_folder: Path, needs_overlay: None
 ) -> None:
+    """Names, kinds, modes, hard links, links, contents, times and attributes, through kills."""
     with account(who) as person:
-        told = run(person, "rounds.py", fast_folder, first, 200)
+        told = run(person, "rounds.py", fast_folder, first, RUNS // len(PARTS))
     assert told["wrong"] == []
-    assert told["kills"] > 100
+    assert told["runs"] * len(PARTS) == RUNS
+    assert told["kills"] > told["runs"]
 
 
 @pytest.mark.parametrize("who", ACCOUNTS)
@@ -201,11 +236,15 @@ def test_a_full_disk_leaves_all_or_nothing(tmp_path: Path, needs_overlay: None) 
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("who", "first"), [(ACCOUNTS[0], 0), (ACCOUNTS[1], 1_000)])
-def test_what_an_editor_saves_meanwhile_is_never_lost(
-    who: str, first: int, fast_folder: Path
+@pytest.mark.parametrize(("who", "first"), PARTS)
+def test_what_an_editor_does_meanwhile_is_never_lost(
+    who: str, first: int, fast_folder: Path, needs_overlay: None
 ) -> None:
     with account(who) as person:
-        told = run(person, "races.py", fast_folder, first, 850)
+        told = run(person, "races.py", fast_folder, first, TRIES // len(PARTS))
     assert told["lost"] == []
-    assert len(told["seen"]) == 8
+    assert sum(told["seen"].values()) * len(PARTS) == TRIES
+    assert {seen.partition(":")[0] for seen in told["seen"]} == {
+        "before", "during", "after", "apply", "undo", "killed apply", "killed undo",
+    }  # fmt: skip
+    assert {"apply: done", "apply: stale", "undo: done", "undo: stale"} <= told["seen"].keys()

@@ -125,7 +125,7 @@ class AppliedSet:
             self._move(way, path, slot, (out, into))
         # Seen only now: a check before the move could be too early, and a crash came in between.
         if out is not None and not self._is_in_slot(slot, out):
-            self._give_back(way, path, slot, given, was_exchanged=into is not None)
+            self._give_back(way, path, slot, into, given)
             raise StaleFileError(f"{path} was changed meanwhile")
 
     def _cross_folder(self, way: Way, path: str, *, makes: bool) -> None:
@@ -163,19 +163,17 @@ class AppliedSet:
             raise StaleFileError(f"{path} is gone") from error
 
     def _give_back(
-        self, way: Way, path: str, slot: str, given: os.stat_result | None, *, was_exchanged: bool
+        self, way: Way, path: str, slot: str, ours: Node | None, given: os.stat_result | None
     ) -> None:
-        """Put back what came out. If ours was saved over in this moment, that save is the newest.
+        """Put back what came out. If ours was saved over meanwhile, that save is the newest.
 
-        `given` is ours, as it was put there; None where that was before a crash.
+        `given` is what was put there from the slot; None where that was before a crash.
         """
         slots_fd = self._journal.slots_fd
         folder_fd, name = way.folder_of(path)
         try:
-            if was_exchanged and exchange(slots_fd, slot, name, other_fd=folder_fd):
-                found = stat_of(slots_fd, slot)
-                is_ours = given is None or (found is not None and _is_same(found, given))
-                if not is_ours or self._is_being_written(slot):
+            if ours is not None and exchange(slots_fd, slot, name, other_fd=folder_fd):
+                if self._is_being_written(slot) or not self._is_still(slot, ours, given):
                     exchange(slots_fd, slot, name, other_fd=folder_fd)
                 return
         except FileNotFoundError:
@@ -183,6 +181,13 @@ class AppliedSet:
             pass
         with suppress(FileExistsError):
             move_to_free_name(slots_fd, slot, name, new_fd=folder_fd)
+
+    def _is_still(self, slot: str, ours: Node, given: os.stat_result | None) -> bool:
+        """Whether a slot holds what was once put in place from it."""
+        if given is None:
+            return self._is_in_slot(slot, ours)
+        found = stat_of(self._journal.slots_fd, slot)
+        return found is not None and _is_same(found, given)
 
     def _is_being_written(self, slot: str) -> bool:
         """Whether a program that opened a file before it was taken away can still save into it."""
