@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import pytest
+
 from handrail.core.effects import Dropped, Effect, Effects, Node
 from handrail.core.files import EntryKind
 from handrail.policy.rulebook.rules import default_rules
-from handrail.tools.effects import LISTED_CHANGES, show_effects
+from handrail.tools.effects import LISTED_CHANGES, Shown, show_effects
 
 Versions = tuple[bytes | None, bytes | None]
 
@@ -17,6 +19,10 @@ def node(content: bytes | None, mode: int = 0o644) -> Node | None:
 
 
 def show(contents: dict[str, Versions], *others: Effect, **more: Any) -> str:
+    return draw(contents, *others, **more).text
+
+
+def draw(contents: dict[str, Versions], *others: Effect, **more: Any) -> Shown:
     changes = [Effect(path, node(old), node(new)) for path, (old, new) in contents.items()]
     effects = Effects(tuple(sorted([*changes, *others], key=lambda one: one.path)), **more)
     return show_effects(effects, default_rules(), lambda one: contents.get(one.path, (None, None)))
@@ -100,3 +106,33 @@ def test_the_content_of_a_guarded_file_is_not_shown() -> None:
 def test_no_name_can_pass_for_something_else() -> None:
     text = show({"a\n+++ b/x.py": (None, b"b\n")})
     assert text.startswith("[added] a\\x0a+++ b/x.py: ")
+
+
+def test_a_card_that_shows_everything_says_so() -> None:
+    assert draw({"a": (None, b"a\n"), "b": (b"\0", b"\0\1"), "c": (b"c\n", None)}).not_shown == ""
+
+
+@pytest.mark.parametrize(
+    ("versions", "reason"),
+    [
+        ((b"old\n", b"new \xff\n"), "1 changed file is not shown whole"),
+        ((b"\xff\n", b"import os\n"), "1 changed file is not shown whole"),
+        ((None, b"+\n" * 100_000), "1 changed file is not shown whole"),
+        ((None, b"x" * 5_000 + b"\n"), "1 changed file is not shown whole"),
+    ],
+)
+def test_a_change_of_which_a_part_is_missing_is_told(versions: Versions, reason: str) -> None:
+    assert draw({"a": versions}).not_shown == reason
+
+
+def test_a_content_that_was_too_large_to_be_read_is_told() -> None:
+    assert draw({}, Effect("a", None, node(b"a"))).not_shown == "1 changed file is not shown whole"
+
+
+def test_many_harmless_changes_do_not_push_another_out_of_sight() -> None:
+    harmless: dict[str, Versions] = {
+        f"a/{i}": (None, b"harmless\n" * 40) for i in range(LISTED_CHANGES + 700)
+    }
+    drawn = draw({**harmless, "z.py": (b"old\n", b"new\n")})
+    assert "[changed] z.py" not in drawn.text
+    assert drawn.not_shown.startswith("701 changes are not listed and ")

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from handrail.core.effects import Effect, Effects
 from handrail.core.errors import CommandExecutionError
@@ -14,6 +14,7 @@ from handrail.core.tool import JsonObject
 # The fact that an approval of rehearsed effects is bound to.
 REHEARSAL = "the rehearsal"
 _NO_EFFECTS = Effects()
+T = TypeVar("T")
 # Reads the content of a file before and after; None where there is none, or too much of it.
 Contents = Callable[[Effect], tuple[bytes | None, bytes | None]]
 
@@ -90,7 +91,7 @@ class Rehearsals(Protocol):
         """The kept rehearsal of a call."""
         ...
 
-    async def show(self, call: CallRef, draw: Callable[[Contents], str]) -> str:
+    async def show(self, call: CallRef, draw: Callable[[Contents], T]) -> T:
         """Draw the effects of a kept rehearsal, with the contents of its files.
 
         Raises:

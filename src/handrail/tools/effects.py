@@ -6,6 +6,7 @@ diff of each text file.
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from handrail.core.effects import Effect, EffectKind, Effects, Node
 from handrail.core.files import EntryKind
@@ -13,7 +14,7 @@ from handrail.core.rehearsal import Contents
 from handrail.core.visible import visible
 from handrail.policy.effects import Concern, concern_of, leads_out
 from handrail.policy.rulebook.rules import Rules
-from handrail.tools.diff import unified_diff
+from handrail.tools.diff import Diff, unified_diff
 from handrail.tools.encoding import decode_text
 
 SHOWN_BYTES = 400_000
@@ -39,7 +40,14 @@ _SIGNATURES = (
 )
 
 
-def show_effects(effects: Effects, rules: Rules, contents: Contents) -> str:
+class Shown(NamedTuple):
+    """The text of a card; `not_shown` says what is missing from it, and is empty if nothing is."""
+
+    text: str
+    not_shown: str
+
+
+def show_effects(effects: Effects, rules: Rules, contents: Contents) -> Shown:
     """All changes in the order of concern, then diffs, then what is left out of them."""
     concerns = {change.path: concern_of(change, rules) for change in effects.changes}
     ordered = sorted(effects.changes, key=lambda change: (concerns[change.path], change.path))
@@ -57,11 +65,18 @@ def show_effects(effects: Effects, rules: Rules, contents: Contents) -> str:
         _row(change, renames.get(change.path), concerns[change.path], shown)
         for change in listed[:LISTED_CHANGES]
     )
-    if len(listed) > LISTED_CHANGES:
-        rows.append(f"[{len(listed) - LISTED_CHANGES:,} further changes not listed]")
+    not_listed = max(0, len(listed) - LISTED_CHANGES)
+    if not_listed:
+        rows.append(f"[{not_listed:,} further changes not listed]")
     rows += _asides(effects)
     compared = [change for change in listed if change.path not in renames and _has_text(change)]
-    return "".join(f"{row}\n" for row in rows) + _diffs(compared, shown)
+    diffs, unseen = _diffs(compared, shown)
+    missing = [
+        _counted(not_listed, "change", "is not listed", "are not listed"),
+        _counted(unseen, "changed file", "is not shown whole", "are not shown whole"),
+    ]
+    text = "".join(f"{row}\n" for row in rows) + diffs
+    return Shown(text, " and ".join(filter(None, missing)))
 
 
 def _row(change: Effect, old: str | None, concern: Concern, contents: Contents) -> str:
@@ -114,21 +129,24 @@ def _asides(effects: Effects) -> Iterator[str]:
         yield f"[hidden from the command] {', '.join(map(visible, effects.hidden))}"
 
 
-def _diffs(changes: list[Effect], contents: Contents) -> str:
-    shown, left_out = list[str](), list[Effect]()
+def _diffs(changes: list[Effect], contents: Contents) -> tuple[str, int]:
+    """The diffs of texts, and of how many files a person cannot see all."""
+    shown, left_out, unseen = list[str](), list[Effect](), 0
     room, effort = SHOWN_BYTES, COMPARED_BYTES
     for change in changes:
         effort -= sum(node.size for node in (change.before, change.after) if node is not None)
-        text = _diff(change, contents) if effort > 0 and room > 0 else None
-        if text is None or len(text) > room:
+        diff = _diff(change, contents) if effort > 0 and room > 0 else Diff("", "not compared")
+        if diff is None or not diff.text or len(diff.text) > room:
             left_out.append(change)
-            continue
-        shown.append(text)
-        room -= len(text)
+            unseen += diff is not None
+        else:
+            shown.append(diff.text)
+            room -= len(diff.text)
+            unseen += not diff.whole
     if left_out:
         names = ", ".join(visible(change.path) for change in left_out[:LISTED_CHANGES])
         shown.append(f"[content not shown: {names}]\n")
-    return "".join(shown)
+    return "".join(shown), unseen
 
 
 def _has_text(change: Effect) -> bool:
@@ -138,16 +156,26 @@ def _has_text(change: Effect) -> bool:
     return change.kind in kinds and any(node and node.kind is EntryKind.FILE for node in nodes)
 
 
-def _diff(change: Effect, contents: Contents) -> str | None:
-    """The diff of a text file; None where one of both contents cannot be shown."""
+def _diff(change: Effect, contents: Contents) -> Diff | None:
+    """The diff of a text file, empty where one of both texts cannot be shown; None of a binary."""
     texts: list[str | None] = []
+    is_binary: list[bool] = []
     for node, content in zip((change.before, change.after), contents(change), strict=True):
         if node is None or node.kind is not EntryKind.FILE:
             texts.append(None)
             continue
-        text = None if content is None else decode_text(content, "utf-8")
-        if text is None:
-            return None
-        texts.append(text)
+        texts.append(None if content is None else decode_text(content, "utf-8"))
+        is_binary.append(content is not None and texts[-1] is None)
+        if texts[-1] is None and not is_binary[-1]:
+            return Diff("", "too large")
+    if any(is_binary):
+        # A text that becomes a binary, or the reverse, is one that a person should have seen.
+        return None if all(is_binary) else Diff("", "text and binary")
     old, new = texts
-    return unified_diff(change.path, old, new).text
+    return unified_diff(change.path, old, new)
+
+
+def _counted(count: int, noun: str, one: str, many: str) -> str:
+    if not count:
+        return ""
+    return f"1 {noun} {one}" if count == 1 else f"{count:,} {noun}s {many}"

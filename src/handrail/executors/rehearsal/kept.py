@@ -11,7 +11,7 @@ from pathlib import Path
 
 from handrail.core.effects import Effects
 from handrail.core.errors import CommandExecutionError
-from handrail.core.rehearsal import CallRef, Contents, Rehearsed
+from handrail.core.rehearsal import CallRef, Contents, Rehearsed, T
 from handrail.core.stage import Stage
 from handrail.executors.command import CommandExecutor
 from handrail.executors.rehearsal.apply import apply
@@ -108,14 +108,14 @@ class KeptRehearsals:
         kept = self._kept.get(call)
         return None if kept is None else kept.rehearsed
 
-    async def show(self, call: CallRef, draw: Callable[[Contents], str]) -> str:
+    async def show(self, call: CallRef, draw: Callable[[Contents], T]) -> T:
         """Draw the effects of a kept rehearsal, with the contents of its files.
 
         Raises:
             CommandExecutionError: The rehearsal is gone.
         """
 
-        def draw_it() -> str:
+        def draw_it() -> T:
             with self._layers(kept.rehearsal) as (lower, upper):
                 return draw(LayerContents(lower, upper))
 

@@ -72,11 +72,12 @@ class Rehearsing:
         drawn = await hands.rehearsals.show(
             hands.call, lambda contents: show_effects(effects, rules, contents)
         )
-        told = "".join(f"{line}\n" for line in self._about(rehearsed)) + drawn
+        told = "".join(f"{line}\n" for line in self._about(rehearsed)) + drawn.text
         masked = mask_text(told)
+        too_long = max(len(told), len(masked)) - _MOST_EVIDENCE_CHARS
         return Survey(
             rehearsed.facts,
-            (*judge_effects(effects, rules), *_cut_off(len(told) - _MOST_EVIDENCE_CHARS)),
+            (*judge_effects(effects, rules), *_shown_in_part(drawn.not_shown, too_long)),
             cut_middle(masked, _MOST_EVIDENCE_CHARS),
             unmasked=None if masked == told else cut_middle(told, _MOST_EVIDENCE_CHARS),
             summary=f"{self.preview}: {_sum_up(effects)}",
@@ -157,9 +158,12 @@ def _sum_up(effects: Effects) -> str:
     return ", ".join(parts)
 
 
-def _cut_off(chars: int) -> Iterator[Finding]:
-    if chars > 0:
-        reason = f"{chars:,} characters of its effects are not shown"
+def _shown_in_part(not_shown: str, too_long: int) -> Iterator[Finding]:
+    """A person must not take the part of the effects that is shown for all of them."""
+    reasons = [not_shown]
+    if too_long > 0:
+        reasons.append(f"{too_long:,} characters of its effects are not shown")
+    if reason := "; ".join(filter(None, reasons)):
         yield Finding("effects.shown-in-part", reason, RiskLevel.HIGH)
 
 
