@@ -25,7 +25,10 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def undo(workspace: Path) -> Iterator[WorkspaceUndo]:
-    with FileSystemExecutor(workspace) as files, undo_in(files) as undo:
+    with (
+        FileSystemExecutor(workspace) as files,
+        undo_in(files, workspace.parent / "undo.key") as undo,
+    ):
         assert undo is not None
         yield undo
 

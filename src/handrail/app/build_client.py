@@ -137,7 +137,7 @@ async def _machine(
     box = _box(files, isolation, belt)
     commands = await asyncio.to_thread(_commands, files, isolation, box, belt, journal.keeper)
     await asyncio.to_thread(commands.end_what_was_left)
-    with undo_in(files) as undo:
+    with undo_in(files, journal.undo_key) as undo:
         if undo is not None:
             await asyncio.to_thread(undo.resume)
         store = None if undo is None else undo.store

@@ -68,6 +68,11 @@ class Journal:
         return self._folder.parent.parent / "rehearsals" / self._folder.name
 
     @property
+    def undo_key(self) -> Path:
+        """The file of the key that seals what is kept for undo, the same for all workspaces."""
+        return self._folder.parent / "undo.key"
+
+    @property
     def keeper(self) -> str:
         """A name for whoever keeps this journal, the same in every life."""
         return sha256(os.fsencode(self._folder.absolute())).hexdigest()[:16]

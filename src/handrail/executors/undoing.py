@@ -7,6 +7,7 @@ import sys
 from collections import OrderedDict
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import structlog
 
@@ -16,6 +17,7 @@ from handrail.core.pattern import NamePattern
 from handrail.core.rehearsal import CallRef
 from handrail.core.tool import JsonObject
 from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.rehearsal.key import key_in
 from handrail.executors.rehearsal.undo import UndoStore
 from handrail.executors.threads import to_its_end
 
@@ -70,6 +72,8 @@ class WorkspaceUndo:
             self.store.prune()
         except (OSError, FileOperationError) as error:
             log.error("undo.damaged", error=str(error))
+        for journal, why in self.store.left_alone.items():
+            log.warning("undo.left-alone", journal=journal, error=why)
 
     @contextmanager
     def recording(self, call: str, path: str, data: bytes) -> Generator[None]:
@@ -119,16 +123,18 @@ class KeptFiles:
 
 
 @contextmanager
-def undo_in(files: FileSystemExecutor) -> Generator[WorkspaceUndo | None]:
+def undo_in(files: FileSystemExecutor, key_file: Path) -> Generator[WorkspaceUndo | None]:
     """Undo in a workspace; None where nothing can be undone.
 
+    The file of the key that seals journals lies outside of the workspace, and is made if need be.
     Files are exchanged by a system call that only Linux has.
     """
     if sys.platform != "linux":
         yield None
         return
+    key = key_in(key_file)
     root_fd = os.open(files.root, _FOLDER)
-    undo = WorkspaceUndo(files, UndoStore(root_fd))
+    undo = WorkspaceUndo(files, UndoStore(root_fd, key))
     try:
         yield undo
     finally:

@@ -80,7 +80,7 @@ class Steps:
         # Hard links as well.
         subprocess.run(["cp", "-a", self.base / "ws", self.root], check=True)
         root_fd = os.open(self.root, os.O_RDONLY)
-        store = UndoStore(root_fd)
+        store = UndoStore(root_fd, b"key")
         reading = Reading(time.time_ns() + 1_000_000_000)
         effects = read_effects(root_fd, self.upper_fd, reading)
         work = self._work(store, effects, undo=undo)

@@ -33,7 +33,7 @@ def try_with(base: Path, free: int) -> list[str]:
     before = manifest(str(ws))
     root_fd, upper_fd = (os.open(one, os.O_RDONLY) for one in (ws, upper))
     effects = read_effects(root_fd, upper_fd, Reading(time.time_ns() + 1_000_000_000))
-    store = UndoStore(root_fd)
+    store = UndoStore(root_fd, b"key")
     try:
         apply(store, "call", effects, upper_fd)
     except FileOperationError:

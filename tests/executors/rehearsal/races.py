@@ -145,7 +145,7 @@ class Workspace:
             folder.mkdir(parents=True)
         write_all(self.ws, _BEFORE)
         self.root_fd, self.upper_fd = (os.open(one, os.O_RDONLY) for one in (self.ws, self.upper))
-        self.store = UndoStore(self.root_fd)
+        self.store = UndoStore(self.root_fd, b"key")
 
     def read(self, start_ns: int) -> Effects:
         return read_effects(self.root_fd, self.upper_fd, Reading(start_ns))

@@ -216,7 +216,7 @@ class Round:
         self, effects: Effects, before: Manifest, shown: Manifest, upper_fd: int
     ) -> None:
         self.rounds.kinds.update(change.kind for change in effects.changes)
-        store = UndoStore(self.root_fd)
+        store = UndoStore(self.root_fd, b"key")
         if effects.refusals:
             self._refused(effects, before, shown, upper_fd)
             return
@@ -240,7 +240,7 @@ class Round:
         if not odd and all(target.isprintable() for target in targets):
             self._wrong(f"refused without a cause: {effects.refusals}")
         try:
-            apply(UndoStore(self.root_fd), "call", effects, upper_fd)
+            apply(UndoStore(self.root_fd, b"key"), "call", effects, upper_fd)
         except PathValidationError:
             pass
         else:
@@ -252,7 +252,7 @@ class Round:
         self, what: str, work: Callable[[], None], start: Manifest, end: Manifest
     ) -> None:
         """Do it; killed on the way and resumed, it is done whole, or never begun and done then."""
-        store = UndoStore(self.root_fd)
+        store = UndoStore(self.root_fd, b"key")
         states = self._states()
         if self._is_killed(work):
             is_begun = self._states() != states

@@ -1,14 +1,21 @@
 """An applied call can be taken back, unless a file was changed since."""
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
 import threading
+import time
+from pathlib import Path
 
 import pytest
 
+from handrail.core.effects import Effect
 from handrail.core.errors import NotFound, StaleFileError
+from handrail.executors.rehearsal.journal import Journal, Plan, State
+from handrail.executors.rehearsal.key import key_in
+from handrail.executors.rehearsal.nodes import node_at
 from handrail.executors.rehearsal.undo import UndoStore
 from tests.executors.rehearsal.workbench import Workbench
 
@@ -93,7 +100,7 @@ def test_an_unknown_call_cannot_be_undone(bench: Workbench) -> None:
 
 def test_the_oldest_calls_are_forgotten_when_there_is_too_much(bench: Workbench) -> None:
     (bench.root / "a").write_text("0" * 1000)
-    bench.store = UndoStore(bench.root_fd, most_bytes=2_500)
+    bench.store = UndoStore(bench.root_fd, b"key", most_bytes=2_500)
     for number in "1234":
         bench.apply_line(f"printf '%01000d' {number} > a", number)
     assert kept(bench) == ["3", "4"]
@@ -101,7 +108,7 @@ def test_the_oldest_calls_are_forgotten_when_there_is_too_much(bench: Workbench)
 
 def test_calls_are_forgotten_after_a_while(bench: Workbench) -> None:
     now = 1_000_000.0
-    bench.store = UndoStore(bench.root_fd, most_age_seconds=DAY, now=lambda: now)
+    bench.store = UndoStore(bench.root_fd, b"key", most_age_seconds=DAY, now=lambda: now)
     bench.apply_line("touch a", "old")
     now += DAY / 2
     bench.apply_line("touch b", "young")
@@ -146,7 +153,7 @@ def test_a_write_that_was_never_made_is_not_kept(bench: Workbench) -> None:
 WRITE_AND_DIE = """
 import os, sys
 from handrail.executors.rehearsal.undo import UndoStore
-with UndoStore(os.open(sys.argv[1], os.O_RDONLY)).recording("write", "a", sys.argv[2]):
+with UndoStore(os.open(sys.argv[1], os.O_RDONLY), b"key").recording("write", "a", sys.argv[2]):
     open(os.path.join(sys.argv[1], "a"), "w").write(sys.argv[3])
     os.kill(os.getpid(), 9)
 """
@@ -165,10 +172,10 @@ def test_a_write_that_a_crash_cut_off_is_known_by_its_content(
 
 def test_what_a_crash_has_left_before_the_commit_point_is_removed(bench: Workbench) -> None:
     bench.apply(bench.effects_of("echo x > a"))
-    left = bench.root / ".handrail/undo/0000000009-abc"
+    left = bench.root / ".handrail/undo" / f"0000000009-{24 * 'b'}"
     (left / "slots").mkdir(parents=True)
     (left / "slots/0").write_text("staged")
-    assert UndoStore(bench.root_fd).resume() == {}
+    assert UndoStore(bench.root_fd, b"key").resume() == {}
     assert not left.exists()
     assert kept(bench) == ["call"]
 
@@ -176,10 +183,85 @@ def test_what_a_crash_has_left_before_the_commit_point_is_removed(bench: Workben
 def test_two_stores_take_turns(bench: Workbench) -> None:
     (bench.root / "a").write_text("a")
     effects = bench.effects_of("echo x > a")
-    other = UndoStore(bench.root_fd)
+    other = UndoStore(bench.root_fd, b"key")
     with other.opened():
         thread = threading.Thread(target=bench.apply, args=(effects,))
         thread.start()
         assert (bench.root / "a").read_text() == "a"
     thread.join()
     assert (bench.root / "a").read_text() == "x\n"
+
+
+def plant(root: Path, key: bytes | None = None, name: str = "9999999999-" + 24 * "a") -> None:
+    """A journal as a hostile repository may hold it, half way to a hook of git."""
+    folder = root / ".handrail/undo" / name
+    (folder / "slots").mkdir(parents=True)
+    (folder / "slots/0").write_text("#!/bin/sh\n")
+    slots_fd = os.open(folder / "slots", os.O_RDONLY)
+    after = node_at(slots_fd, "0")
+    os.close(slots_fd)
+    plan = Plan("planted", time.time(), (Effect(".git/hooks/pre-commit", None, after),), (1,))
+    standing = {"state": "applying", "call": "planted", "at": plan.at, "kept_bytes": 0}
+    for file, told in (("plan.json", plan.as_json()), ("state.json", standing)):
+        (folder / file).write_text(json.dumps(told))
+    if key is not None:
+        store_fd = os.open(root / ".handrail/undo", os.O_RDONLY)
+        journal = Journal(store_fd, name, key)
+        journal.write_plan(plan)
+        journal.note(State.APPLYING, plan)
+        journal.close()
+        os.close(store_fd)
+
+
+@pytest.mark.parametrize("key", [None, b"another", b""])
+def test_a_journal_that_came_with_the_workspace_is_never_followed(
+    bench: Workbench, key: bytes | None
+) -> None:
+    (bench.root / ".git/hooks").mkdir(parents=True)
+    plant(bench.root, key)
+    as_planted = sorted((bench.root / ".handrail").rglob("*"))
+
+    assert bench.store.resume() == {}
+
+    assert list(bench.store.left_alone) == ["9999999999-" + 24 * "a"]
+    assert os.listdir(bench.root / ".git/hooks") == []
+    assert set(as_planted) <= set((bench.root / ".handrail").rglob("*"))
+    assert bench.store.undoable() == []
+    bench.apply_line("echo x > a", "mine")
+    bench.store.undo("mine")
+    assert not (bench.root / "a").exists()
+
+
+def test_a_journal_that_is_sealed_here_is_followed(bench: Workbench) -> None:
+    (bench.root / ".git/hooks").mkdir(parents=True)
+    plant(bench.root, b"key")
+    assert bench.store.resume() == {"planted": True}
+    assert os.listdir(bench.root / ".git/hooks") == ["pre-commit"]
+
+
+@pytest.mark.parametrize("what", ["file", "link", "pipe", "slots"])
+def test_odd_things_in_the_store_keep_nothing_from_being_applied(
+    bench: Workbench, what: str
+) -> None:
+    planted = bench.root / ".handrail/undo/0000000009-aaaaaaaaaaaaaaaaaaaaaaaa"
+    planted.parent.mkdir(parents=True)
+    match what:
+        case "file":
+            planted.write_text("x")
+        case "link":
+            planted.symlink_to(bench.base)
+        case "pipe":
+            os.mkfifo(planted)
+        case _:
+            planted.mkdir()
+            (planted / "slots").symlink_to(bench.base)
+    bench.apply_line("echo x > a", "mine")
+    assert bench.files() == {"a": "x\n"}
+    assert (bench.base / "ws").is_dir()
+
+
+def test_the_key_is_made_once_and_read_by_its_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "undo.key"
+    key = key_in(file)
+    assert (len(key), key_in(file), file.stat().st_mode & 0o777) == (32, key, 0o600)
+    assert os.listdir(tmp_path) == ["undo.key"]

@@ -26,7 +26,7 @@ class Workbench:
         overlay.make_layers(base)
         self.root, self.upper = base / "ws", base / "u"
         self.root_fd, self.upper_fd = (os.open(one, os.O_RDONLY) for one in (self.root, self.upper))
-        self.store = UndoStore(self.root_fd)
+        self.store = UndoStore(self.root_fd, b"key")
 
     def run(self, line: str) -> None:
         done = subprocess.run(

@@ -1,7 +1,13 @@
-"""The journal of one set of changes: a plan that is written once, and how far it has come."""
+"""The journal of one set of changes: a plan that is written once, and how far it has come.
+
+It lies in the workspace, where whoever fills the workspace can put another one: a repository can
+hold files under any name. What is read back is therefore sealed with a key that lies elsewhere.
+"""
 
 import ctypes
 import functools
+import hashlib
+import hmac
 import json
 import os
 from contextlib import suppress
@@ -16,6 +22,7 @@ from handrail.executors.rehearsal.nodes import READ
 from handrail.executors.rehearsal.way import LISTED
 
 _PLAN, _STATE, _SLOTS = "plan.json", "state.json", "slots"
+_SEAL = "seal"
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 # Extended attributes before and after.
@@ -127,28 +134,39 @@ def stamp_of(store_fd: int, name: str) -> Stamp | None:
 class Journal:
     """A folder with a plan, a state and one slot for each change."""
 
-    def __init__(self, store_fd: int, name: str, *, create: bool = False):
+    def __init__(self, store_fd: int, name: str, key: bytes, *, create: bool = False):
         self._store_fd = store_fd
         self._name = name
+        self._key = key
         if create:
             os.mkdir(name, 0o700, dir_fd=store_fd)
         self._fd = os.open(name, LISTED, dir_fd=store_fd)
-        # Missing where a crash came between this folder and the one above.
-        with suppress(FileExistsError):
-            os.mkdir(_SLOTS, 0o700, dir_fd=self._fd)
-        self.slots_fd = os.open(_SLOTS, LISTED, dir_fd=self._fd)
+        try:
+            # Missing where a crash came between this folder and the one above.
+            with suppress(FileExistsError):
+                os.mkdir(_SLOTS, 0o700, dir_fd=self._fd)
+            self.slots_fd = os.open(_SLOTS, LISTED, dir_fd=self._fd)
+        except OSError:
+            os.close(self._fd)
+            raise
 
     def close(self) -> None:
         os.close(self.slots_fd)
         os.close(self._fd)
 
     def standing(self) -> Standing | None:
-        """None where nothing was changed yet."""
+        """None where nothing was changed yet.
+
+        Raises:
+            FileOperationError: It is damaged, or was not written here.
+        """
         try:
             told = self._read(_STATE)
             return Standing(State(told["state"]), told["call"], told["at"], told["kept_bytes"])
-        except (FileNotFoundError, ValueError, KeyError):
+        except FileNotFoundError:
             return None
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise FileOperationError(f"the state in {self._name} is damaged: {error}") from error
 
     def plan(self) -> Plan:
         """The changes.
@@ -182,13 +200,20 @@ class Journal:
 
     def _read(self, name: str) -> dict[str, Any]:
         with os.fdopen(os.open(name, READ, dir_fd=self._fd), "rb") as file:
-            return json.load(file)
+            told = json.load(file)
+        if not hmac.compare_digest(told.pop(_SEAL), self._seal(name, told)):
+            raise ValueError(f"{name} was not written by Handrail on this machine")
+        return told
+
+    def _seal(self, name: str, value: dict[str, Any]) -> str:
+        text = json.dumps([self._name, name, value], sort_keys=True)
+        return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()
 
     def _write(self, name: str, value: dict[str, Any]) -> None:
         aside = f"{name}.new"
         fd = os.open(aside, _WRITE, 0o600, dir_fd=self._fd)
         with os.fdopen(fd, "w", encoding="ascii") as file:
-            file.write(json.dumps(value))
+            file.write(json.dumps({**value, _SEAL: self._seal(name, value)}))
             file.flush()
             os.fsync(file.fileno())
         os.replace(aside, name, src_dir_fd=self._fd, dst_dir_fd=self._fd)

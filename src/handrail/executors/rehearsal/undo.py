@@ -3,6 +3,7 @@
 import fcntl
 import hashlib
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable
@@ -21,6 +22,7 @@ PLACE = (".handrail", "undo")
 MOST_AGE_SECONDS = 24 * 3600
 MOST_BYTES = 1 << 30
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NAME = re.compile(r"[0-9]{10}-[0-9a-f]{24}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +37,23 @@ class Undoable:
 class UndoStore:
     """The applied sets of one workspace, oldest first; one process at a time changes them.
 
-    The descriptor of the workspace stays with its owner, unless `close` is called.
+    The descriptor of the workspace stays with its owner, unless `close` is called. Journals that
+    are not sealed with the `key` were put there by others. They are `left_alone`, each with the
+    reason.
     """
 
     def __init__(
         self,
         root_fd: int,
+        key: bytes,
         *,
         most_age_seconds: float = MOST_AGE_SECONDS,
         most_bytes: int = MOST_BYTES,
         now: Callable[[], float] = time.time,
     ):
         self.root_fd = root_fd
+        self._key = key
+        self.left_alone: dict[str, str] = {}
         self.now = now
         self._most_age_seconds = most_age_seconds
         self._most_bytes = most_bytes
@@ -189,10 +196,10 @@ class UndoStore:
     @contextmanager
     def new_journal(self, call: str) -> Generator[Journal]:
         """A journal behind all others; the store is open."""
-        last = max(self._names(), default="0")
-        name = f"{int(last.partition('-')[0]) + 1:010d}-{_digest(call)}"
+        own = [int(name.partition("-")[0]) for name, told in self._standings() if told]
+        name = f"{max(own, default=0) + 1:010d}-{_digest(call)}"
         try:
-            journal = Journal(self._here, name, create=True)
+            journal = Journal(self._here, name, self._key, create=True)
         except OSError as error:
             raise FileOperationError(f"no journal can be made: {error}") from error
         try:
@@ -268,8 +275,12 @@ class UndoStore:
         for name in self._names():
             stamp, (known, told) = stamp_of(self._here, name), self._seen.get(name, (None, None))
             if stamp is None or stamp != known:
-                with self._journal(name) as journal:
-                    told = journal.standing()
+                try:
+                    with self._journal(name) as journal:
+                        told = journal.standing()
+                except (OSError, FileOperationError) as error:
+                    self.left_alone[name] = str(error)
+                    continue
             standings.append((name, told))
             if stamp is not None and told is not None:
                 seen[name] = stamp, told
@@ -277,11 +288,11 @@ class UndoStore:
         return standings
 
     def _names(self) -> list[str]:
-        return sorted(name for name in os.listdir(self._here) if not name.startswith("."))
+        return sorted(filter(_NAME.fullmatch, os.listdir(self._here)))
 
     @contextmanager
     def _journal(self, name: str) -> Generator[Journal]:
-        journal = Journal(self._here, name)
+        journal = Journal(self._here, name, self._key)
         try:
             yield journal
         finally:
