@@ -17,7 +17,7 @@ from handrail.executors.command import CommandExecutor
 from handrail.executors.rehearsal.apply import apply
 from handrail.executors.rehearsal.caps import DEFAULT_CAPS
 from handrail.executors.rehearsal.contents import LayerContents
-from handrail.executors.rehearsal.effects import Reading, read_effects
+from handrail.executors.rehearsal.effects import CLOCK_SLACK_NS, Reading, read_effects
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import Proof
 from handrail.executors.rehearsal.rehearser import Rehearsal, Rehearser
@@ -33,6 +33,7 @@ _MOST_KEPT_BYTES = DEFAULT_CAPS.changed_bytes // 2
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FOREIGN = "it met files of another owner or group, which an overlay cannot change"
 _RACED = "other programs kept changing the same files while it was rehearsed"
+_REPLACED = "the workspace has been replaced by another folder; restart the client to work there"
 _GONE = "its rehearsal is gone; nothing was done"
 
 
@@ -48,6 +49,7 @@ class _Session:
 class _Kept:
     """A rehearsal and what became of it; its layer stays until it is closed."""
 
+    stages: tuple[Stage, ...]
     rehearsed: Rehearsed
     rehearsal: Rehearsal
 
@@ -94,11 +96,15 @@ class KeptRehearsals:
             session = await self._open(call.session_id)
             async with session.turn:
                 if (known := self._kept.get(call)) is not None:
-                    return known.rehearsed
+                    if known.stages == tuple(stages):
+                        return known.rehearsed
+                    await self.drop(call)
                 kept = await self._rehearse(session, stages, timeout_seconds)
                 if kept.rehearsed.effects.stale:
                     # Another program has changed the same files meanwhile: once more.
                     await kept.rehearsal.close()
+                    # A change of this moment could not be told from one during the next rehearsal.
+                    await asyncio.sleep(2 * CLOCK_SLACK_NS / 1e9)
                     kept = await self._rehearse(session, stages, timeout_seconds)
                 self._kept[call] = kept
                 await self._drop_oldest(call.session_id)
@@ -169,7 +175,7 @@ class KeptRehearsals:
         except BaseException:
             await rehearsal.close()
             raise
-        return _Kept(_told(rehearsal, effects), rehearsal)
+        return _Kept(tuple(stages), _told(rehearsal, effects), rehearsal)
 
     async def _open(self, session_id: str) -> _Session:
         known = self._sessions.get(session_id)
@@ -216,9 +222,16 @@ class KeptRehearsals:
 
     @contextmanager
     def _layers(self, rehearsal: Rehearsal) -> Generator[tuple[int, int]]:
-        """Descriptors of the workspace and of the layer above it."""
+        """Descriptors of the workspace and of the layer above it.
+
+        Raises:
+            CommandExecutionError: Another folder has come in the place of the workspace, and what
+                is applied would not be seen there.
+        """
         lower = os.open(self._box.root, _FOLDER)
         try:
+            if not os.path.sameopenfile(lower, self._store.root_fd):
+                raise CommandExecutionError(_REPLACED)
             upper = rehearsal.open_upper()
             try:
                 yield lower, upper

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple, Self
 
 from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
@@ -110,7 +111,7 @@ class Rehearser:
         """
         if (why := await self.why_not()) is not None:
             raise CommandExecutionError(f"it cannot be rehearsed: {why}")
-        began_ns = time.time_ns()
+        began = _Moment.now()
         stand = await self._session.mount()
         names, watch = NameRecorder(), self._watch()
         starter = RehearsalStarter(
@@ -126,6 +127,7 @@ class Rehearser:
         scratch = await self._end(starter, watch, stand)
         hidden = [path for view in starter.views for path in view.hidden]
         self._remove_covers(stand, [*starter.covers, *hidden])
+        began_ns = began.by_the_clock_of(_Moment.now())
         return Rehearsal(
             outcome,
             began_ns,
@@ -193,6 +195,24 @@ class Rehearser:
         starter.close()
         self._cpu_left -= watch.cpu_seconds
         return await self._session.unmount(stand)
+
+
+class _Moment(NamedTuple):
+    """A time by the clock that files get theirs from, which can be set, and by one that cannot."""
+
+    clock_ns: int
+    steady_ns: int
+
+    @classmethod
+    def now(cls) -> Self:
+        return cls(time.time_ns(), time.monotonic_ns())
+
+    def by_the_clock_of(self, later: Self) -> int:
+        """The earlier of what the clock said then, and of what it would have said if set as now.
+
+        A file that is saved after the clock was set back must not seem older than the rehearsal.
+        """
+        return min(self.clock_ns, later.clock_ns - (later.steady_ns - self.steady_ns))
 
 
 def _without_network(stage: Stage) -> Stage:
