@@ -11,6 +11,7 @@ import pytest
 
 from handrail.core.errors import FileOperationError, PathValidationError, StaleFileError
 from handrail.executors.rehearsal.applied import AppliedSet
+from handrail.executors.rehearsal.way import Way
 from tests.executors.rehearsal.overlay import in_child
 from tests.executors.rehearsal.programs import ACCOUNTS, account, run
 from tests.executors.rehearsal.workbench import Workbench
@@ -126,6 +127,36 @@ def test_a_file_that_a_program_holds_open_for_writing_is_left_to_it(bench: Workb
             bench.apply(effects)
         file.write("saved")
     assert bench.files() == {"a": "a", "b": "saved"}
+
+
+def test_an_old_file_is_kept_until_its_folder_is_back(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (bench.root / "d").mkdir()
+    for name in ("d/a", "z"):
+        (bench.root / name).write_text("old")
+    effects = bench.effects_of("echo x > d/a; echo x > z")
+    move = AppliedSet._move
+
+    def change_meanwhile(applied: AppliedSet, way: Way, path: str, *others: Any) -> None:
+        if path == "z":
+            (bench.root / "z").write_text("saved")
+            (bench.root / "d").rename(bench.root / "e")
+            way.forget()
+        move(applied, way, path, *others)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(AppliedSet, "_move", change_meanwhile)
+        with pytest.raises(StaleFileError, match="z was changed meanwhile"):
+            bench.apply(effects)
+    assert bench.files() == {"e/a": "x\n", "z": "saved"}
+    bench.store.resume()
+
+    (bench.root / "e").rename(bench.root / "d")
+    bench.store.resume()
+
+    assert bench.files() == {"d/a": "old", "z": "saved"}
+    assert os.listdir(bench.root / ".handrail/undo") == [".gitignore"]
 
 
 @pytest.mark.parametrize("by_rename", [False, True])

@@ -78,15 +78,25 @@ class AppliedSet:
         self._finish(forward=forward)
 
     def go_back(self, *, forward: bool) -> None:
-        """End where the set was before; a path that was changed meanwhile is left as it is."""
+        """End where the set was before; a path that was changed meanwhile is left as it is.
+
+        What cannot be reached, as in a folder that was moved away, stays in the journal: the next
+        one who resumes tries again.
+        """
+        is_unreachable = False
         with Way(self._root_fd) as way:
             self._open_folders(way)
             for step in self._order if forward else reversed(self._order):
-                with suppress(OSError, FileOperationError):
+                try:
                     self._cross(way, step, forward=forward)
+                except FileOperationError:
+                    pass
+                except OSError:
+                    is_unreachable |= not step.is_of_folder
             with suppress(OSError):
                 self._settle_folders(way, forward=forward)
-        self._finish(forward=forward)
+        if forward or not is_unreachable:
+            self._finish(forward=forward)
 
     def _cross_all(self, way: Way, *, forward: bool) -> None:
         self._open_folders(way)

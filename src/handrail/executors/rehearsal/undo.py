@@ -144,7 +144,7 @@ class UndoStore:
             applied = [
                 (name, told)
                 for name, told in self._standings()
-                if told is not None and told.state is State.APPLIED
+                if told is not None and told.state in (State.APPLIED, State.REVERTING)
             ]
             left = sum(told.kept_bytes for _, told in applied)
             for name, told in applied:
