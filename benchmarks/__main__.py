@@ -16,6 +16,7 @@ from benchmarks import (
     fair,
     listeners,
     memory,
+    rehearsals,
     steady,
 )
 from benchmarks.outcome import Outcome
@@ -26,6 +27,7 @@ Measure = Callable[[Path, Collection[str]], Iterator[Outcome]]
 SUITES: dict[str, tuple[tuple[str, ...], Measure]] = {
     "calls": (tuple(against_mcp.PROMISES), against_mcp.measure),
     "boundary": (boundary.NAMES, boundary.measure),
+    "rehearsals": (rehearsals.NAMES, rehearsals.measure),
     "distrust": (distrust.NAMES, distrust.measure),
     "fair": (fair.NAMES, fair.measure),
     "steady": (steady.NAMES, steady.measure),
@@ -38,7 +40,7 @@ NAMES = [name for names, _ in SUITES.values() for name in names]
 
 
 def main(only: Collection[str]) -> int:
-    print(f"{'name':14} {'ratio':>6} {'target':>8}")
+    print(f"{'name':19} {'ratio':>6} {'target':>8}")
     outcomes: list[Outcome] = []
     for names, measure in SUITES.values():
         wanted = [name for name in names if name in only]
@@ -52,7 +54,7 @@ def main(only: Collection[str]) -> int:
 def _shown(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
     for one in outcomes:
         mark = "ok" if one.ok else "not met"
-        print(f"{one.name:14} {one.ratio:6.2f} {one.target:8g}  {mark:8} {one.detail}", flush=True)
+        print(f"{one.name:19} {one.ratio:6.2f} {one.target:8g}  {mark:8} {one.detail}", flush=True)
         yield one
 
 

@@ -20,10 +20,10 @@ from handrail.tools.catalogue import judge
 
 # A verdict is remembered, so what was said before and what is new are measured apart.
 PROMISES = {
-    "judge-argv": 1 / 15,
-    "judge-argv-new": 0.4,
-    "judge-bash": 2 / 3,
-    "judge-bash-new": 2.0,
+    "judge-argv": 0.1,
+    "judge-line": 0.5,
+    "judge-argv-again": 1 / 15,
+    "judge-line-again": 2 / 3,
     "box-read": 25.0,
 }
 NAMES = tuple(PROMISES)
@@ -92,8 +92,8 @@ def _outcome(name: str, what: str, rounds: list[tuple[float, float]]) -> Outcome
 
 
 def _judging(name: str) -> Callable[[], None]:
-    tool, calls = _bash_calls() if name.startswith("judge-bash") else _argv_calls()
-    if not name.endswith("-new"):
+    tool, calls = _bash_calls() if name.startswith("judge-line") else _argv_calls()
+    if name.endswith("-again"):
         calls = cycle(islice(calls, _SAID_BEFORE))
 
     def judge_next() -> None:

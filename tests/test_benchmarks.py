@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import against_mcp, analytics, boundary, distrust, listeners, memory, steady
+from benchmarks import (
+    against_mcp,
+    analytics,
+    boundary,
+    distrust,
+    listeners,
+    memory,
+    rehearsals,
+    steady,
+)
 from benchmarks.__main__ import NAMES
 from benchmarks.outcome import Outcome
 from benchmarks.task import TEXT, check_output
@@ -74,6 +83,26 @@ def test_judgements_and_boxes_are_held_against_a_plain_start(
 
     assert [one.name for one in outcomes] == [*boundary.PROMISES]
     assert all(one.ratio > 0 and " ms " in one.detail for one in outcomes)
+
+
+@pytest.mark.usefixtures("needs_box")
+def test_rehearsals_are_held_against_running_for_real(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for count in ("STARTS", "WORKED", "WORK_ROUNDS", "STATUSES", "APPLIES"):
+        monkeypatch.setattr(rehearsals, count, 1)
+    for files in ("TRACKED_FILES", "APPLIED_FILES"):
+        monkeypatch.setattr(rehearsals, files, 20)
+
+    outcomes = list(rehearsals.measure(tmp_path, rehearsals.NAMES))
+
+    assert [(one.name, one.target) for one in outcomes] == [
+        ("rehearse-start", 1.5),
+        ("rehearse-work", 1.05),
+        ("rehearse-git-status", 2.5),
+        ("apply-1000", 1.0),
+    ]
+    assert all(one.ratio > 0 for one in outcomes)
 
 
 def test_recalling_among_many_is_held_against_recalling_among_few(
