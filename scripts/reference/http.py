@@ -23,6 +23,7 @@ Document = Mapping[str, Any]
 # The first word behind the project, and what to call those routes. Others stand at the end.
 _GROUPS = {
     "tools": "Tools and calls",
+    "undo": "Tools and calls",
     "activity": "Looking back over calls",
     "chat": "Sessions and the stream",
     "approvals": "Questions",
@@ -90,7 +91,7 @@ def openapi_document() -> Document:
 
 
 def _groups(routes: Sequence[Route], schemas: Schema) -> Iterator[str]:
-    for group in (*_GROUPS.values(), _ELSEWHERE):
+    for group in dict.fromkeys((*_GROUPS.values(), _ELSEWHERE)):
         yield f"## {group}"
         yield from (_section(route, schemas) for route in routes if route.group == group)
 

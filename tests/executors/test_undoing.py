@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from handrail.core.errors import FileOperationError, StaleFileError
+from handrail.core.errors import FileOperationError
 from handrail.core.hands import Hands
 from handrail.core.rehearsal import CallRef
+from handrail.core.undo import Undone, UndoStatus
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.undoing import WorkspaceUndo, undo_in
 
@@ -42,7 +43,7 @@ async def test_a_write_is_undone(workspace: Path, hands: Hands) -> None:
     (workspace / "a").write_text("old")
     await hands.for_call(ONE).files.write("a", b"new", expected=None)
     assert await hands.undo.describe(ONE) == {"can_undo": True}
-    assert await hands.undo.undo(["one"]) == ("one",)
+    assert await hands.undo.undo(["one"]) == (Undone("one", UndoStatus.UNDONE),)
     assert (workspace / "a").read_text() == "old"
 
 
@@ -73,22 +74,23 @@ async def test_calls_are_undone_in_reverse_order_whatever_the_order_of_asking(
     (workspace / "a").write_text("old")
     await hands.for_call(ONE).files.write("a", b"1", expected=None)
     await hands.for_call(TWO).files.write("a", b"2", expected=None)
-    assert await hands.undo.undo(["one", "two"]) == ("two", "one")
+    undone = await hands.undo.undo(["one", "two"])
+    assert [(one.call, one.is_undone) for one in undone] == [("two", True), ("one", True)]
     assert (workspace / "a").read_text() == "old"
 
 
 async def test_a_file_that_was_changed_since_is_left_alone(workspace: Path, hands: Hands) -> None:
     await hands.for_call(ONE).files.write("a", b"new", expected=None)
     (workspace / "a").write_text("by a person")
-    with pytest.raises(StaleFileError, match="a has other content now"):
-        await hands.undo.undo(["one"])
+    reason = "a has other content now; nothing was undone"
+    assert await hands.undo.undo(["one"]) == (Undone("one", UndoStatus.REFUSED, reason),)
     assert (workspace / "a").read_text() == "by a person"
 
 
 async def test_a_call_that_wrote_nothing_leaves_no_trace(workspace: Path, hands: Hands) -> None:
     assert await hands.undo.describe(ONE) == {}
-    with pytest.raises(FileOperationError, match="nothing is kept"):
-        await hands.undo.undo(["one"])
+    [undone] = await hands.undo.undo(["one"])
+    assert undone.status is UndoStatus.NOT_KEPT
     assert os.listdir(workspace) == []
 
 

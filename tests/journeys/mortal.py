@@ -2,7 +2,8 @@
 
 HANDRAIL_DIES is `before:commit:2`, `after:report:1` and so on: before or after the nth time that
 a batch is committed, a file is read or written, effects are applied as a whole or step by step, a
-call is claimed, a beginning or an end is put into the journal, or facts or results are sent.
+call is claimed, a beginning or an end is put into the journal, or facts, results or what was
+undone is sent.
 """
 
 import os
@@ -13,6 +14,7 @@ from typing import Any
 from handrail.cli.main import main
 from handrail.client.api import HandrailApi
 from handrail.client.journal import Journal
+from handrail.client.undoing import Undoing
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.rehearsal.applied import AppliedSet
 from handrail.store.sqlite import SqliteStore
@@ -85,6 +87,8 @@ match what:
         Journal.finish = mortal_async(Journal.finish)
     case "report":
         HandrailApi.send_results = mortal_async(HandrailApi.send_results)
+    case "undone":
+        Undoing._tell = mortal_async(Undoing._tell)
     case _:
         raise SystemExit(f"what is {what!r}?")
 

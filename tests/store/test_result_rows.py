@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from handrail.core.execution import Status
 from handrail.store.result_rows import with_repetition, without_repetition
 from handrail.store.rows import execution_row, read_execution
+from handrail.store.schema import tool_executions
 from tests.conftest import Household
 from tests.contracts.conftest import a_call
 
+EXECUTION_COLUMNS = [column.name for column in tool_executions.columns]
 LINE = "all work and no play makes a dull file\n"
 READ = {"success": True, "content": LINE * 50, "size": 1_950, "output": LINE * 50}
 
@@ -35,7 +37,7 @@ def test_a_text_is_stored_once(household: Household, tail: str) -> None:
     row = execution_row(call, "{}")
 
     assert row["result"].count(LINE[:-1]) == 50
-    stored = tuple(row[name] for name in (*call._fields[:-1], "output_field", "exit_code"))
+    stored = tuple(row[name] for name in EXECUTION_COLUMNS)
     assert read_execution(stored).result == result
 
 
@@ -43,6 +45,6 @@ def test_results_of_earlier_versions_are_read_as_before(household: Household) ->
     call = a_call(household, status=Status.COMPLETED)
     row = execution_row(call, "{}") | {"result": '{"content":"a","output":"a"}'}
 
-    stored = tuple(row[name] for name in (*call._fields[:-1], "output_field", "exit_code"))
+    stored = tuple(row[name] for name in EXECUTION_COLUMNS)
 
     assert read_execution(stored).result == {"content": "a", "output": "a"}

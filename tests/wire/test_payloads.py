@@ -202,6 +202,10 @@ def test_a_call_is_shown_in_words_a_program_can_rely_on(household: Household) ->
         "started_at": None,
         "completed_at": None,
         "result_removed_at": None,
+        "can_undo": False,
+        "why_not_undo": "it has not ended yet",
+        "undone_at": None,
+        "undone_by": None,
     }
 
 

@@ -31,6 +31,7 @@ HERE, THERE = ClientId("cli_here"), ClientId("cli_there")
 # What is said in a conversation is rendered by its own view.
 OF_CALLS = [kind for kind in EventKind if not kind.is_chat]
 OF_SESSIONS = (EventKind.SESSION_TAINTED, EventKind.SESSION_CLEARED)
+FOR_EVERYONE = (*OF_SESSIONS, EventKind.UNDONE)
 
 
 CALL = ToolExecution(
@@ -189,7 +190,7 @@ def test_who_asks_for_what_is_gone_is_told_what_to_do_instead(at: datetime, writ
     assert stream_reset(at) == {"message": message, "timestamp": written}
 
 
-@pytest.mark.parametrize("kind", [kind for kind in OF_CALLS if kind not in OF_SESSIONS])
+@pytest.mark.parametrize("kind", [kind for kind in OF_CALLS if kind not in FOR_EVERYONE])
 @pytest.mark.parametrize("listener", [None, THERE], ids=["a-person", "another-client"])
 def test_everyone_else_reads_of_a_change_of_status(
     kind: EventKind, listener: ClientId | None
@@ -209,8 +210,12 @@ def test_a_whole_second_is_written_without_a_fraction() -> None:
 
 
 def test_every_event_is_described() -> None:
-    receipts = {EventKind.RESULT_KEPT, EventKind.RESULT_REJECTED}
-    assert set(EVENTS) == {*EventKind, STREAM_RESET, CHAT_DELTA} - receipts
+    told_as_others = {
+        EventKind.RESULT_KEPT,
+        EventKind.RESULT_REJECTED,
+        EventKind.SESSION_UNDO_REQUEST,
+    }
+    assert set(EVENTS) == {*EventKind, STREAM_RESET, CHAT_DELTA} - told_as_others
 
 
 @pytest.mark.parametrize("name", EVENTS)
@@ -224,7 +229,7 @@ def test_every_event_has_a_timestamp(name: str) -> None:
 def test_every_event_carries_the_fields_it_promises(kind: EventKind) -> None:
     name, payload = rendered(an_item(kind), HERE)
 
-    assert name in (kind, EventKind.RESULT_ACK)
+    assert name in (kind, EventKind.RESULT_ACK, EventKind.UNDO_REQUEST)
     assert list(payload) == list(EVENTS[name].__annotations__)
 
 
@@ -244,6 +249,26 @@ def test_everyone_is_told_what_a_session_is_not_trusted_for(listener: ClientId |
             "tool_id": "exe_1",
             "source": "read_file notes.md",
             "reasons": ["line 3: gives orders"],
+            "timestamp": "2026-01-02T03:04:05.678900Z",
+        },
+    )
+
+
+@pytest.mark.parametrize("listener", [None, HERE, THERE])
+def test_everyone_is_told_that_a_call_was_undone_and_by_whom(listener: ClientId | None) -> None:
+    at = datetime(2026, 1, 2, tzinfo=UTC)
+    undone = CALL._replace(undone_at=at, undone_by="ada")
+
+    item = an_item(EventKind.UNDONE)._replace(execution=undone)
+
+    assert rendered(item, listener) == (
+        "tool.undone",
+        {
+            "tool_id": undone.id,
+            "tool_name": undone.tool_name,
+            "session_id": undone.session_id,
+            "undone_by": "ada",
+            "undone_at": "2026-01-02T00:00:00Z",
             "timestamp": "2026-01-02T03:04:05.678900Z",
         },
     )

@@ -108,7 +108,7 @@ async def build_client(
                     return ToolHandler(reviewer, clock, line, asking, journal, machine.was_applied)
 
                 keeper = PolicyKeeper(api, policy, adopt, isolation.walls)
-                yield StreamingClient(api, handler, asking, announce, keeper)
+                yield StreamingClient(api, handler, asking, announce, keeper, hands.undo)
 
 
 class _Machine(NamedTuple):

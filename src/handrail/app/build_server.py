@@ -50,6 +50,7 @@ from handrail.plane.suspicion import Suspicion, get_ready
 from handrail.plane.sweeper import Chore, Sweeper
 from handrail.plane.taint import Taints
 from handrail.plane.tally import Tally
+from handrail.plane.undoing import Undoer
 from handrail.plane.unmasking import Unmasker
 from handrail.plane.waiting import WaitingRoom
 from handrail.plane.whispers import Whispers
@@ -121,8 +122,7 @@ def build_services(
     affairs, blobs = affairs or Affairs(store, clock), BlobKeeper(store, clock)
     memories, skills = memories or MemoryKeeper(store, clock), skills or SkillShelf()
     registry = builtin_registry() if registry is None else registry
-    rules, tally = rulebook or Rulebook(), tally or Tally()
-    tally.know_tools(tool.name for tool in registry)
+    rules, tally = rulebook or Rulebook(), _tally_for(registry, tally)
     room, receiver = WaitingRoom(bus), Receiver(store, clock, blobs, suspicion)
     connections, grants = Connections(bus, clock, lease_seconds), GrantBook(store, clock)
     assessor, dispatcher = Assessor(registry, rules, judging), Dispatcher(store, clock, connections)
@@ -151,6 +151,7 @@ def build_services(
         surveyor=Surveyor(store, clock, assessor, approvals, unmasker, connections),
         unmasker=unmasker,
         stopper=Stopper(store, clock),
+        undoer=Undoer(store, bus, clock, connections, room),
         taints=Taints(store, clock),
         sweeper=Sweeper(()),
         tally=tally,
@@ -160,6 +161,12 @@ def build_services(
         affairs=affairs,
     )
     return replace(services, sweeper=Sweeper((*_own_chores(services, affairs.config), *chores)))
+
+
+def _tally_for(registry: ToolRegistry, tally: Tally | None) -> Tally:
+    tally = tally or Tally()
+    tally.know_tools(tool.name for tool in registry)
+    return tally
 
 
 def _server_hands(

@@ -108,6 +108,12 @@ def _about_result(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "suspicious", _suspicious(found["suspicion"])
     if found["late_result"]:
         yield "late result", _told_later(found["late_result"])
+    if found.get("undone_at"):
+        yield "undone", f"by {found['undone_by']}, {found['undone_at'][:19].replace('T', ' ')}"
+    elif found.get("can_undo"):
+        yield "undo", "can be undone"
+    elif found.get("why_not_undo") and found["started_at"]:
+        yield "undo", f"cannot be undone: {found['why_not_undo']}"
     if found.get("result_removed_at"):
         yield "result", f"removed on {found['result_removed_at'][:10]}"
 

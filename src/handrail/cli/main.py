@@ -52,6 +52,7 @@ COMMANDS = {
         "handrail.cli.executions",
         "List the latest calls, show one, or stop what is running.",
     ),
+    "undo": ("handrail.cli.undo", "Bring back the files that a call or a session has changed."),
     "trust": (
         "handrail.cli.trust",
         "List the sessions that read suspicious text, or trust one again.",

@@ -54,7 +54,15 @@ class Cancel(msgspec.Struct, frozen=True):
     message: str = "cancelled"
 
 
+class UndoRequest(msgspec.Struct, frozen=True):
+    """`tool.undo_request`: these calls are to be undone, the last one first."""
+
+    tool_ids: tuple[str, ...]
+    replayed: bool = False
+
+
 read_signal = msgspec.json.Decoder(Signal).decode
 read_survey = msgspec.json.Decoder(SurveyRequest).decode
 read_ack = msgspec.json.Decoder(ResultAck).decode
 read_cancel = msgspec.json.Decoder(Cancel).decode
+read_undo = msgspec.json.Decoder(UndoRequest).decode

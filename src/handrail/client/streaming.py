@@ -14,16 +14,25 @@ from handrail.client.blobs import ClientBlobs
 from handrail.client.handler import ToolHandler
 from handrail.client.heartbeat import Heartbeat
 from handrail.client.listening import Listener, Pauses
-from handrail.client.messages import Cancel, read_ack, read_cancel, read_signal, read_survey
+from handrail.client.messages import (
+    Cancel,
+    read_ack,
+    read_cancel,
+    read_signal,
+    read_survey,
+    read_undo,
+)
 from handrail.client.policy import PolicyKeeper
 from handrail.client.reports import ReportResult
 from handrail.client.sse import ServerEvent
 from handrail.core.approval import ApprovalStatus
+from handrail.client.undoing import Undoing
 from handrail.core.card import Card, Choice
 from handrail.core.errors import HandrailError
 from handrail.core.execution import FINAL
 from handrail.core.grant import Scope
 from handrail.core.tool import ToolResult
+from handrail.core.undo import NoUndo, Undo
 
 _MOST_PER_POST = 100
 _LAST_WORDS_SECONDS = 2.0
@@ -45,11 +54,13 @@ class StreamingClient:
         asking: Asking,
         announce: Callable[[bool], None] = lambda connected: None,
         policy: PolicyKeeper | None = None,
+        undo: Undo | None = None,
     ):
         self._api = api
         self._asking = asking
         self._blobs = ClientBlobs(api)
         self._policy = policy
+        self._undoing = Undoing(undo or NoUndo(), api)
         self._announce = announce
         self._handler = make_handler(self)
         self._outbox: list[ReportResult] = []
@@ -147,14 +158,21 @@ class StreamingClient:
                     handler.handle_session_tainted(read_tainted(event.data))
                 case "tool.result_ack":
                     handler.handle_tool_result_ack(read_ack(event.data))
-                case "tool.cancel":
-                    handler.handle_tool_cancel(read_cancel(event.data))
-                case "stream.reset":
-                    group.create_task(self._drop_what_has_ended())
                 case _:
-                    pass
+                    self._route_what_ends_or_undoes(event, group)
         except msgspec.DecodeError as error:
             log.warning("event.unreadable", name=event.name, id=event.id, error=str(error))
+
+    def _route_what_ends_or_undoes(self, event: ServerEvent, group: asyncio.TaskGroup) -> None:
+        match event.name:
+            case "tool.cancel":
+                self._handler.handle_tool_cancel(read_cancel(event.data))
+            case "tool.undo_request":
+                group.create_task(self._undoing.handle(read_undo(event.data)))
+            case "stream.reset":
+                group.create_task(self._drop_what_has_ended())
+            case _:
+                pass
 
     async def _drop_what_has_ended(self) -> None:
         """Word of a cancel may be among the events that are gone."""

@@ -63,6 +63,9 @@ class Glimpse:
     scope: str | None
     description: str | None
     decided_by: str | None
+    can_undo: bool | None
+    undone_at: datetime | None
+    undone_by: str | None
     tool_params: JsonObject
 
     @property
@@ -87,6 +90,12 @@ class ActivityReads(Protocol):
         self, project_id: ProjectId, wanted: Wanted, *, limit: int
     ) -> list[ToolExecution]:
         """The same as whole records."""
+        ...
+
+    async def list_undoable(
+        self, project_id: ProjectId, session_id: SessionId | None, *, limit: int
+    ) -> list[ToolExecution]:
+        """Calls that can be undone, or were, the latest first; of one session, or of all."""
         ...
 
     async def find_mark(

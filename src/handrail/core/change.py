@@ -19,6 +19,7 @@ from handrail.core.memory import Memory, Vector
 from handrail.core.model import Usage
 from handrail.core.project import Client, Project, Session, User, Workspace
 from handrail.core.run import Message, Run
+from handrail.core.undo_record import AboutUndo
 
 Row = User | Project | Workspace | Client | Token | Approval | Grant
 
@@ -327,7 +328,7 @@ AboutRetention = RemoveResults | RemoveCalls | ForgetEvents | ShrinkFile
 Step = (
     Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | AboutPeople | AboutTokens
     | AboutBlobs | AboutMemories | KeepLate | KeepTold | SetPolicy | AboutRuns | ForgetTalk
-    | AboutRetention
+    | AboutRetention | AboutUndo
 )  # fmt: skip
 
 

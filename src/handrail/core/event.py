@@ -18,6 +18,10 @@ class EventKind(StrEnum):
     RESULT_REJECTED = "tool.result_rejected"
     STATUS = "tool.status"
     CANCEL = "tool.cancel"
+    UNDO_REQUEST = "tool.undo_request"
+    # Told as `tool.undo_request` too: the calls of the session that a person asked to undo.
+    SESSION_UNDO_REQUEST = "session.undo_request"
+    UNDONE = "tool.undone"
     SURVEY_REQUEST = "tool.survey_request"
     APPROVAL_REQUEST = "tool.approval_request"
     APPROVAL_RESOLVED = "approval.resolved"

@@ -72,11 +72,13 @@ class ToolExecution(NamedTuple):
     came out of an earlier call's result, with that call's id. `class_key` says of which class
     it is, where a person may let that pass. `suspicion` is what in its result reads like orders.
     `result_removed_at` is when retention removed the result, which is None from then on.
-    `exit_code` is that of a command that ran to its end, and outlives the result.
+    `exit_code` is that of a command that ran to its end, and outlives the result; so does
+    `can_undo`, which is None where the call changed no file of the workspace. `undone_by` is the
+    person who asked last to undo it, and `undone_at` when that was done.
 
     A named tuple and not a dataclass, because every call becomes another value several times
     and this way costs a quarter. The fields stand in the order of the table's columns,
-    which have `output_field` before the last.
+    which have `output_field` before `exit_code`.
     """
 
     id: ExecutionId
@@ -119,6 +121,9 @@ class ToolExecution(NamedTuple):
     suspicion: JsonObject | None = None
     result_removed_at: datetime | None = None
     exit_code: int | None = None
+    can_undo: bool | None = None
+    undone_at: datetime | None = None
+    undone_by: str | None = None
 
     @property
     def tool_id(self) -> ExecutionId:
@@ -133,7 +138,14 @@ class ToolExecution(NamedTuple):
             fields[moment] = at
         if status is Status.COMPLETED:
             fields["exit_code"] = _exit_code_in(fields.get("result"))
+        if status in FINAL:
+            fields["can_undo"] = _can_undo_in(fields.get("result"))
         return self._replace(status=status, **fields)
+
+    def keep_late(self, late_result: JsonObject, suspicion: JsonObject | None) -> Self:
+        """Keep a result that came after the end beside it."""
+        can_undo = _can_undo_in(late_result.get("result"))
+        return self._replace(late_result=late_result, suspicion=suspicion, can_undo=can_undo)
 
     def fail(self, error_type: ErrorType, error: str, at: datetime) -> Self:
         return self.advance(Status.FAILED, at, error=error, error_type=error_type)
@@ -157,3 +169,9 @@ def _exit_code_in(result: JsonObject | None) -> int | None:
     code = None if result is None else result.get("exit_code")
     is_code = isinstance(code, int) and not isinstance(code, bool) and abs(code) < 2**31
     return code if is_code else None
+
+
+def _can_undo_in(result: JsonObject | None) -> bool | None:
+    """What a client says about undo; the value is checked like that of an exit code."""
+    told = None if result is None else result.get("can_undo")
+    return told if isinstance(told, bool) else None

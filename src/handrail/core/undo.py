@@ -1,12 +1,39 @@
 """Undo: bringing back the files that calls have changed."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
-from handrail.core.errors import FileOperationError
 from handrail.core.files import Files
 from handrail.core.rehearsal import CallRef
 from handrail.core.tool import JsonObject
+
+
+class UndoStatus(StrEnum):
+    """What became of the request to undo a call."""
+
+    UNDONE = "undone"
+    BEFORE = "undone_before"
+    # A file was changed since, or cannot be written: nothing of the call was undone.
+    REFUSED = "refused"
+    # A later call was refused.
+    NOT_TRIED = "not_tried"
+    # Nothing was changed by it, or too much has been changed since to keep everything.
+    NOT_KEPT = "not_kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """`reason` says why a call was not undone."""
+
+    call: str
+    status: UndoStatus
+    reason: str = ""
+
+    @property
+    def is_undone(self) -> bool:
+        return self.status in (UndoStatus.UNDONE, UndoStatus.BEFORE)
 
 
 class Undo(Protocol):
@@ -23,15 +50,8 @@ class Undo(Protocol):
         """
         ...
 
-    async def undo(self, calls: Sequence[str]) -> tuple[str, ...]:
-        """Undo calls, the last one first. Returns those that were undone.
-
-        Calls of which nothing is kept are left out.
-
-        Raises:
-            StaleFileError: A file was changed since; the calls before it were not undone.
-            FileOperationError: Nothing is kept of any of them, or the file system said no.
-        """
+    async def undo(self, calls: Sequence[str]) -> tuple[Undone, ...]:
+        """Undo calls, the last one first, up to the first that cannot be; tells about each."""
         ...
 
 
@@ -44,5 +64,6 @@ class NoUndo:
     async def describe(self, call: CallRef) -> JsonObject:
         return {}
 
-    async def undo(self, calls: Sequence[str]) -> tuple[str, ...]:
-        raise FileOperationError("on this machine nothing is kept for undo")
+    async def undo(self, calls: Sequence[str]) -> tuple[Undone, ...]:
+        reason = "nothing is kept on this machine"
+        return tuple(Undone(call, UndoStatus.NOT_KEPT, reason) for call in calls)

@@ -16,6 +16,7 @@ from handrail.core.files import FileContent, Files, FileState, Listing
 from handrail.core.pattern import NamePattern
 from handrail.core.rehearsal import CallRef
 from handrail.core.tool import JsonObject
+from handrail.core.undo import Undone, UndoStatus
 from handrail.executors.filesystem import FileSystemExecutor
 from handrail.executors.rehearsal.key import key_in
 from handrail.executors.rehearsal.undo import UndoStore
@@ -54,14 +55,16 @@ class WorkspaceUndo:
             return {}
         return {"can_undo": True} if holds else {}
 
-    async def undo(self, calls: Sequence[str]) -> tuple[str, ...]:
-        undone = await to_its_end(self._undo_all, calls)
-        if not undone:
-            raise FileOperationError("nothing is kept that could be undone")
-        return tuple(undone)
+    async def undo(self, calls: Sequence[str]) -> tuple[Undone, ...]:
+        return tuple(await to_its_end(self._undo_all, calls))
 
-    def _undo_all(self, calls: Sequence[str]) -> list[str]:
-        return self.store.undo_all(calls) if self.store.is_there else []
+    def _undo_all(self, calls: Sequence[str]) -> list[Undone]:
+        if not self.store.is_there:
+            return [Undone(call, UndoStatus.NOT_KEPT, "nothing is kept here") for call in calls]
+        try:
+            return self.store.undo_all(calls)
+        except (OSError, FileOperationError) as error:
+            return [Undone(call, UndoStatus.REFUSED, str(error)) for call in calls]
 
     def resume(self) -> None:
         """End what a crash has interrupted. A damaged store never keeps a client from starting."""

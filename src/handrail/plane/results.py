@@ -137,7 +137,7 @@ class Receiver:
         if not _may_be_followed(execution) or report.epoch not in (None, execution.epoch):
             raise Conflict(f"{execution.id} has ended already, as {execution.status}")
         found = await self._suspicion.about(execution, report.result, report.error)
-        kept = execution._replace(late_result=report.as_late(), suspicion=found)
+        kept = execution.keep_late(report.as_late(), found)
         line = AuditRecord(
             "call.late_result",
             client.subject,

@@ -44,6 +44,7 @@ from handrail.server.routes.stops import StopRoutes
 from handrail.server.routes.streams import StreamRoutes
 from handrail.server.routes.taints import TaintRoutes
 from handrail.server.routes.tools import tools_router
+from handrail.server.routes.undo import UndoRoutes
 from handrail.server.services import Services
 from handrail.server.switchboard import Switchboard
 from handrail.server.unkept import Unkept
@@ -72,6 +73,7 @@ def create_app(
         *StreamRoutes(services, gate, audiences).routes(),
         *AnswerRoutes(services, gate).routes(),
         *StopRoutes(services, gate).routes(),
+        *UndoRoutes(services, gate).routes(),
         *TaintRoutes(services, gate).routes(),
         *PolicyRoutes(services, gate).routes(),
         *BatchRoutes(services, gate).routes(),

@@ -10,12 +10,14 @@ import structlog
 
 from handrail.core.approval import Approval
 from handrail.core.event import Event, EventKind
+from handrail.core.execution import ToolExecution
 from handrail.core.few import Few
-from handrail.core.ids import ClientId, MessageId, RunId, SessionId
+from handrail.core.ids import ClientId, ExecutionId, MessageId, RunId, SessionId
 from handrail.core.names import Names
 from handrail.core.ports import Store, StreamItem
 from handrail.core.project import Project
 from handrail.plane.names import NameBook
+from handrail.plane.undoing import MOST_CALLS
 from handrail.plane.whispers import Whisper
 from handrail.wire.chat import CHAT_DELTA, ChatDelta
 from handrail.wire.events import ABOUT_APPROVALS, STREAM_RESET, Payload
@@ -124,8 +126,18 @@ class Renderer:
             replayed=item.event.seq <= head,
             names=names,
             approval=approval,
+            to_undo=await self._to_undo(item.event, item.execution),
         )
         return _event(item.event.seq, name, payload)
+
+    async def _to_undo(self, event: Event, call: ToolExecution) -> list[ExecutionId]:
+        """The calls that a request to this client is about; of a session, all that were asked."""
+        if event.kind is EventKind.UNDO_REQUEST:
+            return [call.id]
+        if event.kind is not EventKind.SESSION_UNDO_REQUEST or event.client_id != self._client_id:
+            return []
+        found = await self._store.list_undoable(self._project.id, call.session_id, limit=MOST_CALLS)
+        return [one.id for one in found if one.undone_at is None and one.undone_by is not None]
 
     async def _render_chat(self, event: Event) -> bytes:
         """A message or a run; nothing if its conversation has been deleted."""

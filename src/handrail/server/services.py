@@ -23,6 +23,7 @@ from handrail.plane.survey import Surveyor
 from handrail.plane.sweeper import Sweeper
 from handrail.plane.taint import Taints
 from handrail.plane.tally import Tally
+from handrail.plane.undoing import Undoer
 from handrail.plane.unmasking import Unmasker
 from handrail.plane.waiting import WaitingRoom
 from handrail.plane.whispers import Whispers
@@ -48,6 +49,7 @@ class Services:
     surveyor: Surveyor
     unmasker: Unmasker
     stopper: Stopper
+    undoer: Undoer
     taints: Taints
     sweeper: Sweeper
     tally: Tally

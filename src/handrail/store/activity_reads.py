@@ -8,7 +8,7 @@ import msgspec
 from handrail.core.activity import Glimpse, Mark, Wanted
 from handrail.core.audit import canonical
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.ids import ExecutionId, ProjectId
+from handrail.core.ids import ExecutionId, ProjectId, SessionId
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import JsonObject
 from handrail.store import activity_statements as statements
@@ -42,6 +42,13 @@ class ActivityReads(Reading):
         statement = statements.LIST_RECORDS_BY_TEXT if by_text else statements.LIST_RECORDS
         values = _values(project_id, wanted)
         found = await self._fetch_aside(statement, limit=limit, offset=0, **values)
+        return [read_execution(row) for row in found]
+
+    async def list_undoable(
+        self, project_id: ProjectId, session_id: SessionId | None, *, limit: int
+    ) -> list[ToolExecution]:
+        where = {"project_id": project_id, "session_id": session_id}
+        found = await self._fetch_aside(statements.LIST_UNDOABLE, limit=limit, **where)
         return [read_execution(row) for row in found]
 
     async def find_mark(
@@ -98,7 +105,8 @@ def _read_glimpse(row: Row) -> Glimpse:
     values["requires_approval"] = bool(values["requires_approval"])
     values["status"] = Status(values["status"])
     values["created_at"] = from_micros(values["created_at"])
-    for name in ("approved_at", "started_at", "completed_at"):
+    values["can_undo"] = None if values["can_undo"] is None else bool(values["can_undo"])
+    for name in ("approved_at", "started_at", "completed_at", "undone_at"):
         values[name] = moment_or_none(values[name])
     values["tool_params"] = _params(values["tool_params"], telling)
     return Glimpse(**values)

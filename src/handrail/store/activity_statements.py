@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.elements import ColumnElement
 
-from handrail.store.schema import tool_approvals, tool_executions
+from handrail.store.schema import CAN_UNDO, tool_approvals, tool_executions
 
 _calls = tool_executions.c
 _place = tuple_(_calls.created_at, _calls.id)
@@ -84,6 +84,9 @@ _GLIMPSE = (
     ),
     tool_approvals.c.description,
     tool_approvals.c.responded_by,
+    _calls.can_undo,
+    _calls.undone_at,
+    _calls.undone_by,
     case((_SHORT, _calls.tool_params), else_=null()),
     case(
         (_SHORT, null()),
@@ -125,6 +128,16 @@ COUNT_ACTIVITY = _count(_WANTED)
 COUNT_ACTIVITY_BY_TEXT = _count(_WITH_TEXT)
 LIST_RECORDS = _records(_WANTED)
 LIST_RECORDS_BY_TEXT = _records(_WITH_TEXT)
+LIST_UNDOABLE = (
+    select(tool_executions)
+    .where(
+        _calls.project_id == bindparam("project_id"),
+        CAN_UNDO,
+        _any_or(_calls.session_id, "session_id"),
+    )
+    .order_by(*_NEWEST_FIRST)
+    .limit(bindparam("limit"))
+)
 FIND_MARK = (
     select(_calls.created_at, _calls.id)
     .where(_calls.project_id == bindparam("project_id"), _OLDER)

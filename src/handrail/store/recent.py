@@ -34,6 +34,7 @@ from handrail.core.few import Few
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
 from handrail.core.ports import StreamItem
 from handrail.core.project import Place, Project, Session
+from handrail.core.undo_record import AskUndo, KeepUndone
 
 _MOST_CALLS = 1_000
 _MOST_EVENTS = 2_000
@@ -111,7 +112,7 @@ class Recent:
                     self._keep(after)
                 if after.status.is_final:
                     self._raw_params.pop(after.id, None)
-            case KeepLate(execution):
+            case KeepLate(execution) | AskUndo(execution) | KeepUndone(execution):
                 # Seldom read again, and perhaps large.
                 self._calls.pop(execution.id, None)
             case ForgetTalk(session):

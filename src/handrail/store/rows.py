@@ -37,6 +37,8 @@ _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 # Looked up, because an enum takes its time to say its own name.
 _RISKS = {risk: risk.name for risk in RiskLevel}
+# The one column that no field is named like.
+_OUTPUT_FIELD = ToolExecution._fields.index("exit_code")
 
 Row = Sequence[Any]
 
@@ -66,6 +68,7 @@ def execution_row(execution: ToolExecution, params_json: str) -> dict[str, Any]:
     row["late_result"] = _json_or_none(execution.late_result)
     row["origins"] = _json_or_none(execution.origins)
     row["result_removed_at"] = micros_or_none(execution.result_removed_at)
+    row["undone_at"] = micros_or_none(execution.undone_at)
     return row
 
 
@@ -90,6 +93,7 @@ def moving_row(execution: ToolExecution) -> dict[str, Any]:
         "suspicion": _json_or_none(execution.suspicion),
         "exit_code": execution.exit_code,
         "output_field": output_field,
+        "can_undo": execution.can_undo,
     }
 
 
@@ -112,6 +116,7 @@ def late_row(execution: ToolExecution) -> dict[str, Any]:
         "expected_status": execution.status,
         "late_result": _json_or_none(execution.late_result),
         "suspicion": _json_or_none(execution.suspicion),
+        "can_undo": execution.can_undo,
     }
 
 
@@ -179,8 +184,8 @@ def read_token(row: Row) -> Token:
 
 
 def read_execution(row: Row) -> ToolExecution:
-    *columns, output_field, exit_code = row
-    values: dict[str, Any] = dict(zip(ToolExecution._fields, (*columns, exit_code), strict=True))
+    columns, output_field = (*row[:_OUTPUT_FIELD], *row[_OUTPUT_FIELD + 1 :]), row[_OUTPUT_FIELD]
+    values: dict[str, Any] = dict(zip(ToolExecution._fields, columns, strict=True))
     values["tool_params"] = _decode(values["tool_params"])
     values["reasons"] = tuple(_decode(values["reasons"]))
     values["site"] = Site(values["site"])
@@ -198,7 +203,9 @@ def read_execution(row: Row) -> ToolExecution:
     values["result"] = with_repetition(values["result"], output_field)
     if values["error_type"] is not None:
         values["error_type"] = ErrorType(values["error_type"])
-    for name in ("approved_at", "started_at", "completed_at", "result_removed_at"):
+    if values["can_undo"] is not None:
+        values["can_undo"] = bool(values["can_undo"])
+    for name in ("approved_at", "started_at", "completed_at", "result_removed_at", "undone_at"):
         values[name] = moment_or_none(values[name])
     return ToolExecution(**values)
 

@@ -21,6 +21,7 @@ OPEN = text("status IN ('approved', 'executing')")
 PENDING = text("status = 'pending'")
 OF_A_CLASS = text("class_key IS NOT NULL")
 PASSING = text("purpose != 'result'")
+CAN_UNDO = text("can_undo IS NOT NULL")
 WITH_RESULT = text("(result IS NOT NULL OR late_result IS NOT NULL)")
 
 
@@ -149,6 +150,9 @@ tool_executions = Table(
     # The field of `result` that `output` begins with; that part of `output` is stored only there.
     words("output_field", nullable=True),
     Column("exit_code", Integer),
+    Column("can_undo", Boolean),
+    moment("undone_at", nullable=True),
+    words("undone_by", nullable=True),
     UniqueConstraint("project_id", "session_id", "call_id"),
     # Holds all that calls are looked through by, so that the rows themselves are left alone.
     Index(
@@ -180,6 +184,15 @@ tool_executions = Table(
         "created_at",
         sqlite_where=PENDING,
         postgresql_where=PENDING,
+    ),
+    Index(
+        "tool_executions_undoable",
+        "project_id",
+        "created_at",
+        "id",
+        "session_id",
+        sqlite_where=CAN_UNDO,
+        postgresql_where=CAN_UNDO,
     ),
     Index(
         "tool_executions_by_approval",

@@ -103,7 +103,7 @@ _AS_SEEN = and_(
 _MOVING = (
     "status", "approval_id", "approved_by", "scope", "client_id", "epoch", "result", "error",
     "error_type", "execution_time_ms", "approved_at", "started_at", "completed_at", "claim_key",
-    "suspicion", "exit_code", "output_field",
+    "suspicion", "exit_code", "output_field", "can_undo",
 )  # fmt: skip
 _JUDGED = ("digest", "risk_level", "reasons", "requires_approval", "surveyed", "class_key")
 # In a session that has been stopped, a call can only end.
@@ -146,7 +146,7 @@ KEEP_LATE_RESULT = (
         tool_executions.c.completed_at.is_not(None),
         tool_executions.c.late_result.is_(None),
     )
-    .values(late_result=bindparam("late_result"), suspicion=bindparam("suspicion"))
+    .values({name: bindparam(name) for name in ("late_result", "suspicion", "can_undo")})
 )
 STOP_SESSION = (
     update(sessions)

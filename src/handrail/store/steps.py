@@ -51,6 +51,7 @@ from handrail.core.execution import ToolExecution
 from handrail.core.grant import Grant
 from handrail.core.ids import OWN_AGENT
 from handrail.core.project import Client, Project, User, Workspace
+from handrail.core.undo_record import AskUndo, KeepUndone
 from handrail.store import (
     approval_statements,
     blob_statements,
@@ -59,6 +60,7 @@ from handrail.store import (
     taint_statements,
     token_statements,
     told_statements,
+    undo_statements,
 )
 from handrail.store.approval_rows import answer_row, approval_row, grant_row, shown_row
 from handrail.store.chat_steps import write_about_run, writes_that_forget
@@ -96,12 +98,23 @@ def writes_for(change: Change) -> Iterator[Write]:
                 yield from writes_that_forget(session)
             case RemoveResults() | RemoveCalls() | ForgetEvents() | ShrinkFile():
                 yield from writes_that_prune(step, change.project_id, to_micros(change.at))
-            case SetPolicy(workspace):
-                this = {"expected_id": workspace.id, "expected_project": workspace.project_id}
-                told = {"policy": workspace.policy, "walls": ",".join(workspace.walls)}
-                yield Write(statements.SET_POLICY, {**this, **told})
+            case SetPolicy() | AskUndo() | KeepUndone():
+                yield _write_alone(step, to_micros(change.at))
             case _:
                 yield from _writes_for_step(step)
+
+
+def _write_alone(step: SetPolicy | AskUndo | KeepUndone, now: int) -> Write:
+    match step:
+        case SetPolicy(workspace):
+            this = {"expected_id": workspace.id, "expected_project": workspace.project_id}
+            told = {"policy": workspace.policy, "walls": ",".join(workspace.walls)}
+            return Write(statements.SET_POLICY, {**this, **told})
+        case AskUndo(execution, by):
+            asked = {"expected_id": execution.id, "asked_by": by}
+            return Write(undo_statements.ASK_UNDO, asked)
+        case KeepUndone(execution):
+            return Write(undo_statements.KEEP_UNDONE, {"expected_id": execution.id, "now": now})
 
 
 def _writes_about_people(step: AboutPeople | AboutTokens, now: int) -> Iterator[Write]:

@@ -15,7 +15,7 @@ from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ExecutionId, SessionId
 from handrail.core.names import Names
 from handrail.core.risk import RiskLevel
-from handrail.wire.named import AgentName, ClientName, ExitCode
+from handrail.wire.named import AgentName, CanUndo, ClientName, ExitCode, UndoneAt, UndoneBy
 from handrail.wire.payloads import ExecutionView, Success, execution_view
 
 # Nobody scrolls further; a file has them all.
@@ -27,7 +27,7 @@ _COLUMNS = (
     "created_at", "tool_id", "session_id", "agent_id", "agent_name", "client_name", "tool_name",
     "tool_params", "risk_level", "status", "requires_approval", "approved_by", "scope",
     "approval_id", "approved_at", "started_at", "completed_at", "exit_code", "execution_time_ms",
-    "error_type", "error", "digest",
+    "error_type", "error", "digest", "undone_at", "undone_by",
 )  # fmt: skip
 
 # The moment of a call and its id, as `mark_in_words` puts them together.
@@ -133,6 +133,9 @@ class GlimpseView(BaseModel):
     approved_at: datetime | None = Field(description="When it was let pass.")
     started_at: datetime | None = Field(description="When a machine began.")
     completed_at: datetime | None = Field(description="When it ended.")
+    can_undo: CanUndo
+    undone_at: UndoneAt
+    undone_by: UndoneBy
 
     @classmethod
     def of(cls, call: Glimpse, names: Names) -> Self:
@@ -163,6 +166,9 @@ class GlimpseView(BaseModel):
             approved_at=call.approved_at,
             started_at=call.started_at,
             completed_at=call.completed_at,
+            can_undo=bool(call.can_undo) and call.undone_at is None,
+            undone_at=call.undone_at,
+            undone_by=call.undone_by if call.undone_at else None,
         )
 
 

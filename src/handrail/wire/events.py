@@ -103,6 +103,25 @@ class Cancel(TypedDict):
     timestamp: Timestamp
 
 
+class UndoAsked(TypedDict):
+    """To the client that keeps the files as they were: a person wants these calls undone."""
+
+    tool_ids: Annotated[list[str], Meta(description="The calls; the last one is undone first.")]
+    replayed: Replayed
+    timestamp: Timestamp
+
+
+class ToolUndone(TypedDict):
+    """To everyone who may see the call: what it had changed is as it was before."""
+
+    tool_id: TheCall
+    tool_name: TheTool
+    session_id: TheSession
+    undone_by: Annotated[str | None, Meta(description="The person who asked for it.")]
+    undone_at: Annotated[str | None, Meta(description="When it was done.")]
+    timestamp: Timestamp
+
+
 class StreamReset(TypedDict):
     """Events since the last one heard are gone; look at what there is instead."""
 
@@ -184,6 +203,8 @@ EVENTS: dict[str, type] = {
     EventKind.EXECUTION_SIGNAL: ExecutionSignal,
     EventKind.RESULT_ACK: ResultAck,
     EventKind.CANCEL: Cancel,
+    EventKind.UNDO_REQUEST: UndoAsked,
+    EventKind.UNDONE: ToolUndone,
     EventKind.CHAT_MESSAGE: ChatMessage,
     CHAT_DELTA: ChatDelta,
     EventKind.CHAT_RUN: ChatRun,
@@ -194,5 +215,6 @@ EVENTS: dict[str, type] = {
 
 Payload = (
     ExecutionSignal | SurveyRequest | ResultAck | Cancel | StatusChange | ApprovalResolved
-    | SessionTainted | SessionCleared | StreamReset | ChatDelta | dict[str, Any]
+    | SessionTainted | SessionCleared | StreamReset | ChatDelta | UndoAsked | ToolUndone
+    | dict[str, Any]
 )  # fmt: skip

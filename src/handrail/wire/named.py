@@ -1,5 +1,6 @@
 """Fields that several descriptions of a call share."""
 
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
@@ -16,3 +17,9 @@ ExitCode = Annotated[
     int | None,
     Field(description="The exit code of a command that ran to its end; null for other calls."),
 ]
+CanUndo = Annotated[
+    bool,
+    Field(description="Whether a person can undo it, as far as the server knows."),
+]
+UndoneAt = Annotated[datetime | None, Field(description="When its changes were undone.")]
+UndoneBy = Annotated[str | None, Field(description="The person who asked for that.")]

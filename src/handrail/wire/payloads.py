@@ -10,8 +10,9 @@ from handrail.core.errors import ErrorType
 from handrail.core.execution import ToolExecution
 from handrail.core.names import Names
 from handrail.core.tool import ToolDefinition
+from handrail.core.undo_record import why_not_undone
 from handrail.core.visible import visible
-from handrail.wire.named import AgentName, ExitCode
+from handrail.wire.named import AgentName, CanUndo, ExitCode, UndoneAt, UndoneBy
 
 # Chosen by the asker; kept in rows and logs, so printable and short.
 Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:@-]{1,128}$")]
@@ -172,6 +173,12 @@ class ExecutionView(BaseModel):
         description="When its result was removed, as the retention settings say; the result is "
         "null from then on."
     )
+    can_undo: CanUndo
+    why_not_undo: str | None = Field(
+        description="Why it cannot be undone, in a few words; null where it can be, or was."
+    )
+    undone_at: UndoneAt
+    undone_by: UndoneBy
 
     @classmethod
     def of(cls, execution: ToolExecution, names: Names) -> Self:
@@ -228,6 +235,10 @@ def execution_view(execution: ToolExecution, names: Names) -> dict[str, Any]:
         "started_at": execution.started_at,
         "completed_at": execution.completed_at,
         "result_removed_at": execution.result_removed_at,
+        "can_undo": bool(execution.can_undo) and execution.undone_at is None,
+        "why_not_undo": why_not_undone(execution),
+        "undone_at": execution.undone_at,
+        "undone_by": execution.undone_by if execution.undone_at else None,
     }
 
 

@@ -1,5 +1,6 @@
 """Events in words: rows hold ids, and what is said of them depends on who listens."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
@@ -10,7 +11,7 @@ from handrail.core.approval import Approval
 from handrail.core.conversation import Text, Utterance
 from handrail.core.event import Event, EventKind
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.ids import ClientId
+from handrail.core.ids import ClientId, ExecutionId
 from handrail.core.names import Names
 from handrail.core.ports import StreamItem
 from handrail.core.run import Message, Run
@@ -26,6 +27,8 @@ from handrail.wire.events import (
     StatusChange,
     StreamReset,
     SurveyRequest,
+    ToolUndone,
+    UndoAsked,
 )
 
 # What is deeper than anybody follows, or holds what JSON or UTF-8 cannot.
@@ -43,10 +46,12 @@ def render(
     replayed: bool,
     names: Names,
     approval: Approval | None = None,
+    to_undo: Sequence[ExecutionId] = (),
 ) -> tuple[str, Payload]:
     """An event in words for one listener: the addressed client, or anyone else.
 
-    `approval` is the question that an event of `ABOUT_APPROVALS` tells of.
+    `approval` is the question that an event of `ABOUT_APPROVALS` tells of, and `to_undo` are the
+    calls of a request to undo.
     """
     event, execution, raw_params = item
     if execution is None:
@@ -55,9 +60,19 @@ def render(
         return event.kind, _about_approval(event, approval, names)
     if event.kind in (EventKind.SESSION_TAINTED, EventKind.SESSION_CLEARED):
         return event.kind, _about_session(event, execution)
+    if event.kind is EventKind.UNDONE:
+        return event.kind, _call_undone(event, execution)
     if listener is None or event.client_id != listener:
         return EventKind.STATUS, _status_change(event, execution)
     params = None if replayed else raw_params
+    if event.kind in (EventKind.UNDO_REQUEST, EventKind.SESSION_UNDO_REQUEST):
+        return EventKind.UNDO_REQUEST, _undo_request(event, to_undo, replayed=replayed)
+    return _for_its_client(event, execution, params, salt)
+
+
+def _for_its_client(
+    event: Event, execution: ToolExecution, params: str | None, salt: str
+) -> tuple[str, Payload]:
     match event.kind:
         case EventKind.EXECUTION_SIGNAL:
             return event.kind, _execution_signal(event, execution, params, salt)
@@ -197,6 +212,22 @@ def _cancel(event: Event, execution: ToolExecution) -> Cancel:
     return {
         "tool_id": event.execution_id,
         "message": execution.error or "cancelled",
+        "timestamp": _timestamp(event),
+    }
+
+
+def _undo_request(event: Event, calls: Sequence[ExecutionId], *, replayed: bool) -> UndoAsked:
+    return {"tool_ids": [*calls], "replayed": replayed, "timestamp": _timestamp(event)}
+
+
+def _call_undone(event: Event, execution: ToolExecution) -> ToolUndone:
+    undone_at = execution.undone_at
+    return {
+        "tool_id": execution.id,
+        "tool_name": execution.tool_name,
+        "session_id": execution.session_id,
+        "undone_by": execution.undone_by,
+        "undone_at": None if undone_at is None else _in_words(undone_at),
         "timestamp": _timestamp(event),
     }
 

@@ -104,13 +104,18 @@ class Steps:
         states = [json.loads(file.read_text())["state"] for file in files]
         return states != ["applied"] if undo else bool(states)
 
+    def _is_emptied(self) -> bool:
+        """Whether nothing is kept but the word that the set was undone, if it ever was applied."""
+        return all(
+            json.loads((folder / "state.json").read_text())["state"] == "undone"
+            for folder in (self.root / ".handrail/undo").glob("*/")
+        )
+
     def _check(self, what: str, *, is_forward: bool) -> None:
         expected, found = (self.after if is_forward else self.before), manifest(str(self.root))
         self.ends.append("after" if is_forward else "before")
-        left = (
-            os.listdir(self.root / ".handrail/undo") if (self.root / ".handrail").exists() else []
-        )
-        if found != expected or (not is_forward and set(left) - {".gitignore"}):
+        left = [str(file) for file in (self.root / ".handrail/undo").glob("*/*")]
+        if found != expected or (not is_forward and not self._is_emptied()):
             unlike = [key for key in {*found, *expected} if found.get(key) != expected.get(key)]
             self.wrong.append(f"{what}: {unlike} {left}")
 

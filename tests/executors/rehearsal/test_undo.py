@@ -16,6 +16,7 @@ from handrail.core.errors import NotFound, StaleFileError
 from handrail.executors.rehearsal.journal import Journal, Plan, State
 from handrail.executors.rehearsal.key import key_in
 from handrail.executors.rehearsal.nodes import node_at
+from handrail.core.undo import Undone, UndoStatus
 from handrail.executors.rehearsal.undo import UndoStore
 from tests.executors.rehearsal.workbench import Workbench
 
@@ -61,7 +62,7 @@ def test_what_was_changed_since_is_not_undone(bench: Workbench) -> None:
     (bench.root / "b").write_text("b")
     bench.apply(bench.effects_of("echo x > a; rm b"))
     (bench.root / "a").write_text("by a person")
-    with pytest.raises(StaleFileError, match="cannot be undone: a has other content now"):
+    with pytest.raises(StaleFileError, match="a has other content now; nothing was undone"):
         bench.store.undo("call")
     assert bench.files() == {"a": "by a person"}
     assert kept(bench) == ["call"]
@@ -80,7 +81,8 @@ def test_several_calls_are_undone_in_reverse_order(bench: Workbench) -> None:
     (bench.root / "a").write_text("0")
     for number in "123":
         bench.apply_line(f"printf {number} > a; touch n{number}", number)
-    assert bench.store.undo_all(["2", "3"]) == ["3", "2"]
+    undone = bench.store.undo_all(["2", "3"])
+    assert undone == [Undone("3", UndoStatus.UNDONE), Undone("2", UndoStatus.UNDONE)]
     assert bench.files() == {"a": "1", "n1": ""}
     assert kept(bench) == ["1"]
 
@@ -91,6 +93,46 @@ def test_an_earlier_call_on_the_same_file_waits_for_the_later_one(bench: Workben
     with pytest.raises(StaleFileError):
         bench.store.undo("1")
     assert bench.files() == {"a": "2"}
+
+
+def test_a_call_is_undone_once_and_then_said_to_be_undone(bench: Workbench) -> None:
+    (bench.root / "a").write_text("old")
+    bench.apply_line("printf new > a", "call")
+    assert bench.store.undo("call")
+    (bench.root / "a").write_text("by a person")
+    assert not bench.store.undo("call")
+    assert bench.store.undo_all(["call"]) == [Undone("call", UndoStatus.BEFORE)]
+    assert bench.files() == {"a": "by a person"}
+
+
+def test_a_call_that_was_undone_takes_no_space_and_is_forgotten_in_time(bench: Workbench) -> None:
+    now = 1_000_000.0
+    bench.store = UndoStore(bench.root_fd, most_age_seconds=DAY, now=lambda: now)
+    (bench.root / "a").write_text("0" * 1000)
+    bench.apply_line("printf new > a", "call")
+    bench.store.undo("call")
+    place = bench.root / ".handrail/undo"
+    assert sorted(file.name for file in place.glob("*/*")) == ["slots", "state.json"]
+    assert [*place.glob("*/slots/*")] == []
+    now += DAY + 1
+    bench.store.prune()
+    assert [*place.glob("*/")] == []
+
+
+def test_the_first_refusal_ends_an_undo_of_several(bench: Workbench) -> None:
+    for number in "1234":
+        bench.apply_line(f"printf {number} > f{number}", number)
+    bench.store.undo("2")
+    (bench.root / "f3").write_text("by a person")
+    told = {one.call: one.status for one in bench.store.undo_all([*"12345"])}
+    assert told == {
+        "5": UndoStatus.NOT_KEPT,
+        "4": UndoStatus.UNDONE,
+        "3": UndoStatus.REFUSED,
+        "2": UndoStatus.BEFORE,
+        "1": UndoStatus.NOT_TRIED,
+    }
+    assert bench.files() == {"f1": "1", "f3": "by a person"}
 
 
 def test_an_unknown_call_cannot_be_undone(bench: Workbench) -> None:

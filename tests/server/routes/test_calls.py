@@ -71,6 +71,10 @@ async def test_a_call_is_answered_at_once_with_its_state(
         "started_at": None,
         "completed_at": None,
         "result_removed_at": None,
+        "can_undo": False,
+        "why_not_undo": "it has not ended yet",
+        "undone_at": None,
+        "undone_by": None,
     }
 
 

@@ -362,6 +362,34 @@ export interface BudgetView {
   exhausted: boolean;
 }
 
+/** What a machine says about one call that it was asked to undo. */
+export interface CallAnswer {
+  /** The call. */
+  tool_id: string;
+  /** `undone`; `undone_before`; `refused`: a file was changed since; `not_tried`: a later call was refused; `not_kept`: the machine keeps nothing of it. */
+  status: UndoStatus;
+  /** Why it was not undone. */
+  reason?: string;
+}
+
+/** What became of the request to undo one call. */
+export interface CallUndone {
+  /** The call. */
+  tool_id: string;
+  /** The tool. */
+  tool_name: string;
+  /** `undone`; `undone_before`; `refused`: a file was changed since; `not_tried`: a later call was refused; `not_kept`: the machine keeps nothing of it. */
+  status: string;
+  /** Why it was not undone; empty where it was. */
+  reason: string;
+  /** The files that the call had changed. */
+  files: string[];
+  /** When it was undone. */
+  undone_at: string | null;
+  /** The person who asked for it. */
+  undone_by: string | null;
+}
+
 /** To the client that has the call; whatever runs for it is to end. */
 export interface Cancel {
   /** Why. */
@@ -679,6 +707,14 @@ export interface ExecutionView {
   completed_at: string | null;
   /** When its result was removed, as the retention settings say; the result is null from then on. */
   result_removed_at: string | null;
+  /** Whether a person can undo it, as far as the server knows. */
+  can_undo: boolean;
+  /** Why it cannot be undone, in a few words; null where it can be, or was. */
+  why_not_undo: string | null;
+  /** When its changes were undone. */
+  undone_at: string | null;
+  /** The person who asked for that. */
+  undone_by: string | null;
 }
 
 export interface ExecutionsResponse {
@@ -835,6 +871,12 @@ export interface GlimpseView {
   started_at: string | null;
   /** When it ended. */
   completed_at: string | null;
+  /** Whether a person can undo it, as far as the server knows. */
+  can_undo: boolean;
+  /** When its changes were undone. */
+  undone_at: string | null;
+  /** The person who asked for that. */
+  undone_by: string | null;
 }
 
 export interface GrantView {
@@ -1228,6 +1270,14 @@ export interface RecordView {
   completed_at: string | null;
   /** When its result was removed, as the retention settings say; the result is null from then on. */
   result_removed_at: string | null;
+  /** Whether a person can undo it, as far as the server knows. */
+  can_undo: boolean;
+  /** Why it cannot be undone, in a few words; null where it can be, or was. */
+  why_not_undo: string | null;
+  /** When its changes were undone. */
+  undone_at: string | null;
+  /** The person who asked for that. */
+  undone_by: string | null;
   /** What was judged, and what a yes was bound to: words, plan and facts. */
   digest: string;
   /** Whether the digest covers what the machine was seen to hold. */
@@ -1603,6 +1653,22 @@ export interface TokensView {
   days: TokenDay[];
 }
 
+/** To everyone who may see the call: what it had changed is as it was before. */
+export interface ToolUndone {
+  /** The session. */
+  session_id: string;
+  /** When it happened, in UTC. */
+  timestamp: string;
+  /** The call. */
+  tool_id: string;
+  /** The tool. */
+  tool_name: string;
+  /** When it was done. */
+  undone_at: string | null;
+  /** The person who asked for it. */
+  undone_by: string | null;
+}
+
 export interface ToolView {
   /** The tool's name. */
   name: string;
@@ -1640,6 +1706,77 @@ export interface TrustResponse {
   session_id: string;
   /** Where the text came from that reads like orders; null if it was trusted. */
   was_tainted_by: string | null;
+}
+
+/** To the client that keeps the files as they were: a person wants these calls undone. */
+export interface UndoAsked {
+  /** It was told before, or is no longer what counts: do nothing. */
+  replayed: boolean;
+  /** When it happened, in UTC. */
+  timestamp: string;
+  /** The calls; the last one is undone first. */
+  tool_ids: string[];
+}
+
+/** From which screen a person undoes a call, or a session. */
+export interface UndoRequest {
+  /** From which screen. */
+  channel?: string;
+}
+
+export interface UndoResponse {
+  /** Whether all of the calls are undone now. */
+  success: boolean;
+  /** The calls, the last one first. */
+  calls: CallUndone[];
+}
+
+/** What became of the request to undo a call. */
+export type UndoStatus = "undone" | "undone_before" | "refused" | "not_tried" | "not_kept";
+
+/** Calls that can be undone, or were; the latest first, at most 500. */
+export interface UndoableResponse {
+  /** What goes wrong is told as a problem instead. */
+  success: boolean;
+  /** The calls. */
+  calls: UndoableView[];
+  /** How many there are in this answer. */
+  total_count: number;
+}
+
+/** A call that can be undone, or was. */
+export interface UndoableView {
+  /** The call. */
+  tool_id: string;
+  /** The tool. */
+  tool_name: string;
+  /** The session it belongs to. */
+  session_id: string;
+  /** Who asked. */
+  agent_id: string;
+  /** The name of the agent, as given with its token; null if it has none. */
+  agent_name: string | null;
+  /** The files that the call has changed. */
+  files: string[];
+  /** When it ended. */
+  completed_at: string | null;
+  /** Whether it can be undone, as far as the server knows. */
+  can_undo: boolean;
+  /** When it was undone. */
+  undone_at: string | null;
+  /** The person who asked for that. */
+  undone_by: string | null;
+}
+
+/** What a machine says about all calls of one request. */
+export interface UndoneRequest {
+  /** One answer for each call. */
+  calls: CallAnswer[];
+}
+
+export interface UndoneResponse {
+  /** What goes wrong is told as a problem instead. */
+  success: boolean;
 }
 
 export interface WaitPoint {
@@ -1708,6 +1845,8 @@ export interface Events {
   "tool.execution_signal": ExecutionSignal;
   "tool.result_ack": ResultAck;
   "tool.cancel": Cancel;
+  "tool.undo_request": UndoAsked;
+  "tool.undone": ToolUndone;
   "chat.message": ChatMessage;
   "chat.delta": ChatDelta;
   "chat.run": ChatRun;

@@ -75,7 +75,7 @@ class AppliedSet:
             if isinstance(error, OSError):
                 raise FileOperationError(f"the changes cannot be made: {error}") from error
             raise
-        self._finish(forward=forward)
+        self._finish(State.APPLIED if forward else State.UNDONE)
 
     def go_back(self, *, forward: bool) -> None:
         """End where the set was before; a path that was changed meanwhile is left as it is.
@@ -96,7 +96,7 @@ class AppliedSet:
             with suppress(OSError):
                 self._settle_folders(way, forward=forward)
         if forward or not is_unreachable:
-            self._finish(forward=forward)
+            self._finish(State.APPLIED if forward else None)
 
     def _cross_all(self, way: Way, *, forward: bool) -> None:
         self._open_folders(way)
@@ -113,14 +113,17 @@ class AppliedSet:
                 self._journal.discard()
             raise FileOperationError(f"the journal cannot be written: {error}") from error
 
-    def _finish(self, *, forward: bool) -> None:
+    def _finish(self, end: State | None) -> None:
+        """Write down where the set is now; None if it was never applied, so nothing is kept."""
         # All is in place. If the disk is full now, `resume` writes it down later.
         with suppress(OSError):
             sync_file_system(self._root_fd)
-            if forward:
-                self._journal.note(State.APPLIED, self.plan)
-            else:
+            if end is None:
                 self._journal.discard()
+                return
+            self._journal.note(end, self.plan)
+            if end is State.UNDONE:
+                self._journal.empty()
 
     def _cross(self, way: Way, step: "_Step", *, forward: bool) -> None:
         """Bring one path to its other node, unless that was done before a crash."""

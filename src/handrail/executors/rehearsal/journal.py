@@ -41,6 +41,8 @@ class State(StrEnum):
     UNDOING = "undoing"
     # Undoing has met a conflict, and what was undone is done again.
     RESTORING = "restoring"
+    # Nothing is kept any more, but a repeated request is told that it was undone before.
+    UNDONE = "undone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,14 @@ def stamp_of(store_fd: int, name: str) -> Stamp | None:
     return found.st_ino, found.st_mtime_ns
 
 
+def has_plan(store_fd: int, name: str) -> bool:
+    try:
+        os.stat(f"{name}/{_PLAN}", dir_fd=store_fd, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
+
+
 class Journal:
     """A folder with a plan, a state and one slot for each change."""
 
@@ -187,15 +197,21 @@ class Journal:
         told = Standing(state, plan.call, plan.at, plan.kept_bytes)
         self._write(_STATE, told._asdict())
 
+    def empty(self) -> None:
+        """Remove all but the state, the plan last: as long as it is there, more may be left."""
+        for slot in os.listdir(self.slots_fd):
+            _remove(self.slots_fd, slot)
+        for name in os.listdir(self._fd):
+            if name not in (_STATE, _SLOTS):
+                _remove(self._fd, name)
+
     def discard(self) -> None:
         """Remove all of it. The state goes first: without it the rest is only left-overs."""
         with suppress(FileNotFoundError):
             os.unlink(_STATE, dir_fd=self._fd)
             os.fsync(self._fd)
-        for slot in os.listdir(self.slots_fd):
-            _remove(self.slots_fd, slot)
-        for name in os.listdir(self._fd):
-            _remove(self._fd, name)
+        self.empty()
+        os.rmdir(_SLOTS, dir_fd=self._fd)
         os.rmdir(self._name, dir_fd=self._store_fd)
 
     def _read(self, name: str) -> dict[str, Any]:

@@ -12,15 +12,27 @@ from dataclasses import dataclass, replace
 
 from handrail.core.effects import Effect
 from handrail.core.errors import FileOperationError, NotFound, StaleFileError
+from handrail.core.undo import Undone, UndoStatus
 from handrail.executors.rehearsal.applied import AppliedSet
 from handrail.executors.rehearsal.copies import copy_file
-from handrail.executors.rehearsal.journal import Journal, Plan, Stamp, Standing, State, stamp_of
+from handrail.executors.rehearsal.journal import (
+    Journal,
+    Plan,
+    Stamp,
+    Standing,
+    State,
+    has_plan,
+    stamp_of,
+)
 from handrail.executors.rehearsal.nodes import look, node_at
 from handrail.executors.rehearsal.way import LISTED, Way
 
 PLACE = (".handrail", "undo")
 MOST_AGE_SECONDS = 24 * 3600
 MOST_BYTES = 1 << 30
+_ENDS = (State.APPLIED, State.UNDONE)
+# One that could not be reverted whole is tried again, but not for ever.
+_FORGETTABLE = (*_ENDS, State.REVERTING)
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NAME = re.compile(r"[0-9]{10}-[0-9a-f]{24}")
 
@@ -70,11 +82,7 @@ class UndoStore:
     def undoable(self) -> list[Undoable]:
         """The calls that can be undone, oldest first."""
         with self.opened():
-            return [
-                Undoable(told.call, told.at, told.kept_bytes)
-                for _, told in self._standings()
-                if told is not None and told.state is State.APPLIED
-            ]
+            return [Undoable(told.call, told.at, told.kept_bytes) for told in self._applied()]
 
     def holds(self, call: str) -> bool:
         """Whether a call can be undone; makes no folder."""
@@ -89,8 +97,8 @@ class UndoStore:
             return False
         return True
 
-    def undo(self, call: str) -> None:
-        """Bring back what was there before a call.
+    def undo(self, call: str) -> bool:
+        """Bring back what was there before a call; False if that was done before.
 
         Raises:
             NotFound: Nothing is kept of this call.
@@ -99,25 +107,42 @@ class UndoStore:
         """
         with self.opened():
             self.resume()
-            self._undo(call)
+            found = {
+                name: told.state
+                for name, told in self._standings()
+                if told is not None and told.call == call
+            }
+            if not found:
+                raise NotFound("nothing is kept of this call that could be undone")
+            applied = [name for name, state in found.items() if state is State.APPLIED]
+            for name in reversed(applied):
+                self._undo(name)
+            return bool(applied)
 
-    def undo_all(self, calls: Iterable[str]) -> list[str]:
-        """Undo several calls, the last one first, and tell which were undone.
-
-        Raises:
-            StaleFileError: One of them cannot be undone; those after it have been.
-        """
+    def undo_all(self, calls: Iterable[str]) -> list[Undone]:
+        """Undo calls, the last one first, up to the first that cannot be; tells about each."""
         wanted = set(calls)
         with self.opened():
             self.resume()
-            found = [
-                told.call
-                for _, told in self._standings()
-                if told is not None and told.state is State.APPLIED and told.call in wanted
-            ]
-            for call in reversed(found):
-                self._undo(call)
-            return found[::-1]
+            applied = {told.call: None for told in self._applied() if told.call in wanted}
+            rest = sorted(wanted - applied.keys())
+            return [*self._undo_in_turn([*rest, *reversed(applied)])]
+
+    def _undo_in_turn(self, calls: Iterable[str]) -> Generator[Undone]:
+        """`calls` has those that hold nothing first, because a refusal ends the others."""
+        is_refused = False
+        for call in calls:
+            if is_refused:
+                yield Undone(call, UndoStatus.NOT_TRIED, "a later call could not be undone")
+                continue
+            try:
+                status = UndoStatus.UNDONE if self.undo(call) else UndoStatus.BEFORE
+                yield Undone(call, status)
+            except NotFound as error:
+                yield Undone(call, UndoStatus.NOT_KEPT, error.message)
+            except FileOperationError as error:
+                is_refused = True
+                yield Undone(call, UndoStatus.REFUSED, error.message)
 
     def resume(self) -> dict[str, bool]:
         """End what a crash has interrupted; tells of each such call whether it is applied now.
@@ -128,7 +153,10 @@ class UndoStore:
         ended: dict[str, bool] = {}
         with self.opened():
             for name, told in self._standings():
-                if told is not None and told.state is State.APPLIED:
+                if told is not None and told.state in _ENDS:
+                    if told.state is State.UNDONE and has_plan(self._here, name):
+                        with suppress(OSError), self._journal(name) as journal:
+                            journal.empty()
                     continue
                 with self._journal(name) as journal:
                     if told is None:
@@ -141,16 +169,17 @@ class UndoStore:
     def prune(self, keep: str = "") -> None:
         """Forget the oldest calls until the rest is young and small enough, but not `keep`."""
         with self.opened():
-            applied = [
+            ended = [
                 (name, told)
                 for name, told in self._standings()
-                if told is not None and told.state in (State.APPLIED, State.REVERTING)
+                if told is not None and told.state in _FORGETTABLE
             ]
-            left = sum(told.kept_bytes for _, told in applied)
-            for name, told in applied:
+            left = sum(told.kept_bytes for _, told in ended if told.state is not State.UNDONE)
+            for name, told in ended:
+                held = 0 if told.state is State.UNDONE else told.kept_bytes
                 is_old = told.at < self.now() - self._most_age_seconds
-                if told.call != keep and (is_old or left > self._most_bytes):
-                    left -= told.kept_bytes
+                if told.call != keep and (is_old or (held and left > self._most_bytes)):
+                    left -= held
                     with suppress(OSError), self._journal(name) as journal:
                         journal.discard()
 
@@ -207,14 +236,11 @@ class UndoStore:
         finally:
             journal.close()
 
-    def _undo(self, call: str) -> None:
-        name = next((name for name in self._names()[::-1] if name.endswith(_digest(call))), None)
-        if name is None:
-            raise NotFound("nothing is kept of this call that could be undone")
+    def _undo(self, name: str) -> None:
         with self._journal(name) as journal:
             applied = AppliedSet(self.root_fd, journal, journal.plan())
             if conflict := next(applied.conflicts(forward=False), None):
-                raise StaleFileError(f"cannot be undone: {conflict}")
+                raise StaleFileError(f"{conflict}; nothing was undone")
             applied.go(forward=False)
 
     def _end(self, journal: Journal, told: Standing) -> bool:
@@ -267,6 +293,11 @@ class UndoStore:
         journal.write_plan(plan)
         journal.note(State.APPLIED, plan)
         return True
+
+    def _applied(self) -> list[Standing]:
+        """The sets that can be undone, oldest first."""
+        told = (told for _, told in self._standings())
+        return [one for one in told if one is not None and one.state is State.APPLIED]
 
     def _standings(self) -> list[tuple[str, Standing | None]]:
         """How far each set has come; one that has not moved since is not read again."""
