@@ -283,3 +283,25 @@ async def test_calls_that_run_meanwhile_are_not_disturbed(rig: Rig) -> None:
     assert texts == {"a.txt": "old\n", "b.txt": "new\n", "c.txt": "new\n"}
     assert json.dumps(ended).count("outcome_unknown") == 0
     rig.assert_told_once_and_provable(calls=2)
+
+
+@pytest.mark.behaviour("undo.card")
+@pytest.mark.usefixtures("needs_box")
+@pytest.mark.parametrize("rehearses", [True, False])
+async def test_the_card_says_what_cannot_be_undone(rig: Rig, rehearses: bool) -> None:
+    if rehearses:
+        rehearse_commands(rig)
+    rig.start_server()
+    rig.start_client()
+    command = {"command": "python3", "args": ["-c", "open('a.txt', 'w').write('x')"]}
+    request = {"method": "POST", "url": "https://example.com/", "body": "x"}
+    asked = {
+        "file": ("write_file", {"path": "b.txt", "content": "x"}, False),
+        "command": ("execute_command", command, not rehearses),
+        "request": ("http_request", request, True),
+    }
+    for call_id, (tool, params, cannot) in asked.items():
+        call = asyncio.create_task(rig.call(tool, params, call_id))
+        card = await rig.answer(Choice(approved=False))
+        assert (await call)["status"] == "rejected"
+        assert ("It cannot be undone." in card.notes) == cannot, call_id

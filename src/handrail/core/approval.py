@@ -55,7 +55,8 @@ class Approval:
     how many there were. `doubted` says that it is let pass for once alone, since its session or
     its words are not trusted; `origins` tell where its words came from, where that is known. What
     `by_server` is done there is nothing to look at on any machine; it speaks to its `hosts` alone.
-    `client_id` is the machine that was connected when it was asked.
+    `client_id` is the machine that was connected when it was asked. What the call does outside a
+    rehearsal, or to others, `cannot_undo` be taken back.
     `looking` is the name of the machine that is still checking a question without facts.
     An `unmasked` question holds its full text. It is sent to the person who decides, and never
     stored.
@@ -92,6 +93,7 @@ class Approval:
     looking: str = ""
     unmasked: bool = False
     client_id: ClientId | None = None
+    cannot_undo: bool = False
 
     def resolve(self, status: ApprovalStatus, answer: Answer) -> "Approval":
         if self.status is not ApprovalStatus.PENDING:

@@ -27,6 +27,7 @@ MASKED = (
     "Masked on this card: {parts}. It can be approved only on a screen that shows the full text."
 )
 BY_SERVER = "The server itself does this as soon as you approve, and reaches {hosts}."
+CANNOT_UNDO = "It cannot be undone."
 WHOLE_SESSION = (
     "All further calls of this agent in this session run without asking, including high-risk "
     "writes and commands in their box. You are still asked about network access and critical "
@@ -135,6 +136,8 @@ def _notes(approval: Approval, masked: int) -> tuple[str, ...]:
         notes.append(LOOKING.format(machine=machine) if machine else NOT_SURVEYED)
         if approval.reaches_out:
             notes.append(NO_HOSTS_SEEN)
+    if approval.cannot_undo:
+        notes.append(CANNOT_UNDO)
     if (usual := approval.estimated_duration_ms) is not None and usual >= _WORTH_SAYING_MS:
         notes.append(f"Calls like this have taken about {usual / 1000:,.0f} s.")
     return tuple(notes)

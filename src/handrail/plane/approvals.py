@@ -182,6 +182,7 @@ class ApprovalManager:
             by_server=by_server,
             hosts=assessment.verdict.plan.hosts if by_server else (),
             client_id=self._find_machine(judged, by_server=by_server),
+            cannot_undo=assessment.cannot_undo,
         )
 
     def _find_machine(self, judged: ToolExecution, *, by_server: bool) -> ClientId | None:

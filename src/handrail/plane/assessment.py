@@ -8,6 +8,7 @@ from typing import NamedTuple
 import structlog
 
 from handrail.core.audit import canonical
+from handrail.core.box import Profile
 from handrail.core.digest import digest_call
 from handrail.core.errors import BrokenTool
 from handrail.core.execution import ToolExecution
@@ -41,7 +42,8 @@ log = structlog.get_logger(__name__)
 class Assessment:
     """A verdict with what a person would be shown; `survey` is None where nobody has looked.
 
-    What is `doubted` passes on no grant: a person looks at each such call.
+    What is `doubted` passes on no grant: a person looks at each such call. What `lasts` is known
+    to be final by its words alone.
     """
 
     tool: AnyTool
@@ -51,6 +53,15 @@ class Assessment:
     call_class: CallClass | None
     survey: Survey | None
     doubted: bool = False
+    lasts: bool = False
+
+    @property
+    def cannot_undo(self) -> bool:
+        """Whether no person can take it back; False also where that is not known yet."""
+        plan, survey = self.verdict.plan, self.survey
+        runs = any(profile is not Profile.READ for profile in plan.profiles)
+        for_real = not plan.rehearses or (survey is not None and not survey.rehearsed)
+        return self.lasts or (runs and for_real)
 
     def judge(self, pending: ToolExecution, client_id: ClientId | None = None) -> ToolExecution:
         """The call with this judgement written into it; `client_id` is who shall look first."""
@@ -103,6 +114,7 @@ class _Judged(NamedTuple):
     verdict: Verdict
     description: str
     kind: CallClass | None
+    lasts: bool = False
 
 
 class _Known(NamedTuple):
@@ -173,7 +185,7 @@ class Assessor:
             )
         kind = None if judged.kind is None else judged.kind.bind(facts)
         assessment = Assessment(
-            tool, verdict, digest, judged.description, kind, survey, bool(doubts)
+            tool, verdict, digest, judged.description, kind, survey, bool(doubts), judged.lasts
         )
         if by_words_alone and may_be_remembered(asked.tool_params, asked.params_json):
             self._known.keep(key, _Known(place, rules, assessment))
@@ -272,7 +284,7 @@ def _judge_case(rules: Rules, case: _Case) -> _Judged:
             kind = _sayable(class_of_effects(looked.facts) if looked.rehearsed else own)
         is_described = asks or case.always_described
         words = (looked.summary or tool.preview(params)) if is_described else ""
-        return _Judged(verdict, mask_text(words), kind)
+        return _Judged(verdict, mask_text(words), kind, asks and tool.lasts(params))
 
 
 def _judge_origins(tool: AnyTool, origins: Mapping[str, str] | None) -> list[Finding]:

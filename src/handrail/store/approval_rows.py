@@ -70,6 +70,8 @@ def _metadata(approval: Approval) -> str | None:
         said["client"] = approval.client_id
     if approval.looking:
         said["looking"] = approval.looking
+    if approval.cannot_undo:
+        said["cannot_undo"] = True
     if approval.origins:
         said["origins"] = list(approval.origins)
     return canonical(said) if said else None
@@ -134,6 +136,7 @@ def read_approval(row: Row) -> Approval:
         origins=tuple(said.get("origins", ())),
         client_id=said.get("client"),
         looking=said.get("looking", ""),
+        cannot_undo=said.get("cannot_undo", False),
     )
 
 

@@ -79,6 +79,10 @@ class Tool(ABC, Generic[P]):
         """What would really happen, for the digest and the card."""
         return Plan()
 
+    def lasts(self, params: P) -> bool:
+        """Whether it surely cannot be undone, as its words tell."""
+        return False
+
     @abstractmethod
     def preview(self, params: P) -> str:
         """What will happen, in one sentence for a person."""

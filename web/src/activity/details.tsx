@@ -23,6 +23,7 @@ import { useQuestion } from "./decision";
 import { addressOf, type Filters } from "./filters";
 import { Life } from "./life";
 import { Result } from "./result";
+import { Undo, UndoSession } from "./undo";
 
 /** The details of one call. */
 export function Details({ callId, filters }: { callId: string; filters: Filters }) {
@@ -75,6 +76,11 @@ function Whole({ call, filters }: { call: RecordView; filters: Filters }) {
       <Part title="Result">
         <Result call={call} />
       </Part>
+      {call.completed_at && (
+        <Part title="Undo">
+          <Undo call={call} />
+        </Part>
+      )}
       <Part title="Parameters">
         <Parameters params={call.tool_params} />
       </Part>
@@ -94,6 +100,7 @@ function Whole({ call, filters }: { call: RecordView; filters: Filters }) {
               only this session
             </Link>
             <StopRun session={call.session_id} />
+            <UndoSession session={call.session_id} />
           </Name>
           <Name title="Agent" value={call.agent_id}>
             <span>{agentName(call)}</span>

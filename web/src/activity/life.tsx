@@ -55,6 +55,11 @@ export function Life({ call }: { call: RecordView }) {
           <span className="text-soft">{took}</span>
         </p>
       </Step>
+      {call.undone_at && (
+        <Step title="Undone" at={call.undone_at}>
+          <p>by {visible(call.undone_by ?? "a person")}</p>
+        </Step>
+      )}
     </ol>
   );
 }

@@ -100,7 +100,7 @@ function useLive(tell: (changed: Set<string>) => void): void {
   heard.tell = tell;
   useEffect(() => {
     const stop = stream.listen((name, event) => {
-      if (name !== "tool.status" && name !== "tool.approval_request" && name !== "approval.resolved") return;
+      if (name !== "tool.status" && name !== "tool.undone" && name !== "tool.approval_request" && name !== "approval.resolved") return;
       heard.changed.add((event as { tool_id: string }).tool_id);
       heard.timer ||= window.setTimeout(() => {
         const { changed } = heard;

@@ -20,8 +20,8 @@ const OFFLINE = "The server cannot be reached. It may be starting; this page rec
 /** Who this browser is signed in as. */
 export const SESSION = "/console/session";
 
-export async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const init: RequestInit = { method, signal: AbortSignal.timeout(ANSWER_MS) };
+export async function ask<T>(method: string, path: string, body?: unknown, answerMs = ANSWER_MS): Promise<T> {
+  const init: RequestInit = { method, signal: AbortSignal.timeout(answerMs) };
   if (body !== undefined) {
     init.headers = { "content-type": "application/json" };
     init.body = JSON.stringify(body);

@@ -10,7 +10,7 @@ import { RECONCILE_MS, RUNNING_MS } from "./talk";
 
 const MOST = 500;
 const PAUSE_MS = 250;
-const CHANGES = new Set<string>(["tool.status", "tool.approval_request", "approval.resolved", "chat.message", "stream.reset"]);
+const CHANGES = new Set<string>(["tool.status", "tool.undone", "tool.approval_request", "approval.resolved", "chat.message", "stream.reset"]);
 
 /** The calls of a conversation by the ids that its messages use, kept up to date. */
 export function useCalls(sessionId: string, isRunning: boolean): Map<string, GlimpseView> {

@@ -1,4 +1,4 @@
-import { Ban, Check, CircleDashed, CircleHelp, Clock, LoaderCircle, X, type LucideIcon } from "lucide-react";
+import { Ban, Check, CircleDashed, CircleHelp, Clock, LoaderCircle, Undo2, X, type LucideIcon } from "lucide-react";
 
 import { outcomeOf, type Ending, type Tone } from "../words/outcome";
 import { visible } from "../words/visible";
@@ -14,6 +14,7 @@ const ICONS: Record<string, LucideIcon> = {
   invalid: X,
   exited: X,
   unsuccessful: X,
+  undone: Undo2,
 };
 
 export const TONES: Record<Tone, string> = {

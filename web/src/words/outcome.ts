@@ -5,12 +5,13 @@ export interface Ending {
   /** Of a command; null where the tool runs none. */
   exit_code?: number | null;
   result?: Record<string, unknown> | null;
+  undone_at?: string | null;
 }
 
 export type Tone = "good" | "bad" | "attention" | "active" | "quiet";
 
 export interface Outcome {
-  /** The server's status, or one of those that it calls `completed` or `failed`: `invalid`, `denied`, `exited`, `unsuccessful`. */
+  /** The server's status, or one of those that it calls `completed` or `failed`: `invalid`, `denied`, `exited`, `unsuccessful`, `undone`. */
   state: string;
   words: string;
   tone: Tone;
@@ -31,6 +32,7 @@ export const STATUS_OUTCOMES: Record<string, Omit<Outcome, "state">> = {
 /** What became of a call, in words and with a tone. A command that exits with another code than 0 is never good. */
 export function outcomeOf(call: Ending | undefined): Outcome {
   if (!call) return { state: "unknown", words: "requested", tone: "quiet" };
+  if (call.undone_at) return { state: "undone", words: "undone", tone: "quiet" };
   if (call.error_type === "validation") return { state: "invalid", words: "invalid parameters", tone: "bad" };
   if (call.error_type === "denied") return { state: "denied", words: "refused by a rule", tone: "bad" };
   if (call.status === "completed") {

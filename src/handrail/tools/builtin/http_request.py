@@ -93,6 +93,9 @@ class HttpRequest(Tool[HttpRequestParams]):
         address = read_url(params.url)
         return Plan() if isinstance(address, Finding) else Plan(hosts=(str(address.host),))
 
+    def lasts(self, params: HttpRequestParams) -> bool:
+        return params.method not in _ASKS_ONLY
+
     def preview(self, params: HttpRequestParams) -> str:
         sent = _bytes_of(params)
         what = "" if sent is None else f" with {len(sent):,} bytes"
