@@ -96,7 +96,9 @@ async def test_a_session_is_undone_after_its_files_were_shown(
 
 
 @pytest.mark.behaviour("undo.console")
-async def test_a_call_that_cannot_be_undone_says_why(console: Console, asks: Asking) -> None:
+async def test_the_details_of_a_call_that_cannot_be_undone_say_why(
+    console: Console, asks: Asking
+) -> None:
     (console.rig.workspace / "a.txt").write_text("one\n")
     page = await console.signed_in()
     call = await asyncio.wait_for(asks("read_file", {"path": "a.txt"}), 40)

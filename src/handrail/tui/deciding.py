@@ -1,6 +1,7 @@
 """From a key to a choice: what has to be asked and typed before it counts."""
 
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from rich.text import Text
 from textual.screen import Screen
@@ -12,8 +13,16 @@ from handrail.core.grant import Scope
 from handrail.core.visible import visible
 from handrail.tui.attention import Patience
 from handrail.tui.calls import CallsView
-from handrail.tui.dialogs import Dialog, GrantDialog, LeaveDialog, LineDialog, StopDialog
+from handrail.tui.dialogs import (
+    Dialog,
+    GrantDialog,
+    LeaveDialog,
+    LineDialog,
+    StopDialog,
+    UndoDialog,
+)
 from handrail.tui.line import Line
+from handrail.tui.words import undo_in_words, undone_in_words
 
 T = TypeVar("T")
 
@@ -23,8 +32,12 @@ UNSEEN = "You have not seen all of it: Esc goes back to the card, where Space sc
 class Deciding:
     """The dialogs in front of one desk; at most one is open."""
 
-    def __init__(self, desk: Screen[None], line: Line, patience: Patience):
+    def __init__(
+        self, desk: Screen[None], line: Line, patience: Patience, say: Callable[[str], None]
+    ):
+        """`say` puts a sentence on the desk, where it stays until the next one."""
         self._desk = desk
+        self._say = say
         self._line = line
         self._patience = patience
         self._open: Dialog[object] | None = None
@@ -35,7 +48,7 @@ class Deciding:
         if (
             dialog is not None
             and dialog.is_current
-            and not isinstance(dialog, StopDialog | LeaveDialog)
+            and not isinstance(dialog, StopDialog | UndoDialog | LeaveDialog)
         ):
             dialog.end("This call no longer needs an answer.")
 
@@ -77,6 +90,30 @@ class Deciding:
         elif key is not None:
             await self._stop(call["session_id"], call["tool_id"])
         calls.look()
+
+    async def undo_call(self, calls: CallsView) -> None:
+        call = calls.chosen
+        if call is None:
+            return
+        if not call["can_undo"]:
+            self._say(undo_in_words(call))
+            return
+        name = f"{call['tool_name']} {call['tool_id']}"
+        key = await self._ask(UndoDialog(name, call["session_id"], self._patience))
+        if key is not None:
+            await self._undo(call, whole_session=key != YES)
+            calls.look()
+
+    async def _undo(self, call: dict[str, Any], *, whole_session: bool) -> None:
+        try:
+            if whole_session:
+                answer = await self._line.undo_session(call["session_id"])
+            else:
+                answer = await self._line.undo(call["tool_id"])
+        except (ApiError, ServerUnreachable) as error:
+            self._say(error.message)
+            return
+        self._say(undone_in_words(answer))
 
     async def leaves(self, ends_with_it: str | None) -> bool:
         """Whether the person means to leave, where more than the screen ends with it."""

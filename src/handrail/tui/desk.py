@@ -66,7 +66,7 @@ class Desk(Screen[None]):
         self._line = line
         self._inbox = inbox
         self._attention = Attention(patience)
-        self._deciding = Deciding(self, line, patience)
+        self._deciding = Deciding(self, line, patience, self.say)
         self._live: bool | None = None
         self._machines = ""
         self._at = 0
@@ -212,7 +212,8 @@ class Desk(Screen[None]):
     def _choices(self) -> Text:
         common = Text("? keys  q quit…" if self._ends_with_it else "? keys  q quit", "dim")
         if self.view != "waiting":
-            return Text.assemble("\n", "x stop…  j k move  1 waiting  ", common)
+            undo = "u undo…  " if self.view == "history" else ""
+            return Text.assemble("\n", f"x stop…  {undo}j k move  1 waiting  ", common)
         if self.shown is None:
             return Text.assemble("\n", common)
         if self._answer:
@@ -280,6 +281,8 @@ class Desk(Screen[None]):
             if self.view != "waiting":
                 if key == "x":
                     await self._deciding.stop_call(self._calls[self.view])
+                elif key == "u" and self.view == "history":
+                    await self._deciding.undo_call(self._calls[self.view])
                 continue
             card = self.shown
             if card is None or self._answer or not seconds_left(card, self._line.now()):

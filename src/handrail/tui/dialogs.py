@@ -172,6 +172,28 @@ class StopDialog(KeyDialog[str]):
             self.dismiss(key)
 
 
+class UndoDialog(KeyDialog[str]):
+    """Which of its keys was pressed: one call is undone, or all of its session."""
+
+    def __init__(self, call: str, session_id: str, patience: Patience):
+        words = (
+            "\nIts files become what they were before the call. If one of them was changed since, "
+            "nothing of it is undone.\n"
+        )
+        self._keys = {
+            YES: f"undo {call}",
+            "s": f"undo all calls of session {session_id}, the last one first",
+        }
+        said = [Text(words)]
+        for key, meaning in self._keys.items():
+            said.append(Text.assemble((f" {key} ", "bold red"), visible(meaning)))
+        super().__init__("Undo this call?", said, patience)
+
+    def take(self, key: str) -> None:
+        if key in self._keys:
+            self.dismiss(key)
+
+
 class LeaveDialog(KeyDialog[str]):
     """Says what ends together with the screen."""
 
@@ -194,6 +216,7 @@ KEYS = (
     ("s", "approve everything in the session, after a second step"),
     ("r", "refuse, with a reason that the agent reads"),
     ("x", "stop the session; in the list of running calls also one call"),
+    ("u", "in the history: undo a call or its session"),
     ("j k ↓ ↑", "next, previous"),
     ("Space b", "scroll down, scroll up; G and g: to the end, to the start"),
     ("1 2 3", "waiting, running, history"),

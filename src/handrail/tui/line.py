@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 from handrail.client.api import HandrailApi
 from handrail.core.execution import Status
@@ -44,6 +45,13 @@ class Line:
 
     async def end(self, tool_id: str) -> None:
         await self._api.cancel(tool_id, channel=Inbox.name)
+
+    async def undo(self, tool_id: str) -> Told:
+        return await self._api.post(f"/tools/{tool_id}/undo", {"channel": Inbox.name})
+
+    async def undo_session(self, session_id: str) -> Told:
+        address = f"/chat/sessions/{quote(session_id, safe='')}/undo"
+        return await self._api.post(address, {"channel": Inbox.name})
 
     async def _calls(self, **query: str) -> list[Told]:
         return (await self._api.get("/activity", limit=_MOST_CALLS, **query))["calls"]

@@ -70,6 +70,8 @@ def widest_row(cards: Sequence[Card]) -> int:
 
 def _status(call: dict[str, Any]) -> tuple[str, str]:
     """The status of a call, or the exit code of a command that failed, and its colour."""
+    if call.get("undone_at"):
+        return f"{'undone':<17} ", "dim"
     if (code := failed_exit(call)) is not None:
         return f"{f'exit {code}':<17} ", "red"
     status: str = call["status"]
@@ -88,7 +90,30 @@ def call_facts(call: dict[str, Any]) -> list[str]:
         facts.append(f"took {call['execution_time_ms'] / 1000:,.1f} s")
     if call["error"]:
         facts.append(call["error"])
+    if call.get("undone_at") or call.get("can_undo"):
+        facts.append(undo_in_words(call))
     return facts
+
+
+def undo_in_words(call: dict[str, Any]) -> str:
+    """Whether a call was undone, or can be."""
+    if call["undone_at"]:
+        return f"undone by {call['undone_by']}, {_time(call['undone_at'])}"
+    if call["can_undo"]:
+        return "can be undone: u"
+    return "This call cannot be undone; `handrail executions show` says why."
+
+
+def undone_in_words(answer: dict[str, Any]) -> str:
+    """What came of an undo."""
+    calls: list[dict[str, Any]] = answer["calls"]
+    left = [one for one in calls if one["status"] not in ("undone", "undone_before")]
+    count = len(calls) - len(left)
+    undone = "1 call is undone" if count == 1 else f"{count:,} calls are undone"
+    if not left:
+        return f"{undone}."
+    reason = next((one["reason"] for one in left if one["status"] == "refused"), left[0]["reason"])
+    return f"{undone}, {len(left):,} not: {reason}."
 
 
 def answer_in_words(question: dict[str, Any]) -> str:
