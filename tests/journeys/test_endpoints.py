@@ -30,7 +30,8 @@ EXECUTION = {
     "tool_params", "risk_level", "reasons", "requires_approval", "approved_by", "scope",
     "session_id", "call_id", "agent_id", "agent_name", "reasoning", "exit_code",
     "execution_time_ms", "late_result", "origins", "suspicion", "created_at", "approved_at",
-    "started_at", "completed_at", "result_removed_at",
+    "started_at", "completed_at", "result_removed_at", "can_undo", "why_not_undo", "undone_at",
+    "undone_by",
 }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from tests.server.conftest import (
     Caller,
     Listener,
     add_machine,
+    add_token,
     approve,
     ask_to_read,
     ask_to_write,
@@ -264,3 +265,24 @@ async def test_a_request_that_is_replayed_is_not_carried_out_again(
         await tell(caller, household, {"tool_id": tool_id, "status": "undone"})
     async with caller.listen(household, household.secrets[Role.CLIENT], last_event_id=0) as machine:
         assert (await asked_to_undo(machine))["replayed"] is True
+
+
+async def test_an_approver_undoes_in_their_own_name(
+    caller: Caller, household: Household, store: SqliteStore
+) -> None:
+    tool_id = await written(caller, household)
+    fields = {"role": Role.APPROVER, "subject": "apv_ana", "name": "Ana", "workspace_id": None}
+    ana = await add_token(store, household, **fields)
+    address = f"{base(household)}/tools/{tool_id}/undo"
+    async with (
+        caller.listen(household, household.secrets[Role.CLIENT]) as machine,
+        asyncio.TaskGroup() as group,
+    ):
+        asking = group.create_task(caller.ask("POST", address, ana, json={}))
+        await asked_to_undo(machine)
+        await tell(caller, household, {"tool_id": tool_id, "status": "undone"})
+    assert asking.result().body["calls"][0]["undone_by"] == "Ana"
+    lines = (await show(caller, household, "/audit"))["entries"]
+    actors = {line["action"]: line["actor"] for line in lines}
+    assert actors["undo.requested"] == "apv_ana"
+    assert actors["call.undone"] == household.client_id
