@@ -25,8 +25,8 @@ from handrail.client.messages import (
 from handrail.client.policy import PolicyKeeper
 from handrail.client.reports import ReportResult
 from handrail.client.sse import ServerEvent
-from handrail.core.approval import ApprovalStatus
 from handrail.client.undoing import Undoing
+from handrail.core.approval import ApprovalStatus
 from handrail.core.card import Card, Choice
 from handrail.core.errors import HandrailError
 from handrail.core.execution import FINAL

@@ -128,7 +128,7 @@ class NoRehearsals:
     async def find(self, call: CallRef) -> Rehearsed | None:
         return None
 
-    async def show(self, call: CallRef, draw: Callable[[Contents], str]) -> str:
+    async def show(self, call: CallRef, draw: Callable[[Contents], T]) -> T:
         raise CommandExecutionError(self._why_not)
 
     async def apply(self, call: CallRef) -> None:

@@ -13,10 +13,10 @@ import pytest
 
 from handrail.core.effects import Effect
 from handrail.core.errors import NotFound, StaleFileError
+from handrail.core.undo import Undone, UndoStatus
 from handrail.executors.rehearsal.journal import Journal, Plan, State
 from handrail.executors.rehearsal.key import key_in
 from handrail.executors.rehearsal.nodes import node_at
-from handrail.core.undo import Undone, UndoStatus
 from handrail.executors.rehearsal.undo import UndoStore
 from tests.executors.rehearsal.workbench import Workbench
 
@@ -107,7 +107,7 @@ def test_a_call_is_undone_once_and_then_said_to_be_undone(bench: Workbench) -> N
 
 def test_a_call_that_was_undone_takes_no_space_and_is_forgotten_in_time(bench: Workbench) -> None:
     now = 1_000_000.0
-    bench.store = UndoStore(bench.root_fd, most_age_seconds=DAY, now=lambda: now)
+    bench.store = UndoStore(bench.root_fd, b"key", most_age_seconds=DAY, now=lambda: now)
     (bench.root / "a").write_text("0" * 1000)
     bench.apply_line("printf new > a", "call")
     bench.store.undo("call")
