@@ -78,8 +78,8 @@ class Arena:
             self._fill(self.ws / name, text)
         with tarfile.open(self.ws / "slip.tar", "w") as archive:
             archive.addfile(tarfile.TarInfo(f"{self.outside}/slipped"), io.BytesIO())
-        self.first = [self._put_in(word) for word in technique.first]
-        self.argv = [self._put_in(word) for word in technique.argv]
+        self.first = [self.fill_in(word) for word in technique.first]
+        self.argv = [self.fill_in(word) for word in technique.argv]
         self._before = tree_of(self.ws), tree_of(self.outside)
 
     def __enter__(self) -> Self:
@@ -105,11 +105,11 @@ class Arena:
             effects.add("says")
         if any(self._was_met(line) for line in self._lines) or self._was_written_to():
             effects.add("connected")
-        if "{mark}" in str(self._technique.argv) and self._end_survivors():
+        if "{mark}" in str(self._technique.argv) and self.end_survivors():
             effects.add("survived")
         return sorted(effects)
 
-    def _put_in(self, text: str) -> str:
+    def fill_in(self, text: str) -> str:
         ports = [line.getsockname()[1] for line in self._lines[:2]]
         words = {"ws": self.ws, "outside": self.outside, "secret": self.outside / "secret"}
         for name, word in {**words, "tcp": ports[0], "udp": ports[1], "mark": self._mark}.items():
@@ -118,7 +118,7 @@ class Arena:
 
     def _fill(self, path: Path, text: str) -> None:
         """A file, a link (`-> there`) or a second name (`= of this`)."""
-        kind, _, rest = self._put_in(text).partition(" ")
+        kind, _, rest = self.fill_in(text).partition(" ")
         path.parent.mkdir(exist_ok=True)
         path.unlink(missing_ok=True)
         if kind == "->":
@@ -126,7 +126,7 @@ class Arena:
         elif kind == "=":
             path.hardlink_to(self.ws / rest)
         else:
-            path.write_text(self._put_in(text))
+            path.write_text(self.fill_in(text))
             path.chmod(0o755)
 
     def _listen(self) -> None:
@@ -169,7 +169,7 @@ class Arena:
         except BlockingIOError:
             return False
 
-    def _end_survivors(self) -> bool:
+    def end_survivors(self) -> bool:
         found = [pid for pid in _processes() if self._mark.encode() in _words_of(pid)]
         for pid in found:
             with suppress(ProcessLookupError):
