@@ -8,6 +8,7 @@ from handrail.core.effects import Effect, Effects, Node
 from handrail.core.files import EntryKind
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.policy.effects import Concern, concern_of, judge_effects
+from handrail.policy.rulebook.book import project_rules
 from handrail.policy.rulebook.rules import default_rules
 
 RULES = default_rules()
@@ -57,6 +58,21 @@ def test_text_and_source_are_medium(change: Effect) -> None:
 def test_a_kind_of_file_that_is_high_to_write_is_high_here(path: str) -> None:
     assert risk_of(changed(path)) is RiskLevel.HIGH
     assert risk_of(added(path)) is RiskLevel.HIGH
+
+
+@pytest.mark.parametrize("path", ["lib/x.so", "data/mapped.bin", "a.exe"])
+def test_a_program_or_library_that_a_command_has_built_is_high(path: str) -> None:
+    assert worst(RULES.judge_write(path)) is RiskLevel.FORBIDDEN
+    assert risk_of(added(path)) is risk_of(changed(path)) is RiskLevel.HIGH
+
+
+def test_what_a_project_forbids_to_write_is_not_built_either() -> None:
+    row = (
+        '[[write]]\nname = "own"\nrisk = "forbidden"\nreason = "no"\npatterns = ["*.so"]\n'
+        'match = ["a.so"]\nnot_match = ["a.py"]\n'
+    )
+    rules = RULES.tightened_by(project_rules(row))
+    assert worst(judge_effects(Effects((added("x.so"),)), rules)) is RiskLevel.FORBIDDEN
 
 
 def test_what_becomes_executable_is_high() -> None:

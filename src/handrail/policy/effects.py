@@ -150,7 +150,7 @@ def _judge_link(change: Effect, rules: Rules) -> Iterator[Finding]:
 
 def _judge_move(old: str, rules: Rules) -> Iterator[Finding]:
     """A file of a kind that matters is missing under its old name."""
-    for found in rules.judge_write(old):
+    for found in rules.judge_write(old, built=True):
         yield Finding(found.rule, f"moves away {found.reason}", found.risk, found.layer)
 
 
@@ -170,7 +170,11 @@ def _judge_content(change: Effect, rules: Rules) -> list[Finding]:
     kinds = (EffectKind.ADDED, EffectKind.CHANGED, EffectKind.LINKED)
     if change.after is None or change.kind not in kinds:
         return []
-    return [] if change.after.kind is EntryKind.DIRECTORY else rules.judge_write(change.path)
+    return (
+        []
+        if change.after.kind is EntryKind.DIRECTORY
+        else rules.judge_write(change.path, built=True)
+    )
 
 
 def _judge_executables(changes: Iterable[Effect]) -> Iterator[Finding]:

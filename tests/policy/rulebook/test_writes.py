@@ -126,7 +126,8 @@ def test_kind_is_told_by_the_end_of_a_path(path: str, covered: bool) -> None:
     [
         (
             {"colour": '"red"'},
-            "unknown key 'colour'; known: name, risk, reason, patterns, except, match, not_match",
+            "unknown key 'colour'; known: name, risk, built, reason, patterns, except, match, "
+            "not_match",
         ),
         ({"reason": None}, "'reason' is missing"),
         ({"patterns": None}, "'patterns' is missing"),

@@ -115,8 +115,9 @@ class Rules:
             return []
         return [rule.finding(path) for rule in self.paths if rule.forbids(path, writing=writing)]
 
-    def judge_write(self, path: str) -> list[Finding]:
-        return judge_write(path, self.writes, self.further_writes)
+    def judge_write(self, path: str, *, built: bool = False) -> list[Finding]:
+        """What the rules say of writing a file, or of one that a rehearsed command has `built`."""
+        return judge_write(path, self.writes, self.further_writes, built=built)
 
     def judge_tool(self, name: str) -> list[Finding]:
         return [rule.finding(name) for rule in self.tools if rule.covers(name)]

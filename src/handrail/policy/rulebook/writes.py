@@ -17,7 +17,11 @@ _RISKS = {
 
 @dataclass(frozen=True, slots=True)
 class WriteRule:
-    """One kind of file and what writing one means."""
+    """One kind of file and what writing one means.
+
+    `built` is the risk where a rehearsed command has made it and a person sees that; None where
+    that makes no difference.
+    """
 
     name: str
     risk: RiskLevel
@@ -27,6 +31,7 @@ class WriteRule:
     examples: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
     exceptions: tuple[str, ...] = ()
+    built: RiskLevel | None = None
 
     def covers(self, path: str) -> bool:
         """Whether the file at a workspace-relative path is of this kind."""
@@ -34,7 +39,11 @@ class WriteRule:
 
 
 def judge_write(
-    path: str, rules: Sequence[WriteRule], further: Sequence[WriteRule] = ()
+    path: str,
+    rules: Sequence[WriteRule],
+    further: Sequence[WriteRule] = (),
+    *,
+    built: bool = False,
 ) -> list[Finding]:
     """Every reason why writing this file is more than MEDIUM, or not to be done at all.
 
@@ -44,35 +53,43 @@ def judge_write(
     raised = [rule for rule in further if rule.covers(path)]
     if not kinds:
         reason = f"{path!r} is of an unknown kind: what reads or runs it cannot be told"
-        return [Finding("write.unknown-kind", reason, RiskLevel.HIGH), *_findings(path, raised)]
-    return _findings(path, [*kinds, *raised])
+        unknown = Finding("write.unknown-kind", reason, RiskLevel.HIGH)
+        return [unknown, *_findings(path, raised, built=built)]
+    return _findings(path, [*kinds, *raised], built=built)
 
 
-def _findings(path: str, kinds: Sequence[WriteRule]) -> list[Finding]:
+def _findings(path: str, kinds: Sequence[WriteRule], *, built: bool) -> list[Finding]:
+    risks = [rule.risk if rule.built is None or not built else rule.built for rule in kinds]
     return [
-        Finding(f"write.{rule.name}", f"{path!r}: {rule.reason}", rule.risk).by(rule.layer)
-        for rule in kinds
-        if rule.risk > RiskLevel.MEDIUM
+        Finding(f"write.{rule.name}", f"{path!r}: {rule.reason}", risk).by(rule.layer)
+        for rule, risk in zip(kinds, risks, strict=True)
+        if risk > RiskLevel.MEDIUM
     ]
 
 
 def read_write_rule(row: RuleRow) -> WriteRule:
-    row.allow_keys("name", "risk", "reason", "patterns", "except", "match", "not_match")
-    risk = row.text("risk")
-    if risk not in _RISKS:
-        raise row.refuse(f"risk is one of {', '.join(_RISKS)}, not {risk!r}")
+    known = ("name", "risk", "built", "reason", "patterns", "except", "match", "not_match")
+    row.allow_keys(*known)
     rule = WriteRule(
         name=row.text("name"),
-        risk=_RISKS[risk],
+        risk=_read_risk(row, "risk"),
         reason=row.text("reason"),
         matcher=_whole_end(row.globs("patterns"), row.globs("except", [])),
         layer=row.layer,
         examples=tuple(row.texts("match", [])),
         patterns=tuple(row.globs("patterns")),
         exceptions=tuple(row.globs("except", [])),
+        built=_read_risk(row, "built") if "built" in row.values else None,
     )
     row.hold_against_paths(rule.covers)
     return rule
+
+
+def _read_risk(row: RuleRow, key: str) -> RiskLevel:
+    word = row.text(key)
+    if word not in _RISKS:
+        raise row.refuse(f"{key} is one of {', '.join(_RISKS)}, not {word!r}")
+    return _RISKS[word]
 
 
 def _whole_end(patterns: Sequence[str], exceptions: Sequence[str]) -> re.Pattern[str]:
