@@ -135,12 +135,26 @@ def test_a_link_within_the_workspace_is_high(target: str) -> None:
 
 @pytest.mark.parametrize(
     "target",
-    ["/etc/passwd", "/", "..", "../..", "../../../x", "b/../../../../x", "b/../c", "../../../ws/x"],
+    [
+        *("/etc/passwd", "/", "..", "../..", "../../../x", "b/../../../../x", "b/../c"),
+        *("../../../ws/x", "/usr/bin/", "/usr/bin/..", "/usr/bin/../lib/x", "/usr/bin/x/y"),
+        *("/usr/lib/x", "/bin"),
+    ],
 )
 def test_a_link_that_leads_out_or_cannot_be_followed_is_refused(target: str) -> None:
     change = link("x/a.py", target) if target != ".." else link("a.py", target)
     assert risk_of(change) is RiskLevel.FORBIDDEN
     assert concern_of(change, RULES) is Concern.REFUSED
+
+
+@pytest.mark.parametrize("target", ["/usr/bin/python3", "/usr/local/bin/node", "/bin/sh"])
+def test_a_link_to_a_program_of_the_system_is_high(target: str) -> None:
+    (found, *_) = judge(change := link(".venv/bin/python", target))
+    assert found.reason == (
+        f"'.venv/bin/python' becomes a link to {target!r}, a program of the system"
+    )
+    assert found.risk is RiskLevel.HIGH
+    assert concern_of(change, RULES) is not Concern.REFUSED
 
 
 @pytest.mark.parametrize("target", [".env", ".git/hooks/pre-commit", ".handrail/policy.toml"])

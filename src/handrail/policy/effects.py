@@ -26,6 +26,8 @@ RUNS_BY_ITSELF = frozenset(
     )
 )
 _GIT = ".git"
+# Programs of the system lie here. The environments that tools make for a project link to them.
+_PROGRAM_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
 _MOST_NAMED = 3
 
 
@@ -103,7 +105,13 @@ def leads_out(change: Effect) -> bool:
     """Whether a link leads out of the workspace, or on a way that cannot be followed in words."""
     if change.after is None or change.after.kind is not EntryKind.LINK:
         return False
-    return _led_to(change.path, change.after.target) is None
+    target = change.after.target
+    return _led_to(change.path, target) is None and not _is_system_program(target)
+
+
+def _is_system_program(target: str) -> bool:
+    folder, _, name = target.rpartition("/")
+    return folder in _PROGRAM_FOLDERS and name not in ("", ".", "..")
 
 
 def _led_to(path: str, target: str) -> str | None:
@@ -139,6 +147,10 @@ def _judge_link(change: Effect, rules: Rules) -> Iterator[Finding]:
         return
     target = change.after.target
     led_to = _led_to(change.path, target)
+    if led_to is None and _is_system_program(target):
+        reason = f"{change.path!r} becomes a link to {target!r}, a program of the system"
+        yield Finding("effects.link", reason, RiskLevel.HIGH)
+        return
     if led_to is None:
         reason = f"{change.path!r} would be a link to {target!r}, out of the workspace"
         yield forbidden("effects.link-out", reason)
