@@ -1,6 +1,7 @@
 """Fixtures for tests of effects; a plugin of the test modules that name it."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.executors.rehearsal import overlay
+from tests.executors.rehearsal.another_user import GROUP, USER, interpreters, start
 from tests.executors.rehearsal.workbench import Workbench
 
 _IN_MEMORY = Path("/dev/shm")
@@ -54,3 +56,29 @@ def _has_xattrs(folder: Path) -> bool:
     except OSError:
         return False
     return True
+
+
+@pytest.fixture
+def interpreter(isolation: object) -> str:
+    """One that an ordinary user may start, with this source in reach."""
+    if os.geteuid() != 0:
+        pytest.skip("this is an ordinary user already")
+    for path in interpreters():
+        try:
+            run = start([path, "-c", "import handrail, pydantic"], Path("/"))
+        except OSError:
+            continue
+        if run.returncode == 0:
+            return path
+    pytest.skip("no interpreter that another user may start can import Handrail")
+
+
+@pytest.fixture
+def place() -> Generator[Path]:
+    """A folder of that user, with only folders above it that everybody may pass."""
+    made = Path("/tmp") / f"handrail-{os.getpid()}-{os.urandom(4).hex()}"
+    (made / "ws").mkdir(parents=True)
+    for path in (made, made / "ws"):
+        os.chown(path, USER, GROUP)
+    yield made
+    shutil.rmtree(made)

@@ -2,71 +2,16 @@
 
 import json
 import os
-import shutil
-import subprocess
-import sys
-from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 
-import handrail
+from tests.executors.rehearsal.another_user import GROUP, USER, start
 
-USER, GROUP, OTHER_GROUP = 64_321, 64_321, 64_322
+OTHER_GROUP = 64_322
 HERE = Path(__file__).parent
-SOURCE = Path(handrail.__file__).parent.parent
 
-
-def interpreters() -> Iterator[str]:
-    name = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    yield sys.executable
-    yield from (f"{folder}/{name}" for folder in ("/usr/bin", "/usr/local/bin"))
-
-
-def start(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    packages = [path for path in sys.path if path.endswith("site-packages")]
-    return subprocess.run(
-        words,
-        user=USER,
-        group=GROUP,
-        extra_groups=[],
-        cwd=folder,
-        env={
-            "PATH": "/usr/bin:/bin",
-            "HOME": str(folder),
-            "PYTHONPATH": ":".join([str(SOURCE), *packages]),
-            "PYTHONDONTWRITEBYTECODE": "1",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-@pytest.fixture
-def interpreter(isolation: object) -> str:
-    """One that an ordinary user may start, with this source in reach."""
-    if os.geteuid() != 0:
-        pytest.skip("this is an ordinary user already")
-    for path in interpreters():
-        try:
-            run = start([path, "-c", "import handrail, pydantic"], Path("/"))
-        except OSError:
-            continue
-        if run.returncode == 0:
-            return path
-    pytest.skip("no interpreter that another user may start can import Handrail")
-
-
-@pytest.fixture
-def place() -> Generator[Path]:
-    """A folder of that user, with only folders above it that everybody may pass."""
-    made = Path("/tmp") / f"handrail-{os.getpid()}-{os.urandom(4).hex()}"
-    (made / "ws").mkdir(parents=True)
-    for path in (made, made / "ws"):
-        os.chown(path, USER, GROUP)
-    yield made
-    shutil.rmtree(made)
+pytest_plugins = ("tests.executors.rehearsal.fixtures",)
 
 
 @pytest.mark.slow
