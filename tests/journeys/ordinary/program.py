@@ -24,7 +24,7 @@ from handrail.client.review import Reviewed, Reviewer
 from handrail.core.errors import ToolError
 from handrail.core.hands import Hands
 from handrail.core.project import Autonomy
-from handrail.core.rehearsal import CallRef
+from handrail.core.rehearsal import CallRef, NoRehearsals
 from handrail.core.verdict import Ruling
 from handrail.executors.command import CommandExecutor
 from handrail.executors.filesystem import FileSystemExecutor
@@ -34,7 +34,6 @@ from handrail.executors.rehearsal.scratch import SCRATCH
 from handrail.executors.sandbox.box import Box, environment
 from handrail.executors.sandbox.probe import find_programs, prove
 from handrail.executors.undoing import undo_in
-from handrail.policy.rulebook.book import operator_rules
 from handrail.policy.rulebook.rules import default_rules
 from handrail.policy.security import Scene
 from handrail.tools.catalogue import builtin_registry
@@ -138,8 +137,7 @@ async def bench_in(folder: Path) -> AsyncGenerator[Bench | str]:
         path.mkdir(exist_ok=True)
     make_project(root)
     shutil.copytree(root, copy, symlinks=True)
-    operator = operator_rules('[policy]\ncommands = "rehearse"\n', "policy.toml")
-    rules = default_rules().replaced_by(operator)
+    rules = default_rules()
     programs = find_programs()
     isolation = prove(programs)
     if programs is None or not isolation.holds:
@@ -150,10 +148,10 @@ async def bench_in(folder: Path) -> AsyncGenerator[Bench | str]:
         commands = CommandExecutor(
             root, box=box, search_path=SEARCH_PATH, identity=own_identity(), rules=rules
         )
-        with undo_in(files) as undo:
+        with undo_in(files, folder / "undo.key") as undo:
             store = None if undo is None else undo.store
             async with rehearsals_for(commands, box, store, folder / "base", "") as kept:
-                if kept is None or undo is None:
+                if isinstance(kept, NoRehearsals) or undo is None:
                     yield "nothing can be rehearsed on this machine"
                     return
                 scene = Scene(files.root, Autonomy.SUPERVISED, rules=rules, rehearses=True)
