@@ -98,6 +98,7 @@ ENDING = {
     "token rotate": ("{token}", 0),
     "token revoke": ("none", 1),
     "doctor": ("", 0),
+    "undo": ("", 0),
     "uninstall": ("--dry-run", 0),
     "version": ("", 0),
 }

@@ -15,6 +15,8 @@ from handrail.core.card import Card, Choice
 from handrail.core.grant import Scope
 from tests.journeys.conftest import Rig
 
+pytestmark = pytest.mark.usefixtures("asks_beforehand")
+
 YES = Choice(approved=True)
 
 

@@ -17,7 +17,10 @@ from tests.journeys.test_bound import decide
 SYSTEM = Path("/usr/bin/python3")
 LEADS_OUT = "leads out of the workspace"
 
-pytestmark = pytest.mark.skipif(not SYSTEM.exists(), reason="the system has no Python")
+pytestmark = [
+    pytest.mark.skipif(not SYSTEM.exists(), reason="the system has no Python"),
+    pytest.mark.usefixtures("asks_beforehand"),
+]
 
 
 def make_environment(root: Path) -> None:

@@ -25,7 +25,7 @@ PROGRAM = "tests.journeys.ordinary.program"
 LEAST_COMMANDS = 100
 LEAST_SILENT = 40
 # A secret to print, hooks and settings that run programs, and curl.
-MOST_REFUSED = 4
+MOST_REFUSED = 3
 # For another user every so-many-th is enough: what differs for them is the box, not the command.
 SAMPLE = 5
 

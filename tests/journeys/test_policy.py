@@ -19,7 +19,7 @@ match = ["docs/a.md"]
 not_match = ["docs"]
 """
 SAYS_SO = "'docs/{}.md' is refused: the plans stay with people (project rule path.docs)"
-REFUSING = "[policy]\nunlisted = 'refuse'\n"
+REFUSING = "[policy]\nunlisted = 'refuse'\ncommands = 'ask'\n"
 EXPAND = REFUSING + "[[command]]\nname = 'expand'\nexamples = { 'expand a.md' = 'high' }\n"
 
 

@@ -44,9 +44,9 @@ async def shown(rig: Rig, tool_id: str) -> dict[str, Any]:
     return await rig.as_person(lambda api: api.get(f"/tools/{tool_id}"))
 
 
-def rehearse_commands(rig: Rig) -> None:
+def ask_beforehand(rig: Rig) -> None:
     rig.home.mkdir(mode=0o700)
-    (rig.home / "policy.toml").write_text('[policy]\ncommands = "rehearse"\n')
+    (rig.home / "policy.toml").write_text('[policy]\ncommands = "ask"\n')
 
 
 @pytest.mark.behaviour("undo.call")
@@ -77,7 +77,6 @@ async def test_a_write_is_undone_once_and_recorded(rig: Rig) -> None:
 @pytest.mark.behaviour("undo.call")
 @pytest.mark.usefixtures("needs_box")
 async def test_the_changes_of_a_rehearsed_command_are_undone(rig: Rig) -> None:
-    rehearse_commands(rig)
     (rig.workspace / "src").mkdir()
     (rig.workspace / "src/a.py").write_text("old = 1\n")
     (rig.workspace / "gone.txt").write_text("still here\n")
@@ -99,7 +98,6 @@ async def test_the_changes_of_a_rehearsed_command_are_undone(rig: Rig) -> None:
 @pytest.mark.behaviour("undo.session")
 @pytest.mark.usefixtures("needs_box")
 async def test_a_session_is_undone_in_reverse_order(rig: Rig) -> None:
-    rehearse_commands(rig)
     (rig.workspace / "a.txt").write_text("0\n")
     rig.start_server()
     rig.start_client()
@@ -234,6 +232,7 @@ async def test_without_the_machine_nothing_is_undone_and_that_is_said(rig: Rig) 
     assert (rig.workspace / "a.txt").read_text() == "new\n"
 
 
+@pytest.mark.usefixtures("asks_beforehand")
 @pytest.mark.behaviour("undo.why-not")
 @pytest.mark.usefixtures("needs_box")
 async def test_a_call_that_cannot_be_undone_says_why(rig: Rig) -> None:
@@ -263,7 +262,6 @@ async def test_a_call_that_cannot_be_undone_says_why(rig: Rig) -> None:
 @pytest.mark.behaviour("undo.beside")
 @pytest.mark.usefixtures("needs_box")
 async def test_calls_that_run_meanwhile_are_not_disturbed(rig: Rig) -> None:
-    rehearse_commands(rig)
     (rig.workspace / "a.txt").write_text("old\n")
     (rig.workspace / "b.txt").write_text("old\n")
     rig.start_server()
@@ -289,8 +287,8 @@ async def test_calls_that_run_meanwhile_are_not_disturbed(rig: Rig) -> None:
 @pytest.mark.usefixtures("needs_box")
 @pytest.mark.parametrize("rehearses", [True, False])
 async def test_the_card_says_what_cannot_be_undone(rig: Rig, rehearses: bool) -> None:
-    if rehearses:
-        rehearse_commands(rig)
+    if not rehearses:
+        ask_beforehand(rig)
     rig.start_server()
     rig.start_client()
     command = {"command": "python3", "args": ["-c", "open('a.txt', 'w').write('x')"]}

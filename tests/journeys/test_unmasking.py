@@ -20,6 +20,7 @@ def text_of(card: Card) -> str:
     return f"{card.description}\n{card.evidence}\n{card.tool_params}"
 
 
+@pytest.mark.usefixtures("asks_beforehand")
 @pytest.mark.behaviour("card.unmasked")
 @pytest.mark.parametrize(
     ("tool_name", "params", "hidden"),

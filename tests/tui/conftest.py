@@ -16,6 +16,7 @@ from handrail.tui.line import Line
 from handrail.tui.lines import Lines
 from handrail.tui.show import Listen, fill, watching
 from tests.journeys.conftest import Rig
+from tests.journeys.conftest import asks_beforehand as asks_beforehand
 from tests.journeys.conftest import rig as rig
 
 HASTY = Patience(deaf_seconds=0.0, quiet_seconds=0.02)

@@ -152,6 +152,7 @@ async def test_the_keys_are_listed_and_the_list_decides_nothing(
     await person.until(lambda: not person.app.is_running, "the end")
 
 
+@pytest.mark.usefixtures("asks_beforehand")
 @pytest.mark.behaviour("terminal.calls")
 @pytest.mark.usefixtures("needs_box")
 async def test_what_runs_is_listed_and_its_run_can_be_stopped(person: Person, asks: Asking) -> None:

@@ -11,6 +11,7 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 
 from handrail.server.console.files import ConsoleFiles
 from tests.journeys.conftest import Rig
+from tests.journeys.conftest import asks_beforehand as asks_beforehand
 from tests.journeys.conftest import rig as rig
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

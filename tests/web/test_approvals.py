@@ -287,6 +287,7 @@ async def test_a_long_path_keeps_the_name_of_its_file_and_a_phone_shows_the_agen
     await expect(row.get_by_text("agent of workspace").first).to_be_visible()
 
 
+@pytest.mark.usefixtures("asks_beforehand")
 async def test_the_most_urgent_stands_first(console: Console, asks: Asking) -> None:
     page = await console.signed_in()
     asks("write_file", {"path": "slow.txt", "content": "1\n"}, "call-1")
@@ -334,6 +335,7 @@ async def test_whoever_goes_by_keys_goes_on_from_the_next_card(
     await expect(told).to_be_attached()
 
 
+@pytest.mark.usefixtures("asks_beforehand")
 async def test_a_decision_leads_to_the_neighbour_and_its_outcome_is_told(
     console: Console, asks: Asking
 ) -> None:

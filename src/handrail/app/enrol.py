@@ -1,5 +1,6 @@
 """Making this person and this folder known to a server whose store is at hand."""
 
+import asyncio
 import getpass
 import secrets
 import socket
@@ -7,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from handrail.app.home import Credentials, Home
-from handrail.app.rehearsals import prove_walls
+from handrail.app.isolation import prove_here
 from handrail.app.storage import open_checkpoints
 from handrail.app.tokens import finish_exchange
 from handrail.app.workspace_root import usable_root
@@ -25,6 +26,7 @@ from handrail.core.ids import (
 )
 from handrail.core.ports import Clock, Store
 from handrail.core.project import Autonomy, Client, Project, User, Workspace
+from handrail.executors.sandbox.probe import find_programs
 
 
 async def enrol(
@@ -61,8 +63,10 @@ async def _introduce(
         Autonomy.SUPERVISED, secrets.token_hex(16), at,
     )  # fmt: skip
     machine = socket.gethostname()
+    # The client adds what it can do itself, such as rehearsing, when it connects.
+    walls = (await asyncio.to_thread(prove_here, find_programs())).walls
     workspace = Workspace(
-        WorkspaceId(mint("wsp", at)), project.id, machine, str(root), at, walls=await prove_walls()
+        WorkspaceId(mint("wsp", at)), project.id, machine, str(root), at, walls=walls
     )
     client = Client(ClientId(mint("cli", at)), project.id, workspace.id, machine, at)
     agent = AgentId(mint("agt", at))

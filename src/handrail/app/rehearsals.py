@@ -1,6 +1,5 @@
 """Rehearsals on this machine, where they are proven to work."""
 
-import asyncio
 import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -8,8 +7,6 @@ from pathlib import Path
 
 import structlog
 
-from handrail.app.isolation import prove_here
-from handrail.core.box import Wall
 from handrail.core.rehearsal import NoRehearsals
 from handrail.executors.command import CommandExecutor
 from handrail.executors.rehearsal.kept import KeptRehearsals
@@ -17,7 +14,6 @@ from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import Proof, prove_rehearsals
 from handrail.executors.rehearsal.undo import UndoStore
 from handrail.executors.sandbox.box import Box
-from handrail.executors.sandbox.probe import find_programs
 
 log = structlog.get_logger(__name__)
 
@@ -30,14 +26,6 @@ async def try_rehearsals() -> Proof:
             return await prove_rehearsals(maker, folder)
     finally:
         maker.close()
-
-
-async def prove_walls() -> tuple[Wall, ...]:
-    """Everything that keeps commands in on this machine."""
-    isolation = await asyncio.to_thread(prove_here, find_programs())
-    if isolation.holds and (await try_rehearsals()).holds:
-        return (*isolation.walls, Wall.OVERLAY)
-    return isolation.walls
 
 
 @asynccontextmanager

@@ -10,22 +10,19 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
-from handrail.core.effects import Effect
 from handrail.core.errors import FileOperationError, NotFound, StaleFileError
 from handrail.core.undo import Undone, UndoStatus
 from handrail.executors.rehearsal.applied import AppliedSet
-from handrail.executors.rehearsal.copies import copy_file
 from handrail.executors.rehearsal.journal import (
     Journal,
-    Plan,
     Stamp,
     Standing,
     State,
     has_plan,
     stamp_of,
 )
-from handrail.executors.rehearsal.nodes import look, node_at
-from handrail.executors.rehearsal.way import LISTED, Way
+from handrail.executors.rehearsal.recording import Write, inodes_of, plan_write, settle_write
+from handrail.executors.rehearsal.way import LISTED
 
 PLACE = (".handrail", "undo")
 MOST_AGE_SECONDS = 24 * 3600
@@ -192,7 +189,7 @@ class UndoStore:
         """
         with self.opened(), self.new_journal(call) as journal:
             try:
-                plan = self._record(call, path, sha256, journal)
+                plan = plan_write(self.root_fd, journal, Write(call, path, sha256, self.now()))
                 journal.write_plan(plan)
                 journal.note(State.RECORDED, plan)
             except OSError as error:
@@ -203,7 +200,7 @@ class UndoStore:
             finally:
                 # If the disk is full now, `resume` sees later whether the write was made.
                 with suppress(OSError):
-                    self._settle(journal, plan)
+                    settle_write(self.root_fd, journal, plan)
         with suppress(OSError, FileOperationError):
             self.prune(keep=call)
 
@@ -238,16 +235,20 @@ class UndoStore:
 
     def _undo(self, name: str) -> None:
         with self._journal(name) as journal:
-            applied = AppliedSet(self.root_fd, journal, journal.plan())
-            if conflict := next(applied.conflicts(forward=False), None):
+            plan = journal.plan()
+            conflicts = AppliedSet(self.root_fd, journal, plan).conflicts(forward=False)
+            if conflict := next(conflicts, None):
                 raise StaleFileError(f"{conflict}; nothing was undone")
-            applied.go(forward=False)
+            # By its inode a file that was put back is known again after a crash.
+            plan = replace(plan, staged=inodes_of(self.root_fd, plan))
+            journal.write_plan(plan)
+            AppliedSet(self.root_fd, journal, plan).go(forward=False)
 
     def _end(self, journal: Journal, told: Standing) -> bool:
         """Go on in the direction that was taken; whether the set is applied then."""
         plan = journal.plan()
         if told.state is State.RECORDED:
-            return self._settle(journal, plan)
+            return settle_write(self.root_fd, journal, plan)
         applied = AppliedSet(self.root_fd, journal, plan)
         forward = told.state in (State.APPLYING, State.RESTORING)
         if told.state in (State.REVERTING, State.RESTORING):
@@ -258,41 +259,6 @@ class UndoStore:
         except FileOperationError:
             return not forward
         return forward
-
-    def _record(self, call: str, path: str, sha256: str, journal: Journal) -> Plan:
-        with Way(self.root_fd) as way:
-            missing: list[str] = []
-            folder = path
-            while folder := folder.rpartition("/")[0]:
-                with suppress(FileNotFoundError):
-                    way.folder(folder)
-                    break
-                missing.insert(0, folder)
-            before = None
-            if not missing:
-                folder_fd, name = way.folder_of(path)
-                before = node_at(folder_fd, name)
-                if before is not None:
-                    copy_file(folder_fd, name, journal.slots_fd, "0")
-        changes = (Effect(path, before), *(Effect(folder) for folder in missing))
-        # No inode is -1: the slot holds the old node from the beginning.
-        staged = (-1,) * len(changes)
-        return Plan(call, self.now(), changes, staged, expected=sha256)
-
-    def _settle(self, journal: Journal, plan: Plan) -> bool:
-        """See whether a recorded write was made, and forget it if it was not."""
-        with Way(self.root_fd) as way:
-            nodes = [look(way, change.path) for change in plan.changes]
-        if nodes[0] is None or nodes[0].sha256 != plan.expected:
-            journal.discard()
-            return False
-        changes = tuple(
-            replace(change, after=node) for change, node in zip(plan.changes, nodes, strict=True)
-        )
-        plan = replace(plan, changes=changes)
-        journal.write_plan(plan)
-        journal.note(State.APPLIED, plan)
-        return True
 
     def _applied(self) -> list[Standing]:
         """The sets that can be undone, oldest first."""

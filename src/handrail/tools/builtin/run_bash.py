@@ -16,7 +16,7 @@ from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED
 from handrail.policy.validators.scripts import ScriptValidator
 from handrail.tools.base import Tool, ToolParams
-from handrail.tools.command.hosts import HOSTS, judge_hosts, plan_for, with_hosts, words_for
+from handrail.tools.command.hosts import HOSTS, judge_hosts, plan_with_hosts, with_hosts, words_for
 from handrail.tools.command.program import MAX_TIMEOUT_SECONDS
 from handrail.tools.command.rehearsing import Rehearsing, may_rehearse, was_rehearsed
 from handrail.tools.command.result import run_stages
@@ -51,14 +51,17 @@ class RunBash(Tool[RunBashParams]):
 
     def pre_validate(self, params: RunBashParams, scene: Scene) -> list[Finding]:
         findings = _validator(params, scene).validate_script(params.command)
-        findings += judge_hosts(params.hosts, scene.rules)
+        if params.hosts:
+            findings += judge_hosts(params.hosts, scene.rules)
         box_matters = not scene.isolated and worst(findings) is not RiskLevel.FORBIDDEN
         return [*findings, UNBOXED] if box_matters else findings
 
     def plan(self, params: RunBashParams, scene: Scene) -> Plan:
         validator = _validator(params, scene)
-        stages, rehearses = validator.stages_of(params.command), validator.rehearses(params.command)
-        return plan_for(stages, params.hosts, rehearses=rehearses)
+        stages = validator.stages_of(params.command)
+        if params.hosts:
+            return plan_with_hosts(stages, params.hosts)
+        return Plan.of(stages, rehearses=validator.rehearses(params.command))
 
     def preview(self, params: RunBashParams) -> str:
         where = "" if params.working_dir == "." else f" in {visible(params.working_dir)}"
@@ -110,5 +113,7 @@ def _validator(params: RunBashParams, scene: Scene) -> ScriptValidator:
 
 def _line(params: RunBashParams, scene: Scene, hands: Hands) -> FullLine:
     validator = _validator(params, scene)
-    stages = with_hosts(validator.stages_of(params.command), params.hosts)
+    stages = validator.stages_of(params.command)
+    if params.hosts:
+        stages = with_hosts(stages, params.hosts)
     return FullLine(hands, scene, stages, validator.validate_script(params.command))

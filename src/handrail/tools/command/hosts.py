@@ -36,9 +36,8 @@ def judge_hosts(hosts: Sequence[str], rules: Rules) -> Iterator[Finding]:
             yield host
         else:
             yield from rules.web.judge(host if host.port else replace(host, port=_HTTPS))
-    if hosts:
-        reason = f"asks for network access to {', '.join(map(visible, hosts))}"
-        yield Finding("command.hosts", reason, RiskLevel.HIGH)
+    reason = f"asks for network access to {', '.join(map(visible, hosts))}"
+    yield Finding("command.hosts", reason, RiskLevel.HIGH)
 
 
 def with_hosts(stages: Sequence[Stage], hosts: Sequence[str]) -> tuple[Stage, ...]:
@@ -46,8 +45,6 @@ def with_hosts(stages: Sequence[Stage], hosts: Sequence[str]) -> tuple[Stage, ..
 
     git has its own way to remotes.
     """
-    if not hosts:
-        return tuple(stages)
     return tuple(
         stage
         if stage.profile is Profile.READ or _runs_git(stage)
@@ -56,10 +53,9 @@ def with_hosts(stages: Sequence[Stage], hosts: Sequence[str]) -> tuple[Stage, ..
     )
 
 
-def plan_for(stages: Sequence[Stage], hosts: Sequence[str], *, rehearses: bool) -> Plan:
+def plan_with_hosts(stages: Sequence[Stage], hosts: Sequence[str]) -> Plan:
     """What would run. A rehearsal has no network, so it would not show what such a call does."""
-    plan = Plan.of(with_hosts(stages, hosts), rehearses=rehearses and not hosts)
-    return replace(plan, hosts=tuple(hosts))
+    return replace(Plan.of(with_hosts(stages, hosts)), hosts=tuple(hosts))
 
 
 def words_for(hosts: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from handrail.policy.rulebook.reading import shown
 from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED, CommandValidator
 from handrail.tools.base import P, Tool
-from handrail.tools.command.hosts import judge_hosts, plan_for, with_hosts, words_for
+from handrail.tools.command.hosts import judge_hosts, plan_with_hosts, with_hosts, words_for
 from handrail.tools.command.rehearsing import Rehearsing, may_rehearse, was_rehearsed
 from handrail.tools.command.result import run_stages
 from handrail.tools.command.words import FullLine
@@ -45,14 +45,17 @@ class ProgramTool(Tool[P]):
 
     def pre_validate(self, params: P, scene: Scene) -> list[Finding]:
         findings = _validator(scene).validate_command(*self.words(params))
-        findings += judge_hosts(self.hosts(params), scene.rules)
+        if hosts := self.hosts(params):
+            findings += judge_hosts(hosts, scene.rules)
         box_matters = not scene.isolated and worst(findings) is not RiskLevel.FORBIDDEN
         return [*findings, UNBOXED] if box_matters else findings
 
     def plan(self, params: P, scene: Scene) -> Plan:
         validator, words, hosts = _validator(scene), self.words(params), self.hosts(params)
         stages = [validator.stage_of(*words)]
-        return plan_for(stages, hosts, rehearses=validator.rehearses(*words))
+        if hosts:
+            return plan_with_hosts(stages, hosts)
+        return Plan.of(stages, rehearses=validator.rehearses(*words))
 
     def preview(self, params: P) -> str:
         command, args = self.words(params)
@@ -101,8 +104,8 @@ class ProgramTool(Tool[P]):
         return Rehearsing(stages, title, self.preview(params), self.seconds(params))
 
     def _stage(self, params: P, scene: Scene) -> Stage:
-        stage = _validator(scene).stage_of(*self.words(params))
-        return with_hosts([stage], self.hosts(params))[0]
+        stage, hosts = _validator(scene).stage_of(*self.words(params)), self.hosts(params)
+        return with_hosts([stage], hosts)[0] if hosts else stage
 
     def _line(self, params: P, scene: Scene, hands: Hands) -> FullLine:
         judged = _validator(scene).validate_command(*self.words(params))
