@@ -133,10 +133,13 @@ def test_the_record_is_whole_and_can_be_proven_while_no_server_runs(journey: Jou
     a_write = ["call.proposed", "call.surveyed", "approval.approved", "call.claimed", "call.ended"]
     a_refusal = ["call.proposed", "call.surveyed", "approval.rejected"]
     a_tour = [*a_read, *a_write, *a_refusal, "call.proposed"]
-    lines = 1 + 2 * len(a_tour)
+    actions = [line["action"] for line in journey.record]
+    lines = len(actions)
     proof = {name: journey.proof[name] for name in ("whole", "lines", "sealed_through", "broken")}
     assert proof == {"whole": True, "lines": lines, "sealed_through": lines, "broken": None}
-    assert [line["action"] for line in journey.record] == ["project.created", *a_tour * 2]
+    # Where rehearsals work, the client adds that to what keeps commands in.
+    of_calls = [action for action in actions if action != "workspace.walls_changed"]
+    assert of_calls == ["project.created", *a_tour * 2]
 
 
 def test_a_record_that_was_touched_is_found_out(journey: Journey) -> None:
