@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 
 async def try_rehearsals() -> Proof:
-    """Whether commands can be rehearsed on this machine, by a trial that leaves nothing."""
+    """Try a rehearsal in a temporary folder, and say whether it works on this machine."""
     maker = Maker()
     try:
         with tempfile.TemporaryDirectory(prefix="handrail-trial-") as folder:

@@ -29,9 +29,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Estate:
-    """What would be removed, and what is left to its owner; keys of providers with their places.
+    """The files that would be removed, those that stay, and the stored keys of providers.
 
-    In workspaces, that are files of the tour and the before-images kept for undo.
+    In workspaces, files of the tour and the before-images kept for undo are removed.
     """
 
     home: Path
@@ -149,7 +149,7 @@ def _is_reached_without_links(undo: Path) -> bool:
 
 
 def _holds_more_than_undo(folder: Path) -> bool:
-    """Whether a workspace's `.handrail` holds something that a person wrote."""
+    """True if a workspace's `.handrail` holds more than before-images, such as a policy."""
     if folder.is_symlink() or not folder.is_dir():
         return os.path.lexists(folder)
     return any(path.name != UNDO_FOLDER for path in folder.iterdir())
