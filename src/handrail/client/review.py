@@ -126,7 +126,7 @@ class Reviewer:
             return Reviewed(tool, params, params_json, verdict, None, call)
         async with asyncio.timeout(seconds):
             with blaming(tool_name, "on the client"):
-                hands = self._hands.for_call(call)
+                hands = self._hands.for_call(call, verdict)
                 given = await tool.survey(params, self._scene, hands)
                 survey = as_survey(tool_name, given)
         verdict = await self._judge(tool, raw, params_json, survey)
@@ -151,7 +151,7 @@ class Reviewer:
         """The result of a call where it is certain before anything is changed; else None."""
         tool = reviewed.tool
         with blaming(tool.name, "on the client"):
-            hands = self._hands.for_call(reviewed.call)
+            hands = self._hands.for_call(reviewed.call, reviewed.verdict)
             return await tool.expect(reviewed.params, self._scene, hands, reviewed.facts)
 
     async def execute(self, reviewed: Reviewed, *, surveyed: bool = True) -> ToolResult:
@@ -165,7 +165,7 @@ class Reviewer:
         if by_survey and not surveyed:
             facts = None
         with blaming(tool.name, "on the client"):
-            hands = self._hands.for_call(reviewed.call)
+            hands = self._hands.for_call(reviewed.call, reviewed.verdict)
             given = await tool.execute(reviewed.params, self._scene, hands, facts)
             result = as_result(tool.name, given)
         if reviewed.call is None or tool.effect is not Effect.CHANGE:

@@ -27,6 +27,7 @@ from handrail.core.skill import Skills
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject
 from handrail.core.undo import NoUndo, Undo
+from handrail.core.verdict import Verdict
 from handrail.core.web import Reader, Web
 
 
@@ -107,7 +108,8 @@ _NO_ABOUT: Any = Absent("what Handrail knows of itself")
 class Hands:
     """On a client they hold a workspace, on the server what one person's agents keep there.
 
-    `call` is the call they are used for, where that is known.
+    `call` is the call they are used for, and `verdict` what was ruled on its words, where that is
+    known.
     """
 
     files: Files = _NO_FILES
@@ -123,11 +125,13 @@ class Hands:
     rehearsals: Rehearsals = field(default_factory=NoRehearsals)
     undo: Undo = field(default_factory=NoUndo)
     call: CallRef | None = None
+    verdict: Verdict | None = None
 
-    def for_call(self, call: CallRef | None) -> Self:
+    def for_call(self, call: CallRef | None, verdict: Verdict | None = None) -> Self:
         """The same hands, used for this call; its writes can be undone, where that is possible."""
         own = copy(self)
         object.__setattr__(own, "call", call)
+        object.__setattr__(own, "verdict", verdict)
         if call is not None:
             object.__setattr__(own, "files", self.undo.files_for(call, self.files))
         return own

@@ -1,7 +1,7 @@
 """Policy's answer to a call."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Self
 
@@ -59,7 +59,8 @@ class Plan:
 
     `profiles` are the boxes of the argv lists, one for each. `stdin` are the texts that they read,
     one for each too, and empty where none reads one. `rehearses` says that running it first where
-    it can change nothing shows everything that it would change.
+    it can change nothing shows everything that it would change. `stages` are the same argv lists
+    with all that the machine needs to run them; each machine works them out for itself.
     """
 
     paths: tuple[str, ...] = ()
@@ -68,6 +69,7 @@ class Plan:
     profiles: tuple[Profile, ...] = ()
     stdin: tuple[str | None, ...] = ()
     rehearses: bool = False
+    stages: tuple[Stage, ...] = field(default=(), compare=False, repr=False)
 
     @classmethod
     def of(cls, stages: Sequence[Stage], *, rehearses: bool = False) -> Self:
@@ -78,6 +80,7 @@ class Plan:
             profiles=tuple([stage.profile for stage in stages]),
             stdin=() if texts.count(None) == len(texts) else texts,
             rehearses=rehearses,
+            stages=tuple(stages),
         )
 
     @property

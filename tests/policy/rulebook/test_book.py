@@ -313,4 +313,11 @@ def test_no_pattern_takes_long_on_a_name_made_for_it() -> None:
 
 
 def test_shipped_rules_are_unchanged_where_nobody_says_more() -> None:
-    assert book().rules_for("") == default_rules()
+    rules, shipped = book().rules_for(""), default_rules()
+    assert rules.commands == shipped.commands
+    assert rules.paths == shipped.paths
+    assert rules.writes == shipped.writes
+    assert rules.networks == shipped.networks
+    assert (rules.tools, rules.web, rules.ceilings) == (shipped.tools, shipped.web, ())
+    assert not rules.further_commands
+    assert not rules.further_writes

@@ -34,7 +34,8 @@ _SECTIONS = ("path", "write", "command", "tool", "network", "http", "policy")
 Named = TypeVar("Named", PathRule, WriteRule)
 
 
-@dataclass(frozen=True, slots=True)
+# Compared by identity, so that readings of a line can be cached by the rules they were made with.
+@dataclass(frozen=True, slots=True, eq=False)
 class Rules:
     """What a judgement goes by, from one file or from several laid over each other.
 

@@ -8,7 +8,6 @@ taken for plain only by proof, never because nothing bad was found in it.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -54,7 +53,6 @@ _WHY_NOT = {
 }
 
 
-@lru_cache(maxsize=1)  # A line is judged, planned and told its kind in a row.
 def lower(text: str) -> Script | NotPlain:
     """The argv lists that bash would run for this string, or why that cannot be proven."""
     try:

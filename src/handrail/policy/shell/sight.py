@@ -6,6 +6,7 @@ are taken as they stand, and the text of a here-document is no command.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from handrail.core.visible import visible
 
@@ -47,6 +48,7 @@ _FORK_BOMB = re.compile(
 Command = tuple[str, ...]
 
 
+@lru_cache(maxsize=1)  # A line is judged and planned in a row.
 def look_through(text: str) -> tuple[Command, ...]:
     """Every simple command, with its words and the files that it is redirected to or from."""
     return tuple(dict.fromkeys(_commands(text[:MAX_CHARS], 0)))

@@ -6,6 +6,7 @@ moment of use, and the kernel holds what the words allow.
 
 import hashlib
 import os.path
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -214,6 +215,10 @@ class CommandValidator:
 _DELETERS = frozenset(["rm", "rmdir", "shred", "trash"])
 
 
+# A path can stand behind each of these.
+_HOLDS_MORE = re.compile("[@:=]")
+
+
 def _leads_out(path: str) -> bool:
     return path.startswith(("/", "~")) or ".." in path.split("/")
 
@@ -228,6 +233,8 @@ def _paths_in(word: str) -> Iterator[str]:
     """A word, and the paths that programs find in one: `--to=x`, `key=x`, `@x`, `HEAD:x`."""
     if not word.startswith("-"):
         yield word
+        if not _HOLDS_MORE.search(word):
+            return
     behind = word.partition(":")[2]
     colons = dict.fromkeys((behind, behind.partition(":")[2], behind.rpartition(":")[2]))
     hidden = [word.partition("=")[2], *colons]

@@ -6,6 +6,7 @@ as bash in a box; its words are searched for refused commands, and that is no bo
 
 import os.path
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from handrail.core.grant import CallClass
@@ -57,39 +58,35 @@ class ScriptValidator:
             return refusals
         if why := _what_is_wrong_with(text):
             return [forbidden("bash.spelling", why)]
-        script = self._read(text)
-        if isinstance(script, NotPlain):
-            return list(dict.fromkeys(judge_unread(self._in(self._start), text, script)))
-        findings = [one for placed in self._placed(script) for one in self._judge(placed)]
-        return list(dict.fromkeys(findings))
+        steps = _read(self, text)
+        if isinstance(steps, NotPlain):
+            return list(dict.fromkeys(judge_unread(self._in(self._start), text, steps)))
+        return list(dict.fromkeys(one for placed in steps for one in self._judge(placed)))
 
     def rehearses(self, text: str) -> bool:
         """Whether the line can be tried first where it has no effect."""
-        script = self._read(text)
-        if isinstance(script, NotPlain):
+        steps = _read(self, text)
+        if isinstance(steps, NotPlain):
             return can_rehearse(self._in(self._start), text)
-        return all(
-            self._in(placed.folder).rehearses(*placed.step.argv) for placed in self._placed(script)
-        )
+        return all(self._in(placed.folder).rehearses(*placed.step.argv) for placed in steps)
 
     def stages_of(self, text: str) -> tuple[Stage, ...]:
         """What runs once nobody objects."""
-        script = self._read(text)
-        if isinstance(script, NotPlain):
+        steps = _read(self, text)
+        if isinstance(steps, NotPlain):
             return (unread_stage(self._in(self._start), text),)
-        return tuple(map(self._stage, self._placed(script)))
+        return tuple(map(self._stage, steps))
 
     def class_of(self, text: str) -> CallClass | None:
         """The class of the one that does more than look; None where it takes more to say.
 
         Where that class is one of exact words, nothing else may stand on the line, nor a pattern.
         """
-        script = self._read(text)
-        if isinstance(script, NotPlain):
+        steps = _read(self, text)
+        if isinstance(steps, NotPlain):
             return None
         kinds: set[CallClass | None] = set()
-        placed_steps = self._placed(script)
-        for placed in placed_steps:
+        for placed in steps:
             risk = worst(self._judge(placed))
             if risk >= RiskLevel.HIGH:
                 return None
@@ -97,10 +94,10 @@ class ScriptValidator:
                 has_text = placed.step.stdin is not None
                 kinds.add(None if has_text else self._class_of_step(placed))
         kind = kinds.pop() if len(kinds) == 1 else None
-        has_patterns = any(word.is_pattern for step in script.steps for word in step.words)
+        has_patterns = any(word.is_pattern for placed in steps for word in placed.step.words)
         if kind is None or not kind.is_exact:
             return kind
-        return kind if len(placed_steps) == 1 and not has_patterns else None
+        return kind if len(steps) == 1 and not has_patterns else None
 
     def _class_of_step(self, placed: _Placed) -> CallClass | None:
         """The same whether its patterns stand for names or for what they come to: paths."""
@@ -110,8 +107,11 @@ class ScriptValidator:
         own = validator.class_of(command, args)
         return own if own == validator.class_of(command, paths) else None
 
-    def _read(self, text: str) -> Script | NotPlain:
-        """A line is plain only where each step is a program, and each `cd` is sure to happen."""
+    def read(self, text: str) -> tuple[_Placed, ...] | NotPlain:
+        """The steps of a line, or why it is not plain.
+
+        A line is plain only if each step is a program, and each `cd` is sure to happen.
+        """
         script = lower(text)
         if isinstance(script, NotPlain):
             return script
@@ -121,10 +121,9 @@ class ScriptValidator:
             if name in SHELL_WORDS and name != _CD and refusals(validator, name, args):
                 return NotPlain(f"{name} is a shell builtin")
         try:
-            self._placed(script)
+            return tuple(self._placed(script))
         except _NotPlaced:
             return NotPlain(_ONLY_A_SHELL)
-        return script
 
     def _judge(self, placed: _Placed) -> list[Finding]:
         validator, (command, args) = self._in(placed.folder), placed.step.argv
@@ -189,6 +188,11 @@ class ScriptValidator:
 
     def _in(self, folder: str) -> CommandValidator:
         return CommandValidator(self.root, self.rules, folder)
+
+
+@lru_cache(maxsize=1)  # A line is judged, planned and classed in a row.
+def _read(validator: ScriptValidator, text: str) -> tuple[_Placed, ...] | NotPlain:
+    return validator.read(text)
 
 
 def _what_is_wrong_with(text: str) -> str | None:

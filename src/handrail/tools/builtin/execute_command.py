@@ -6,7 +6,7 @@ from pydantic import Field
 
 from handrail.tools.base import ToolParams
 from handrail.tools.command.hosts import HOSTS
-from handrail.tools.command.program import MAX_TIMEOUT_SECONDS, ProgramTool
+from handrail.tools.command.tool import MAX_TIMEOUT_SECONDS, ProgramTool
 
 
 class ExecuteCommandParams(ToolParams):
@@ -24,8 +24,9 @@ class ExecuteCommand(ProgramTool[ExecuteCommandParams]):
     name: ClassVar[str] = "execute_command"
     description: ClassVar[str] = (
         "Run one program in the workspace and return what it prints. There is no shell: no pipes, "
-        "redirections, variables or wildcards. Programs that only read run at once; others may ask "
-        "a person first. At most 1 MB of each stream is kept."
+        "redirections, variables or wildcards. Programs that only read run at once. Any other is "
+        "tried first where it can change nothing; a person is asked only if it would change "
+        "something. At most 1 MB of each stream is kept."
     )
     params = ExecuteCommandParams
 

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from handrail.tools.base import ToolParams
-from handrail.tools.command.program import MAX_TIMEOUT_SECONDS, ProgramTool
+from handrail.tools.command.tool import MAX_TIMEOUT_SECONDS, ProgramTool
 
 Action = Literal[
     "status",
