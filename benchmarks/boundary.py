@@ -11,8 +11,8 @@ from statistics import median
 from benchmarks.outcome import Outcome
 from handrail.core.box import Profile
 from handrail.core.stage import Stage
-from handrail.executors.command import CommandExecutor
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.sandbox.box import Box
 from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.executors.sandbox.probe import find_programs, prove

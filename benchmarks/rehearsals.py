@@ -21,8 +21,8 @@ from handrail.core.box import Profile
 from handrail.core.outcome import CommandOutcome
 from handrail.core.rehearsal import CallRef, Rehearsed
 from handrail.core.stage import Stage
-from handrail.executors.command import CommandExecutor
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.rehearsal.kept import KeptRehearsals
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import prove_rehearsals

@@ -55,22 +55,6 @@ LAZY = {
     ("knowledge/minilm.py", "tokenizers"),
 }
 
-# Packages that import each other, each set until one of its imports goes. The next to go is the
-# one between sandbox and git; rulebook needs only the hosts of validators.
-CIRCLES = {
-    frozenset({"app", "app.doctor"}),
-    frozenset({"policy", "policy.injection"}),
-    frozenset({"policy.rulebook", "policy.validators"}),
-    frozenset(
-        {
-            "executors", "executors.git", "executors.network", "executors.rehearsal",
-            "executors.sandbox",
-        }
-    ),
-    frozenset({"server", "server.routes"}),
-    frozenset({"tools", "tools.builtin", "tools.command"}),
-}  # fmt: skip
-
 MOST_LINES_PER_FILE = 350
 MOST_LINES_PER_FUNCTION = 60
 
@@ -180,25 +164,33 @@ def test_no_package_imports_another_in_a_circle() -> None:
     graph: dict[str, set[str]] = {}
     for path in FILES:
         own = package_of(module_of(path))
-        # What stands at the top is for all to see, and imports all.
-        if own:
-            graph.setdefault(own, set()).update({*map(package_of, own_imports(path))} - {""})
+        imported = {*map(package_of, own_imports(path))}
+        graph.setdefault(own, set()).update(one for one in imported if are_apart(own, one))
+    # The package at the top imports everything, and its version is read everywhere.
+    del graph[""]
 
-    def reached(package: str) -> set[str]:
-        found: set[str] = set()
-        todo = [package]
-        while todo:
-            new = graph.get(todo.pop(), set()) - found
-            found |= new
-            todo += new
-        return found
+    circles = sorted(
+        f"{package} ⇄ {other}"
+        for package, imported in graph.items()
+        for other in imported
+        if package < other and package in reached_from(other, graph)
+    )
+    assert not circles, "move what both need into a package below them"
 
-    ways = {package: reached(package) for package in graph}
-    circles = {
-        frozenset(other for other in ways[package] if package in ways.get(other, set()))
-        for package in graph
-    }
-    assert {circle for circle in circles if len(circle) > 1} == CIRCLES
+
+def are_apart(package: str, other: str) -> bool:
+    """Whether neither package holds the other; the modules of one package are checked above."""
+    return not f"{package}.".startswith(f"{other}.") and not f"{other}.".startswith(f"{package}.")
+
+
+def reached_from(package: str, graph: dict[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    todo = [package]
+    while todo:
+        new = graph.get(todo.pop(), set()) - found
+        found |= new
+        todo += new
+    return found
 
 
 def package_of(module: str) -> str:

@@ -36,8 +36,8 @@ from handrail.bus.local import LocalBus
 from handrail.core.approval import Approval
 from handrail.core.errors import BadInput, SetupError
 from handrail.core.tool import Site
-from handrail.executors.ripgrep import Ripgrep
-from handrail.executors.search import SearchExecutor
+from handrail.executors.files.ripgrep import Ripgrep
+from handrail.executors.files.search import SearchExecutor
 from handrail.plane.decider import Decider
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore

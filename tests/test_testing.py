@@ -17,7 +17,7 @@ from handrail.core.pattern import NamePattern
 from handrail.core.risk import RiskLevel
 from handrail.core.search import Found, Match, Query
 from handrail.core.verdict import Ruling
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.policy.security import Scene
 from handrail.testing import FakeClock, FakeCommands, FakeHands, ScriptedPerson, a_card, try_tool
 from handrail.tools.builtin.write_file import WriteFile, WriteFileParams

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from handrail.core.risk import Finding, RiskLevel, ToolSafety
     from handrail.core.tool import Effect, ToolCall, ToolDefinition, ToolResult, ToolSpec
     from handrail.core.verdict import Ruling, Verdict
-    from handrail.executors.command import CommandExecutor
-    from handrail.executors.filesystem import FileSystemExecutor
+    from handrail.executors.commands.executor import CommandExecutor
+    from handrail.executors.files.filesystem import FileSystemExecutor
     from handrail.plane.agent_tools import AgentTools
     from handrail.plane.approvals import ApprovalManager
     from handrail.plane.executor import ToolExecutor
@@ -46,11 +46,11 @@ _HOMES = {
     "ApprovalManager": "handrail.plane.approvals",
     "Autonomy": "handrail.core.project",
     "CommandExecutionError": "handrail.core.errors",
-    "CommandExecutor": "handrail.executors.command",
+    "CommandExecutor": "handrail.executors.commands.executor",
     "CommandValidator": "handrail.policy.validators.commands",
     "Effect": "handrail.core.tool",
     "FileOperationError": "handrail.core.errors",
-    "FileSystemExecutor": "handrail.executors.filesystem",
+    "FileSystemExecutor": "handrail.executors.files.filesystem",
     "Finding": "handrail.core.risk",
     "HandrailError": "handrail.core.errors",
     "Hands": "handrail.core.hands",

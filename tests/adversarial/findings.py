@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from handrail.core.box import Profile
-from handrail.executors.programs import SEARCH_PATH
+from handrail.executors.processes.programs import SEARCH_PATH
 from tests.adversarial.arena import Technique
 from tests.adversarial.people import Person
 from tests.adversarial.trial import OPEN

@@ -14,7 +14,7 @@ import pytest
 
 from handrail.core.box import Isolation, Profile
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.sandbox.box import Programs
 from tests.adversarial.boxes import boxed, run
 

@@ -17,8 +17,8 @@ from handrail.core.box import Isolation, Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import Hands
 from handrail.core.stage import Join, Stage
-from handrail.executors.command import CommandExecutor
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.sandbox.box import Programs
 from handrail.policy.security import Scene
 from handrail.testing import try_tool

@@ -13,7 +13,7 @@ from handrail import judge
 from handrail.core.box import Isolation, Profile
 from handrail.core.errors import BadInput, PathValidationError
 from handrail.core.verdict import Ruling
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.sandbox.box import Programs
 from tests.adversarial.boxes import boxed, run
 from tests.adversarial.people import REPOSITORY

@@ -13,9 +13,9 @@ import pytest
 from handrail.core.errors import ToolError
 from handrail.core.pattern import NamePattern
 from handrail.core.search import Query
-from handrail.executors.filesystem import FileSystemExecutor
-from handrail.executors.ripgrep import Ripgrep
-from handrail.executors.search import SearchExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
+from handrail.executors.files.ripgrep import Ripgrep
+from handrail.executors.files.search import SearchExecutor
 from tests.adversarial.swapping import needs_swapping, swapping
 
 pytestmark = [pytest.mark.slow, needs_swapping]

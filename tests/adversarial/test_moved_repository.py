@@ -11,7 +11,7 @@ from handrail import judge
 from handrail.core.box import Isolation, Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.risk import RiskLevel
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.sandbox.box import Programs
 from tests.adversarial.boxes import boxed, run
 

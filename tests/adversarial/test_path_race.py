@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.executors.beneath import has_openat2, open_beneath, walk_beneath
+from handrail.executors.files.beneath import has_openat2, open_beneath, walk_beneath
 from tests.adversarial.swapping import needs_swapping, swapping
 
 pytestmark = [pytest.mark.slow, needs_swapping]

@@ -15,7 +15,7 @@ import pytest
 
 from handrail.core.box import Isolation, Profile
 from handrail.core.outcome import Ending
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.sandbox.box import Programs
 from handrail.policy.validators.sizes import MEGABYTE
 from tests.adversarial.boxes import boxed, run

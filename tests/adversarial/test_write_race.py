@@ -12,9 +12,9 @@ import pytest
 
 from handrail.core.errors import ToolError
 from handrail.core.hands import FileState
-from handrail.executors import beneath, place
-from handrail.executors.beneath import has_openat2, walk_beneath
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.files import beneath, place
+from handrail.executors.files.beneath import has_openat2, walk_beneath
+from handrail.executors.files.filesystem import FileSystemExecutor
 from tests.adversarial.swapping import needs_swapping, swapping
 
 pytestmark = [pytest.mark.slow, needs_swapping]

@@ -19,7 +19,7 @@ from typing import Any
 
 from handrail.core.box import Profile
 from handrail.core.errors import ToolError
-from handrail.executors.programs import SEARCH_PATH
+from handrail.executors.processes.programs import SEARCH_PATH
 from handrail.executors.sandbox.box import environment
 from tests.adversarial.arena import Arena, Technique, make_template
 from tests.adversarial.boxes import boxed, make_sure, run

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from handrail.executors.command import SEARCH_PATH, CommandExecutor
+from handrail.executors.commands.executor import SEARCH_PATH, CommandExecutor
 
 _PYTHON = Path(os.path.realpath(sys.executable))
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from handrail.app.clock import SystemClock
 from handrail.client.cache import ContentCache
 from handrail.core.hands import FileContent, FileVersion
-from handrail.executors.filesystem import FileSystemExecutor
-from handrail.executors.version import nobody_writes
+from handrail.executors.files.filesystem import FileSystemExecutor
+from handrail.executors.files.version import nobody_writes
 from handrail.testing import FakeClock
 
 LIMIT = 100_000_000

@@ -33,7 +33,7 @@ from handrail.core.project import Autonomy
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.verdict import Plan
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.policy.security import Scene
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore

@@ -27,7 +27,7 @@ from handrail.core.card import Choice
 from handrail.core.change import Change, ForgetEvents
 from handrail.core.hands import Files, Hands
 from handrail.core.project import Autonomy
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.plane.connections import Connection
 from handrail.plane.patience import WITHOUT_WORD
 from handrail.policy.security import Scene

@@ -10,8 +10,8 @@ import pytest
 
 from handrail.core.box import Isolation, Profile
 from handrail.core.stage import Stage
-from handrail.executors.command import CommandExecutor
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.sandbox.box import Box, Programs
 from handrail.executors.sandbox.guarded import GuardedNames
 

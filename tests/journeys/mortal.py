@@ -15,7 +15,7 @@ from handrail.cli.main import main
 from handrail.client.api import HandrailApi
 from handrail.client.journal import Journal
 from handrail.client.undoing import Undoing
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.rehearsal.applied import AppliedSet
 from handrail.store.sqlite import SqliteStore
 

@@ -10,7 +10,7 @@ import pytest
 
 from handrail.core.card import Choice
 from handrail.core.grant import Scope
-from handrail.executors.programs import SEARCH_PATH
+from handrail.executors.processes.programs import SEARCH_PATH
 from tests.journeys.conftest import Rig
 from tests.journeys.test_bound import decide
 

@@ -15,7 +15,7 @@ from handrail.core.audit import canonical
 from handrail.core.errors import BadInput, ErrorType
 from handrail.core.execution import Status
 from handrail.core.verdict import Ruling
-from handrail.executors.judging import JudgingPool
+from handrail.executors.judging.pool import JudgingPool
 from handrail.plane.assessment import Asked, Assessor
 from handrail.policy.rulebook.book import Rulebook, operator_rules
 from handrail.server.services import Services

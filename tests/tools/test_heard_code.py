@@ -7,8 +7,8 @@ import pytest
 
 from handrail.core.errors import StaleCommandError
 from handrail.core.hands import Hands
-from handrail.executors.command import CommandExecutor
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.policy.security import Scene
 from handrail.tools.builtin.run_bash import RunBash, RunBashParams
 

@@ -27,18 +27,18 @@ from handrail.core.hands import Hands
 from handrail.core.ports import Channel
 from handrail.core.project import Autonomy
 from handrail.core.rehearsal import NoRehearsals
-from handrail.executors.command import CommandExecutor
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
+from handrail.executors.files.ripgrep import Ripgrep
+from handrail.executors.files.search import SearchExecutor
 from handrail.executors.git.guard import own_identity
-from handrail.executors.judging import JudgingPool
-from handrail.executors.programs import SEARCH_PATH
+from handrail.executors.judging.pool import JudgingPool
+from handrail.executors.processes.programs import SEARCH_PATH
 from handrail.executors.rehearsal.kept import KeptRehearsals
-from handrail.executors.ripgrep import Ripgrep
+from handrail.executors.rehearsal.undoing import WorkspaceUndo, undo_in
 from handrail.executors.sandbox.box import Box
 from handrail.executors.sandbox.probe import find_programs
-from handrail.executors.search import SearchExecutor
 from handrail.executors.toolchains.toolchain import NO_TOOLCHAINS, Toolbelt
-from handrail.executors.undoing import WorkspaceUndo, undo_in
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
 from handrail.tools.catalogue import builtin_registry

@@ -20,7 +20,7 @@ from handrail.bus.local import LocalBus
 from handrail.core.change import Change
 from handrail.core.judging import Judging
 from handrail.core.ports import Bus, Clock, Store
-from handrail.executors.judging import JudgingPool
+from handrail.executors.judging.pool import JudgingPool
 from handrail.executors.web.guarded import GuardedWeb
 from handrail.knowledge.memory import MemoryKeeper
 from handrail.knowledge.minilm import find_weights

@@ -14,7 +14,7 @@ from handrail.core.box import Profile
 from handrail.core.project import Autonomy
 from handrail.core.verdict import Ruling, Verdict
 from handrail.executors.network.hosts import Networks
-from handrail.executors.programs import SEARCH_PATH, ProgramFinder
+from handrail.executors.processes.programs import SEARCH_PATH, ProgramFinder
 from handrail.executors.sandbox.probe import find_programs, prove
 from handrail.policy.validators.commands import CommandValidator
 from handrail.tools.catalogue import judge

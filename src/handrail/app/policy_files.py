@@ -13,6 +13,7 @@ import structlog
 
 from handrail.app.home import Home
 from handrail.core.errors import RuleError
+from handrail.policy.network.web_hosts import WebHosts
 from handrail.policy.rulebook.book import (
     MAX_POLICY_BYTES,
     PROJECT_FILE,
@@ -21,7 +22,6 @@ from handrail.policy.rulebook.book import (
     project_rules,
 )
 from handrail.policy.rulebook.rules import Rules
-from handrail.policy.validators.web_hosts import WebHosts
 
 Tell = Callable[[str], None]
 

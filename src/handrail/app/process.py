@@ -1,6 +1,6 @@
 """The first step of every Handrail process, called before anything is opened."""
 
-from handrail.executors.descriptors import keep_from_children
+from handrail.executors.processes.descriptors import keep_from_children
 
 
 def begin_process() -> None:

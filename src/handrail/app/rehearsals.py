@@ -8,7 +8,7 @@ from pathlib import Path
 import structlog
 
 from handrail.core.rehearsal import NoRehearsals
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.rehearsal.kept import KeptRehearsals
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import Proof, prove_rehearsals

@@ -16,7 +16,7 @@ from handrail.client.api import ApiError, HandrailApi, ServerUnreachable
 from handrail.core.card import Card, Choice
 from handrail.core.execution import FINAL
 from handrail.core.ports import Channel
-from handrail.executors.programs import SEARCH_PATH
+from handrail.executors.processes.programs import SEARCH_PATH
 
 T = TypeVar("T")
 

@@ -17,6 +17,7 @@ from handrail.plane.assessment import Asked, Assessment, Assessor
 from handrail.plane.suspicion import told_text
 from handrail.policy.distrust import told
 from handrail.policy.injection.checked import needs_injection_check, origin_of, tells_names
+from handrail.policy.injection.told import ANY_HOST, keys_of, told_in
 from handrail.policy.injection.values import (
     Kind,
     Value,
@@ -26,7 +27,6 @@ from handrail.policy.injection.values import (
     notable_values,
 )
 from handrail.policy.redaction import mask_text
-from handrail.policy.told import ANY_HOST, keys_of, told_in
 
 MOST_RESULTS = 50
 MOST_CHARS = 2_000_000

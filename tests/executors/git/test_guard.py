@@ -11,7 +11,7 @@ from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.git.guard import own_identity
 from handrail.policy.validators.commands import CommandValidator
 

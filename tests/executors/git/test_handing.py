@@ -10,16 +10,16 @@ import pytest
 from handrail.core.box import Isolation, Profile
 from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.commands.provisions import Provisions
+from handrail.executors.commands.starting import BoxStarter
 from handrail.executors.git import guard
 from handrail.executors.git.credentials import Credential, Remote
 from handrail.executors.git.handing import handed_in
-from handrail.executors.output import Output
-from handrail.executors.pipes import Piping
-from handrail.executors.provisions import Provisions
+from handrail.executors.processes.output import Output
+from handrail.executors.processes.pipes import Piping
 from handrail.executors.sandbox.box import Box, Programs
 from handrail.executors.sandbox.guarded import GuardedNames
-from handrail.executors.starting import BoxStarter
 from handrail.policy.rulebook.book import Rulebook, operator_rules
 from handrail.policy.validators.commands import CommandValidator
 from tests.executors.git.http_remote import PASSWORD, USERNAME, HttpRemote, http_remote

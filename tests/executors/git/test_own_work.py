@@ -8,9 +8,9 @@ import pytest
 from handrail.core.box import Profile
 from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
-from handrail.executors.command import CommandExecutor
-from handrail.executors.git.guard import leave_for
-from handrail.executors.git.leave import Leave
+from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.repository.leave import Leave
+from handrail.executors.repository.needs import leave_for
 from handrail.policy.validators.commands import CommandValidator
 from tests.executors.git.plants import PLAIN
 

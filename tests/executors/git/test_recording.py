@@ -8,7 +8,7 @@ import pytest
 from handrail.core.errors import CommandExecutionError
 from handrail.core.sight import SeenRecord
 from handrail.core.stage import Stage
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
 from handrail.policy.validators.commands import CommandValidator
 from tests.executors.git.plants import PLAIN
 

@@ -10,7 +10,7 @@ from handrail.core.errors import CommandExecutionError, StaleCommandError
 from handrail.core.hands import Hands
 from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Join
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
 from handrail.policy.rulebook.book import Rulebook, operator_rules
 from handrail.policy.validators.commands import CommandValidator
 from handrail.testing import FakeFiles

@@ -9,7 +9,7 @@ from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
 from tests.executors.git.test_guard import CLEAN
 
 PASSWORD = "PASSWORD-4714"

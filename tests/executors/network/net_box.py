@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 
 from handrail.executors.network.listener import PROXY_PORT, listen_inside
 from handrail.executors.network.proxy import PolicyProxy
-from handrail.policy.validators.hosts import HostList
+from handrail.policy.network.hosts import HostList
 
 NAME = "registry.test"
 BODY = b"the package"

@@ -17,8 +17,8 @@ from handrail.executors.network.interfaces import interface_networks
 from handrail.executors.network.proxy import PolicyProxy
 from handrail.executors.network.routes import reach_from_here
 from handrail.executors.web.guarded import GuardedWeb
-from handrail.policy.validators.hosts import HostList
-from handrail.policy.validators.web_hosts import WebHosts
+from handrail.policy.network.hosts import HostList
+from handrail.policy.network.web_hosts import WebHosts
 from tests.executors.network import netlink
 
 OWN = ("45.45.45.45", "2a00:1450:4001:80b::99", "46.46.46.1", "2a01:4f8:1:1::1")

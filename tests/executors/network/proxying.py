@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from handrail.executors.network.dialing import Resolve
 from handrail.executors.network.hosts import Withdrawn, nothing_withdrawn
 from handrail.executors.network.proxy import Limits, PolicyProxy
-from handrail.policy.validators.hosts import HostList
+from handrail.policy.network.hosts import HostList
 
 NAME = "registry.test"
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"

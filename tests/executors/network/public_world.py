@@ -11,8 +11,8 @@ import struct
 from collections.abc import Sequence
 
 from handrail.executors.network.proxy import PolicyProxy
-from handrail.policy.validators.addresses import reach_of
-from handrail.policy.validators.hosts import HostList
+from handrail.policy.network.addresses import reach_of
+from handrail.policy.network.hosts import HostList
 
 PUBLIC = "93.184.216.34"
 PRIVATE = "127.0.0.1"

@@ -10,9 +10,9 @@ from handrail.app.home import Home
 from handrail.app.policy_files import WorkspacePolicy
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.network.hosts import Networks, Reachable
-from handrail.executors.programs import ProgramFinder
+from handrail.executors.processes.programs import ProgramFinder
+from handrail.policy.network.hosts import Host
 from handrail.policy.rulebook.book import Rulebook, operator_rules
-from handrail.policy.validators.hosts import Host
 
 ASKED = '[[network]]\nname = "x"\nask = [["asked"]]\ntell = ["X_URL"]'
 

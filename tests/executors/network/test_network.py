@@ -12,7 +12,7 @@ from handrail.core.errors import StaleCommandError
 from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Join, Stage
 from handrail.core.traffic import NO_TRAFFIC
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
 from handrail.policy.rulebook.book import Rulebook, operator_rules
 from tests.executors.conftest import PYTHON
 from tests.executors.network.package_registry import NAME, VERSION, Registry, serving_packages

@@ -11,7 +11,7 @@ import uvloop
 from handrail.core.errors import CommandExecutionError
 from handrail.core.traffic import Contact, Refused
 from handrail.executors.network.proxy import Limits
-from handrail.policy.validators.hosts import Host
+from handrail.policy.network.hosts import Host
 from tests.executors.network.proxying import (
     ANSWER,
     ENOUGH_SECONDS,

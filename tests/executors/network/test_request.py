@@ -1,7 +1,7 @@
 import pytest
 
 from handrail.executors.network.request import Refusal, Request, read_request
-from handrail.policy.validators.hosts import Host
+from handrail.policy.network.hosts import Host
 
 
 def head(*lines: str) -> bytes:

@@ -17,9 +17,9 @@ from handrail.executors.network.request import Refusal
 from handrail.executors.network.routes import reach_from_here
 from handrail.executors.web.guarded import GuardedWeb
 from handrail.executors.web.pinned import RequestRefused
-from handrail.policy.validators.addresses import Reach
-from handrail.policy.validators.hosts import Host
-from handrail.policy.validators.web_hosts import WebHosts
+from handrail.policy.network.addresses import Reach
+from handrail.policy.network.hosts import Host
+from handrail.policy.network.web_hosts import WebHosts
 from tests.executors.network import own_world
 from tests.executors.network.proxying import resolving
 from tests.executors.network.test_dialing import WORLD, can_make_worlds

@@ -10,7 +10,7 @@ import pytest
 
 from handrail.core.box import Isolation, Profile
 from handrail.core.stage import Stage
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.rehearsal.caps import DEFAULT_CAPS, Caps
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import Proof, prove_rehearsals

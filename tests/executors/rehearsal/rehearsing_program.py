@@ -9,8 +9,8 @@ from pathlib import Path
 from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.command import CommandExecutor
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import prove_rehearsals
 from handrail.executors.rehearsal.rehearser import Rehearser

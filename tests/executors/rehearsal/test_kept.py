@@ -13,7 +13,7 @@ from handrail.core.effects import Effects
 from handrail.core.errors import CommandExecutionError, StaleFileError
 from handrail.core.rehearsal import CallRef, Rehearsed
 from handrail.core.stage import Stage
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.rehearsal.kept import KeptRehearsals
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import Proof

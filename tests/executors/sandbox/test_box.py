@@ -11,7 +11,7 @@ import pytest
 from handrail.core.box import Isolation, Profile, Room, Wall
 from handrail.core.errors import CommandExecutionError, ToolError
 from handrail.core.outcome import CommandOutcome, Ending
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.sandbox.box import Box, Programs
 from handrail.executors.sandbox.guarded import GuardedNames
 from tests.executors.conftest import PYTHON, one

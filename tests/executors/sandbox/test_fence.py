@@ -14,8 +14,8 @@ import pytest
 from handrail.core.box import Isolation, Profile, Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.core.outcome import CommandOutcome, Ending
-from handrail.executors.command import CommandExecutor
-from handrail.executors.programs import SEARCH_PATH
+from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.processes.programs import SEARCH_PATH
 from handrail.executors.sandbox import fence_probe
 from handrail.executors.sandbox.bubblewrap import View
 from handrail.executors.sandbox.fence import Fence, ground
@@ -273,7 +273,7 @@ async def test_who_has_left_ends_when_handrail_does(root: Path, walls: tuple[Wal
 import asyncio
 from handrail.core.box import Profile
 from handrail.core.stage import Stage
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.sandbox.fence import Fence
 from handrail.executors.sandbox.bubblewrap import View
 class Views:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.filesystem import FileSystemExecutor
-from handrail.executors.git.leave import Leave
+from handrail.executors.files.filesystem import FileSystemExecutor
+from handrail.executors.repository.leave import Leave
 from handrail.executors.sandbox import bubblewrap, stamp
 from handrail.executors.sandbox import guarded as module
 from handrail.executors.sandbox.guarded import GuardedNames

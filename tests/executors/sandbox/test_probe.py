@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from handrail.core.box import Isolation, Wall
-from handrail.executors import processes
+from handrail.executors.processes import start as processes
 from handrail.executors.sandbox import box, probe
 from handrail.executors.sandbox.box import Programs
 from handrail.executors.sandbox.fence_probe import prove_fence

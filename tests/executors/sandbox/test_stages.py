@@ -9,7 +9,7 @@ from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError, PathValidationError, StaleCommandError
 from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Join, Stage, Stream
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
 from handrail.policy.shell.lowering import lower
 from handrail.policy.shell.script import Script, Step
 from tests.executors.conftest import PYTHON

@@ -12,9 +12,9 @@ from handrail.core.errors import ErrorType, WebError
 from handrail.core.web import WebRequest, WebResponse
 from handrail.executors.web.guarded import GuardedWeb
 from handrail.executors.web.pinned import PinnedBackend, RequestRefused
-from handrail.policy.validators.addresses import reach_of
-from handrail.policy.validators.hosts import HostList
-from handrail.policy.validators.web_hosts import ANY_PUBLIC_HOST, WebHosts
+from handrail.policy.network.addresses import reach_of
+from handrail.policy.network.hosts import HostList
+from handrail.policy.network.web_hosts import ANY_PUBLIC_HOST, WebHosts
 from tests.executors.web.world import (
     HELLO,
     PUBLIC,

@@ -10,10 +10,10 @@ from handrail.core.risk import RiskLevel
 from handrail.core.web import WebRequest
 from handrail.executors.web.guarded import GuardedWeb
 from handrail.executors.web.pinned import RequestRefused
+from handrail.policy.network.addresses import Reach
+from handrail.policy.network.hosts import HostList
+from handrail.policy.network.web_hosts import ANY_PUBLIC_HOST, WebHosts
 from handrail.policy.security import Scene
-from handrail.policy.validators.addresses import Reach
-from handrail.policy.validators.hosts import HostList
-from handrail.policy.validators.web_hosts import ANY_PUBLIC_HOST, WebHosts
 from handrail.tools.builtin.http_request import HttpRequest, HttpRequestParams
 from tests.executors.web.world import PUBLIC, Everywhere, Listener, Names, listening, saying
 

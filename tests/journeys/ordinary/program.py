@@ -26,14 +26,14 @@ from handrail.core.hands import Hands
 from handrail.core.project import Autonomy
 from handrail.core.rehearsal import CallRef, NoRehearsals
 from handrail.core.verdict import Ruling
-from handrail.executors.command import CommandExecutor
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.git.guard import own_identity
-from handrail.executors.programs import SEARCH_PATH
+from handrail.executors.processes.programs import SEARCH_PATH
 from handrail.executors.rehearsal.scratch import SCRATCH
+from handrail.executors.rehearsal.undoing import undo_in
 from handrail.executors.sandbox.box import Box, environment
 from handrail.executors.sandbox.probe import find_programs, prove
-from handrail.executors.undoing import undo_in
 from handrail.policy.rulebook.rules import default_rules
 from handrail.policy.security import Scene
 from handrail.tools.catalogue import builtin_registry

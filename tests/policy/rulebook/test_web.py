@@ -4,11 +4,11 @@ import pytest
 
 from handrail.core.errors import RuleError
 from handrail.core.risk import Layer
+from handrail.policy.network.hosts import Host
+from handrail.policy.network.web_hosts import ANY_PUBLIC_HOST, WebHosts
 from handrail.policy.rulebook.book import Rulebook, operator_rules, project_rules
 from handrail.policy.rulebook.rules import default_rules
 from handrail.policy.rulebook.summary import summarise
-from handrail.policy.validators.hosts import Host
-from handrail.policy.validators.web_hosts import ANY_PUBLIC_HOST, WebHosts
 
 
 def hosts(text: str) -> WebHosts:

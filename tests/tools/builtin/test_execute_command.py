@@ -20,8 +20,8 @@ from handrail.core.risk import RiskLevel
 from handrail.core.stage import Stage
 from handrail.core.tool import Effect, JsonObject, Site, ToolResult
 from handrail.core.verdict import Plan, Ruling
-from handrail.executors.command import CommandExecutor
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.policy.security import Scene
 from handrail.testing import FakeCommands, FakeFiles, FakeHands
 from handrail.tools.builtin.execute_command import ExecuteCommand, ExecuteCommandParams

@@ -15,8 +15,8 @@ from handrail.core.hands import Hands
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site
 from handrail.core.verdict import Plan, Ruling, Verdict
-from handrail.executors.command import CommandExecutor
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.policy.security import Scene
 from handrail.tools.builtin.git import Git, GitParams
 from handrail.tools.catalogue import judge

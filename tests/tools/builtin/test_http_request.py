@@ -10,9 +10,9 @@ from handrail.core.tool import Effect, Site, ToolResult
 from handrail.core.verdict import Plan, Ruling
 from handrail.core.web import WebRequest, WebResponse
 from handrail.executors.web.guarded import GuardedWeb
+from handrail.policy.network.web_hosts import ANY_PUBLIC_HOST
 from handrail.policy.rulebook.book import Rulebook, operator_rules
 from handrail.policy.security import Scene
-from handrail.policy.validators.web_hosts import ANY_PUBLIC_HOST
 from handrail.tools.builtin.http_request import HttpRequest, HttpRequestParams
 from handrail.tools.catalogue import builtin_registry, judge
 from tests.executors.web.world import PUBLIC, Everywhere, Names, listening, saying

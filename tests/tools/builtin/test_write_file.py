@@ -20,7 +20,7 @@ from handrail.core.risk import Finding, RiskLevel
 from handrail.core.survey import Survey
 from handrail.core.tool import Effect, Site, ToolResult
 from handrail.core.verdict import Plan, Ruling
-from handrail.executors.filesystem import FileSystemExecutor
+from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.policy.redaction import MASK
 from handrail.policy.security import Scene
 from handrail.testing import FakeCommands, FakeFiles, FakeHands

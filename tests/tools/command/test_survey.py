@@ -11,7 +11,7 @@ from handrail.core.hands import Hands
 from handrail.core.risk import RiskLevel
 from handrail.core.stage import Join, Stage
 from handrail.core.survey import Survey
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
 from handrail.testing import FakeFiles, FakeHands
 from handrail.tools.command.survey import survey_stages
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.channels.terminal import has_terminal
 from handrail.core.address import is_loopback
-from handrail.executors.beneath import has_openat2
+from handrail.executors.files.beneath import has_openat2
 
 _OLDEST_PYTHON = (3, 11)
 _MOUNTS = Path("/proc/self/mountinfo")

@@ -11,9 +11,9 @@ from handrail.app.toolchains import Answer, Entry, Toolchains
 from handrail.core.box import Isolation, Profile
 from handrail.core.errors import HandrailError
 from handrail.core.stage import Stage
-from handrail.executors.command import CommandExecutor
-from handrail.executors.git.leave import ORDINARY, Leave
-from handrail.executors.programs import SEARCH_PATH, ProgramFinder
+from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.processes.programs import SEARCH_PATH, ProgramFinder
+from handrail.executors.repository.leave import ORDINARY, Leave
 from handrail.executors.sandbox.box import Box, Programs
 from handrail.executors.sandbox.bubblewrap import View
 from handrail.executors.sandbox.probe import find_programs, prove

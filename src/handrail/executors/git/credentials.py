@@ -19,9 +19,9 @@ from ipaddress import ip_address
 from urllib.parse import quote, unquote, urlsplit
 
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.output import Output
-from handrail.executors.pipes import Streams
-from handrail.executors.processes import Process, start_process
+from handrail.executors.processes.output import Output
+from handrail.executors.processes.pipes import Streams
+from handrail.executors.processes.start import Process, start_process
 
 _SECONDS = 15.0
 # A pipe takes this much without anybody reading.

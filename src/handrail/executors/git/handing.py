@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.git.credentials import Credential, Remote
-from handrail.executors.programs import SEARCH_PATH
-from handrail.executors.tree import descendants, parent_of
+from handrail.executors.processes.programs import SEARCH_PATH
+from handrail.executors.processes.tree import descendants, parent_of
 
 _MOMENT_SECONDS = 0.005
 _EXEC_PATH_SECONDS = 5.0

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from handrail.core.errors import CommandExecutionError
 from handrail.core.visible import visible
-from handrail.executors.git.leave import COMMON, MODULES, SETTINGS, modules_of, trees_of
-from handrail.executors.git.repositories import is_among, pointed_at
-from handrail.executors.git.settings import Entry, entries_of
+from handrail.executors.repository.leave import COMMON, MODULES, SETTINGS, modules_of, trees_of
+from handrail.executors.repository.places import is_among, pointed_at
+from handrail.executors.repository.settings import Entry, entries_of
 
 _MOST_BYTES = 1 << 20
 # Sections of which git removes, renames and copies what is in them.

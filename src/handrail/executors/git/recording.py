@@ -9,7 +9,7 @@ from handrail.core.stage import Stage
 from handrail.core.visible import cut, visible
 from handrail.executors.git.asking import Look, ask_git
 from handrail.executors.git.flags import Flags
-from handrail.executors.git.line import action_in, words_of_git
+from handrail.executors.repository.line import action_in, words_of_git
 
 _MOST_NAMES = 12
 _MOST_CHARS = 120

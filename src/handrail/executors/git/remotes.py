@@ -14,7 +14,13 @@ from handrail.core.visible import visible
 from handrail.executors.git.asking import Look, ask_git
 from handrail.executors.git.credentials import Remote
 from handrail.executors.git.flags import FLAGS, LEADING, Read
-from handrail.executors.git.line import GIT, action_in, may_change_its_own, runs_git, words_of_git
+from handrail.executors.repository.line import (
+    GIT,
+    action_in,
+    may_change_its_own,
+    runs_git,
+    words_of_git,
+)
 
 _PUSHING = "push"
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://.*", re.IGNORECASE | re.DOTALL)

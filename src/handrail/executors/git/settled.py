@@ -9,9 +9,16 @@ from collections.abc import Iterable, Iterator
 
 from handrail.core.errors import CommandExecutionError
 from handrail.core.visible import visible
-from handrail.executors.git.leave import COMMON, MODULES, SETTINGS, TREES, modules_of, trees_of
-from handrail.executors.git.repositories import GIT, folders_of, is_among, place_of, way_in
-from handrail.executors.git.settings import Entry, entries_of
+from handrail.executors.repository.leave import (
+    COMMON,
+    MODULES,
+    SETTINGS,
+    TREES,
+    modules_of,
+    trees_of,
+)
+from handrail.executors.repository.places import GIT, folders_of, is_among, place_of, way_in
+from handrail.executors.repository.settings import Entry, entries_of
 
 WORKTREE = "core.worktree"
 _MOST_BYTES = 1 << 20

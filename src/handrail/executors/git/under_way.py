@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 
 from handrail.core.errors import CommandExecutionError
 from handrail.core.visible import cut, visible
-from handrail.executors.git.line import action_in
-from handrail.executors.git.repositories import GIT, folders_of, place_of
-from handrail.executors.git.settings import entries_of
+from handrail.executors.repository.line import action_in
+from handrail.executors.repository.places import GIT, folders_of, place_of
+from handrail.executors.repository.settings import entries_of
 
 _GOING_ON = frozenset({"am", "cherry-pick", "pull", "rebase", "revert", ""})
 _SEEKING = frozenset({"bisect", ""})

@@ -7,7 +7,7 @@ from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.core.visible import visible
-from handrail.executors.git.repositories import GIT, folders_of, place_of
+from handrail.executors.repository.places import GIT, folders_of, place_of
 
 Pairs = list[tuple[str, str]]
 

@@ -12,9 +12,9 @@ from ipaddress import ip_address
 
 from handrail.executors.network.request import Refusal
 from handrail.executors.network.routes import reach_from_here
-from handrail.policy.validators.addresses import Reach
-from handrail.policy.validators.hosts import Host
-from handrail.policy.validators.web_hosts import ReachOf
+from handrail.policy.network.addresses import Reach
+from handrail.policy.network.hosts import Host
+from handrail.policy.network.web_hosts import ReachOf
 
 # The addresses of a name, as text.
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]

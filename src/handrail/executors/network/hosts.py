@@ -14,10 +14,10 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from handrail.core.errors import CommandExecutionError
 from handrail.core.risk import Finding
-from handrail.executors.programs import ProgramFinder
+from handrail.executors.processes.programs import ProgramFinder
+from handrail.policy.network.hosts import Host, HostList, read_host
 from handrail.policy.rulebook.networks import NetworkRule
 from handrail.policy.rulebook.rules import Rules
-from handrail.policy.validators.hosts import Host, HostList, read_host
 
 _ASK_SECONDS = 10.0
 # Settings change seldom; who has changed them does not wait longer than this.

@@ -19,8 +19,8 @@ from handrail.executors.network.record import ProxyRecord
 from handrail.executors.network.relay import Line, Relay
 from handrail.executors.network.request import Refusal, Request, read_request
 from handrail.executors.network.routes import reach_from_here
-from handrail.policy.validators.hosts import NO_HOSTS, Host, HostList
-from handrail.policy.validators.web_hosts import ReachOf
+from handrail.policy.network.hosts import NO_HOSTS, Host, HostList
+from handrail.policy.network.web_hosts import ReachOf
 
 _TUNNEL_OPEN = b"HTTP/1.1 200 Connection established\r\n\r\n"
 _NOT_LISTENING = {errno.EBADF, errno.EINVAL, errno.ENOTSOCK}

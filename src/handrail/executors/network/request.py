@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, replace
 
 from handrail.core.risk import Finding
-from handrail.policy.validators.hosts import Host, read_host
+from handrail.policy.network.hosts import Host, read_host
 
 _HTTP_PORT = 80
 _REQUEST_LINE = re.compile(rb"([A-Z]{1,20}) ([\x21-\x7e]+) (HTTP/1\.[01])")

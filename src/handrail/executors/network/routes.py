@@ -15,7 +15,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import NamedTuple
 
 from handrail.executors.network.interfaces import interface_networks
-from handrail.policy.validators.addresses import Reach, reach_of, unwrapped
+from handrail.policy.network.addresses import Reach, reach_of, unwrapped
 
 _SECONDS = 1.0
 _MOST_BYTES = 65_536

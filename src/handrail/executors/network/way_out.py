@@ -9,7 +9,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.executors.network.hosts import Withdrawn, nothing_withdrawn
 from handrail.executors.network.listener import PROXY_PORT, listen_inside
 from handrail.executors.network.proxy import PolicyProxy
-from handrail.policy.validators.hosts import HostList
+from handrail.policy.network.hosts import HostList
 
 _ADDRESS = f"http://127.0.0.1:{PROXY_PORT}"
 # Programs do not agree on the case of these names.

@@ -14,11 +14,11 @@ from typing import NamedTuple
 from handrail.core.effects import Effect, Node
 from handrail.core.errors import FileOperationError, StaleFileError
 from handrail.core.files import EntryKind
+from handrail.executors.files.rename import exchange, move_to_free_name
+from handrail.executors.files.version import has_writer
 from handrail.executors.rehearsal.journal import Journal, Plan, State, sync_file_system
 from handrail.executors.rehearsal.nodes import READ, is_folder, look, node_at, stat_of
 from handrail.executors.rehearsal.way import Way
-from handrail.executors.rename import exchange, move_to_free_name
-from handrail.executors.version import has_writer
 
 _OWNER_MAY = 0o700
 

@@ -13,7 +13,7 @@ from handrail.core.effects import Effects
 from handrail.core.errors import CommandExecutionError
 from handrail.core.rehearsal import CallRef, Contents, Rehearsed, T
 from handrail.core.stage import Stage
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.rehearsal.apply import apply
 from handrail.executors.rehearsal.caps import DEFAULT_CAPS
 from handrail.executors.rehearsal.contents import LayerContents

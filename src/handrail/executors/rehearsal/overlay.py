@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.pipes import Streams
+from handrail.executors.commands.starting import KEEPER
+from handrail.executors.processes.pipes import Streams
 from handrail.executors.sandbox.box import Launch, in_memory
-from handrail.executors.starting import KEEPER
 
 _PROGRAM = Path(__file__).with_name("overlay_program.py")
 _PATIENCE_SECONDS = 20.0

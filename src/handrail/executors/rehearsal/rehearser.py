@@ -14,8 +14,8 @@ from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
-from handrail.executors.beneath import PASSAGE, open_beneath
-from handrail.executors.command import CommandExecutor
+from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.files.beneath import PASSAGE, open_beneath
 from handrail.executors.rehearsal.caps import DEFAULT_CAPS, Cap, Caps
 from handrail.executors.rehearsal.conditions import why_not_here
 from handrail.executors.rehearsal.names import NameRecorder

@@ -7,17 +7,17 @@ from contextlib import ExitStack, asynccontextmanager, suppress
 
 from handrail.core.box import Profile, Wall
 from handrail.core.stage import Stage
-from handrail.executors.output import Output
-from handrail.executors.pipes import Streams
-from handrail.executors.provisions import NOTHING, Provisions
+from handrail.executors.commands.provisions import NOTHING, Provisions
+from handrail.executors.commands.starting import MOST_STATUS_BYTES, BoxStarter
+from handrail.executors.processes.output import Output
+from handrail.executors.processes.pipes import Streams
+from handrail.executors.processes.tree import BoxedTree, Tree
 from handrail.executors.rehearsal.names import NameRecorder
 from handrail.executors.rehearsal.overlay import BoxProcess, Maker
 from handrail.executors.rehearsal.session import Stand
 from handrail.executors.rehearsal.watch import Watch, children_of, is_alive
 from handrail.executors.sandbox.box import Box, Lines, Movers
 from handrail.executors.sandbox.bubblewrap import Lent, View
-from handrail.executors.starting import MOST_STATUS_BYTES, BoxStarter
-from handrail.executors.tree import BoxedTree, Tree
 
 _MOMENT_SECONDS = 0.0005
 # Who ends together with the command may take a moment longer, and was not left running.

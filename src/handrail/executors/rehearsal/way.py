@@ -4,7 +4,7 @@ import os
 from typing import Self
 
 from handrail.core.errors import PathValidationError
-from handrail.executors.beneath import PASSAGE
+from handrail.executors.files.beneath import PASSAGE
 
 FOLDER = PASSAGE | os.O_NOFOLLOW | os.O_CLOEXEC
 LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

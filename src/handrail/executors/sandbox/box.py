@@ -10,10 +10,10 @@ from typing import NamedTuple, Protocol
 from handrail.core.box import Isolation, Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.git.leave import ORDINARY, Leave
-from handrail.executors.git.repositories import is_among
-from handrail.executors.memory import in_memory
-from handrail.executors.programs import SEARCH_PATH, path_for
+from handrail.executors.processes.memory import in_memory
+from handrail.executors.processes.programs import SEARCH_PATH, path_for
+from handrail.executors.repository.leave import ORDINARY, Leave
+from handrail.executors.repository.places import is_among
 from handrail.executors.sandbox.bubblewrap import (
     HOME,
     HOSTS,

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.git.guard import leave_for, repository_folder
-from handrail.executors.memory import in_memory
+from handrail.executors.processes.memory import in_memory
+from handrail.executors.repository.needs import leave_for, repository_folder
 from handrail.executors.sandbox.box import Views
 from handrail.executors.sandbox.bubblewrap import SYSTEM, View, settings
 from handrail.executors.sandbox.landlock import (

@@ -12,9 +12,9 @@ import tempfile
 from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
-from handrail.executors.git.leave import ORDINARY, Leave
-from handrail.executors.pipes import Streams
-from handrail.executors.processes import open_process
+from handrail.executors.processes.pipes import Streams
+from handrail.executors.processes.start import open_process
+from handrail.executors.repository.leave import ORDINARY, Leave
 from handrail.executors.sandbox.bubblewrap import View
 from handrail.executors.sandbox.fence import Fence
 from handrail.executors.sandbox.inherited import (

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.git.leave import ORDINARY, Held, Leave, held_from_git
-from handrail.executors.git.repositories import GIT, MARKS, is_among, own_of_git, stores_of
+from handrail.executors.repository.leave import ORDINARY, Held, Leave, held_from_git
+from handrail.executors.repository.places import GIT, MARKS, is_among, own_of_git, stores_of
 from handrail.executors.sandbox.bubblewrap import View, is_of_the_system
 from handrail.executors.sandbox.guarded_links import Lead, Link, follow, lies_in, reached_by
+from handrail.executors.sandbox.second_names import Identity, SecondNames
 from handrail.executors.sandbox.stamp import NEVER, Stamp
-from handrail.executors.second_names import Identity, SecondNames
 from handrail.policy.rulebook.paths import Access, PathRule
 from handrail.policy.rulebook.rules import Rules
 

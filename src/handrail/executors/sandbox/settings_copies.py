@@ -10,9 +10,9 @@ import re
 import stat
 
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.git.known_settings import KNOWN, WHOLE, is_known
-from handrail.executors.git.passwords import without_password
-from handrail.executors.git.settings import Part, parts_of
+from handrail.executors.repository.known_settings import KNOWN, WHOLE, is_known
+from handrail.executors.repository.passwords import without_password
+from handrail.executors.repository.settings import Part, parts_of
 from handrail.policy.redaction import MASK
 
 _MOST_BYTES = 1 << 20

@@ -15,9 +15,9 @@ from handrail.executors.network.dialing import Resolve, look_up
 from handrail.executors.network.routes import reach_from_here
 from handrail.executors.web.pinned import PinnedBackend, RequestRefused
 from handrail.executors.web.unpacking import Body
-from handrail.policy.validators.urls import WebAddress, read_url
-from handrail.policy.validators.web_headers import validate_headers
-from handrail.policy.validators.web_hosts import ReachOf, WebHosts
+from handrail.policy.network.urls import WebAddress, read_url
+from handrail.policy.network.web_headers import validate_headers
+from handrail.policy.network.web_hosts import ReachOf, WebHosts
 from handrail.version import __version__
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")

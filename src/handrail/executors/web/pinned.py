@@ -11,8 +11,8 @@ import httpcore2
 from handrail.core.errors import ErrorType, WebError
 from handrail.core.risk import Finding
 from handrail.executors.network.dialing import Resolve, addresses_of, tell_unknown
-from handrail.policy.validators.hosts import Host
-from handrail.policy.validators.web_hosts import ReachOf, WebHosts
+from handrail.policy.network.hosts import Host
+from handrail.policy.network.web_hosts import ReachOf, WebHosts
 
 # All are judged; no more than these are tried.
 _MOST_TRIED = 4

@@ -10,8 +10,8 @@ from typing import cast
 
 from handrail.core.errors import BadInput
 from handrail.core.risk import Layer
+from handrail.policy.network.hosts import HostList
 from handrail.policy.rulebook.row import RuleRow
-from handrail.policy.validators.hosts import HostList
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

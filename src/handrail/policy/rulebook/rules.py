@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 from handrail.core.errors import RuleError
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, Layer, RiskLevel
+from handrail.policy.network.web_hosts import ANY_PUBLIC_HOST, WebHosts
 from handrail.policy.rulebook.command import CommandList, CommandRule, replace_by_name
 from handrail.policy.rulebook.commands import read_command_rules
 from handrail.policy.rulebook.globs import fold
@@ -25,7 +26,6 @@ from handrail.policy.rulebook.settings import Ceiling, Commands, Unlisted, read_
 from handrail.policy.rulebook.tools import ToolRule, read_tool_rule
 from handrail.policy.rulebook.web import read_web_hosts
 from handrail.policy.rulebook.writes import WriteRule, judge_write, read_write_rule
-from handrail.policy.validators.web_hosts import ANY_PUBLIC_HOST, WebHosts
 
 SHIPPED = ("paths.toml", "writes.toml", "commands.toml", "networks.toml")
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from handrail.core.policy import LayerSummary, RuleLine
 from handrail.core.project import Autonomy
 from handrail.core.risk import Layer, RiskLevel, worst
+from handrail.policy.network.web_hosts import ANY_PUBLIC_HOST
 from handrail.policy.rulebook.command import CommandRule
 from handrail.policy.rulebook.command_line import read_line
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.rulebook.settings import Unlisted
 from handrail.policy.rulebook.writes import WriteRule
-from handrail.policy.validators.web_hosts import ANY_PUBLIC_HOST
 
 _NO_EFFECT = "no effect: not stricter than the rules beneath"
 

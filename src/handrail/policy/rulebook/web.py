@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from handrail.core.errors import BadInput, RuleError
 from handrail.core.risk import Layer
-from handrail.policy.validators.hosts import NO_HOSTS, HostList
-from handrail.policy.validators.web_hosts import ANY_PUBLIC_HOST, WebHosts
+from handrail.policy.network.hosts import NO_HOSTS, HostList
+from handrail.policy.network.web_hosts import ANY_PUBLIC_HOST, WebHosts
 
 _ALLOWED, _TRUSTED = "allowed_hosts", "trusted_hosts"
 

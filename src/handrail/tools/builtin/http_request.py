@@ -13,9 +13,9 @@ from handrail.core.tool import Effect, JsonObject, Site, ToolResult
 from handrail.core.verdict import Plan
 from handrail.core.visible import cut, visible
 from handrail.core.web import WebRequest, WebResponse
+from handrail.policy.network.urls import read_url
+from handrail.policy.network.web_headers import validate_headers
 from handrail.policy.security import Scene
-from handrail.policy.validators.urls import read_url
-from handrail.policy.validators.web_headers import validate_headers
 from handrail.tools.base import Tool, ToolParams
 from handrail.tools.html.readable import readable
 from handrail.tools.web_text import Kind, decode, kind_of, media_type

@@ -11,8 +11,8 @@ from handrail.core.risk import Finding, RiskLevel
 from handrail.core.stage import Stage
 from handrail.core.verdict import Plan
 from handrail.core.visible import visible
+from handrail.policy.network.hosts import read_host
 from handrail.policy.rulebook.rules import Rules
-from handrail.policy.validators.hosts import read_host
 
 MOST_HOSTS = 20
 _HTTPS = 443

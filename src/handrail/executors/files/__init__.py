@@ -1,0 +1,1 @@
+"""Files of a workspace: opened beneath its root, listed, searched and written whole."""

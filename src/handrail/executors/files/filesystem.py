@@ -1,0 +1,332 @@
+"""FileSystemExecutor: files below one workspace root, and nothing else."""
+
+import asyncio
+import errno
+import fcntl
+import os
+import stat
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Self
+
+from handrail.core.errors import FileOperationError, PathValidationError, StaleFileError
+from handrail.core.hands import FileContent, FileState, Listing, ReadCache
+from handrail.core.pattern import NamePattern
+from handrail.executors.files.atomic import put
+from handrail.executors.files.beneath import has_openat2, open_beneath
+from handrail.executors.files.explain import explain
+from handrail.executors.files.listing import Tour, list_folder
+from handrail.executors.files.place import Place
+from handrail.executors.files.reading import INLINE_BYTES, in_thread, read_whole
+from handrail.executors.files.version import nobody_writes, version_of
+from handrail.executors.processes.threads import to_its_end
+from handrail.executors.repository.places import as_inside_git
+from handrail.executors.sandbox.guarded import GuardedNames
+from handrail.executors.sandbox.second_names import SecondNames
+from handrail.executors.sandbox.secrets_here import SecretsHere
+from handrail.policy.rulebook.rules import Rules, default_rules
+
+# What the system says of a word that names no file, or none that a program could open.
+_NOTHING_THERE = {
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.ENAMETOOLONG,
+    errno.EACCES,
+    errno.EINVAL,
+}
+
+
+class FileSystemExecutor:
+    """Holds the root folder open: what happens to its path later makes no difference."""
+
+    def __init__(
+        self,
+        root: str | Path,
+        rules: Rules | None = None,
+        *,
+        cache: ReadCache | None = None,
+        private: Sequence[str | Path] = (),
+    ):
+        self.root = os.path.realpath(root)
+        self.rules = rules or default_rules()
+        self._cache = cache
+        self._root_fd = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self.second_names = SecondNames(self._root_fd, self.rules, private)
+        self._private = [os.path.relpath(os.path.realpath(way), self.root) for way in private]
+        self.guarded = GuardedNames(self.root, self.rules, self.second_names, private)
+        self._secrets = SecretsHere(self.guarded)
+
+    def adopt(self, rules: Rules) -> None:
+        """Protect by other rules from now on."""
+        self.rules = rules
+        self.second_names.adopt(rules)
+        self.guarded.adopt(rules)
+        self._secrets.forget()
+
+    def learn_secrets(self) -> None:
+        """Look where the guarded files are, which can take a second, before anybody reads."""
+        self._secrets.look()
+
+    def close(self) -> None:
+        if self._root_fd >= 0:
+            os.close(self._root_fd)
+            self._root_fd = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    async def read(self, path: str, *, max_bytes: int) -> FileContent:
+        fd = await self.open_readable(path)
+        try:
+            return await self._content(fd, path, max_bytes)
+        finally:
+            os.close(fd)
+
+    async def open_readable(self, path: str, *, folders: bool = False) -> int:
+        """A file, or a folder if `folders` are wanted too, held against all that forbids it."""
+        # O_NONBLOCK: opening a pipe must not wait for somebody to write into it.
+        fd = self._open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        try:
+            found = os.fstat(fd)
+            is_folder = stat.S_ISDIR(found.st_mode)
+            if not (is_folder and folders):
+                _check_regular(found, path)
+            self._check_true_name(fd, path)
+            if found.st_nlink > 1 and not is_folder:
+                await asyncio.to_thread(self.second_names.check, found, path)
+            if not is_folder:
+                await self._check_other_names(found, path)
+        except BaseException:
+            os.close(fd)
+            raise
+        return fd
+
+    async def list(self, path: str, pattern: NamePattern, *, most: int) -> Listing:
+        fd = self._open_folder(path)
+        try:
+            true_name = self._true_name(self._root_fd, fd, path) or path
+            self._check_rules(path, true_name, writing=False)
+        except BaseException:
+            os.close(fd)
+            raise
+
+        def may_enter(below: str) -> bool:
+            return not self.is_protected(f"{true_name}/{below}")
+
+        try:
+            return await in_thread(fd, list_folder, Tour(path, pattern, may_enter, most))
+        except OSError as error:
+            raise explain(error, path, "list") from error
+
+    async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
+        try:
+            with Place(self._root_fd, path) as place:
+                self._check_place(place, self._root_fd)
+                fd = place.open_file()
+        except OSError as error:
+            raise explain(error, path, "write") from error
+        if fd is None:
+            return None
+        try:
+            await self._check_other_names(os.fstat(fd), path)
+            return await self._content(fd, path, max_bytes)
+        finally:
+            os.close(fd)
+
+    async def check(self, path: str, *, writing: bool) -> str:
+        there, rest = self._part_at_the_missing(path) if writing else (path, "")
+        fd = self._look(there)
+        if fd is None:
+            return path
+        try:
+            true_name = self._true_name(self._root_fd, fd, path, rest) or path
+            self._check_rules(path, true_name, writing=writing)
+            return true_name
+        finally:
+            os.close(fd)
+
+    async def write(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        expected: FileState | None,
+        around: AbstractContextManager[None] | None = None,
+    ) -> None:
+        """Write as `Files` says; `around` is entered and left in the thread that writes."""
+        # A copy for the thread, which may still be writing when we are closed.
+        try:
+            root_fd = os.dup(self._root_fd)
+        except OSError as error:
+            raise explain(error, path, "write") from error
+        # In a thread, however little it is: waiting for a disk can take long.
+        around = around or nullcontext()
+        await to_its_end(self._write, root_fd, path, data, expected, around)
+
+    def _write(
+        self,
+        root_fd: int,
+        path: str,
+        data: bytes,
+        expected: FileState | None,
+        around: AbstractContextManager[None],
+    ) -> None:
+        try:
+            with around, Place(root_fd, path) as place:
+                self._check_place(place, root_fd)
+                if place.missing and expected is not None and expected.exists:
+                    raise StaleFileError(f"{path} is gone")
+                place.make_folders()
+                put(place, data, expected)
+        except OSError as error:
+            raise explain(error, path, "write") from error
+        finally:
+            os.close(root_fd)
+
+    async def _content(self, fd: int, path: str, max_bytes: int) -> FileContent:
+        found = os.fstat(fd)
+        if found.st_size > max_bytes:
+            raise FileOperationError(
+                f"{path} is {found.st_size:,} bytes; at most {max_bytes:,} can be read"
+            )
+        cache = self._cache if found.st_size > INLINE_BYTES else None
+        if cache is not None and (known := cache.find(version_of(found))) is not None:
+            return known
+        # Before the reading: whoever comes to write from now on changes the times of the file.
+        can_be_kept = cache is not None and nobody_writes(fd)
+        data = await read_whole(fd, found.st_size, max_bytes)
+        if len(data) > max_bytes:
+            raise FileOperationError(f"{path} grew past {max_bytes:,} bytes while it was read")
+        content = FileContent(data, len(data), stat.S_IMODE(found.st_mode))
+        if cache is not None and can_be_kept and version_of(os.fstat(fd)) == version_of(found):
+            cache.keep(version_of(found), content)
+        return content
+
+    def is_protected(self, path: str) -> bool:
+        """Whether a file of that name is not to be read, as its name says."""
+        meant = as_inside_git(self.root, path)
+        by_rule = any(rule.forbids(meant, writing=False) for rule in self.rules.paths)
+        return by_rule or self._is_private(path)
+
+    def _is_private(self, path: str) -> bool:
+        return any(f"{path}/".startswith(f"{folder}/") for folder in self._private)
+
+    def _open_folder(self, path: str) -> int:
+        try:
+            return open_beneath(self._root_fd, path, os.O_RDONLY | os.O_DIRECTORY)
+        except NotADirectoryError as error:
+            raise FileOperationError(
+                f"{path} is not a directory; read_file shows what is in a file"
+            ) from error
+        except OSError as error:
+            raise explain(error, path, "list") from error
+
+    def _open(self, path: str, flags: int) -> int:
+        try:
+            return open_beneath(self._root_fd, path, flags)
+        except OSError as error:
+            raise explain(error, path, "read") from error
+
+    def _part_at_the_missing(self, path: str) -> tuple[str, str]:
+        """As much of a path as is there, and the rest, which a program would make."""
+        parts = path.split("/")
+        for count in range(len(parts)):
+            way = "/".join(parts[: count + 1]) or "/"
+            fd = self._look(way)
+            if fd is None and self._is_link(way):
+                raise PathValidationError(f"{path} goes through a link that leads nowhere")
+            if fd is None:
+                return "/".join(parts[:count]) or ".", "/".join(parts[count:])
+            os.close(fd)
+        return path, ""
+
+    def _look(self, path: str) -> int | None:
+        """What a path leads to, opened for nothing but its name; None where nothing is there."""
+        try:
+            return open_beneath(self._root_fd, path, _looking())
+        except OSError as error:
+            if error.errno in _NOTHING_THERE:
+                return None
+            raise explain(error, path, "read") from error
+
+    def _is_link(self, path: str) -> bool:
+        try:
+            os.close(open_beneath(self._root_fd, path, _looking() | os.O_NOFOLLOW))
+        except OSError as error:
+            return error.errno in (errno.ELOOP, errno.EMLINK)
+        return True
+
+    def _check_true_name(self, fd: int, path: str) -> None:
+        """Whatever the tool has checked: a file is protected by its name, and by its true name."""
+        true_name = self._true_name(self._root_fd, fd, path) or path
+        self._check_rules(path, true_name, writing=False)
+
+    async def _check_other_names(self, found: os.stat_result, path: str) -> None:
+        """A link with a guarded name may lead here, or a guarded name be a second one of it."""
+        if self._secrets.knows_not(found):
+            return
+        if await asyncio.to_thread(self._secrets.hold, found):
+            raise PathValidationError(
+                f"{path} has another name in this workspace under which nobody may read it"
+            )
+
+    def _check_place(self, place: Place, root_fd: int) -> None:
+        """For writing a link lends no name at all: a person approves the one they were shown."""
+        place.check_writable()
+        true_name = self._true_name(root_fd, place.folder_fd, place.path, place.rest)
+        self._check_rules(place.path, true_name or place.path, writing=True)
+        if true_name is None:
+            return
+        raise PathValidationError(f"{place.path} leads to {true_name}; write it by that name")
+
+    def _check_rules(self, path: str, true_name: str, *, writing: bool) -> None:
+        if self._is_private(true_name):
+            raise PathValidationError(f"{path}: nothing in there is an agent's to see or change")
+        meant = as_inside_git(self.root, true_name)
+        for rule in self.rules.paths:
+            if rule.forbids(meant, writing=writing):
+                leads = (
+                    path if true_name == os.path.normpath(path) else f"{path} leads to {true_name}"
+                )
+                raise PathValidationError(f"{leads}: {rule.reason}")
+
+    def _true_name(self, root_fd: int, fd: int, path: str, rest: str = "") -> str | None:
+        """Where `rest` below an open file really lies, or None if that is what `path` says."""
+        way = _true_path(fd)
+        true_path = f"{way}/{rest}" if rest else way
+        if true_path == f"{self.root}/{path}":
+            return None
+        # The root itself may have been moved since.
+        root = _true_path(root_fd)
+        if way is None or root is None or way.endswith(" (deleted)"):
+            raise PathValidationError(f"it cannot be told where {path} leads")
+        true_name = os.path.relpath(f"{way}/{rest}", root)
+        return None if true_name == path else true_name
+
+
+def _looking() -> int:
+    """Looking needs no permission to read, but walking by hand follows links only when reading."""
+    return os.O_PATH if has_openat2() else os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
+
+
+def _check_regular(found: os.stat_result, path: str) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise FileOperationError(f"{path} is a directory; list_directory shows what is in it")
+    if not stat.S_ISREG(found.st_mode):
+        raise PathValidationError(f"{path} is not a regular file")
+
+
+def _true_path(fd: int) -> str | None:
+    """The name of an open file as the system knows it, or None where it does not say."""
+    try:
+        if sys.platform == "darwin":
+            found = fcntl.fcntl(fd, fcntl.F_GETPATH, b"\0" * 1024)
+            return os.fsdecode(found.rstrip(b"\0"))
+        return os.readlink(f"/proc/self/fd/{fd}")
+    except OSError:
+        return None

@@ -1,0 +1,1 @@
+"""Judging of long texts in processes of their own."""

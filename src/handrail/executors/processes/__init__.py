@@ -1,0 +1,1 @@
+"""Processes of ours: started with nothing inherited, piped, watched and ended."""

@@ -1,0 +1,1 @@
+"""What git keeps in a workspace, and what of it a command may see and change."""
