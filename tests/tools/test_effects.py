@@ -46,6 +46,17 @@ def test_a_renamed_file_is_one_line() -> None:
     assert text == "[renamed] old.py → new.py: 5 bytes\n"
 
 
+def test_other_attributes_are_told() -> None:
+    listed = Node(EntryKind.FILE, size=1, sha256="a", xattrs="x")
+    plain = Node(EntryKind.FILE, size=1, sha256="a")
+    text = show({}, Effect("a", plain, listed), Effect("b", None, listed))
+    assert text == (
+        "[added] b: 1 bytes, extended attributes or access list\n"
+        "[mode] a: extended attributes or access list\n"
+        "[content not shown: b]\n"
+    )
+
+
 def test_modes_and_links_are_told() -> None:
     link = Node(EntryKind.LINK, sha256="t", target="/etc")
     text = show(

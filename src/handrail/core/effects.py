@@ -24,7 +24,8 @@ class Node:
     """A file, folder, link or special file at one moment.
 
     `sha256` is of a file's content or of a link's target, `xattrs` a digest of the user's extended
-    attributes, empty without any. Two nodes that differ only in their time are equal.
+    attributes and the access lists, empty without any. Two nodes that differ only in their time are
+    equal.
     """
 
     kind: EntryKind

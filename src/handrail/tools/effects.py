@@ -104,8 +104,8 @@ def _details(change: Effect, contents: Contents) -> Iterator[str]:
         yield "+x"
     if before and after and before.mode != after.mode and before.kind is after.kind:
         yield f"mode {before.mode:04o} → {after.mode:04o}"
-    if before and after and before.xattrs != after.xattrs:
-        yield "extended attributes"
+    if after and after.xattrs != (before.xattrs if before else ""):
+        yield "extended attributes or access list"
 
 
 def _size(change: Effect, node: Node, contents: Contents) -> str:

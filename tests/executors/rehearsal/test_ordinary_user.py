@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.executors.rehearsal.another_user import GROUP, USER, start
+from tests.executors.rehearsal.test_attributes import ACCESS, access_list, give
 
-OTHER_GROUP = 64_322
+OTHER_USER = OTHER_GROUP = 64_322
 HERE = Path(__file__).parent
 
 pytest_plugins = ("tests.executors.rehearsal.fixtures",)
@@ -50,6 +51,16 @@ def test_deeper_files_of_another_group_are_met_and_told(interpreter: str, place:
     assert told[0] == {"ready": USER}
     assert told[1]["met_foreign"]
     assert (told[2]["out"], told[2]["met_foreign"], told[2]["changed"]) == ("x", False, ["made"])
+
+
+def test_an_access_list_that_names_somebody_else_is_refused(interpreter: str, place: Path) -> None:
+    (place / "ws/shared").write_text("x")
+    os.chown(place / "ws/shared", USER, GROUP)
+    give(place / "ws/shared", ACCESS, access_list(6, to=OTHER_USER))
+
+    told = rehearse(interpreter, place, "echo x >> shared")
+
+    assert "shared in the workspace has an access list that names other" in str(told[1]["refused"])
 
 
 def rehearse(interpreter: str, place: Path, *lines: str) -> list[dict[str, object]]:

@@ -16,6 +16,7 @@ from handrail.core.errors import FileOperationError, StaleFileError
 from handrail.core.files import EntryKind
 from handrail.executors.files.rename import exchange, move_to_free_name
 from handrail.executors.files.version import has_writer
+from handrail.executors.rehearsal.attributes import set_xattrs
 from handrail.executors.rehearsal.journal import Journal, Plan, State, sync_file_system
 from handrail.executors.rehearsal.nodes import READ, is_folder, look, node_at, stat_of
 from handrail.executors.rehearsal.way import Way
@@ -251,7 +252,7 @@ class AppliedSet:
             with suppress(FileNotFoundError, NotADirectoryError):
                 here = f"/proc/self/fd/{way.folder(path)}"
                 if (attributes := self.plan.attributes.get(path)) is not None:
-                    _set_xattrs(here, attributes[forward])
+                    set_xattrs(here, attributes[forward])
                 if (owner := self.plan.owners.get(path)) is not None:
                     with suppress(PermissionError):
                         os.chown(here, *owner)
@@ -296,14 +297,6 @@ def _is_same(found: os.stat_result, given: os.stat_result) -> bool:
     return told[0] == told[1]
 
 
-def _set_xattrs(here: str, wanted: dict[str, bytes]) -> None:
-    for name in os.listxattr(here):
-        if name.startswith("user.") and name not in wanted:
-            os.removexattr(here, name)
-    for name, value in wanted.items():
-        os.setxattr(here, name, value)
-
-
 def _difference(expected: Node | None, found: Node | None) -> str:
     if expected is None:
         return "was created meanwhile"
@@ -315,4 +308,4 @@ def _difference(expected: Node | None, found: Node | None) -> str:
         return "has other content now"
     if found.mode != expected.mode:
         return f"has other permissions now, {found.mode:04o} instead of {expected.mode:04o}"
-    return "has other extended attributes now"
+    return "has other extended attributes or another access list now"

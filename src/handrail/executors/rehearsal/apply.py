@@ -13,9 +13,10 @@ from handrail.core.effects import Effect, Effects, Node
 from handrail.core.errors import FileOperationError, PathValidationError, StaleFileError
 from handrail.core.files import EntryKind
 from handrail.executors.rehearsal.applied import AppliedSet
+from handrail.executors.rehearsal.attributes import digest_of, xattrs_of
 from handrail.executors.rehearsal.copies import copy_file
 from handrail.executors.rehearsal.journal import Journal, Plan, sync_file_system
-from handrail.executors.rehearsal.nodes import digest_of, node_at, xattrs_of
+from handrail.executors.rehearsal.nodes import node_at
 from handrail.executors.rehearsal.undo import PLACE, UndoStore
 from handrail.executors.rehearsal.way import LISTED, Way
 
@@ -81,17 +82,19 @@ class _Staging:
     def stage_all(self, plan: Plan) -> Plan:
         with self._root, self._upper:
             staged = tuple(self._stage(str(i), change) for i, change in enumerate(plan.changes))
+            # Also of folders that have none: a new one may inherit some.
             attributes = {
                 change.path: (
                     _folder_xattrs(self._root, change.path, change.before),
                     _folder_xattrs(self._upper, change.path, change.after),
                 )
                 for change in plan.changes
+                if _has_folder(change)
             }
             return replace(
                 plan,
                 staged=staged,
-                attributes={path: both for path, both in attributes.items() if any(both)},
+                attributes=attributes,
                 modes=self._modes(plan.folders - {change.path for change in plan.changes}),
                 owners=self._owners(plan.changes),
             )
@@ -148,6 +151,11 @@ class _Staging:
             if not os.access(here, os.W_OK | os.X_OK, effective_ids=True):
                 modes[path] = os.stat(here).st_mode & 0o7777
         return modes
+
+
+def _has_folder(change: Effect) -> bool:
+    nodes = (change.before, change.after)
+    return any(node is not None and node.kind is EntryKind.DIRECTORY for node in nodes)
 
 
 def _folder_xattrs(way: Way, path: str, node: Node | None) -> dict[str, bytes]:

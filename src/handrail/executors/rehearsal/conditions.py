@@ -3,7 +3,9 @@
 import os
 import re
 from collections.abc import Iterator
+from itertools import islice
 
+from handrail.executors.rehearsal.attributes import names_others
 from handrail.executors.sandbox.bubblewrap import HOME, TEMPORARY
 
 # A look at so many names takes some milliseconds.
@@ -24,10 +26,19 @@ def why_not_here(root: str) -> str | None:
             f"another file system is mounted in the workspace, at {_listed(below)}, and an overlay"
             " would show an empty folder there"
         )
-    if others := [*_foreign(root)]:
+    if os.geteuid() == 0:
+        return None  # Root knows everybody.
+    seen = [(".", root), *_first_level(root)]
+    own = (os.geteuid(), os.getegid())
+    if others := [name for name, path in seen if _owner(path) != own]:
         return (
             f"{_listed(others)} in the workspace belongs to another user or group, and could not be"
             " written through an overlay"
+        )
+    if shared := [name for name, path in seen if names_others(path)]:
+        return (
+            f"{_listed(shared)} in the workspace has an access list that names other users or"
+            " groups, and could not be written through an overlay"
         )
     return None
 
@@ -40,21 +51,10 @@ def _mounts_below(root: str) -> Iterator[str]:
                 yield os.path.relpath(at, root)
 
 
-def _foreign(root: str) -> Iterator[str]:
-    """Names on the first level whose owner or group is not ours; as root we know everybody."""
-    if os.geteuid() == 0:
-        return
-    own = (os.geteuid(), os.getegid())
-    count = 0
-    if _owner(root) != own:
-        yield "."
+def _first_level(root: str) -> list[tuple[str, str]]:
     with os.scandir(root) as entries:
-        for entry in entries:
-            count += 1
-            if count > _MOST_ENTRIES:
-                return
-            if not entry.is_symlink() and _owner(entry.path) != own:
-                yield entry.name
+        first = islice(entries, _MOST_ENTRIES)
+        return [(entry.name, entry.path) for entry in first if not entry.is_symlink()]
 
 
 def _owner(path: str) -> tuple[int, int]:

@@ -2,7 +2,8 @@
 
 import os
 
-from handrail.executors.rehearsal.nodes import PIECE, READ, xattrs_of
+from handrail.executors.rehearsal.attributes import set_xattrs, xattrs_of
+from handrail.executors.rehearsal.nodes import PIECE, READ
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _WITHOUT_SET_ID = 0o777
@@ -26,8 +27,7 @@ def _fill(source: int, target: int) -> None:
         rest = memoryview(piece)
         while rest:
             rest = rest[os.write(target, rest) :]
-    for attribute, value in xattrs_of(source).items():
-        os.setxattr(target, attribute, value)
+    set_xattrs(target, xattrs_of(source))
     found = os.fstat(source)
     os.fchmod(target, found.st_mode & _WITHOUT_SET_ID)
     os.utime(target, ns=(found.st_mtime_ns, found.st_mtime_ns))

@@ -14,6 +14,7 @@ from itertools import accumulate, islice
 from handrail.core.effects import Dropped, Effect, Effects, Node
 from handrail.core.files import EntryKind
 from handrail.executors.rehearsal import marks
+from handrail.executors.rehearsal.attributes import has_capabilities
 from handrail.executors.rehearsal.git_index import differs_in_stat_alone
 from handrail.executors.rehearsal.nodes import (
     READ,
@@ -162,6 +163,7 @@ class _Reader:
             )
             return bare_node(found), False
         self._count_bytes(found)
+        self._check_capabilities(path, name, upper)
         fd = os.open(name, READ, dir_fd=upper)
         try:
             self._check_marks(path, fd)
@@ -180,6 +182,7 @@ class _Reader:
         if self._is_hidden(path):
             return Node(kind_of(found))
         self._count_bytes(found)
+        self._check_capabilities(path, name, lower)
         node = node_at(lower, name)
         # Looked at again: it may have been saved while it was read.
         found = stat_of(lower, name)
@@ -286,6 +289,10 @@ class _Reader:
             self.refusals.append(f"the rehearsal's copy of {path!r} is not whole")
         if marks.has_reserved(fd):
             self.refusals.append(f"{path!r} has an attribute that belongs to overlay file systems")
+
+    def _check_capabilities(self, path: str, name: str, folder_fd: int) -> None:
+        if has_capabilities(folder_fd, name):
+            self.refusals.append(f"{path!r} has file capabilities, which would be lost")
 
     @contextmanager
     def _refusing(self, path: str) -> Generator[None]:

@@ -7,7 +7,8 @@ import os
 import stat
 from contextlib import suppress
 
-from handrail.executors.rehearsal.nodes import OVERLAY, READ, names_of_xattrs
+from handrail.executors.rehearsal.attributes import OVERLAY, names_of_xattrs
+from handrail.executors.rehearsal.nodes import READ
 
 _ESCAPED = f"{OVERLAY}overlay."
 _OPAQUE = f"{OVERLAY}opaque"

@@ -1,20 +1,17 @@
 """Looking at one name in an open folder: its kind, mode, content and attributes."""
 
-import errno
 import hashlib
 import os
 import stat
 
-from handrail.core.audit import canonical
 from handrail.core.effects import Node
 from handrail.core.files import EntryKind
+from handrail.executors.rehearsal.attributes import digest_of, xattrs_of
 from handrail.executors.rehearsal.way import LISTED, Way
 
 # O_NONBLOCK: opening a pipe must not wait for a writer.
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-OVERLAY = "user.overlay."
 PIECE = 1 << 20
-_WITHOUT_XATTRS = (errno.ENOTSUP, errno.ENOSYS)
 _KINDS = {
     stat.S_IFREG: EntryKind.FILE,
     stat.S_IFDIR: EntryKind.DIRECTORY,
@@ -106,28 +103,3 @@ def file_node(fd: int) -> Node:
         xattrs=digest_of(xattrs_of(fd)),
         modified_ns=found.st_mtime_ns,
     )
-
-
-def xattrs_of(fd: int) -> dict[str, bytes]:
-    """The user's extended attributes of an open file, without the marks of overlayfs."""
-    return {
-        name: os.getxattr(fd, name)
-        for name in names_of_xattrs(fd)
-        if name.startswith("user.") and not name.startswith(OVERLAY)
-    }
-
-
-def names_of_xattrs(fd: int) -> list[str]:
-    try:
-        return os.listxattr(fd)
-    except OSError as error:
-        if error.errno in _WITHOUT_XATTRS:
-            return []
-        raise
-
-
-def digest_of(xattrs: dict[str, bytes]) -> str:
-    if not xattrs:
-        return ""
-    told = canonical({name: value.hex() for name, value in xattrs.items()})
-    return hashlib.sha256(told.encode()).hexdigest()
