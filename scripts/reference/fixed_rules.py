@@ -117,6 +117,7 @@ SEEN = (
         "characters of what would run are not shown: there are too many",
     ),
     Seen("command.not-rehearsed", RiskLevel.LOW, "why its effects cannot be shown"),
+    Seen("command.asked-again", RiskLevel.LOW, "what has changed since a rehearsal was approved"),
     Seen("effects.never-applied", RiskLevel.FORBIDDEN, "an effect that can never be applied"),
     Seen("effects.git", RiskLevel.FORBIDDEN, "a program other than git changes git's data"),
     Seen("effects.link-out", RiskLevel.FORBIDDEN, "a link would lead out of the workspace"),

@@ -145,6 +145,9 @@ class FakeLine:
     async def send_facts(self, approval_id: str, facts: dict[str, Any]) -> None:
         self.facts[approval_id] = facts
 
+    async def ask_again(self, tool_id: str, epoch: int, facts: dict[str, Any]) -> bool:
+        raise AssertionError("no command is rehearsed here")
+
     async def put_away(self, result: ToolResult) -> ToolResult:
         return result
 

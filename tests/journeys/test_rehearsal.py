@@ -1,10 +1,11 @@
 """A command without an effect needs no question, because it was tried where nothing is real."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
-from handrail.core.card import Choice
+from handrail.core.card import Card, Choice
 from tests.journeys.conftest import Rig
 
 pytestmark = pytest.mark.usefixtures("needs_box")
@@ -79,19 +80,90 @@ async def test_a_command_that_needs_the_network_is_told_how_to_ask_for_it(rig: R
 
 
 @pytest.mark.behaviour("rehearsal.effect")
-async def test_effects_are_not_applied_over_a_file_that_was_changed_since(rig: Rig) -> None:
-    (rig.workspace / "a.txt").write_text("one\n")
+async def test_a_yes_to_what_has_changed_since_asks_again_with_the_new_effect(rig: Rig) -> None:
+    path = rig.workspace / "a.txt"
+    path.write_text("one\n")
     rig.start_server()
     rig.start_client()
 
     call = asyncio.create_task(rig.call("run_bash", {"command": "sed -i s/one/two/ a.txt"}))
-    await rig.question()
-    (rig.workspace / "a.txt").write_text("mine\n")
-    await rig.answer(Choice(approved=True))
+    first = await changed_before_the_yes(rig, lambda: path.write_text("one of mine\n"))
+    second = await rig.answer(Choice(approved=True))
+    answer = await call
+
+    assert "-one\n+two" in first.evidence
+    assert "-one of mine\n+two of mine" in second.evidence
+    assert any("a.txt has other content now, so nothing was" in why for why in second.reasons)
+    assert answer["status"] == "completed"
+    assert path.read_text() == "two of mine\n"
+    assert rig.rows("SELECT status FROM tool_approvals") == [("approved",), ("approved",)]
+    assert rig.rows("SELECT count(*) FROM audit WHERE action = 'call.judged_again'") == [(1,)]
+    rig.assert_told_once_and_provable(calls=1)
+
+
+@pytest.mark.behaviour("rehearsal.effect")
+async def test_a_call_whose_effect_changes_again_is_not_asked_about_for_ever(rig: Rig) -> None:
+    path = rig.workspace / "a.txt"
+    path.write_text("one\n")
+    rig.start_server()
+    rig.start_client()
+
+    call = asyncio.create_task(rig.call("run_bash", {"command": "sed -i s/one/two/ a.txt"}))
+    for mine in ("one of mine\n", "one more\n"):
+        await changed_before_the_yes(rig, lambda mine=mine: path.write_text(mine))
     answer = await call
 
     assert (answer["status"], answer["error_type"]) == ("failed", "stale")
-    assert (rig.workspace / "a.txt").read_text() == "mine\n"
+    assert path.read_text() == "one more\n"
+    assert rig.rows("SELECT count(*) FROM tool_approvals") == [(2,)]
+
+
+@pytest.mark.behaviour("rehearsal.effect")
+async def test_a_call_that_has_no_effect_any_more_is_completed_without_a_second_question(
+    rig: Rig,
+) -> None:
+    path = rig.workspace / "a.txt"
+    path.write_text("one\n")
+    rig.start_server()
+    rig.start_client()
+
+    call = asyncio.create_task(rig.call("run_bash", {"command": "sed -i s/one/two/ a.txt"}))
+    await changed_before_the_yes(rig, lambda: path.write_text("two\n"))
+    answer = await call
+
+    assert answer["status"] == "completed"
+    assert "it changed nothing" in answer["result"]["output"]
+    assert rig.rows("SELECT count(*) FROM tool_approvals") == [(1,)]
+    rig.assert_told_once_and_provable(calls=1)
+
+
+@pytest.mark.behaviour("rehearsal.effect")
+async def test_what_was_approved_is_applied_though_a_file_that_was_only_read_has_changed(
+    rig: Rig,
+) -> None:
+    (rig.workspace / "from.txt").write_text("shown\n")
+    rig.start_server()
+    rig.start_client()
+
+    call = asyncio.create_task(
+        rig.call(
+            "run_bash",
+            {"command": "python3 -c \"open('to.txt', 'w').write(open('from.txt').read())\""},
+        )
+    )
+    await changed_before_the_yes(rig, lambda: (rig.workspace / "from.txt").write_text("other\n"))
+    answer = await call
+
+    assert answer["status"] == "completed"
+    assert (rig.workspace / "to.txt").read_text() == "shown\n"
+    assert rig.rows("SELECT count(*) FROM tool_approvals") == [(1,)]
+
+
+async def changed_before_the_yes(rig: Rig, change: Callable[[], object]) -> Card:
+    """Wait for the question, change something, and say yes to what was shown."""
+    await rig.question()
+    change()
+    return await rig.answer(Choice(approved=True))
 
 
 @pytest.mark.behaviour("rehearsal.effect")

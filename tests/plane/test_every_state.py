@@ -142,6 +142,12 @@ async def tell_what_was_seen_where_all_may_pass(world: World, call: ToolExecutio
     return await tell_what_was_seen(world, call)
 
 
+async def tell_what_has_changed(world: World, call: ToolExecution) -> object:
+    return await world.services.surveyor.accept_again(
+        call.id, call.epoch, Survey(), world.home.client, world.home.project.id
+    )
+
+
 async def refuse_to_do_it(world: World, call: ToolExecution) -> object:
     refusal = Refusal("not here", ErrorType.DENIED)
     return await world.services.surveyor.accept(
@@ -211,6 +217,7 @@ SAYINGS: tuple[Say, ...] = (
     ask_again,
     tell_what_was_seen,
     tell_what_was_seen_where_all_may_pass,
+    tell_what_has_changed,
     refuse_to_do_it,
     ask_without_facts,
     say_yes,

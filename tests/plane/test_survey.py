@@ -29,6 +29,7 @@ from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.conftest import Household, settle_in
 from tests.contracts.conftest import a_waiting_call, opening
+from tests.plane import stages
 from tests.plane.conftest import (
     KEY,
     a_read,
@@ -37,11 +38,13 @@ from tests.plane.conftest import (
     another_process,
     ask,
     at_the,
+    connected,
     lines_of,
     look,
     news_of,
     now_of,
     question_of,
+    signals_to,
     with_autonomy,
 )
 
@@ -632,3 +635,84 @@ async def test_what_was_seen_is_answered_like_any_other_question(
 
     assert answered.status is ApprovalStatus.APPROVED
     assert replace(answered, status=ApprovalStatus.PENDING, answer=None) == question
+
+
+# Judging again what was approved
+
+
+async def test_an_approved_call_that_would_do_something_else_is_asked_about_again(
+    services: Services, store: SqliteStore, household: Household
+) -> None:
+    offer = await stages.offered(services, household)
+
+    waiting = await judge_again(services, household, offer, saw(RiskLevel.HIGH))
+
+    assert (waiting.status, waiting.risk_level) == (Status.AWAITING_APPROVAL, RiskLevel.HIGH)
+    assert (waiting.approved_by, waiting.scope, waiting.approved_at) == (None, None, None)
+    assert await now_of(store, offer.id) == waiting
+    question = await question_of(store, waiting)
+    assert question.id != offer.approval_id
+    assert (question.status, question.surveyed) == (ApprovalStatus.PENDING, True)
+    assert "it can be executed" in question.reasons
+    assert offer.approval_id is not None
+    first = await store.find_approval(offer.approval_id)
+    assert first is not None
+    assert first.status is ApprovalStatus.APPROVED
+    (line,) = await lines_of(store, household, "call.judged_again")
+    assert (line.actor, line.subject) == (household.client_id, offer.id)
+
+
+async def test_a_second_no_ends_a_call_that_was_asked_about_again(
+    services: Services, store: SqliteStore, household: Household
+) -> None:
+    offer = await stages.offered(services, household)
+    waiting = await judge_again(services, household, offer, saw(RiskLevel.HIGH))
+    question = await question_of(store, waiting)
+
+    await services.approvals.reject_tool(question.id, at_the("console", household))
+
+    ended = await now_of(store, offer.id)
+    assert (ended.status, ended.approved_by) == (Status.REJECTED, None)
+
+
+async def test_an_approved_call_that_needs_nobody_any_more_is_offered_anew(
+    services: Services, store: SqliteStore, household: Household
+) -> None:
+    offer = await stages.offered(services, household)
+
+    with connected(services, household.client):
+        again = await judge_again(services, household, offer, Survey({}, changes_nothing=True))
+
+    assert (again.status, again.approved_by) == (Status.APPROVED, "policy")
+    assert again.epoch > offer.epoch
+    assert await now_of(store, offer.id) == again
+    signals = await signals_to(store, household, household.client)
+    assert [signal.epoch for signal in signals] == [offer.epoch, again.epoch]
+
+
+async def test_only_the_offer_that_a_call_has_now_can_be_judged_again(
+    services: Services, store: SqliteStore, household: Household
+) -> None:
+    offer = await stages.offered(services, household)
+    stranger = await add_client(store, household)
+    begun = await stages.begun(services, household, "call-2", path="b.py")
+
+    for call, client, epoch in (
+        (offer, household.client, offer.epoch - 1),
+        (offer, stranger, offer.epoch),
+        (begun, household.client, begun.epoch),
+    ):
+        with pytest.raises(Conflict, match="not offered to this client under epoch"):
+            await services.surveyor.accept_again(
+                call.id, epoch, NOTHING_NEW, client, household.project.id
+            )
+    assert await now_of(store, offer.id) == offer
+    assert await now_of(store, begun.id) == begun
+
+
+async def judge_again(
+    services: Services, home: Household, offer: ToolExecution, seen: Survey
+) -> ToolExecution:
+    return await services.surveyor.accept_again(
+        offer.id, offer.epoch, seen, home.client, home.project.id
+    )

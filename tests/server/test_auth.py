@@ -34,6 +34,7 @@ ROUTES: dict[str, tuple[int, int, int, int]] = {
     "GET /tools/{tool_id}": (200, 200, 200, 200),
     "POST /tools/execute": (200, 403, 200, 403),
     "POST /tools/{tool_id}/claim": (403, 200, 403, 403),
+    "POST /tools/{tool_id}/ask-again": (403, 409, 403, 403),
     "POST /tools/{tool_id}/result": (403, 200, 403, 403),
     "POST /tools/results": (403, 200, 403, 403),
     "GET /chat/stream": (200, 200, 403, 200),
@@ -103,6 +104,7 @@ async def use(
     bodies: dict[str, Any] = {
         "/tools/execute": a_body(),
         "/tools/{tool_id}/claim": {"epoch": 1, "key": "this-life"},
+        "/tools/{tool_id}/ask-again": {"epoch": 1, "facts": {}},
         "/tools/{tool_id}/result": a_result(),
         "/approvals/{approval_id}/approve": {"decision": "approved"},
         "/approvals/{approval_id}/reject": {"reason": "not now"},

@@ -54,6 +54,7 @@ NOT_FOR_AGENTS = {
     "POST /tools/undone",
     "POST /chat/sessions/{session_id}/undo",
     "POST /tools/{tool_id}/claim",
+    "POST /tools/{tool_id}/ask-again",
     "POST /tools/{tool_id}/result",
     "POST /tools/results",
     "POST /chat/sessions/{session_id}/stop",
@@ -170,6 +171,7 @@ async def knock(
     bodies: dict[str, Any] = {
         "/tools/execute": a_body(session_id=ids.get("own_session_id", ids["session_id"])),
         "/tools/{tool_id}/claim": {"epoch": 1, "key": "mine"},
+        "/tools/{tool_id}/ask-again": {"epoch": 1, "facts": {}},
         "/tools/{tool_id}/result": a_result(),
         "/tools/results": {"results": [a_result(tool_id=ids["tool_id"])]},
         "/approvals/{approval_id}/approve": {"decision": "approved"},

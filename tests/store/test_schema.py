@@ -19,6 +19,7 @@ ROADS = {
     ("awaiting_approval", "timeout"),
     ("awaiting_approval", "failed"),
     ("approved", "executing"),
+    ("approved", "awaiting_approval"),
     ("approved", "timeout"),
     ("approved", "failed"),
     ("executing", "completed"),

@@ -148,6 +148,10 @@ class HandrailApi:
     async def send_facts(self, approval_id: str, facts: dict[str, Any]) -> None:
         await self._tell(f"/approvals/{approval_id}/facts", facts)
 
+    async def ask_again(self, tool_id: str, epoch: int, facts: dict[str, Any]) -> None:
+        """Tell that an approved call would do something else by now."""
+        await self._tell(f"/tools/{tool_id}/ask-again", {**facts, "epoch": epoch})
+
     async def send_policy(self, text: str, walls: Sequence[Wall]) -> None:
         """Tell what this client's policy file says, and what keeps commands in on its machine."""
         soon = aiohttp.ClientTimeout(total=_ANSWER_SECONDS)

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
 from handrail.client.asking import Asking, Resolved, Tainted
+from handrail.client.handing_back import HandingBack
 from handrail.client.journal import Entry, Journal, Stage
+from handrail.client.line import Line
 from handrail.client.messages import Cancel, ResultAck, Signal, SurveyRequest
 from handrail.client.reports import (
     BY_POLICY,
@@ -54,22 +56,6 @@ _CANCELLED = ToolResult.failed(
 )
 
 
-class Line(Protocol):
-    """The way back to the server."""
-
-    def send_tool_result(self, report: ReportResult) -> None: ...
-
-    async def claim_tool_execution(self, tool_id: str, epoch: int, key: str) -> bool:
-        """Ask for the right to begin; False when somebody else has it, or nobody may."""
-        ...
-
-    async def send_facts(self, approval_id: str, facts: dict[str, Any]) -> None: ...
-
-    async def put_away(self, result: ToolResult) -> ToolResult:
-        """Send ahead what is too large for a report; the result names it instead."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class PastExecution:
     tool_id: str
@@ -95,6 +81,7 @@ class ToolHandler:
         self._reviewer = reviewer
         self._clock = clock
         self._line = line
+        self._handing_back = HandingBack(line)
         self._asking = asking
         self._journal = journal
         self._was_applied = was_applied
@@ -315,10 +302,15 @@ class ToolHandler:
             running.claimed = True
             return _UNKNOWN
         call = CallRef(signal.session_id, signal.tool_id)
+        changed = await self._reviewer.drop_stale(call)
         reviewed = await self._reviewer.review(signal.tool_name, raw, call=call)
         seen = self._seen.get(signal.tool_id)
         if (trouble := find_difference(signal, reviewed, seen)) is not None:
-            return ToolResult.failed(trouble, ErrorType.STALE)
+            facts = await self._handing_back.hand_back(signal, running, reviewed, changed)
+            if facts is None:
+                return ToolResult.failed(trouble, ErrorType.STALE)
+            self._seen.keep(signal.tool_id, facts)
+            return None
         expected = await self._reviewer.expect(reviewed)
         if expected is not None:
             expected = await self._line.put_away(expected)

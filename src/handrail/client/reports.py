@@ -5,6 +5,7 @@ from typing import Any
 from handrail.client.messages import Signal
 from handrail.client.review import Reviewed
 from handrail.core.errors import ErrorType
+from handrail.core.rehearsal import has_same_effects
 from handrail.core.risk import RiskLevel
 from handrail.core.sight import differing, tell_differing
 from handrail.core.tool import JsonObject, ToolResult
@@ -28,7 +29,12 @@ def report_on(tool_id: str, result: ToolResult) -> ReportResult:
 
 
 def find_difference(signal: Signal, reviewed: Reviewed, seen: JsonObject | None) -> str | None:
-    """Why this is not what was judged, shown and approved; None if it is."""
+    """Why this is not what was judged, shown and approved; None if it is.
+
+    A rehearsal with another output is the same if its effects are those that were `seen`.
+    """
+    if seen is not None and has_same_effects(seen, reviewed.facts):
+        reviewed = reviewed.with_facts(seen)
     if reviewed.digest(signal.salt, with_facts=signal.surveyed) != signal.digest:
         if signal.surveyed:
             return tell_differing(differing(seen, reviewed.facts or {}) if seen else ())

@@ -49,6 +49,9 @@ class Reviewed:
     def facts(self) -> JsonObject | None:
         return None if self.survey is None else self.survey.facts
 
+    def with_facts(self, facts: JsonObject) -> "Reviewed":
+        return replace(self, survey=replace(self.survey or Survey(), facts=facts))
+
     def digest(self, salt: str, *, with_facts: bool) -> str:
         facts = (self.facts or {}) if with_facts else None
         return digest_call(salt, self.tool.name, self.params_json, self.verdict.plan, facts)
@@ -146,6 +149,10 @@ class Reviewer:
     async def forget(self, call: CallRef) -> None:
         """Drop what is kept to carry out a call."""
         await self._hands.rehearsals.drop(call)
+
+    async def drop_stale(self, call: CallRef) -> str:
+        """Drop what is kept to carry out a call if it no longer can be; tells what has changed."""
+        return await self._hands.rehearsals.drop_stale(call)
 
     async def expect(self, reviewed: Reviewed) -> ToolResult | None:
         """The result of a call where it is certain before anything is changed; else None."""

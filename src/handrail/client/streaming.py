@@ -85,6 +85,20 @@ class StreamingClient:
             else:
                 return True
 
+    async def ask_again(self, tool_id: str, epoch: int, facts: dict[str, Any]) -> bool:
+        """Ask until there is an answer: if a person is asked, nothing else is told of the call."""
+        pauses = Pauses()
+        while True:
+            try:
+                await self._api.ask_again(tool_id, epoch, facts)
+            except ServerUnreachable:
+                await pauses.sleep()
+            except ApiError as error:
+                log.info("asking_again.refused", execution=tool_id, why=error.message)
+                return False
+            else:
+                return True
+
     async def send_facts(self, approval_id: str, facts: dict[str, Any]) -> None:
         """Tell what was seen; if that cannot be told, the question is put without it."""
         try:

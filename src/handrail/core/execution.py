@@ -42,7 +42,10 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.AWAITING_APPROVAL: frozenset(
         {Status.APPROVED, Status.REJECTED, Status.TIMEOUT, Status.FAILED}
     ),
-    Status.APPROVED: frozenset({Status.EXECUTING, Status.TIMEOUT, Status.FAILED}),
+    # Back to a person where a command would no longer do what was approved.
+    Status.APPROVED: frozenset(
+        {Status.EXECUTING, Status.AWAITING_APPROVAL, Status.TIMEOUT, Status.FAILED}
+    ),
     Status.EXECUTING: frozenset({Status.COMPLETED, Status.FAILED}),
     Status.COMPLETED: frozenset(),
     Status.REJECTED: frozenset(),
@@ -152,6 +155,11 @@ class ToolExecution(NamedTuple):
 
     def approve(self, by: str, scope: Scope, at: datetime) -> Self:
         return self.advance(Status.APPROVED, at, approved_by=by, scope=scope)
+
+    def reopen(self) -> Self:
+        """The call as it was before it was approved. What was handed out and answered is void."""
+        before = {"approval_id": None, "approved_by": None, "scope": None, "approved_at": None}
+        return self._replace(status=Status.PENDING, epoch=self.epoch + 1, **before)
 
     def assign(self, client_id: ClientId, at: datetime) -> Self:
         """Hand an approved call to a client. For a read that is the claim; others are claimed."""

@@ -68,6 +68,20 @@ class Rehearsed:
         return {REHEARSAL: told}
 
 
+def has_same_effects(facts: JsonObject, others: JsonObject | None) -> bool:
+    """Whether both tell of rehearsals with the same effects; what they printed may differ."""
+    effects = _effects_in(facts)
+    return effects is not None and effects == _effects_in(others or {})
+
+
+def _effects_in(facts: JsonObject) -> str | None:
+    match facts.get(REHEARSAL):
+        case {"effects": str(digest)}:
+            return digest
+        case _:
+            return None
+
+
 def _digest(outcome: CommandOutcome) -> str:
     """A hash of the exit code and both streams."""
     lengths = f"{outcome.exit_code} {len(outcome.stdout)} {len(outcome.stderr)}\n"
@@ -113,6 +127,13 @@ class Rehearsals(Protocol):
         """Forget the rehearsal of a call, with all that it would have changed."""
         ...
 
+    async def drop_stale(self, call: CallRef) -> str:
+        """Forget the rehearsal of a call if the workspace has changed where its effects would go.
+
+        Tells what has changed; empty where the effects can still be applied, or there are none.
+        """
+        ...
+
 
 class NoRehearsals:
     """For machines on which nothing can be rehearsed; the reason is told on each card."""
@@ -136,3 +157,6 @@ class NoRehearsals:
 
     async def drop(self, call: CallRef) -> None:
         return
+
+    async def drop_stale(self, call: CallRef) -> str:
+        return ""

@@ -34,7 +34,7 @@ from handrail.core.verdict import Ruling
 from handrail.plane.approvals import ApprovalManager
 from handrail.plane.assessment import Asked, Assessment, Assessor
 from handrail.plane.call_log import warn_if_denied
-from handrail.plane.calls import check_not_stopped
+from handrail.plane.calls import check_not_stopped, get_call
 from handrail.plane.connections import Connections
 from handrail.plane.look_requests import LookRequests
 from handrail.plane.move import HANDRAIL, Move
@@ -121,6 +121,33 @@ class Surveyor:
             return await self.accept(approval_id, answer, client, project_id)
         return move.after
 
+    async def accept_again(
+        self,
+        execution_id: ExecutionId,
+        epoch: int,
+        survey: Survey,
+        client: Principal,
+        project_id: ProjectId,
+    ) -> ToolExecution:
+        """Judge an approved call by what its client has seen since; a person may be asked again.
+
+        Raises:
+            NotFound: There is no such call in this project.
+            Conflict: It is not offered to this client under that epoch, or has moved on.
+        """
+        approved = await get_call(self._store, execution_id, project_id)
+        offered = (approved.status, approved.client_id, approved.epoch)
+        if offered != (Status.APPROVED, client.subject, epoch):
+            raise Conflict(f"{approved.id} is not offered to this client under epoch {epoch}")
+        move = await self._rule(approved.reopen(), survey)
+        if move.after.status is Status.APPROVED:
+            # It passes unasked, and no road leads from a state to itself.
+            epoch = approved.reopen().epoch
+            via = move.after._replace(status=Status.AWAITING_APPROVAL, epoch=epoch)
+            move = move._replace(via=via)
+        await self._submit(approved, move, client.subject, "call.judged_again")
+        return move.after
+
     async def ask_without_facts(self) -> None:
         """Put to a person what no client has looked at in time, also while we were away."""
         limit = self._clock.now() - timedelta(seconds=SURVEY_SECONDS)
@@ -184,7 +211,9 @@ class Surveyor:
             failed = failed._replace(approval_id=None)
         return Move(failed, (), (NewEvent.for_everyone(failed, EventKind.STATUS),))
 
-    async def _submit(self, before: ToolExecution, move: Move, actor: str) -> None:
+    async def _submit(
+        self, before: ToolExecution, move: Move, actor: str, action: str = "call.surveyed"
+    ) -> None:
         after = move.after
         details = {
             "surveyed": after.surveyed,
@@ -197,7 +226,7 @@ class Surveyor:
             "digest": after.digest,
             "client": after.client_id,
         }
-        line = AuditRecord("call.surveyed", actor, after.id, details)
+        line = AuditRecord(action, actor, after.id, details)
         if _waits_for_facts(before):
             move = await self._end_or_show(before, move)
             steps = move.steps

@@ -160,6 +160,12 @@ class FactsRequest(Body):
         )
 
 
+class AskAgainRequest(FactsRequest):
+    """What a client has seen of a call since it was approved, and under which offer."""
+
+    epoch: int = Field(ge=0, lt=2**31, description="The epoch of the signal.")
+
+
 class OfferView(BaseModel):
     scope: str = Field(description="How far this yes would reach.")
     words: str = Field(description="The same in words.")

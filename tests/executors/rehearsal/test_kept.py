@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -258,3 +258,26 @@ async def test_a_save_is_seen_though_the_clock_was_set_back(
     await agent.kept.apply(call)
 
     assert (root / "a").read_text() == "saved\n2\n"
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "why"),
+    [
+        (lambda root: (root / "a").write_text("mine\n"), "a has other content now"),
+        (lambda root: (root / "b").write_text("mine\n"), "b was created meanwhile"),
+        (lambda root: (root / "read").write_text("mine\n"), ""),
+        (lambda root: (root / "a").write_text("1\n"), ""),
+    ],
+)
+async def test_a_rehearsal_is_dropped_where_its_effects_can_no_longer_be_applied(
+    agent: Agent, root: Path, meanwhile: Callable[[Path], object], why: str
+) -> None:
+    for name in ("a", "read"):
+        (root / name).write_text("1\n")
+    call, rehearsed = await agent.rehearse("cat read > b; echo 2 >> a")
+
+    meanwhile(root)
+
+    assert await agent.kept.drop_stale(call) == why
+    assert await agent.kept.find(call) == (None if why else rehearsed)
+    assert await agent.kept.drop_stale(CallRef("first", "none")) == ""

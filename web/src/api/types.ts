@@ -213,6 +213,28 @@ export interface ApproveRequest {
   channel?: string;
 }
 
+/** What a client has seen of a call since it was approved, and under which offer. */
+export interface AskAgainRequest {
+  /** What the machine holds now, for the digest. */
+  facts?: Record<string, unknown> | null;
+  /** Further reasons for concern. */
+  findings?: FindingView[];
+  /** A diff, or the commands and the files that they run. */
+  evidence?: string;
+  /** Whether the evidence is in full, as the request to look asked for. */
+  unmasked?: boolean;
+  /** The title of the card, where the machine knows more than the call says. */
+  summary?: string;
+  /** Whether the call would change nothing while the facts hold. */
+  changes_nothing?: boolean;
+  /** Whether the findings tell all that the call would change, by a rehearsal. */
+  rehearsed?: boolean;
+  /** Instead of facts: this machine would not do it. */
+  refused?: RefusalView | null;
+  /** The epoch of the signal. */
+  epoch: number;
+}
+
 /** A class of calls; those without a class are taken together, tool by tool. */
 export interface AskedView {
   /** The class in words, if they have one. */

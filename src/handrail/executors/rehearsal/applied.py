@@ -7,7 +7,7 @@ again. Where a set stands after a crash can be seen from its slots. Folders are 
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -22,6 +22,20 @@ from handrail.executors.rehearsal.nodes import READ, is_folder, look, node_at, s
 from handrail.executors.rehearsal.way import Way
 
 _OWNER_MAY = 0o700
+
+
+def find_conflicts(root_fd: int, changes: Iterable[Effect], *, forward: bool) -> Iterator[str]:
+    """Every path that is not as it was left, with the reason."""
+    with Way(root_fd) as way:
+        for change in changes:
+            expected, _ = _ends(change, forward=forward)
+            try:
+                found = look(way, change.path)
+            except OSError as error:
+                yield f"{change.path} cannot be read: {error.strerror}"
+                continue
+            if found != expected:
+                yield f"{change.path} {_difference(expected, found)}"
 
 
 class AppliedSet:
@@ -39,19 +53,6 @@ class AppliedSet:
         rest = [step for step in steps if step.change.after is not None]
         # Deletions first, from the deepest; then the others, each folder before what it holds.
         self._order = [*sorted(gone, key=_path, reverse=True), *sorted(rest, key=_path)]
-
-    def conflicts(self, *, forward: bool) -> Iterator[str]:
-        """Every path that is not as it was left, with the reason."""
-        with Way(self._root_fd) as way:
-            for change in self.plan.changes:
-                expected, _ = _ends(change, forward=forward)
-                try:
-                    found = look(way, change.path)
-                except OSError as error:
-                    yield f"{change.path} cannot be read: {error.strerror}"
-                    continue
-                if found != expected:
-                    yield f"{change.path} {_difference(expected, found)}"
 
     def go(self, *, forward: bool) -> None:
         """Apply the set, or undo it. If one path conflicts, all others are brought back.

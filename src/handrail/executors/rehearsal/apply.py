@@ -12,7 +12,7 @@ from dataclasses import replace
 from handrail.core.effects import Effect, Effects, Node
 from handrail.core.errors import FileOperationError, PathValidationError, StaleFileError
 from handrail.core.files import EntryKind
-from handrail.executors.rehearsal.applied import AppliedSet
+from handrail.executors.rehearsal.applied import AppliedSet, find_conflicts
 from handrail.executors.rehearsal.attributes import digest_of, xattrs_of
 from handrail.executors.rehearsal.copies import copy_file
 from handrail.executors.rehearsal.journal import Journal, Plan, sync_file_system
@@ -53,7 +53,7 @@ def _prepare(
     """Stage everything and write the plan; until now nothing but the journal has changed."""
     try:
         plan = Plan(call, store.now(), effects.changes)
-        conflicts = AppliedSet(store.root_fd, journal, plan).conflicts(forward=True)
+        conflicts = find_conflicts(store.root_fd, plan.changes, forward=True)
         if conflict := next(conflicts, None):
             raise StaleFileError(conflict)
         staged = _Staging(store.root_fd, upper_fd, journal.slots_fd).stage_all(plan)

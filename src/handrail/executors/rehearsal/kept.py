@@ -14,6 +14,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.rehearsal import CallRef, Contents, Rehearsed, T
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.rehearsal.applied import find_conflicts
 from handrail.executors.rehearsal.apply import apply
 from handrail.executors.rehearsal.caps import DEFAULT_CAPS
 from handrail.executors.rehearsal.contents import LayerContents
@@ -151,6 +152,13 @@ class KeptRehearsals:
         if (kept := self._kept.pop(call, None)) is not None:
             await kept.rehearsal.close()
 
+    async def drop_stale(self, call: CallRef) -> str:
+        if (kept := self._kept.get(call)) is None:
+            return ""
+        if conflict := await asyncio.to_thread(self._find_conflict, kept):
+            await self.drop(call)
+        return conflict
+
     async def close(self) -> None:
         """End every session, with its caches and its /tmp."""
         for call in list(self._kept):
@@ -219,6 +227,10 @@ class KeptRehearsals:
         with self._layers(rehearsal) as (lower, upper):
             reading = Reading(rehearsal.began_ns, hidden=rehearsal.hidden)
             return read_effects(lower, upper, reading)
+
+    def _find_conflict(self, kept: _Kept) -> str:
+        with self._layers(kept.rehearsal) as (lower, _):
+            return next(find_conflicts(lower, kept.rehearsed.changes, forward=True), "")
 
     @contextmanager
     def _layers(self, rehearsal: Rehearsal) -> Generator[tuple[int, int]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from handrail.core.errors import FileOperationError, NotFound, StaleFileError
 from handrail.core.undo import Undone, UndoStatus
-from handrail.executors.rehearsal.applied import AppliedSet
+from handrail.executors.rehearsal.applied import AppliedSet, find_conflicts
 from handrail.executors.rehearsal.journal import (
     Journal,
     Stamp,
@@ -236,7 +236,7 @@ class UndoStore:
     def _undo(self, name: str) -> None:
         with self._journal(name) as journal:
             plan = journal.plan()
-            conflicts = AppliedSet(self.root_fd, journal, plan).conflicts(forward=False)
+            conflicts = find_conflicts(self.root_fd, plan.changes, forward=False)
             if conflict := next(conflicts, None):
                 raise StaleFileError(f"{conflict}; nothing was undone")
             # By its inode a file that was put back is known again after a crash.

@@ -8,8 +8,8 @@ from starlette.requests import Request as PlainRequest
 from starlette.responses import Response
 
 from handrail.core.approval import Approval, ApprovalStatus
-from handrail.core.errors import NotFound
-from handrail.core.ids import ApprovalId
+from handrail.core.errors import BadInput, NotFound
+from handrail.core.ids import ApprovalId, ExecutionId
 from handrail.core.names import Names
 from handrail.plane.decider import Decider
 from handrail.plane.survey import Refusal
@@ -21,10 +21,12 @@ from handrail.wire.approvals import (
     ApprovalsResponse,
     ApprovalView,
     ApproveRequest,
+    AskAgainRequest,
     DecisionResponse,
     FactsRequest,
     RejectRequest,
 )
+from handrail.wire.payloads import ResultResponse
 
 _MAX_ANSWER_BYTES = 20_000
 _MAX_FACTS_BYTES = 2_000_000
@@ -121,7 +123,34 @@ class AnswerRoutes:
                 FactsRequest,
                 CHANGE_PROBLEMS,
             ),
+            DirectRoute(
+                "POST",
+                f"{BASE}/tools/{{tool_id}}/ask-again",
+                self.ask_again,
+                MACHINES,
+                "Tell that an approved command would do something else by now",
+                ResultResponse,
+                AskAgainRequest,
+                CHANGE_PROBLEMS,
+            ),
         )
+
+    async def ask_again(self, request: PlainRequest) -> Response:
+        entry, body = await self._gate.hear(request, AskAgainRequest, _MAX_FACTS_BYTES, *MACHINES)
+        if body.facts is None:
+            raise BadInput("send `facts`; a client that would not do the call reports that")
+        execution = await self._services.surveyor.accept_again(
+            ExecutionId(request.path_params["tool_id"]),
+            body.epoch,
+            body.survey,
+            entry.principal,
+            entry.project.id,
+        )
+        told = "The call was judged again"
+        receipt = ResultResponse(
+            success=True, tool_id=execution.id, status=execution.status, message=told
+        )
+        return json_response(receipt.model_dump())
 
     async def approve(self, request: PlainRequest) -> Response:
         entry, body = await self._gate.hear(request, ApproveRequest, _MAX_ANSWER_BYTES, *DECIDERS)
