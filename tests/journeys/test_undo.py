@@ -49,6 +49,53 @@ def ask_beforehand(rig: Rig) -> None:
     (rig.home / "policy.toml").write_text('[policy]\ncommands = "ask"\n')
 
 
+SEVERAL = """
+from handrail import RiskLevel, ToolDefinition, ToolError
+
+
+async def write_all(params, hands):
+    for path in ("a.txt", "new/b.txt", "a.txt"):
+        await hands.files.write(path, params["text"].encode(), expected=None)
+    if params["text"] == "fail":
+        raise ToolError("the last step failed")
+    return "written"
+
+
+def register(registry):
+    schema = {
+        "type": "object",
+        "properties": {"text": {"type": "string"}},
+        "required": ["text"],
+    }
+    definition = ToolDefinition("write_all", "Writes.", schema, safety_level=RiskLevel.MEDIUM)
+    registry.register_tool(definition, write_all)
+"""
+
+
+@pytest.mark.behaviour("undo.call")
+@pytest.mark.parametrize(("text", "status"), [("done", "completed"), ("fail", "failed")])
+async def test_all_writes_of_a_tool_are_undone_also_if_it_failed_after_them(
+    rig: Rig, text: str, status: str
+) -> None:
+    rig.home.mkdir(mode=0o700)
+    (rig.home / "tools").mkdir(mode=0o700)
+    (rig.home / "tools/several.py").write_text(SEVERAL)
+    (rig.workspace / "a.txt").write_text("old\n")
+    rig.start_server()
+    rig.start_client()
+
+    async with asyncio.TaskGroup() as group:
+        call = group.create_task(rig.call("write_all", {"text": text}))
+        group.create_task(rig.answer(YES))
+    ended = call.result()
+    [undone] = (await undo(rig, f"/tools/{ended['tool_id']}/undo"))["calls"]
+
+    assert (ended["status"], ended["can_undo"]) == (status, True)
+    assert undone["status"] == "undone"
+    assert (rig.workspace / "a.txt").read_text() == "old\n"
+    assert not (rig.workspace / "new").exists()
+
+
 @pytest.mark.behaviour("undo.call")
 async def test_a_write_is_undone_once_and_recorded(rig: Rig) -> None:
     (rig.workspace / "a.txt").write_text("old\n")

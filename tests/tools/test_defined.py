@@ -55,6 +55,25 @@ async def test_it_works_through_hands_with_its_defaults_filled_in() -> None:
     assert trial.result == ToolResult(True, '{"lines": ["one", "two"]}', {"lines": ["one", "two"]})
 
 
+async def without_hands(params: dict[str, Any]) -> str:
+    return "done"
+
+
+@pytest.mark.parametrize(
+    ("executor", "effect", "lasts"),
+    [
+        (first_lines, Effect.CHANGE, False),
+        (without_hands, Effect.CHANGE, True),
+        (without_hands, Effect.READ, False),
+    ],
+)
+def test_what_is_changed_without_hands_cannot_be_undone(
+    executor: Executor, effect: Effect, lasts: bool
+) -> None:
+    tool = made(executor, effect=effect)
+    assert tool.lasts(tool.read_params({"path": "a.txt"})) is lasts
+
+
 async def test_a_default_that_was_changed_by_one_call_is_whole_for_the_next() -> None:
     async def add(params: dict[str, Any], hands: Hands) -> str:
         params["tags"].append("seen")

@@ -233,6 +233,10 @@ class ToolHandler:
         if result is None:
             self._journal.forget(signal.tool_id)
             return None
+        if running.begun and result.error_type is not None:
+            # It may have written files before it failed or was cancelled.
+            call = CallRef(signal.session_id, signal.tool_id)
+            result = await self._reviewer.tell_undo(call, result)
         report = report_on(signal.tool_id, result)
         report["execution_time_ms"] = int((time.perf_counter() - began) * 1000)
         self.history.append(

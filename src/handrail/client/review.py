@@ -177,7 +177,11 @@ class Reviewer:
             result = as_result(tool.name, given)
         if reviewed.call is None or tool.effect is not Effect.CHANGE:
             return result
-        told = await hands.undo.describe(reviewed.call)
+        return await self.tell_undo(reviewed.call, result)
+
+    async def tell_undo(self, call: CallRef, result: ToolResult) -> ToolResult:
+        """A result that says whether what the call has written can be undone."""
+        told = await self._hands.undo.describe(call)
         return replace(result, fields={**result.fields, **told}) if told else result
 
 

@@ -37,13 +37,18 @@ class DefinedTool(Tool[DefinedParams]):
 
     params = DefinedParams
 
-    def __init__(self, definition: ToolDefinition, executor: WithHands):
+    def __init__(self, definition: ToolDefinition, executor: WithHands, *, has_hands: bool = True):
+        self._has_hands = has_hands
         self._schema = ParamsSchema(definition.input_schema, definition.name)
         self._executor = executor
         self.definition = replace(definition, input_schema=self._schema.closed)
 
     def read_params(self, params: JsonObject) -> DefinedParams:
         return DefinedParams(values=self._schema.read(params))
+
+    def lasts(self, params: DefinedParams) -> bool:
+        # What is changed without hands is kept nowhere.
+        return self.effect is Effect.CHANGE and not self._has_hands
 
     def preview(self, params: DefinedParams) -> str:
         given = mask(params.values).items()
@@ -81,18 +86,19 @@ def define_tool(definition: ToolDefinition, executor: Executor) -> AnyTool:
         site: ClassVar[Site] = definition.site
         effect: ClassVar[Effect] = definition.effect
 
-    return Defined(definition, _with_hands(executor, definition.name))
-
-
-def _with_hands(executor: Executor, name: str) -> WithHands:
     signature = inspect.signature(executor)
     if _takes(signature, 2):
-        return cast(WithHands, executor)
-    if not _takes(signature, 1):
-        raise SetupError(
-            f"the executor of {name!r} must take the parameters, or the parameters and the hands"
-        )
-    alone = cast(Callable[[dict[str, Any]], Awaitable[Given]], executor)
+        return Defined(definition, cast(WithHands, executor))
+    if _takes(signature, 1):
+        alone = cast(Callable[[dict[str, Any]], Awaitable[Given]], executor)
+        return Defined(definition, _with_hands(alone), has_hands=False)
+    raise SetupError(
+        f"the executor of {definition.name!r} must take the parameters, or the parameters and the "
+        "hands"
+    )
+
+
+def _with_hands(alone: Callable[[dict[str, Any]], Awaitable[Given]]) -> WithHands:
 
     async def without_hands(params: dict[str, Any], hands: Hands) -> Given:
         return await alone(params)

@@ -68,6 +68,48 @@ async def test_several_writes_of_one_call_are_undone_together(
     assert not (workspace / "b").exists()
 
 
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ("a", "a has other content now; nothing was undone"),
+        ("made/b", "made/b has other content now; nothing was undone"),
+        ("made/mine", "made holds a new file; nothing was undone"),
+    ],
+)
+async def test_where_one_of_several_writes_cannot_be_undone_none_is(
+    workspace: Path, hands: Hands, changed: str, reason: str
+) -> None:
+    (workspace / "a").write_text("old")
+    own = hands.for_call(ONE).files
+    for name in ("a", "made/b", "a", "c"):
+        await own.write(name, b"new", expected=None)
+    (workspace / changed).write_text("by a person")
+    as_left = contents(workspace)
+
+    assert await hands.undo.undo(["one"]) == (Undone("one", UndoStatus.REFUSED, reason),)
+
+    assert contents(workspace) == as_left
+
+
+async def test_a_file_that_a_person_saved_between_two_writes_of_a_call_is_not_half_undone(
+    workspace: Path, hands: Hands
+) -> None:
+    own = hands.for_call(ONE).files
+    await own.write("a", b"1", expected=None)
+    (workspace / "a").write_text("by a person")
+    await own.write("a", b"2", expected=None)
+
+    [undone] = await hands.undo.undo(["one"])
+
+    assert undone.status is UndoStatus.REFUSED
+    assert (workspace / "a").read_text() == "2"
+
+
+def contents(workspace: Path) -> dict[str, str]:
+    found = (path for path in workspace.rglob("*") if path.is_file())
+    return {str(path): path.read_text() for path in found if ".handrail" not in path.parts}
+
+
 async def test_calls_are_undone_in_reverse_order_whatever_the_order_of_asking(
     workspace: Path, hands: Hands
 ) -> None:
@@ -127,3 +169,17 @@ async def test_files_without_a_call_are_written_without_a_before_image(
 ) -> None:
     await hands.files.write("a", b"new", expected=None)
     assert os.listdir(workspace) == ["a"]
+
+
+async def test_a_write_that_was_not_kept_is_told_also_if_the_next_write_fails(
+    workspace: Path, hands: Hands
+) -> None:
+    (workspace / ".handrail").write_text("a file where the folder should be")
+    (workspace / "b").mkdir()
+    own = hands.for_call(ONE).files
+    await own.write("a", b"new", expected=None)
+
+    with pytest.raises(FileOperationError):
+        await own.write("b", b"new", expected=None)
+
+    assert (await hands.undo.describe(ONE))["can_undo"] is False

@@ -7,7 +7,7 @@ again. Where a set stands after a crash can be seen from its slots. Folders are 
 
 import errno
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from handrail.executors.files.version import has_writer
 from handrail.executors.rehearsal.attributes import set_xattrs
 from handrail.executors.rehearsal.journal import Journal, Plan, State, sync_file_system
 from handrail.executors.rehearsal.nodes import READ, is_folder, look, node_at, stat_of
-from handrail.executors.rehearsal.way import Way
+from handrail.executors.rehearsal.way import LISTED, Way
 
 _OWNER_MAY = 0o700
 
@@ -36,6 +36,33 @@ def find_conflicts(root_fd: int, changes: Iterable[Effect], *, forward: bool) ->
                 continue
             if found != expected:
                 yield f"{change.path} {_difference(expected, found)}"
+
+
+def find_conflicts_back(root_fd: int, changes: Iterable[Effect]) -> Iterator[str]:
+    """The same for changes that are undone one after another, also where they share paths."""
+    came: dict[str, Effect] = {}
+    for change in changes:
+        later = came.get(change.path)
+        if later is not None and later.before != change.after:
+            yield f"{change.path} {_difference(change.after, later.before)}"
+        came[change.path] = Effect(change.path, change.before, (later or change).after)
+    yield from find_conflicts(root_fd, came.values(), forward=False)
+    yield from _find_held(root_fd, came)
+
+
+def _find_held(root_fd: int, changes: Mapping[str, Effect]) -> Iterator[str]:
+    """Folders that would be removed and hold something that would not."""
+    with Way(root_fd) as way:
+        for path, change in changes.items():
+            is_removed = change.before is None or change.before.kind is not EntryKind.DIRECTORY
+            if change.after and change.after.kind is EntryKind.DIRECTORY and is_removed:
+                fd = os.open(".", LISTED, dir_fd=way.folder(path))
+                try:
+                    held = {f"{path}/{name}" for name in os.listdir(fd)}
+                finally:
+                    os.close(fd)
+                if any(one not in changes or changes[one].before for one in held):
+                    yield f"{path} holds a new file"
 
 
 class AppliedSet:

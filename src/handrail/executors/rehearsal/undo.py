@@ -6,15 +6,16 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from handrail.core.errors import FileOperationError, NotFound, StaleFileError
 from handrail.core.undo import Undone, UndoStatus
-from handrail.executors.rehearsal.applied import AppliedSet, find_conflicts
+from handrail.executors.rehearsal.applied import AppliedSet, find_conflicts_back
 from handrail.executors.rehearsal.journal import (
     Journal,
+    Plan,
     Stamp,
     Standing,
     State,
@@ -111,7 +112,9 @@ class UndoStore:
             }
             if not found:
                 raise NotFound("nothing is kept of this call that could be undone")
+            # A call of several writes has a set for each.
             applied = [name for name, state in found.items() if state is State.APPLIED]
+            self._check_all([self._plan(name) for name in reversed(applied)])
             for name in reversed(applied):
                 self._undo(name)
             return bool(applied)
@@ -233,12 +236,19 @@ class UndoStore:
         finally:
             journal.close()
 
+    def _plan(self, name: str) -> Plan:
+        with self._journal(name) as journal:
+            return journal.plan()
+
+    def _check_all(self, plans: Sequence[Plan]) -> None:
+        """Check sets that are about to be undone in this order, before the first of them is."""
+        changes = [change for plan in plans for change in plan.changes]
+        if conflict := next(find_conflicts_back(self.root_fd, changes), None):
+            raise StaleFileError(f"{conflict}; nothing was undone")
+
     def _undo(self, name: str) -> None:
         with self._journal(name) as journal:
             plan = journal.plan()
-            conflicts = find_conflicts(self.root_fd, plan.changes, forward=False)
-            if conflict := next(conflicts, None):
-                raise StaleFileError(f"{conflict}; nothing was undone")
             # By its inode a file that was put back is known again after a crash.
             plan = replace(plan, staged=inodes_of(self.root_fd, plan))
             journal.write_plan(plan)

@@ -85,6 +85,7 @@ class WorkspaceUndo:
         Work that was approved is worth more than the possibility to take it back, and the result
         says that it cannot be undone.
         """
+        earlier = self._why_not.get(call)
         with ExitStack() as stack:
             try:
                 sha256 = hashlib.sha256(data).hexdigest()
@@ -96,7 +97,9 @@ class WorkspaceUndo:
             try:
                 yield
             except BaseException:
-                self._why_not.pop(call, None)
+                # This write was not made; an earlier one of the call may have been.
+                if earlier is None:
+                    self._why_not.pop(call, None)
                 raise
 
 
