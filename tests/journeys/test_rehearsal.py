@@ -201,3 +201,28 @@ async def test_the_client_may_die_at_any_step_and_the_outcome_is_known(
     content = "two\n" if is_applied else "one\n"
     assert [(rig.workspace / name).read_text() for name in ("a", "b")] == [content, content]
     rig.assert_told_once_and_provable(calls=1)
+
+
+@pytest.mark.behaviour("rehearsal.effect")
+async def test_a_client_that_does_not_rehearse_has_the_calls_of_another_asked_about_at_once(
+    rig: Rig,
+) -> None:
+    rig.start_server()
+    client = rig.start_client()
+    call = asyncio.create_task(
+        rig.call("run_bash", {"command": "python3 -c 'import time; time.sleep(25)'"})
+    )
+    async with asyncio.timeout(20):
+        while rig.rows("SELECT status FROM tool_executions") != [("pending",)]:
+            await asyncio.sleep(0.05)
+    rig.kill(client)
+    (rig.home / "policy.toml").write_text('[policy]\ncommands = "ask"\n')
+    rig.start_client()
+
+    async with asyncio.timeout(20):
+        while not (card := await rig.question()).evidence:
+            await asyncio.sleep(0.1)
+    await rig.answer(Choice(approved=False))
+
+    assert (await call)["status"] == "rejected"
+    assert card.risk_level == "HIGH", card.reasons
