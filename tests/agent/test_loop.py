@@ -299,7 +299,7 @@ async def test_the_person_is_told_at_80_percent_and_the_run_ends_at_100(lab: Lab
         "Today's 1,000 tokens are used up",
     ]
     assert run.status is RunStatus.FAILED
-    assert "goes on after midnight UTC" in (run.error or "")
+    assert "continues after midnight UTC" in (run.error or "")
     assert lab.desk.done == ["a"] * 3
 
 

@@ -36,7 +36,7 @@ class Listener:
 
 class Mute(Listener):
     async def reply(self, prompt: Prompt, on_text: Callable[[str], None] | None = None) -> Reply:
-        raise ProviderError("the provider has too much to do", 1.0)
+        raise ProviderError("the provider is overloaded", 1.0)
 
 
 @pytest.fixture
@@ -103,9 +103,9 @@ async def test_an_extract_that_was_cut_short_says_so(reader: Callable[..., PageR
     ("provider", "limit", "words"),
     [
         (None, None, "no model can read it: no model is set up"),
-        (Mute(), None, "no model can read it: the provider has too much to do"),
-        (Listener(" "), None, "did not want to"),
-        (Listener("No.", StopReason.REFUSAL), None, "did not want to"),
+        (Mute(), None, "no model can read it: the provider is overloaded"),
+        (Listener(" "), None, "refused to read it"),
+        (Listener("No.", StopReason.REFUSAL), None, "refused to read it"),
         (Listener(), 10, "no model can read it: the budget for 2026-01-01 is used up"),
     ],
 )

@@ -163,7 +163,7 @@ async def test_an_older_copy_of_the_database_is_noticed_also_when_it_has_grown_a
 
     assert at_first is not None
     assert "an older copy of the database was put back" in at_first
-    assert later == ("line 12 is not the one that checkpoint 4 sealed: the record was written anew")
+    assert later == ("line 12 is not the one that checkpoint 4 sealed: the record was rewritten")
 
 
 async def test_a_head_that_lines_were_added_behind_is_noticed(record: Record) -> None:
@@ -178,7 +178,7 @@ async def test_a_head_that_lines_were_added_behind_is_noticed(record: Record) ->
 
 async def test_a_head_that_names_another_line_is_noticed(record: Record) -> None:
     record.tamper(f"UPDATE projects SET audit_head = '{'a' * 64}'")
-    assert await record.trouble() == "line 7 is not the one that its project stands on"
+    assert await record.trouble() == "line 7 is not the one that its project counts as its last"
 
 
 async def test_a_missing_checkpoint_is_named(record: Record) -> None:

@@ -179,5 +179,5 @@ def test_a_call_of_a_plugin_can_be_explained(installed: Install, tmp_path: Path)
     installed("hr_one", CLASS, "a = hr_one:Dice", "b = hr_one:Loaded")
 
     assert explain("dice", {}, tmp_path, Autonomy.SUPERVISED).risk is RiskLevel.MEDIUM
-    with pytest.raises(BrokenTool, match=r"^loaded_dice broke while it was judged: ZeroDivision"):
+    with pytest.raises(BrokenTool, match=r"^loaded_dice failed while it was judged: ZeroDivision"):
         explain("loaded_dice", {}, tmp_path, Autonomy.SUPERVISED)

@@ -99,7 +99,7 @@ def test_what_became_unsound_is_left_out_and_said(toolchains: Toolchains, instal
     toolchains.allow([str(installed / NODE)])
     (installed / NODE).chmod(0o777)
     (entry,) = [one for one in toolchains.entries() if one.toolchain.kind == "nvm"]
-    assert "others may write" in (entry.trouble or "")
+    assert "other users can write" in (entry.trouble or "")
     assert toolchains.belt().toolchains == ()
 
 

@@ -128,7 +128,7 @@ def test_who_comes_second_is_told_who_was_faster(office: Office) -> None:
 
     line = refused(office.run("approvals", "approve", call["approval_id"]))
 
-    assert "was faster: rejected at" in line
+    assert "answered first: rejected at" in line
     assert line.endswith("from command-line")
 
 

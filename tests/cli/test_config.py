@@ -7,7 +7,7 @@ from tests.cli.conftest import Shell, ended_well, refused
 
 def test_a_person_lists_reads_changes_and_takes_back(shell: Shell) -> None:
     listed = ended_well(shell.run("config"))
-    assert "agent.max_turns            50      default  How often a run may ask" in listed
+    assert "agent.max_turns            50      default  How many times a run may" in listed
     assert not shell.home.exists()
 
     changed = ended_well(shell.run("config", "set", "agent.max_turns", "7"))

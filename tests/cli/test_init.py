@@ -95,7 +95,7 @@ def test_a_key_can_be_piped_in_and_taken_back(shell: Shell) -> None:
     assert json.loads(file.read_text()) == {
         "keys": {"openai": {"address": "https://api.openai.com/v1", "key": "sk-a-long-secret"}}
     }
-    assert "characters that no key has" in refused(piped("--key-stdin", key="two words"))
+    assert "characters that a key cannot contain" in refused(piped("--key-stdin", key="two words"))
     assert "no key was given" in refused(piped("--key-stdin", key=""))
     looked = json.loads(ended_well(shell.run("uninstall", "--dry-run", "--json")))
     assert looked["keys"] == {"openai": str(file)}

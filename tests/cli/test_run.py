@@ -431,7 +431,7 @@ def test_a_key_for_another_address_is_not_sent_and_the_run_says_so(desk: Desk) -
     assert ended.returncode == 1
     note, *_ = ended.stderr.splitlines()
     assert note.startswith(f"no key was given for {server.url}/v1, and the one for https://api.")
-    assert "wants a key, and none was given for that address" in ended.stderr
+    assert "requires a key, and none is set for that address" in ended.stderr
     assert requests
     assert "sk-a-long-secret" not in repr(requests)
 

@@ -85,7 +85,7 @@ async def test_what_the_server_says_is_what_the_error_says(
     assert [(error.status, error.message) for error in errors] == [
         (401, "this token is unknown, revoked or expired"),
         (404, "there is no execution 'exe_none'"),
-        (409, "call 'c' was asked before with other words; use a new call_id"),
+        (409, "call 'c' was asked before with other parameters; use a new call_id"),
     ]
 
 

@@ -139,8 +139,8 @@ async def test_an_answer_is_bound_to_the_card_that_was_shown(
 
     assert (await read(services, approval_id))[0] == "pending"
     assert person.told == [
-        "Your answer came to nothing: "
-        "this is not what you were shown; look again before you decide."
+        "Your answer had no effect: "
+        "this is not the call that you were shown; read it again before you decide."
     ]
 
 
@@ -302,7 +302,7 @@ async def test_an_answer_that_comes_to_nothing_is_told(
         await until(lambda: person.told != [])
 
     assert person.told == [
-        "Your answer came to nothing: ada was faster: rejected at 00:00:00 UTC from console."
+        "Your answer had no effect: ada answered first: rejected at 00:00:00 UTC from console."
     ]
     assert (await read(services, approval_id))[0] == "rejected"
 

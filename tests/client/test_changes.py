@@ -276,7 +276,7 @@ async def test_a_look_that_breaks_refuses_the_call_and_keeps_its_inside_to_itsel
             SurveyRequest("apr_1", "exe_1", "broken", {})
         )
 
-    error = "broken broke while this machine checked the call"
+    error = "broken failed while this machine checked the call"
     assert machine.line.facts == {"apr_1": {"refused": {"error": error, "error_type": "internal"}}}
     assert [line["event"] for line in lines] == ["survey.broke"]
 
@@ -418,7 +418,7 @@ async def test_a_file_that_has_changed_since_it_was_looked_at_is_left_alone(
 
     assert machine.failure == (
         "stale",
-        "this machine has changed since the call was looked at; nothing was done",
+        "this machine has changed since the call was checked; nothing was done",
     )
     assert machine.files.files == held
     assert machine.line.claims == []
@@ -629,7 +629,7 @@ async def test_what_was_begun_and_not_finished_is_told_as_unknown_by_the_next_li
 
     assert machine.failure == (
         "outcome_unknown",
-        "the client was stopped while it worked on the call; how far it came is unknown",
+        "the client was stopped while it ran the call; how far it got is unknown",
     )
     assert machine.told == [("exe_1", "failed", OURS)]
 
@@ -789,7 +789,7 @@ async def test_nothing_grows_with_the_number_of_calls(folder: Path) -> None:
 
 CANCELLED = (
     "cancelled",
-    "it was stopped here when it was cancelled; how far it came is unknown",
+    "it was stopped here when it was cancelled; how far it got is unknown",
 )
 
 

@@ -270,7 +270,7 @@ def failure(error: str, error_type: str) -> list[dict[str, Any]]:
     ]
 
 
-STALE = failure("what arrived is not what was judged; nothing was done", "stale")
+STALE = failure("the call that arrived is not the one that was judged; nothing was done", "stale")
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ async def test_what_this_machines_own_rules_refuse_is_not_done(
 @pytest.mark.parametrize(
     ("fields", "begins"),
     [
-        pytest.param({"tool_name": "launch"}, "no tool is named 'launch'", id="unknown-tool"),
+        pytest.param({"tool_name": "launch"}, "there is no tool 'launch'", id="unknown-tool"),
         pytest.param({"tool_params": {}}, "path: ", id="missing-field"),
         pytest.param({"tool_params": {"path": 3}}, "path: ", id="wrong-type"),
         pytest.param({"tool_params": {"path": "a", "x": 1}}, "x: ", id="extra-field"),
@@ -340,7 +340,7 @@ async def test_a_tool_that_breaks_ends_as_internal_and_keeps_its_inside_to_itsel
         await machine.signal(signal)
 
     assert [without_time(report) for report in machine.reports] == failure(
-        "broken broke on the client: ZeroDivisionError", "internal"
+        "broken failed on the client: ZeroDivisionError", "internal"
     )
     assert [(line["event"], line["execution"]) for line in lines] == [("execution.broke", "exe_1")]
     # And the machine goes on.
@@ -479,8 +479,8 @@ async def test_who_approved_what_was_then_not_done_is_told(
     await machine.signal(a_signal(digest="0" * 64, execution_context=context))
 
     assert [report["error_type"] for report in machine.reports] == ["stale"]
-    why = "what arrived is not what was judged; nothing was done"
-    assert person.told == [f"read_file was approved, and then not done: {why}."] * told
+    why = "the call that arrived is not the one that was judged; nothing was done"
+    assert person.told == [f"read_file was approved, but not run: {why}."] * told
 
 
 class RehearsedRead(ReadFile):
@@ -508,7 +508,7 @@ async def test_what_this_machine_would_rehearse_is_not_done_where_nobody_was_ask
 
     refused, done = machine.reports
     assert (refused["error_type"], done["status"]) == ("stale", "completed")
-    assert "on this machine a person is asked first" in str(refused["error"])
+    assert "on this machine it needs approval first" in str(refused["error"])
 
 
 async def test_what_this_machine_wants_asked_is_not_done_where_nobody_was(clock: FakeClock) -> None:
@@ -531,7 +531,7 @@ async def test_what_this_machine_wants_asked_is_not_done_where_nobody_was(clock:
     refused, done = machine.reports
     assert (refused["error_type"], done["status"]) == ("stale", "completed")
     assert refused["error"] == (
-        "on this machine a person is asked first; nothing was done: read_file: reads are looked at "
+        "on this machine it needs approval first; nothing was done: read_file: reads are looked at "
         "(project rule tool.read_file); autonomy is at most supervised here "
         "(project rule policy.autonomy)"
     )

@@ -262,7 +262,7 @@ async def test_whatever_a_tool_raises_the_machine_goes_on(error: BaseException) 
     with pytest.raises(BrokenTool) as caught:
         await reviewer.execute(reviewed)
 
-    assert caught.value.message == f"suspicious broke on the client: {type(error).__name__}"
+    assert caught.value.message == f"suspicious failed on the client: {type(error).__name__}"
 
 
 @pytest.mark.parametrize("given", [None, ToolResult(True, "", {"at": object()})], ids=type)
@@ -270,7 +270,7 @@ async def test_what_nobody_could_send_is_not_sent(given: object) -> None:
     reviewer = with_tool(Foreign(does=given))
     reviewed = await reviewer.review("suspicious", {})
 
-    with pytest.raises(BrokenTool, match=r"^suspicious gave back "):
+    with pytest.raises(BrokenTool, match=r"^suspicious returned "):
         await reviewer.execute(reviewed)
 
 
@@ -287,7 +287,7 @@ async def test_a_tool_that_is_missing_here_is_told_with_the_name_of_the_machine(
         await reviewer.review("todo_list", {})
 
     assert caught.value.message == (
-        f"no tool is named 'todo_list' on {platform.node()}, where it was to run; "
+        f"there is no tool 'todo_list' on {platform.node()}, where it should run; "
         "install the package or copy the tool file there, then restart the client"
     )
 

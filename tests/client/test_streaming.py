@@ -485,7 +485,7 @@ async def late_result(server: str, home: Household, tool_id: str) -> dict[str, A
 STOPPED = {
     "status": "failed",
     "result": None,
-    "error": "it was stopped here when it was cancelled; how far it came is unknown",
+    "error": "it was stopped here when it was cancelled; how far it got is unknown",
     "error_type": "cancelled",
 }
 
@@ -503,7 +503,7 @@ async def test_what_a_person_cancels_ends_on_the_machine_and_its_word_is_kept(
         await until(lambda: handler._unacknowledged == {})
 
     assert (ended["status"], ended["error_type"]) == ("failed", "cancelled")
-    assert "it had begun" in ended["error"]
+    assert "it had started" in ended["error"]
     assert late | STOPPED == late
     assert not program.is_alive()
     assert next_life(journal_folder) == []

@@ -172,6 +172,6 @@ async def test_a_session_that_is_not_trusted_any_more_is_told(
         await until(lambda: bool(person.told))
 
     assert person.told == [
-        "Session session-1 is not trusted: the result of read_file README.md reads like orders to "
-        "the agent. `handrail trust session-1` clears it."
+        "Session session-1 is not trusted: the result of read_file README.md contains text that "
+        "looks like instructions to the agent. `handrail trust session-1` clears it."
     ]

@@ -189,7 +189,7 @@ async def test_arguments_that_are_no_object_are_marked_and_harm_no_other(ask: As
     assert why_unreadable(good) is None
     assert len(bad) == 4
     for use in bad:
-        assert "no JSON object" in (why_unreadable(use) or "")
+        assert "not a JSON object" in (why_unreadable(use) or "")
     answers = [ToolAnswer(use.id, why_unreadable(use) or "ok") for use in (*bad, good)]
     after = await asking.ask(prompt_of(person("Go"), reply.utterance, person(*answers)))
     assert after.utterance.text == "Sorry."

@@ -146,8 +146,8 @@ def test_every_grant_has_a_name_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        (ApprovalStatus.APPROVED, "ada was faster: approved at 09:00:07 UTC from console"),
-        (ApprovalStatus.REJECTED, "ada was faster: rejected at 09:00:07 UTC from console"),
+        (ApprovalStatus.APPROVED, "ada answered first: approved at 09:00:07 UTC from console"),
+        (ApprovalStatus.REJECTED, "ada answered first: rejected at 09:00:07 UTC from console"),
     ],
 )
 def test_whoever_is_second_is_told_who_was_first_and_when_and_where(
@@ -181,7 +181,7 @@ def test_whoever_answers_after_the_call_was_cancelled_is_told_by_whom_and_when(b
 
 
 def test_without_an_answer_only_the_call_can_have_moved_on() -> None:
-    assert question().how_it_ended == "the call of apr_1 has moved on"
+    assert question().how_it_ended == "the call of apr_1 has changed its state"
 
 
 def test_an_answer_is_for_nothing_in_particular_unless_it_says_so() -> None:

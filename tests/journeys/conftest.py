@@ -127,7 +127,7 @@ class Rig:
             await self.as_person(lambda api: api.decide(card, choice, channel="journey"))
         except ApiError as error:
             # The facts came after the card was read: a person would look again.
-            if "not what you were shown" in str(error):
+            if "not the call that you were shown" in str(error):
                 return await self.answer(choice)
             # Said before a crash, and said again: the first answer counts.
             if error.status != 409:

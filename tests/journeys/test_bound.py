@@ -55,7 +55,7 @@ async def test_a_script_runs_as_it_was_when_the_person_was_asked_or_not_at_all(r
     answer, _ = await decide(rig, "execute_command", params, change)
     assert (answer["status"], answer["error_type"]) == ("failed", "stale")
     assert answer["error"] == (
-        "changed since the call was looked at: the file x.py; nothing was done"
+        "changed since the call was checked: the file x.py; nothing was done"
     )
     assert not (rig.workspace / "proof").exists()
     rig.assert_told_once_and_provable(calls=2)
@@ -104,7 +104,7 @@ async def test_a_commit_records_what_was_staged_when_the_person_was_asked(rig: R
     assert "pinned   staged: A a.txt" in card.evidence
     assert (answer["status"], answer["error_type"]) == ("failed", "stale")
     assert answer["error"] == (
-        "changed since the call was looked at: what is staged; nothing was done"
+        "changed since the call was checked: the staged changes; nothing was done"
     )
 
 
@@ -124,15 +124,14 @@ async def test_a_line_is_bound_to_its_programs_and_to_the_names_it_stands_for(ri
 
     answer, card = await decide(rig, "run_bash", params, (rig.workspace / "b.txt").touch)
     assert answer["error"] == (
-        "changed since the call was looked at: the commands that run, the file b.txt;"
+        "changed since the call was checked: the commands that run, the file b.txt;"
         " nothing was done"
     )
     assert "runs     ./run.sh ./a.txt" in card.evidence
 
     answer, _ = await decide(rig, "run_bash", params, lambda: a_program(program, "echo >proof"))
     assert answer["error"] == (
-        "changed since the call was looked at: the program run.sh, the file run.sh;"
-        " nothing was done"
+        "changed since the call was checked: the program run.sh, the file run.sh; nothing was done"
     )
     assert not os.path.exists(rig.workspace / "proof")
 

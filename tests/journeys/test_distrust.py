@@ -41,8 +41,8 @@ async def test_orders_in_a_file_make_all_that_follows_riskier_until_a_person_cle
     assert read["status"] == "completed"
     assert read["suspicion"]["source"] == "read_file notes.md"
     because = (
-        "this session is not trusted: the result of read_file notes.md reads like orders to the "
-        "agent"
+        "this session is not trusted: the result of read_file notes.md contains text that looks "
+        "like instructions to the agent"
     )
     assert (calm.risk_level, because in calm.reasons) == ("MEDIUM", False)
     assert (doubted.risk_level, because in doubted.reasons) == ("HIGH", True)

@@ -302,8 +302,8 @@ async def test_the_machine_that_has_a_call_hears_that_it_is_to_end(
 
     assert await ears.machine_hears("tool.cancel") == {
         "tool_id": play.tool_id,
-        "message": f"{ada.project.name} cancelled this call: takes too long;"
-        " it had begun, and how far it came is unknown",
+        "message": f"{ada.project.name} cancelled this call: takes too long; it had started, and "
+        f"how far it got is unknown",
     }
 
 
@@ -319,7 +319,7 @@ async def test_who_asks_for_events_that_are_not_there_is_told_to_look_instead(
 
     assert (number, name) == (1, "stream.reset")
     assert without_time(payload) == {
-        "message": "events since the last one you heard are gone; look at what there is instead"
+        "message": "events since the last one you received are gone; read the current state instead"
     }
 
 

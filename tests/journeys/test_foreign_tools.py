@@ -89,7 +89,7 @@ async def test_a_package_that_is_missing_on_the_machine_is_told(rig: Rig, site: 
     listed = rig.run("tools", "--workspace", str(rig.workspace))
 
     assert (answer["status"], answer["error_type"]) == ("failed", "validation")
-    assert answer["error"].startswith(f"no tool is named 'todo_list' on {platform.node()}, ")
+    assert answer["error"].startswith(f"there is no tool 'todo_list' on {platform.node()}, ")
     assert "not on this machine  todo_list" in listed.stdout
 
 
@@ -109,7 +109,7 @@ async def test_a_package_that_breaks_takes_nothing_with_it(rig: Rig, tmp_path: P
     listed = rig.run("tools", "--workspace", str(rig.workspace))
 
     assert (slipped["status"], slipped["error_type"]) == ("failed", "internal")
-    assert slipped["error"] == "slip broke on the client: SystemExit"
+    assert slipped["error"] == "slip failed on the client: SystemExit"
     assert read["result"]["content"] == "hello"
     assert client.poll() is None
     assert "not loaded  bad of hr_bad 1.0: ValueError: no luck" in listed.stdout

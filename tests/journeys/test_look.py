@@ -178,7 +178,7 @@ async def test_a_slow_machine_is_waited_for_while_its_question_stands(rig: Rig) 
                 card = await rig.question()
         assert (card.approval_id, card.notes) == (early.approval_id, ())
         assert "-as it was" in card.evidence
-        with pytest.raises(ApiError, match="not what you were shown"):
+        with pytest.raises(ApiError, match="not the call that you were shown"):
             await rig.as_person(lambda api: api.decide(early, YES, channel="journey"))
         await rig.as_person(lambda api: api.decide(card, YES, channel="journey"))
 

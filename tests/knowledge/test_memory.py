@@ -159,12 +159,12 @@ async def test_a_tainted_session_taints_what_it_stores(
             "content: it has 20,001 characters; at most 20,000 are kept",
         ),
         ("k\n", "x", "general", "key: write it in one line, without spaces around it"),
-        ("k", "x\ud800", "general", "content: there is half a character in it"),
+        ("k", "x\ud800", "general", "content: it contains half a character (a lone surrogate)"),
         (
             "a/../b",
             "x",
             "general",
-            "key: `.` and `..` between slashes lead elsewhere; choose another",
+            "key: a key cannot have `.` or `..` between slashes; choose another",
         ),
     ],
 )

@@ -76,10 +76,10 @@ def test_a_name_that_cannot_be_one_finds_nothing(tmp_path: Path, name: str) -> N
     [
         ("Knead it.", "SKILL.md does not begin with a line of ---"),
         ("", "SKILL.md does not begin with a line of ---"),
-        ("---\nname: x\n", "there is no second line of --- behind its description"),
-        ("---\nname: y\ndescription: d\n---\nb", "its name has to be that of its folder, x"),
+        ("---\nname: x\n", "there is no second line of --- after its description"),
+        ("---\nname: y\ndescription: d\n---\nb", "its name must be that of its folder, x"),
         ("---\nname: x\n---\nb", "it has no description"),
-        ("---\nname: x\ndescription: d\n---\n \n", "there is nothing behind its description"),
+        ("---\nname: x\ndescription: d\n---\n \n", "there is nothing after its description"),
         (
             f"---\nname: x\ndescription: {'d' * 1_001}\n---\nb",
             "its description has more than 1,000 characters",
@@ -129,9 +129,10 @@ def test_other_things_in_the_folder_are_named_or_none_of_ours(tmp_path: Path) ->
     (tmp_path / "latin" / "SKILL.md").write_bytes(b"---\nname: latin\ndescription: \xe9\n---\nx")
 
     assert SkillShelf(tmp_path).collect().warnings == (
-        "the skill 'Loud Name' is left out: a name is up to 64 small letters, digits and hyphens",
+        "the skill 'Loud Name' is left out: a name is up to 64 lower-case letters, digits and "
+        "hyphens",
         "the skill 'empty' is left out: No such file or directory",
-        "the skill 'latin' is left out: SKILL.md is no UTF-8 text",
+        "the skill 'latin' is left out: SKILL.md is not UTF-8 text",
     )
 
 

@@ -354,7 +354,7 @@ async def test_a_yes_to_something_else_than_was_shown_changes_nothing(
     question = await ask(services, household)
     waiting, news = await call_of(store, question), await news_of(store, household)
 
-    with pytest.raises(Conflict, match="not what you were shown"):
+    with pytest.raises(Conflict, match="not the call that you were shown"):
         await approvals.approve_tool(question.id, at_the("console", household), digest=digest)
 
     assert await found(store, question) == question
@@ -474,7 +474,7 @@ async def test_the_second_is_told_who_was_first_and_when_and_where(
     first = await decide(ben, first_says_yes)
     clock.advance(5)
     word = "approved" if first_says_yes else "rejected"
-    with pytest.raises(Conflict, match=f"^ben was faster: {word} at 00:01:01 UTC from phone$"):
+    with pytest.raises(Conflict, match=f"^ben answered first: {word} at 00:01:01 UTC from phone$"):
         await decide(at_the("console", household), second_says_yes)
 
     assert await found(store, question) == first

@@ -134,7 +134,7 @@ async def test_two_calls_of_one_name_are_refused_before_anything_is_done(
 ) -> None:
     calls = [a_read(household, "one"), a_read(household, "one")]
     for run in (services.batches.run, services.batches.run_chain):
-        with pytest.raises(BadInput, match="two calls are named 'one'"):
+        with pytest.raises(BadInput, match="two calls have the call_id 'one'"):
             await run(calls, household.agent, wait_seconds=0)
     assert (
         await store.list_executions(household.project.id, status=None, agent_id=None, limit=9) == []
@@ -225,8 +225,8 @@ async def test_a_chain_ends_with_the_first_call_that_does_not_succeed(
     assert states(parts) == [Status.COMPLETED, None, None]
     assert errors(parts) == [
         None,
-        "not begun, because call 'one' did not succeed",
-        "not begun, because call 'two' was not",
+        "not started, because call 'one' did not succeed",
+        "not started, because call 'two' was not",
     ]
 
 
@@ -244,7 +244,9 @@ async def test_a_reference_forward_is_refused_before_anything_is_done(
     services: Services, store: SqliteStore, household: Household
 ) -> None:
     calls = [a_read(household, "one", path="${2.content}"), a_read(household, "two")]
-    with pytest.raises(BadInput, match=r"call 'one': \$\{2.content\} does not name a call before"):
+    with pytest.raises(
+        BadInput, match=r"call 'one': \$\{2.content\} does not name an earlier call"
+    ):
         await services.batches.run_chain(calls, household.agent, wait_seconds=10)
     assert (
         await store.list_executions(household.project.id, status=None, agent_id=None, limit=9) == []
@@ -258,7 +260,7 @@ async def test_who_asks_again_takes_the_chain_further(
     calls = [a_read(household, "one"), a_read(household, "two", path="${1.content}")]
     parts = await services.batches.run_chain(calls, household.agent, wait_seconds=0)
     assert states(parts) == [Status.APPROVED, None]
-    assert errors(parts)[1] == "not begun: call 'one' is approved; ask again to go on"
+    assert errors(parts)[1] == "not started: call 'one' is approved; ask again to continue"
     async with another_process(tmp_path, clock) as revived:
         other_store = revived.store
         assert isinstance(other_store, SqliteStore)

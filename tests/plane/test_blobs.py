@@ -299,7 +299,7 @@ async def test_one_sender_has_few_uploads_under_way(
                 services.blobs.put(household.project.id, SHA, slowly(), household.agent)
             )
         await asyncio.sleep(0.05)
-        with pytest.raises(Conflict, match="uploads are under way already"):
+        with pytest.raises(Conflict, match="uploads are running already"):
             await upload(services, household, household.agent)
         await upload(services, household, household.client)
         may_end.set()

@@ -37,7 +37,7 @@ async def test_a_used_up_budget_stops_its_person_alone_and_until_midnight(
     with pytest.raises(BudgetExhausted):
         await Budget(store, clock, lambda: limit).check(ada)
     assert str(stopped.value) == (
-        "the budget for 2026-01-01 is used up: 1,000 of 1,000 tokens; it goes on after midnight "
+        "the budget for 2026-01-01 is used up: 1,000 of 1,000 tokens; it continues after midnight "
         "UTC, or with a larger budget.daily_tokens"
     )
     assert isinstance(stopped.value, Conflict)

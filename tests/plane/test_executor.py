@@ -351,7 +351,7 @@ async def test_an_agent_cannot_enter_another_agents_session(
     stranger = replace(household.agent, subject="agt_stranger")
 
     for call in (a_read(household, "call-1"), a_read(household, "call-2")):
-        with pytest.raises(Forbidden, match="'session-1' belongs to somebody else"):
+        with pytest.raises(Forbidden, match="'session-1' belongs to another agent or user"):
             await executor.propose(call, stranger)
 
     assert len(await events_of(store, household)) == 1

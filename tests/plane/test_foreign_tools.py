@@ -143,7 +143,7 @@ async def test_a_tool_that_breaks_while_it_is_judged_fails_its_own_call(
 
     assert (failed.status, failed.error_type) == (Status.FAILED, ErrorType.INTERNAL)
     assert failed.error is not None
-    assert failed.error.startswith("fragile broke while it was judged: ")
+    assert failed.error.startswith("fragile failed while it was judged: ")
     assert "hunter2" not in failed.error
     assert failed.risk_level is RiskLevel.FORBIDDEN
     assert await now_of(store, failed.id) == failed
@@ -170,7 +170,7 @@ async def test_a_tool_that_breaks_when_it_is_judged_anew_fails_its_own_call(
 
     failed = await now_of(store, pending.id)
     assert (failed.status, failed.error_type) == (Status.FAILED, ErrorType.INTERNAL)
-    assert failed.error == "fragile broke while it was judged: ZeroDivisionError"
+    assert failed.error == "fragile failed while it was judged: ZeroDivisionError"
 
 
 # Names from elsewhere

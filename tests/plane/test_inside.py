@@ -85,7 +85,7 @@ async def test_a_person_is_asked_first_where_one_is_needed(
     ("text", "error_type", "words"),
     [
         ("fail", ErrorType.EXECUTION, "there is no pencil"),
-        ("break", ErrorType.INTERNAL, "note broke on the server"),
+        ("break", ErrorType.INTERNAL, "note failed on the server"),
     ],
 )
 async def test_what_goes_wrong_is_told_and_the_next_call_is_done(

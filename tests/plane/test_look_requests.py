@@ -108,7 +108,7 @@ async def test_facts_that_come_late_bring_the_open_question_up_to_date(
         Status.AWAITING_APPROVAL,
     )
     decider = at_the("console", household)
-    with pytest.raises(Conflict, match="not what you were shown"):
+    with pytest.raises(Conflict, match="not the call that you were shown"):
         await services.approvals.approve_tool(question.id, decider, digest=before.digest)
     answered = await services.approvals.approve_tool(question.id, decider, digest=question.digest)
     assert answered.status is ApprovalStatus.APPROVED
@@ -234,7 +234,7 @@ async def test_a_yes_to_an_older_card_never_meets_newer_facts(
         return await store.get_user(household.user.user_id)
 
     monkeypatch.setattr(store, "get_user", facts_come_first)
-    with pytest.raises(Conflict, match="not what you were shown"):
+    with pytest.raises(Conflict, match="not the call that you were shown"):
         await services.approvals.approve_tool(
             question.id, at_the("console", household), digest=question.digest
         )

@@ -142,7 +142,7 @@ async def test_a_memory_from_before_authors_were_kept_asks(
         services, await propose(services, household, household.agent, FALSE)
     )
 
-    assert question.reasons[0].endswith("stored by an agent that was not recorded")
+    assert question.reasons[0].endswith("stored by an unknown agent")
 
 
 async def test_the_same_text_asks_too_for_it_would_change_hands(
@@ -255,7 +255,7 @@ async def test_a_look_that_takes_too_long_ends_the_call(
     call = await propose(services, household, household.agent, TRUE)
 
     assert (call.status, call.error_type) == (Status.FAILED, ErrorType.EXECUTION)
-    assert call.error == "memory_store took too long to look at what is there"
+    assert call.error == "memory_store took too long to check the current state"
 
 
 async def test_of_many_that_store_at_once_one_wins_and_none_replaces_another(

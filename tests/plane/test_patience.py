@@ -39,8 +39,8 @@ A_DAY = 86_400
 NO_MACHINE = (
     "no machine was connected for 300 s; start `handrail connect` in the workspace, and ask again"
 )
-NOT_BEGUN = "no machine has begun with it within 600 s"
-AWAY = "the machine that began it has been away for 600 s; how far it came is unknown"
+NOT_BEGUN = "no machine has started it within 600 s"
+AWAY = "the machine that started it has been disconnected for 600 s; how far it got is unknown"
 
 Build = Callable[..., Awaitable[ToolExecution]]
 

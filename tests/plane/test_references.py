@@ -88,7 +88,7 @@ def test_a_value_is_not_looked_at_for_further_references(
 
 @pytest.mark.parametrize("text", ["${3.content}", "${4.content}", "${9999.content}"])
 def test_a_reference_leads_backwards_only(text: str) -> None:
-    with pytest.raises(BadInput, match="does not name a call before it"):
+    with pytest.raises(BadInput, match="does not name an earlier call"):
         find_references(a_chained(content=[{"x": text}]), at_most=2)
 
 
@@ -109,5 +109,5 @@ def test_few_words_do_not_stand_for_very_many(household: Household) -> None:
 
 
 def test_a_call_has_few_references() -> None:
-    with pytest.raises(BadInput, match="has 21 references; at most 20 are taken"):
+    with pytest.raises(BadInput, match="has 21 references; at most 20 are allowed"):
         find_references(a_chained(content=["${1.content}"] * 21), at_most=1)

@@ -164,7 +164,7 @@ async def test_a_result_under_an_older_epoch_is_a_conflict(
     with connected(services, household.client) as connection:
         await dispatcher.offer_open_calls(connection)
 
-    with pytest.raises(Conflict, match="was handed out anew since"):
+    with pytest.raises(Conflict, match="was handed out again since"):
         await services.receiver.accept(
             a_report(handed.id, epoch=1), household.client, household.project.id
         )
@@ -559,7 +559,7 @@ async def test_what_was_only_looked_at_has_no_result_to_take(
     pending = await look(services, household)
     report = a_report(pending.id, epoch=None)
 
-    with pytest.raises(Conflict, match="nobody was to execute it"):
+    with pytest.raises(Conflict, match="it was not to be executed yet"):
         await services.receiver.accept(report, household.client, household.project.id)
     assert await find(store, pending) == pending
     await services.stopper.cancel(pending.id, at_the("console", household))

@@ -51,7 +51,7 @@ from tests.plane.stages import approved, begun, offered
 
 SESSION = SessionId("session-1")
 SECRET = "token=open-sesame"
-BEGUN = "; it had begun, and how far it came is unknown"
+BEGUN = "; it had started, and how far it got is unknown"
 
 Build = Callable[..., Awaitable[ToolExecution]]
 

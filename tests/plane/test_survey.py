@@ -624,7 +624,7 @@ async def test_what_was_seen_is_answered_like_any_other_question(
     waiting = await accept(pending)
     question = await question_of(store, waiting)
 
-    with pytest.raises(Conflict, match="not what you were shown"):
+    with pytest.raises(Conflict, match="not the call that you were shown"):
         # The digest of the words alone is no longer what is asked about.
         await services.approvals.approve_tool(
             question.id, at_the("console", household), digest=pending.digest

@@ -188,8 +188,8 @@ async def test_a_read_is_asked_about_while_its_session_is_tainted(
     assert asked.status is Status.AWAITING_APPROVAL
     assert (asked.risk_level, asked.requires_approval) == (RiskLevel.MEDIUM, True)
     assert asked.reasons == (
-        "this session is not trusted: the result of read_file README.md reads like orders to the "
-        "agent",
+        "this session is not trusted: the result of read_file README.md contains text that looks "
+        "like instructions to the agent",
     )
 
 
@@ -387,7 +387,7 @@ async def test_what_was_kept_untrusted_taints_whoever_recalls_it(
     found = await Suspicion().about(call, {"output": "Tea.", "untrusted": "read_file x"}, None)
 
     assert found is not None
-    assert found["findings"][0]["reason"] == "it was kept after this had been read: read_file x"
+    assert found["findings"][0]["reason"] == "it was stored after this had been read: read_file x"
 
 
 async def test_what_the_same_text_came_to_is_remembered_only_where_it_is_harmless(

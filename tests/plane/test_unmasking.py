@@ -80,7 +80,7 @@ async def test_a_masked_question_is_approved_only_with_the_digest_of_its_full_te
     question = await ask_unseen(services, household, content=SECRET)
 
     for digest in (None, question.digest, "made up"):
-        with pytest.raises(Conflict, match=r"masked|not what you were shown"):
+        with pytest.raises(Conflict, match=r"masked|not the call that you were shown"):
             await services.approvals.approve_tool(
                 question.id, at_the("console", household), digest=digest
             )

@@ -36,8 +36,8 @@ def test_a_risk_rises_by_one_level_and_is_never_forbidden_by_it(
     assert raised.timeout_seconds > 0
     assert [finding.rule for finding in raised.findings] == ["a.rule", "session.tainted"]
     assert raised.reasons[-1] == (
-        "this session is not trusted: the result of read_file notes.md reads like orders to the "
-        "agent"
+        "this session is not trusted: the result of read_file notes.md contains text that looks "
+        "like instructions to the agent"
     )
 
 

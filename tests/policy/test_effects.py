@@ -172,8 +172,8 @@ def test_all_changes_below_git_are_one_refusal() -> None:
     found = judge(*map(changed, (".git/index", ".git/HEAD", "sub/.git/config", ".GIT/hooks/a")))
     refused = [one for one in found if one.risk is RiskLevel.FORBIDDEN]
     assert [one.reason for one in refused] == [
-        "changes git's data ('.git/index', '.git/HEAD', 'sub/.git/config' and 1 more);"
-        " ask for the git command by itself"
+        "changes git's data ('.git/index', '.git/HEAD', 'sub/.git/config' and 1 more); call git "
+        "by itself"
     ]
 
 

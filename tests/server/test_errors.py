@@ -133,7 +133,7 @@ async def test_a_defect_of_ours_is_told_without_its_story(
         alive = await caller.ask("GET", "/health")
 
     assert broken.problem == direct.problem == (500, "urn:handrail:internal")
-    assert broken.body["detail"] == "Something broke; the server's log says what"
+    assert broken.body["detail"] == "The server failed; its log has the details"
     assert direct.body == broken.body
     assert alive.status == 200
     assert {"event": "request.failed", "log_level": "error", "path": path}.items() <= lines[

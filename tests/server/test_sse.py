@@ -388,8 +388,8 @@ async def test_who_asks_for_forgotten_events_is_told_to_look_anew_and_hears_what
         5,
         "stream.reset",
         {
-            "message": "events since the last one you heard are gone;"
-            " look at what there is instead",
+            "message": "events since the last one you received are gone; read the current state "
+            "instead",
             "timestamp": "2026-01-01T00:00:07Z",
         },
     )

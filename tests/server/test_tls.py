@@ -51,7 +51,7 @@ def test_what_is_no_certificate_with_its_key_is_refused(tmp_path: Path) -> None:
         (expired, its_key),
     ]
     for pair in pairs:
-        with pytest.raises(SetupError, match="no certificate and key to serve with"):
+        with pytest.raises(SetupError, match="not a usable certificate and key"):
             Tls(*pair)
 
 

@@ -19,7 +19,7 @@ def test_what_a_tool_may_raise_stays_what_it_is(error: Exception) -> None:
 def test_everything_else_is_the_fault_of_the_tool_and_tells_nothing(error: BaseException) -> None:
     with pytest.raises(BrokenTool) as caught, blaming("dice", "while it was thrown"):
         raise error
-    assert caught.value.message == f"dice broke while it was thrown: {type(error).__name__}"
+    assert caught.value.message == f"dice failed while it was thrown: {type(error).__name__}"
     assert caught.value.error_type is ErrorType.INTERNAL
     assert caught.value.__cause__ is error
 

@@ -96,7 +96,7 @@ async def test_what_it_gives_back_is_held_to_what_can_be_told() -> None:
     async def nothing(params: dict[str, Any], hands: Hands) -> Any:
         return None
 
-    with pytest.raises(BrokenTool, match=r"^first_lines gave back a NoneType"):
+    with pytest.raises(BrokenTool, match=r"^first_lines returned a NoneType"):
         await try_tool(made(nothing), {"path": "a"})
 
 
@@ -205,15 +205,21 @@ def test_what_was_registered_stays_what_it_was() -> None:
 @pytest.mark.parametrize(
     ("schema", "message"),
     [
-        ({}, 'describes no object; it needs "type": "object"'),
-        ({"type": "string"}, 'describes no object; it needs "type": "object"'),
-        ({"type": "object", "properties": 3}, "is no JSON Schema: properties: this value is not"),
-        ({"type": "object", "required": "path"}, "is no JSON Schema: required: this value is not"),
+        ({}, 'does not describe an object; it needs "type": "object"'),
+        ({"type": "string"}, 'does not describe an object; it needs "type": "object"'),
+        (
+            {"type": "object", "properties": 3},
+            "is not a JSON Schema: properties: this value is not",
+        ),
+        (
+            {"type": "object", "required": "path"},
+            "is not a JSON Schema: required: this value is not",
+        ),
         (
             {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/x.json"}}},
-            "is no JSON Schema: parameters: Resource ",
+            "is not a JSON Schema: parameters: Resource ",
         ),
-        ({"type": "object", "title": object()}, "is no JSON: Object of type object"),
+        ({"type": "object", "title": object()}, "is not JSON: Object of type object"),
     ],
     ids=["empty", "text", "no-fields", "no-list", "elsewhere", "no-json"],
 )

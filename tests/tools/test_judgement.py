@@ -80,7 +80,7 @@ def test_tool_that_says_nothing_of_its_safety_counts_as_medium(
     plan = Plan(argv=(("shout", "calm"),))
     reasons = [Finding("tool.shout", "shout makes changes", RiskLevel.MEDIUM)]
     if autonomy is Autonomy.READ_ONLY:
-        words = "autonomy is read_only here, which does nothing but what is LOW"
+        words = "autonomy is read_only here, which allows LOW calls only"
         reasons.append(Finding("autonomy.read_only", words, RiskLevel.LOW))
     assert verdict == Verdict(ruling, RiskLevel.MEDIUM, tuple(reasons), seconds, plan)
 

@@ -63,14 +63,14 @@ def test_a_status_beside_other_fields_is_one_of_them() -> None:
         ({"x": float("nan")}, "the number nan, which JSON cannot hold"),
         ({"x": 2**64}, "the number 18446744073709551616, which JSON cannot hold"),
         ({"x": {0: "zero"}}, "an object with 0 as a name; names are text"),
-        ("x" * (MAX_RESULT_CHARS + 1), "8,000,005 characters; at most 8,000,000 are taken"),
+        ("x" * (MAX_RESULT_CHARS + 1), "8,000,005 characters; at most 8,000,000 are allowed"),
     ],
     ids=lambda value: str(value)[:30],
 )
 def test_what_cannot_be_told_is_the_fault_of_the_tool(given: object, words: str) -> None:
     with pytest.raises(BrokenTool) as caught:
         as_result("dice", given)
-    assert caught.value.message.startswith(f"dice gave back {words}")
+    assert caught.value.message.startswith(f"dice returned {words}")
 
 
 def test_an_object_that_holds_itself_is_no_way_to_hang() -> None:
@@ -91,7 +91,7 @@ def test_a_survey_stays_what_it_is() -> None:
     ids=["nothing", "object", "facts", "evidence"],
 )
 def test_a_survey_that_cannot_be_told_is_the_fault_of_the_tool(given: object) -> None:
-    with pytest.raises(BrokenTool, match=r"^dice gave back "):
+    with pytest.raises(BrokenTool, match=r"^dice returned "):
         as_survey("dice", given)
 
 

@@ -121,7 +121,7 @@ async def test_no_key_decides_in_a_conversation(rig: Rig, browser: Browser) -> N
         await say(page, "Raise the retries.")
         yes = page.get_by_role("button", name="Approve once")
         await expect(yes).to_be_enabled()
-        await page.get_by_role("region", name="What was said").focus()
+        await page.get_by_role("region", name="Messages").focus()
         await page.keyboard.press("a")
         await page.keyboard.press("y")
 
@@ -188,7 +188,7 @@ async def test_what_is_said_again_because_no_answer_came_counts_once(
         await expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
         await page.get_by_role("textbox", name="Message to the agent").press("Enter")
 
-        await expect(page.get_by_role("region", name="What was said")).to_contain_text("Deploy it.")
+        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Deploy it.")
         said = await rig.as_person(lambda api: api.get("/chat/sessions"))
         assert [one["title"] for one in said["sessions"]] == ["Deploy it."]
         console.troubles.clear()
@@ -237,7 +237,7 @@ async def test_nothing_that_is_written_acts_or_hides(rig: Rig, browser: Browser)
         await say(page, "Read it.")
         await expect(page.get_by_text("<script>alert(1)</script>")).to_be_visible()
 
-        said = page.get_by_role("region", name="What was said")
+        said = page.get_by_role("region", name="Messages")
         await expect(said.get_by_text("[here](javascript:alert(3))")).to_be_visible()
         await expect(said.get_by_text("\\u{202e}not bold\\u{202c}")).to_be_visible()
         addresses = [await link.get_attribute("href") for link in await said.locator("a").all()]

@@ -185,7 +185,7 @@ def test_a_cancel_that_nobody_gave_words_to_says_at_least_what_it_is() -> None:
     ],
 )
 def test_who_asks_for_what_is_gone_is_told_what_to_do_instead(at: datetime, written: str) -> None:
-    message = "events since the last one you heard are gone; look at what there is instead"
+    message = "events since the last one you received are gone; read the current state instead"
 
     assert stream_reset(at) == {"message": message, "timestamp": written}
 

@@ -9,10 +9,10 @@ from handrail.policy.shown import shown_to_model
 
 _REFUSED = "Do not ask for the same again: do it another way, or ask the person."
 _NO_ANSWER = "No one has refused it. Go on without it if you can, else ask the person what to do."
-_UNKNOWN = "it may or may not have happened; look before you do it again"
+_UNKNOWN = "it may or may not have happened; check before you do it again"
 # Said by Handrail before anything was touched; all other failures can quote what others wrote.
 _OUR_WORDS = (ErrorType.VALIDATION, ErrorType.NO_CLIENT, ErrorType.STALE)
-_NOT_BEGUN = "not run: the run it was wanted in had been stopped"
+_NOT_BEGUN = "not run: its run had been stopped"
 
 
 def answer_to(tool_use_id: str, ended: ToolExecution) -> ToolAnswer:

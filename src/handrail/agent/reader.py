@@ -53,7 +53,7 @@ class PageReader:
         reply = await self._ask(_prompt(text[:MOST_CHARS], wanted))
         said = reply.utterance.text.strip()
         if reply.stop_reason is StopReason.REFUSAL or not said:
-            raise WebError("the model that was to read it did not want to; ask without `extract`")
+            raise WebError("the model refused to read it; ask again without `extract`")
         if reply.stop_reason is StopReason.MAX_TOKENS:
             said += "\n[the extract was cut short here]"
         if len(text) > MOST_CHARS:
@@ -68,7 +68,7 @@ class PageReader:
         except (BudgetExhausted, ProviderError, SetupError) as error:
             raise WebError(f"no model can read it: {error.message}") from error
         except TimeoutError as error:
-            words = f"the model has not read it within {MOST_SECONDS:.0f} s"
+            words = f"the model did not finish reading it within {MOST_SECONDS:.0f} s"
             raise WebError(words) from error
 
     async def _ask_and_count(self, prompt: Prompt) -> Reply:

@@ -82,7 +82,7 @@ class Places:
         project = _choose(mine, project_id, near, user, any_will_do=role is Role.USER)
         if role is Role.APPROVER:
             if project is None:
-                raise BadInput(f"{user.name} has no project that an approver could be named for")
+                raise BadInput(f"{user.name} has no project for an approver")
             return TokenPlace(project, None)
         steps: tuple[Step, ...] = (Add(user),) if is_new_user else ()
         if project is None:

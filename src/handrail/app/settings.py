@@ -41,7 +41,7 @@ HOST = Variable(
     DEFAULT_HOST,
 )
 PORT = Variable("HANDRAIL_PORT", "Port to listen on; 0 takes a free one.", str(DEFAULT_PORT))
-TLS_CERT = Variable("HANDRAIL_TLS_CERT", "Certificate to speak TLS with, a PEM file.")
+TLS_CERT = Variable("HANDRAIL_TLS_CERT", "Certificate for TLS, a PEM file.")
 TLS_KEY = Variable("HANDRAIL_TLS_KEY", "The certificate's private key, a PEM file.")
 BEHIND_PROXY = Variable(
     "HANDRAIL_BEHIND_PROXY",
@@ -49,8 +49,8 @@ BEHIND_PROXY = Variable(
 )
 METRICS_TOKEN = Variable(
     "HANDRAIL_METRICS_TOKEN",
-    "Who sends this as a bearer token may read `/metrics` from anywhere; without it, only "
-    "callers on the same machine may.",
+    "A bearer token for reading `/metrics` from anywhere; without it, only callers on the same "
+    "machine can read it.",
 )
 APPROVAL_TIMEOUT = Variable(
     "APPROVAL_TIMEOUT_SECONDS",
@@ -69,16 +69,19 @@ MEMORY_WEIGHTS = Variable(
 )
 PROVIDER = Variable(
     "HANDRAIL_PROVIDER",
-    "Whose model Handrail's own agent asks: `anthropic`, `openai` or `scripted`; before "
+    "The model provider of Handrail's own agent: `anthropic`, `openai` or `scripted`; overrides "
     f"`{configuration.PROVIDER.name}`.",
 )
-MODEL = Variable("HANDRAIL_MODEL", f"Which model that is; before `{configuration.MODEL.name}`.")
+MODEL = Variable(
+    "HANDRAIL_MODEL", f"The name of the model; overrides `{configuration.MODEL.name}`."
+)
 BASE_URL = Variable(
-    "HANDRAIL_BASE_URL", f"Where its server is; before `{configuration.BASE_URL.name}`."
+    "HANDRAIL_BASE_URL",
+    f"The address of the model server; overrides `{configuration.BASE_URL.name}`.",
 )
 DAILY_TOKEN_LIMIT = Variable(
     "DAILY_TOKEN_LIMIT",
-    "Tokens that the agents of each person may use on one day (UTC); before "
+    "Tokens that the agents of each person may use on one day (UTC); overrides "
     f"`{configuration.DAILY_TOKENS.name}`.",
 )
 VARIABLES = (

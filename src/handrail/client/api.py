@@ -219,12 +219,12 @@ class HandrailApi:
         return await self._tell(f"/tools/{tool_id}/cancel", {"reason": reason, "channel": channel})
 
     async def stop_session(self, session_id: str, *, channel: str = "api") -> dict[str, Any]:
-        """End all of a session; it may ask for nothing more."""
+        """Stop a session and its calls; it can make no more."""
         address = f"/chat/sessions/{quote(session_id, safe='')}/stop"
         return await self._tell(address, {"channel": channel})
 
     async def trust_session(self, session_id: str, *, channel: str = "api") -> dict[str, Any]:
-        """Trust a session again that has read what looks like orders."""
+        """Trust a session again that has read suspicious text."""
         address = f"/chat/sessions/{quote(session_id, safe='')}/trust"
         return await self._tell(address, {"channel": channel})
 

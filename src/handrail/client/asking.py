@@ -91,7 +91,7 @@ class Asking:
         try:
             await self.decide(card, choice)
         except ApiError as error:
-            self._channel.tell(f"Your answer came to nothing: {error.message}.")
+            self._channel.tell(f"Your answer had no effect: {error.message}.")
 
     async def decide(self, card: Card, choice: Choice) -> None:
         """Carry a choice to the server; it takes the same choice twice as one."""
@@ -114,7 +114,7 @@ class Asking:
         if card is None or task is None or self._channel is None:
             return
         task.cancel()
-        who = resolved.decided_by or "somebody"
+        who = resolved.decided_by or "another person"
         where = "" if resolved.channel is None else f", from {resolved.channel}"
         self._channel.tell(f"{card.description}: {resolved.status} by {who}{where}.")
 
@@ -123,14 +123,14 @@ class Asking:
         if self._channel is not None:
             self._channel.tell(
                 f"Session {tainted.session_id} is not trusted: the result of {tainted.source} "
-                "reads like orders to the agent. "
+                "contains text that looks like instructions to the agent. "
                 f"`handrail trust {tainted.session_id}` clears it."
             )
 
     def tell_undone(self, what: str, why: str) -> None:
         """Tell the person that what was approved was not done, as the world has changed since."""
         if self._channel is not None:
-            self._channel.tell(f"{what} was approved, and then not done: {why}.")
+            self._channel.tell(f"{what} was approved, but not run: {why}.")
 
     def dispose(self) -> None:
         """Take away every card that is being shown."""

@@ -23,7 +23,9 @@ class ClientBlobs:
                 f"the content could not be fetched: {error.message}"
             ) from error
         if await asyncio.to_thread(_describe, data) != blob:
-            raise FileOperationError("the content that came is not the one that was approved")
+            raise FileOperationError(
+                "the content that arrived is not the content that was approved"
+            )
         return data
 
     async def put_away(self, result: ToolResult) -> ToolResult:

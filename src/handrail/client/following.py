@@ -136,8 +136,8 @@ class Follower:
         self._silent_since = self._silent_since or time.monotonic()
         if time.monotonic() - self._silent_since > _PATIENCE_SECONDS:
             raise ServerUnreachable(
-                f"{self._api.server} has not answered for long; the run goes on where it stood "
-                "when the server is back"
+                f"{self._api.server} has not answered for a while; the run continues when the "
+                f"server is back"
             )
 
     async def _take_in(self, name: str, data: Told, group: asyncio.TaskGroup) -> None:

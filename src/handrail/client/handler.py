@@ -43,7 +43,7 @@ _HISTORY_LENGTH = 1000
 log = structlog.get_logger(__name__)
 
 _UNKNOWN = ToolResult.failed(
-    "the client was stopped while it worked on the call; how far it came is unknown",
+    "the client was stopped while it ran the call; how far it got is unknown",
     ErrorType.OUTCOME_UNKNOWN,
 )
 _NOT_APPLIED = ToolResult.failed(
@@ -52,7 +52,7 @@ _NOT_APPLIED = ToolResult.failed(
 )
 _TOO_SLOW = "checking the call on this machine took too long; nothing was done"
 _CANCELLED = ToolResult.failed(
-    "it was stopped here when it was cancelled; how far it came is unknown", ErrorType.CANCELLED
+    "it was stopped here when it was cancelled; how far it got is unknown", ErrorType.CANCELLED
 )
 
 
@@ -165,7 +165,7 @@ class ToolHandler:
         except Exception as error:
             # The same check would break again before the call is executed.
             log.warning("survey.broke", execution=request.tool_id, error=repr(error))
-            words = f"{request.tool_name} broke while this machine checked the call"
+            words = f"{request.tool_name} failed while this machine checked the call"
             return as_refusal(words, ErrorType.INTERNAL)
         return answer
 
@@ -294,7 +294,7 @@ class ToolHandler:
         except Exception as error:
             log.exception("execution.broke", tool=signal.tool_name, execution=signal.tool_id)
             return ToolResult.failed(
-                f"{signal.tool_name} broke on the client: {type(error).__name__}",
+                f"{signal.tool_name} failed on the client: {type(error).__name__}",
                 ErrorType.INTERNAL,
             )
 

@@ -77,7 +77,9 @@ class PolicyKeeper:
         except ServerUnreachable:
             return  # We look again in a moment.
         except ApiError as error:
-            log.warning("policy.not_taken", why=error.message, then="it holds on this machine")
+            log.warning(
+                "policy.not_taken", why=error.message, then="it still applies on this machine"
+            )
         self._told = text
 
     async def _pause(self) -> None:

@@ -38,13 +38,15 @@ def find_difference(signal: Signal, reviewed: Reviewed, seen: JsonObject | None)
     if reviewed.digest(signal.salt, with_facts=signal.surveyed) != signal.digest:
         if signal.surveyed:
             return tell_differing(differing(seen, reviewed.facts or {}) if seen else ())
-        return "what arrived is not what was judged; nothing was done"
+        return "the call that arrived is not the one that was judged; nothing was done"
     if reviewed.verdict.risk > RiskLevel[signal.risk_level]:
         reasons = "; ".join(reviewed.verdict.reasons)
-        return f"this machine finds it riskier than what was approved; nothing was done: {reasons}"
+        return (
+            f"this machine rates it as riskier than what was approved; nothing was done: {reasons}"
+        )
     if reviewed.verdict.ruling.may_ask and signal.execution_context.approved_by == BY_POLICY:
         reasons = "; ".join(reviewed.verdict.reasons)
-        return f"on this machine a person is asked first; nothing was done: {reasons}"
+        return f"on this machine it needs approval first; nothing was done: {reasons}"
     return None
 
 

@@ -94,7 +94,7 @@ class Reviewer:
         tool = self._registry.find(tool_name)
         if tool is None:
             raise BadInput(
-                f"no tool is named {tool_name!r} on {platform.node()}, where it was to run; "
+                f"there is no tool {tool_name!r} on {platform.node()}, where it should run; "
                 "install the package or copy the tool file there, then restart the client"
             )
         return tool

@@ -90,7 +90,7 @@ class Span:
             raise BadInput("`from` is not before `to`")
         most = _MOST_DAYS[bucket]
         if end - start > timedelta(days=most):
-            raise BadInput(f"by {bucket}, at most {most} days can be told at once")
+            raise BadInput(f"by {bucket}, at most {most} days can be shown at once")
         hours = bucket.hours
         first, last = hour_of(start), hour_of(end - timedelta(microseconds=1))
         return cls(first // hours * hours, last // hours * hours + hours, bucket)

@@ -137,7 +137,7 @@ class Approval:
     def how_it_ended(self) -> str:
         """For somebody who comes too late: who was faster, when and where."""
         if self.answer is None:
-            return f"the call of {self.id} has moved on"
+            return f"the call of {self.id} has changed its state"
         if self.status is ApprovalStatus.EXPIRED:
             return f"the time to answer ran out at {self.expires_at:%H:%M:%S} UTC"
         when = f"{self.answer.at:%H:%M:%S} UTC"
@@ -145,7 +145,9 @@ class Approval:
             return f"the machine's check ended it at {when}: {self.answer.reason}"
         if self.status is ApprovalStatus.WITHDRAWN:
             return f"the call was cancelled by {self.answer.by} at {when}"
-        return f"{self.answer.by} was faster: {self.status} at {when} from {self.answer.channel}"
+        return (
+            f"{self.answer.by} answered first: {self.status} at {when} from {self.answer.channel}"
+        )
 
     @property
     def masked_parts(self) -> int:

@@ -68,7 +68,7 @@ def read_checkpoint(line: str | bytes) -> Checkpoint:
     try:
         known: Any = json.loads(line)
         if {name: type(value) for name, value in known.items()} != _TYPES:
-            raise BrokenRecord("a checkpoint does not have the parts of one")
+            raise BrokenRecord("a checkpoint is incomplete")
         known["at"] = datetime.fromisoformat(known["at"])
     except (ValueError, AttributeError, RecursionError) as error:
         raise BrokenRecord("a checkpoint cannot be read") from error

@@ -98,29 +98,30 @@ def _is_address(value: object) -> bool:
 PROVIDER = Setting(
     "agent.provider",
     Kind.CHOICE,
-    "Whose model Handrail's own agent asks; without it, the one whose key is there.",
+    "The model provider of Handrail's own agent; without it, the provider that has a key.",
     choices=("anthropic", "openai", "scripted"),
 )
 MODEL = Setting(
     "agent.model",
     Kind.LINE,
-    "Which model it is, as the provider calls it; for `scripted`, the file of the script.",
+    "The provider's name for the model; for `scripted`, the file of the script.",
 )
 BASE_URL = Setting(
     "agent.base_url",
     Kind.ADDRESS,
-    "Where the model's server is, such as http://127.0.0.1:11434/v1; without it, the provider's "
+    "The address of the model server, such as http://127.0.0.1:11434/v1; without it, the "
+    "provider's "
     "own address.",
 )
 INSTRUCTIONS = Setting(
     "agent.instructions",
     Kind.TEXT,
-    "What the agent is told in every conversation, besides what Handrail tells it.",
+    "Instructions for the agent in every conversation, in addition to Handrail's own.",
     default="",
     agent_may_set=True,
 )
 MAX_TURNS = Setting(
-    "agent.max_turns", Kind.NUMBER, "How often a run may ask the model.", 50, most=10_000
+    "agent.max_turns", Kind.NUMBER, "How many times a run may ask the model.", 50, most=10_000
 )
 MAX_CALLS = Setting(
     "agent.max_calls", Kind.NUMBER, "How many tool calls a run may make.", 200, most=100_000
@@ -135,12 +136,12 @@ MAX_SECONDS = Setting(
 MAX_TOKENS = Setting(
     "agent.max_tokens",
     Kind.NUMBER,
-    "How many tokens a run may use; without it, any number. It is looked at before each turn.",
+    "How many tokens a run may use; without it, there is no limit. It is checked before each turn.",
 )
 COMPACT_AT_TOKENS = Setting(
     "agent.compact_at_tokens",
     Kind.NUMBER,
-    "How many tokens a conversation may have before its beginning is summed up.",
+    "How many tokens a conversation may have before its beginning is summarised.",
     120_000,
     least=10_000,
     most=10_000_000,
@@ -148,7 +149,8 @@ COMPACT_AT_TOKENS = Setting(
 DAILY_TOKENS = Setting(
     "budget.daily_tokens",
     Kind.NUMBER,
-    "How many tokens the agents of each person may use on one day (UTC); without it, any number.",
+    "How many tokens the agents of each person may use on one day (UTC); without it, there is no "
+    "limit.",
 )
 
 RETENTION_RESULTS_DAYS = Setting(
@@ -192,20 +194,20 @@ SETTINGS: Mapping[str, Setting] = {setting.name: setting for setting in CATALOGU
 
 # Areas that no agent changes, whatever settings there will be in them.
 _FOR_PEOPLE = {
-    "security": "what agents may do is",
-    "policy": "what agents may do is",
-    "http": "which hosts may be reached is",
-    "hosts": "which hosts may be reached is",
-    "allowed_hosts": "which hosts may be reached is",
-    "trusted_hosts": "which hosts may be reached is",
-    "mcp": "which MCP servers are asked is",
-    "mcp_servers": "which MCP servers are asked is",
-    "provider": "whose model is asked, and where, is",
-    "providers": "whose model is asked, and where, is",
-    "owner": "who owns this is",
-    "owners": "who owns this is",
-    "budget": "how much agents may use is",
-    "retention": "how long records are kept is",
+    "security": "what agents may do",
+    "policy": "what agents may do",
+    "http": "which hosts may be reached",
+    "hosts": "which hosts may be reached",
+    "allowed_hosts": "which hosts may be reached",
+    "trusted_hosts": "which hosts may be reached",
+    "mcp": "which MCP servers are asked",
+    "mcp_servers": "which MCP servers are asked",
+    "provider": "which model is asked, and where",
+    "providers": "which model is asked, and where",
+    "owner": "who owns this",
+    "owners": "who owns this",
+    "budget": "how much agents may use",
+    "retention": "how long records are kept",
 }
 
 
@@ -220,7 +222,7 @@ def tell_unknown(name: str) -> str:
             f"{name} has no effect there: hosts are listed in policy.toml, under [http];"
             " `trusted_hosts` adds hosts, `allowed_hosts` allows no others"
         )
-    return f"{name} stands in the file, and is no setting of Handrail"
+    return f"{name} is in the file, but is not a setting of Handrail"
 
 
 def why_not_by_agent(key: str) -> str | None:
@@ -230,7 +232,7 @@ def why_not_by_agent(key: str) -> str | None:
         return None
     area = key.strip().partition(".")[0].lower()
     if area in _FOR_PEOPLE:
-        return f"{_FOR_PEOPLE[area]} for a person to say, never for an agent"
+        return f"only a person decides {_FOR_PEOPLE[area]}, never an agent"
     if setting is None:
         return no_such_setting(key)
     return f"only a person changes {key}: `handrail config set {key} …`"

@@ -109,7 +109,7 @@ class Files(Protocol):
 
         Raises:
             PathValidationError: It leads outside, or is protected under its true name.
-            FileOperationError: It is no folder, or may not be read.
+            FileOperationError: It is not a folder, or may not be read.
         """
         ...
 

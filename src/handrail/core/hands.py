@@ -90,7 +90,7 @@ class Absent:
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise ToolError(f"{self._what} cannot be had here")
+        raise ToolError(f"{self._what} is not available here")
 
 
 _NO_FILES: Any = Absent("files")
@@ -101,7 +101,7 @@ _NO_READER: Any = Absent("a reader")
 _NO_MEMORIES: Any = Absent("memories")
 _NO_SKILLS: Any = Absent("skills")
 _NO_CONFIG: Any = Absent("settings")
-_NO_ABOUT: Any = Absent("what Handrail knows of itself")
+_NO_ABOUT: Any = Absent("Handrail's information about itself")
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def fault_in_key(key: str) -> str | None:
     if fault := _fault_in_line(key, MOST_KEY_CHARS):
         return fault
     if not {".", ".."}.isdisjoint(key.split("/")):
-        return "`.` and `..` between slashes lead elsewhere; choose another"
+        return "a key cannot have `.` or `..` between slashes; choose another"
     return None
 
 
@@ -112,7 +112,7 @@ def _fault_in_text(text: str, most: int) -> str | None:
     if len(text) > most:
         return f"it has {len(text):,} characters; at most {most:,} are kept"
     if any("\ud800" <= char <= "\udfff" for char in text):
-        return "there is half a character in it"
+        return "it contains half a character (a lone surrogate)"
     return None
 
 

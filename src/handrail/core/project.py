@@ -83,9 +83,9 @@ class Client:
 class Session:
     """One conversation or one foreign agent's run, bound to one workspace and to who opened it.
 
-    While it is tainted, `tainted_by` says in words where the text came from that reads like orders
-    to the agent, and `tainted_call` which call brought it. `autonomy` is what a person has said
-    for this conversation alone.
+    While it is tainted, `tainted_by` says in words where the suspicious text came from, and
+    `tainted_call` which call brought it. `autonomy` is what a person has said for this
+    conversation alone.
     """
 
     id: SessionId

@@ -63,7 +63,9 @@ class RecordProof:
         if entry.action == RESTORED:
             self._check_restoration(entry)
         if entry.seq == self._head.seq and entry.hash != self._head.hash:
-            raise BrokenRecord(f"line {entry.seq} is not the one that its project stands on")
+            raise BrokenRecord(
+                f"line {entry.seq} is not the one that its project counts as its last"
+            )
         coming = self._peek()
         if coming is not None and coming.seq == entry.seq:
             self._pass(coming)
@@ -117,7 +119,7 @@ class RecordProof:
         if sealed.hash != self._end.hash:
             raise BrokenRecord(
                 f"line {sealed.seq} is not the one that checkpoint {sealed.number} sealed:"
-                " the record was written anew"
+                " the record was rewritten"
             )
         if self._last is None and self._names_its_key and sealed.seq != 1:
             raise BrokenRecord(

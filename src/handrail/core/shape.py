@@ -26,7 +26,7 @@ def check_shape(value: object) -> None:
             elif isinstance(one, list):
                 inner += cast(list[object], one)
             if parts + len(inner) > MOST_PARTS:
-                raise TooLarge(f"this JSON has more than the {MOST_PARTS:,} values that are taken")
+                raise TooLarge(f"this JSON has more than the {MOST_PARTS:,} values allowed")
         if not inner:
             return
         level, parts = inner, parts + len(inner)

@@ -148,11 +148,11 @@ def differing(before: JsonObject, after: JsonObject) -> list[str]:
 def tell_differing(names: Sequence[str]) -> str:
     """Why a call was not begun, for the agent that waits for it."""
     if not names:
-        return "this machine has changed since the call was looked at; nothing was done"
+        return "this machine has changed since the call was checked; nothing was done"
     told = ", ".join(names[:_MOST_TOLD])
     rest = len(names) - _MOST_TOLD
     more = f" and {rest:,} more" if rest > 0 else ""
-    return f"changed since the call was looked at: {told}{more}; nothing was done"
+    return f"changed since the call was checked: {told}{more}; nothing was done"
 
 
 def _spelt(text: str) -> str:

@@ -65,5 +65,5 @@ class NoUndo:
         return {}
 
     async def undo(self, calls: Sequence[str]) -> tuple[Undone, ...]:
-        reason = "nothing is kept on this machine"
+        reason = "no earlier files are kept on this machine"
         return tuple(Undone(call, UndoStatus.NOT_KEPT, reason) for call in calls)

@@ -46,7 +46,7 @@ def _why_nothing_is_kept(call: ToolExecution, result: JsonObject) -> str:
     if isinstance(told := result.get("why_not"), str):
         return told
     if call.status is not Status.COMPLETED:
-        return "it did not complete, and nothing is kept of it"
+        return "it did not complete, and its earlier files are not kept"
     if result.get("rehearsed") is True:
         return "it changed nothing"
     if "exit_code" in result or call.exit_code is not None:

@@ -28,7 +28,7 @@ _MOST_COMPARED_CHARS = 1_200
 _PAGE = 500
 _MOST_TRIES = 5
 _NOT_AS_SEEN = (
-    "the memory with this key is not the one that was looked at; nothing was changed, ask again"
+    "the memory with this key has changed since it was checked; nothing was done, ask again"
 )
 # Vectors that are made in passing, of memories from a time without a model.
 _MADE_IN_PASSING = 16
@@ -170,7 +170,7 @@ class PersonalMemories:
         """Who stored it, by name where one is known."""
         match memory.stored_by:
             case None:
-                return "an agent that was not recorded"
+                return "an unknown agent"
             case str(author) if author == OWN_AGENT:
                 return "Handrail's own agent"
             case str(author) if author == self._owner.user_id:

@@ -86,17 +86,17 @@ def parse_skill(name: str, text: str, *, builtin: bool = False) -> Skill:
         raise SkillFault(f"{_FILE} does not begin with a line of ---")
     ends = [number for number, line in enumerate(lines[1:], 1) if line.strip() == _FENCE]
     if not ends:
-        raise SkillFault("there is no second line of --- behind its description")
+        raise SkillFault("there is no second line of --- after its description")
     front = dict(_front_matter(lines[1 : ends[0]]))
     description, body = front.get("description", ""), "\n".join(lines[ends[0] + 1 :]).strip()
     if front.get("name") != name:
-        raise SkillFault(f"its name has to be that of its folder, {name}")
+        raise SkillFault(f"its name must be that of its folder, {name}")
     if not description:
         raise SkillFault("it has no description")
     if len(description) > _MOST_DESCRIPTION_CHARS:
         raise SkillFault(f"its description has more than {_MOST_DESCRIPTION_CHARS:,} characters")
     if not body:
-        raise SkillFault("there is nothing behind its description")
+        raise SkillFault("there is nothing after its description")
     keywords = tuple(content_words(front.get("keywords", "")))
     return Skill(name, description, body, builtin, keywords)
 
@@ -146,12 +146,14 @@ def _is_meant(entry: "os.DirEntry[str]") -> bool:
 
 def _read(folder: Path, name: str) -> Skill:
     if not _NAME.fullmatch(name):
-        raise SkillFault(f"a name is up to {MOST_NAME_CHARS} small letters, digits and hyphens")
+        raise SkillFault(
+            f"a name is up to {MOST_NAME_CHARS} lower-case letters, digits and hyphens"
+        )
     try:
         data = _read_beneath(folder / name)
         return parse_skill(name, data.decode())
     except UnicodeDecodeError:
-        raise SkillFault(f"{_FILE} is no UTF-8 text") from None
+        raise SkillFault(f"{_FILE} is not UTF-8 text") from None
     except OSError as error:
         is_link = error.errno in (errno.ELOOP, errno.ENOTDIR)
         why = "it is a link, and could lead elsewhere" if is_link else (error.strerror or "")
@@ -166,7 +168,7 @@ def _read_beneath(folder: Path) -> bytes:
         with os.fdopen(os.open(_FILE, flags, dir_fd=way), "rb") as file:
             facts = os.fstat(file.fileno())
             if not stat.S_ISREG(facts.st_mode):
-                raise SkillFault(f"{_FILE} is no plain file")
+                raise SkillFault(f"{_FILE} is not a regular file")
             data = file.read(MOST_BYTES + 1)
     finally:
         with suppress(OSError):

@@ -19,7 +19,7 @@ from handrail.plane.calls import check_not_stopped
 from handrail.plane.decider import Decider
 from handrail.plane.move import HANDRAIL, Move
 
-NOT_AS_SHOWN = "this is not what you were shown; look again before you decide"
+NOT_AS_SHOWN = "this is not the call that you were shown; read it again before you decide"
 
 # An open question changes when facts arrive or another machine starts to check it.
 _ATTEMPTS = 3

@@ -118,19 +118,19 @@ class Batches:
 def _check_names(calls: Sequence[ToolCall]) -> None:
     names = [call.call_id for call in calls]
     if (twice := next((name for name in names if names.count(name) > 1), None)) is not None:
-        raise BadInput(f"two calls are named {twice!r}; each needs its own call_id")
+        raise BadInput(f"two calls have the call_id {twice!r}; each call needs its own")
 
 
 def _why_not_on(before: Part) -> str | None:
     """Why a chain goes no further; None if it does."""
     ended = before.execution
     if ended is None:
-        return f"not begun, because call {before.call_id!r} was not"
+        return f"not started, because call {before.call_id!r} was not"
     if not ended.status.is_final:
-        return f"not begun: call {before.call_id!r} is {ended.status}; ask again to go on"
+        return f"not started: call {before.call_id!r} is {ended.status}; ask again to continue"
     if before.succeeded:
         return None
-    return f"not begun, because call {before.call_id!r} did not succeed"
+    return f"not started, because call {before.call_id!r} did not succeed"
 
 
 def _now() -> float:

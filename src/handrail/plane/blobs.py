@@ -58,7 +58,7 @@ class BlobKeeper:
         if waiting > MOST_UPLOADED_BYTES:
             raise TooLarge(f"{waiting:,} bytes were uploaded already and are not used by any call")
         if self._senders[sender.subject] >= MOST_AT_ONCE:
-            raise Conflict(f"{MOST_AT_ONCE} uploads are under way already; wait for one to end")
+            raise Conflict(f"{MOST_AT_ONCE} uploads are running already; wait for one to end")
         async with self._sending(sender):
             return await self._take_in(project_id, sha256, pieces, sender)
 

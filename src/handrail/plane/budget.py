@@ -16,8 +16,8 @@ from handrail.core.talks import Talks
 
 MOST_AT_ONCE = 4
 _WARNINGS = {
-    NEAR: "80 % of today's {limit:,} tokens are used; the agent stops when all are.",
-    EXHAUSTED: "Today's {limit:,} tokens are used up. The agent goes on after midnight UTC, or "
+    NEAR: "80 % of today's {limit:,} tokens are used; the agent stops when all are used.",
+    EXHAUSTED: "Today's {limit:,} tokens are used up. The agent continues after midnight UTC, or "
     "with a larger budget.daily_tokens.",
 }
 
@@ -65,7 +65,7 @@ class Budget:
         if state.is_exhausted:
             raise BudgetExhausted(
                 f"the budget for {state.day} is used up: {state.used.total:,} of {state.limit:,} "
-                "tokens; it goes on after midnight UTC, or with a larger budget.daily_tokens"
+                "tokens; it continues after midnight UTC, or with a larger budget.daily_tokens"
             )
 
     def count(self, user_id: UserId, usage: Usage) -> CountTokens:

@@ -114,7 +114,7 @@ class Dispatcher:
             # A read has no key: being handed it was the claim.
             if approved.claim_key in (None, claim.key):
                 return approved
-            raise Conflict(f"{approved.id} was begun by another process with this client's token")
+            raise Conflict(f"{approved.id} was started by another process with this client's token")
         at = self._clock.now()
         claimed = approved.advance(Status.EXECUTING, at, claim_key=claim.key)
         line = AuditRecord("call.claimed", client.subject, claimed.id, {"epoch": claim.epoch})

@@ -253,7 +253,8 @@ class ToolExecutor:
         )
         if earlier is not None and earlier.request_digest != execution.request_digest:
             raise ConflictingCall(
-                f"call {execution.call_id!r} was asked before with other words; use a new call_id"
+                f"call {execution.call_id!r} was asked before with other parameters; use a new "
+                f"call_id"
             )
         if earlier is None:
             await check_not_removed(self._store, execution)

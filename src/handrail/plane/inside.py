@@ -46,8 +46,8 @@ _STORE_RETRY_SECONDS = 0.5
 _MOST_AT_ONCE = 16
 _MOST_PER_PERSON = 6
 _MOST_SECONDS = 300.0
-_STALE = "what this would change is not what was looked at any more; nothing was done, ask again"
-_UNKNOWN = "the server was stopped while it was at it; how far it came is unknown"
+_STALE = "the data has changed since the call was checked; nothing was done, ask again"
+_UNKNOWN = "the server was stopped while it ran the call; how far it got is unknown"
 
 log = structlog.get_logger(__name__)
 

@@ -47,5 +47,5 @@ class Looker:
                     hands = await self.hands_for(call, place)
                     given = await tool.survey(params, scene, hands)
             except TimeoutError:
-                raise ToolError(f"{tool.name} took too long to look at what is there") from None
+                raise ToolError(f"{tool.name} took too long to check the current state") from None
             return as_survey(tool.name, given)

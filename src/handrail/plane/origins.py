@@ -252,5 +252,7 @@ def _sentence(found: _Found) -> str:
     if call is not None:
         where = f"the result of {origin_of(call.tool_name, call.tool_params)} (call {call.call_id})"
     if found.is_guess:
-        return mask_text(f"more addresses than are kept were in {where}, perhaps also `{shown}`")
+        return mask_text(
+            f"{where} contained more addresses than are recorded, perhaps also `{shown}`"
+        )
     return mask_text(f"`{shown}` appeared in {where}")

@@ -40,7 +40,7 @@ class Patience:
             return self._end_begun(execution, now)
         approved_at = execution.approved_at or execution.created_at
         if execution.status is Status.APPROVED and now - approved_at >= UNCLAIMED:
-            words = f"no machine has begun with it within {_in_words(UNCLAIMED)}"
+            words = f"no machine has started it within {_in_words(UNCLAIMED)}"
             return execution.advance(Status.TIMEOUT, now, error=words)
         empty_since = self._connections.workspace_empty_since(execution.workspace_id)
         if empty_since is None or now - empty_since < WITHOUT_CLIENT:
@@ -57,8 +57,8 @@ class Patience:
         if away_since is None or now - away_since < WITHOUT_WORD:
             return None
         words = (
-            f"the machine that began it has been away for {_in_words(WITHOUT_WORD)};"
-            " how far it came is unknown"
+            f"the machine that started it has been disconnected for {_in_words(WITHOUT_WORD)};"
+            " how far it got is unknown"
         )
         return execution.fail(ErrorType.OUTCOME_UNKNOWN, words, now)
 

@@ -38,13 +38,11 @@ def find_references(call: ToolCall, *, at_most: int) -> list[Reference]:
     if len(found) > _MOST_REFERENCES:
         raise BadInput(
             f"call {call.call_id!r} has {len(found):,} references;"
-            f" at most {_MOST_REFERENCES} are taken"
+            f" at most {_MOST_REFERENCES} are allowed"
         )
     for reference in found:
         if reference.number > at_most:
-            raise BadInput(
-                f"call {call.call_id!r}: {reference.text} does not name a call before it"
-            )
+            raise BadInput(f"call {call.call_id!r}: {reference.text} does not name an earlier call")
     return found
 
 
@@ -73,7 +71,7 @@ def _check_weight(call: ToolCall, earlier: Sequence[ToolExecution | None]) -> No
     if weight > _MOST_FILLED_CHARS:
         raise BadInput(
             f"call {call.call_id!r} would be filled with {weight:,} characters;"
-            f" at most {_MOST_FILLED_CHARS:,} are taken"
+            f" at most {_MOST_FILLED_CHARS:,} are allowed"
         )
 
 

@@ -97,10 +97,10 @@ class Receiver:
         self, execution: ToolExecution, report: Report, client: Principal
     ) -> ToolExecution:
         if execution.status not in (Status.APPROVED, Status.EXECUTING):
-            raise Conflict(f"{execution.id} is {execution.status}; nobody was to execute it yet")
+            raise Conflict(f"{execution.id} is {execution.status}; it was not to be executed yet")
         if report.epoch not in (None, execution.epoch):
             raise OfferedAnew(
-                f"{execution.id} was handed out anew since; report under its new epoch"
+                f"{execution.id} was handed out again since; report under its new epoch"
             )
         found = await self._suspicion.about(execution, report.result, report.error)
         claims = execution.status is Status.APPROVED and report.status is Status.COMPLETED

@@ -72,4 +72,4 @@ class SessionOpener:
 def check_owner(session: Session, asker: Principal) -> None:
     """A session is its agent's own; the people of the project may use any."""
     if asker.role is Role.AGENT and session.opened_by != asker.subject:
-        raise Forbidden(f"session {session.id!r} belongs to somebody else")
+        raise Forbidden(f"session {session.id!r} belongs to another agent or user")

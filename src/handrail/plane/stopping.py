@@ -126,7 +126,7 @@ class Stopper:
         return {one.id for one in now if one is not None and one.error_type is ErrorType.CANCELLED}
 
     async def _end(self, execution: ToolExecution, word: _Word) -> ToolExecution | None:
-        """The call as it ended; None when it has moved on meanwhile."""
+        """The call as it ended; None when it has changed its state meanwhile."""
         ended = execution.fail(word.error_type, _told(execution, word), self._clock.now())
         if execution.status is Status.PENDING:
             # The question it was to become is never put.
@@ -164,5 +164,5 @@ def _told(execution: ToolExecution, word: _Word) -> str:
     if word.error_type is ErrorType.OUTCOME_UNKNOWN:
         return word.sentence
     if execution.status is Status.EXECUTING and execution.effect is Effect.CHANGE:
-        return f"{word.sentence}; it had begun, and how far it came is unknown"
+        return f"{word.sentence}; it had started, and how far it got is unknown"
     return word.sentence

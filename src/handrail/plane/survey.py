@@ -104,7 +104,7 @@ class Surveyor:
         if pending.status is not Status.PENDING and not _waits_for_facts(pending):
             raise Conflict(f"{pending.id} is {pending.status}: the survey comes too late")
         if pending.client_id != client.subject:
-            raise Conflict(f"{pending.id} was not given to this client to look at")
+            raise Conflict(f"{pending.id} was not given to this client to check")
         if isinstance(answer, Refusal):
             move = self._fail(pending, answer.error_type, answer.error)
         else:
@@ -236,7 +236,7 @@ class Surveyor:
         try:
             await self._store.submit(change)
         except ChangeRefused:
-            raise Conflict(f"{after.id} has moved on meanwhile") from None
+            raise Conflict(f"{after.id} has changed its state meanwhile") from None
         warn_if_denied(after)
 
     async def _end_or_show(self, before: ToolExecution, move: Move) -> Move:
@@ -248,7 +248,7 @@ class Surveyor:
         approval_id = before.approval_id or ApprovalId("")
         question = await self._store.find_approval(approval_id)
         if question is None or question.status is not ApprovalStatus.PENDING:
-            raise Conflict(f"{after.id} has moved on meanwhile")
+            raise Conflict(f"{after.id} has changed its state meanwhile")
         is_done = after.status is Status.FAILED
         reason = (after.error or "refused") if is_done else _PASSES
         answer = Answer(by=HANDRAIL, channel=CHECK, at=self._clock.now(), reason=reason)

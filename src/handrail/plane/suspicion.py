@@ -40,7 +40,7 @@ _MOST_CHARS_REMEMBERED = 4_000
 _MOST_FINDINGS = 10
 _NOT_KNOWN = {
     "rule": "not-looked-at",
-    "reason": "it took too long to look at all of it",
+    "reason": "it took too long to check all of it",
     "line": 1,
     "excerpt": "",
 }
@@ -176,7 +176,7 @@ def _texts(value: object, depth: int) -> Iterator[str]:
 
 
 def _as_known(why: str) -> JsonObject:
-    reason = mask_text(f"it was kept after this had been read: {why}")
+    reason = mask_text(f"it was stored after this had been read: {why}")
     return {"rule": "kept-untrusted", "reason": reason, "line": 1, "excerpt": ""}
 
 

@@ -28,11 +28,8 @@ from handrail.policy.redaction import mask_text
 UNDO_SECONDS = 60.0
 # Of one session, and of one list.
 MOST_CALLS = 500
-_AWAY = "the machine that keeps the files as they were is not connected; nothing was undone"
-_LEFT = (
-    "the machine that was asked has disconnected, or takes long; what it has undone is known once "
-    "it answers, or when you ask again"
-)
+_AWAY = "the machine that stores the earlier files is not connected; nothing was undone"
+_LEFT = "the machine has disconnected, or is slow; ask again to learn what it has undone"
 
 
 class Settled(NamedTuple):
@@ -115,7 +112,7 @@ class Undoer:
             if call.workspace_id != client.workspace_id:
                 raise Conflict(f"{call.id} is not a call of this client's workspace")
             if call.undone_by is None:
-                raise Conflict(f"nobody has asked to undo {call.id}")
+                raise Conflict(f"there was no request to undo {call.id}")
         for call, answer in zip(calls, answers, strict=True):
             await self._record(call, answer, client)
         for answer in answers:

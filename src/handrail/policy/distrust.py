@@ -21,7 +21,10 @@ class Doubt:
 
 def tainted(by: str) -> Doubt:
     """The doubt about every call of a session that has read what looks like orders."""
-    reason = f"this session is not trusted: the result of {by} reads like orders to the agent"
+    reason = (
+        f"this session is not trusted: the result of {by} contains text that looks like "
+        f"instructions to the agent"
+    )
     return Doubt("session.tainted", reason)
 
 

@@ -138,7 +138,7 @@ def _is_gits(path: str) -> bool:
 def _judge_git(changes: Iterable[Effect]) -> Iterator[Finding]:
     touched = [change.path for change in changes if _is_gits(change.path)]
     if touched:
-        reason = f"changes git's data ({_names(touched)}); ask for the git command by itself"
+        reason = f"changes git's data ({_names(touched)}); call git by itself"
         yield forbidden("effects.git", reason)
 
 

@@ -62,7 +62,7 @@ def _refuse_writes(pattern: str) -> Suggestion | None:
         not_match=[spared],
     )
     where = f"below a folder called {in_full(folders[0])}" if folders else "in any folder"
-    covers = f"Refuses every write to *.{ending} {where}, by whatever tool."
+    covers = f"Refuses every write to *.{ending} {where}, by any tool."
     return _if_it_reads(text, covers)
 
 
@@ -80,7 +80,7 @@ def _refuse_command(words: Sequence[str]) -> Suggestion | None:
         examples={line: "forbidden"},
     )
     also = "" if len(words) > 1 else ", also where it would only read"
-    covers = f"Refuses {in_full(line)}, whatever words follow it{also}."
+    covers = f"Refuses {in_full(line)}, with any arguments after it{also}."
     return _if_it_refuses(text, covers, words)
 
 
@@ -102,13 +102,16 @@ def _refuse_exactly(words: Sequence[str]) -> Suggestion | None:
         refuses={last: f"is {_REASON}"},
         examples={shlex.join([name, *words[1:]]): "forbidden"},
     )
-    covers = f"Refuses {in_full(name)} wherever {in_full(last)} is one of its words."
+    covers = f"Refuses {in_full(name)} wherever {in_full(last)} is one of its arguments."
     return _if_it_refuses(text, covers, words)
 
 
 def _refuse_tool(tool_name: str) -> Suggestion | None:
     text = _row("tool", name=tool_name, risk="forbidden", reason=f"is {_REASON}")
-    covers = f"Refuses every call of {in_full(tool_name)}, also those that pass unasked today."
+    covers = (
+        f"Refuses every call of {in_full(tool_name)}, including those that run without "
+        f"asking today."
+    )
     return _if_it_reads(text, covers) if "*" not in tool_name else None
 
 

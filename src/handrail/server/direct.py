@@ -212,7 +212,7 @@ async def _heard_out(request: Request, announced: int, max_bytes: int) -> AsyncG
                 yield piece
     if max(size, announced) > max_bytes:
         told = f"{announced:,} bytes" if announced else f"more than {max_bytes:,} bytes"
-        raise TooLarge(f"the body is {told}; at most {max_bytes:,} are taken")
+        raise TooLarge(f"the body is {told}; at most {max_bytes:,} are allowed")
 
 
 def _described(content: type[BaseModel] | str, schemas: dict[str, Any]) -> dict[str, Any]:

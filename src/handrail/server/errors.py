@@ -36,36 +36,40 @@ class Kind(NamedTuple):
 
 
 BAD_INPUT = Kind(
-    400, "bad-input", "This cannot be read", "The request does not fit; `detail` names the field."
+    400, "bad-input", "Bad request", "The request does not fit; `detail` names the field."
 )
 UNAUTHENTICATED = Kind(
-    401, "unauthenticated", "Who are you?", "No token, or one that is unknown, revoked or expired."
+    401,
+    "unauthenticated",
+    "Not authenticated",
+    "No token, or one that is unknown, revoked or expired.",
 )
 FORBIDDEN = Kind(403, "forbidden", "Not allowed", "The token is good, but not for this.")
 FOREIGN_ORIGIN = Kind(
     403,
     "foreign-origin",
-    "Not from here",
-    "The server is not called by that name, or a web page of another origin asks.",
+    "Wrong host or origin",
+    "The Host header does not name this server, or a page of another origin sent the request.",
 )
-NOT_FOUND = Kind(
-    404, "not-found", "No such thing", "There is none, or it belongs to somebody else."
-)
+NOT_FOUND = Kind(404, "not-found", "Not found", "It does not exist, or belongs to another user.")
 METHOD_NOT_ALLOWED = Kind(
-    405, "method-not-allowed", "Not in this way", "The address takes other methods; see `Allow`."
+    405,
+    "method-not-allowed",
+    "Method not allowed",
+    "This address allows other methods; see `Allow`.",
 )
 TIMEOUT = Kind(408, "timeout", "Too slow", "The request did not arrive completely in time.")
 CONFLICTING_CALL = Kind(
     409,
     "conflicting-call",
-    "Same call id, other words",
+    "Call id already used",
     "The `call_id` was used before, for another call.",
 )
 CONFLICT = Kind(
     409,
     "conflict",
-    "The world has moved on",
-    "What the request is about is no longer in the state that it needs.",
+    "State has changed",
+    "The object of the request is no longer in the state that the request needs.",
 )
 LINK_USED = Kind(
     409,
@@ -73,11 +77,11 @@ LINK_USED = Kind(
     "This link was already used",
     "Another browser has signed in with this link; `detail` says which, and how to end that.",
 )
-TOO_LARGE = Kind(413, "too-large", "Too large", "The body is more than is taken.")
+TOO_LARGE = Kind(413, "too-large", "Too large", "The body is larger than allowed.")
 UNSUPPORTED_TYPE = Kind(
     415, "unsupported-type", "Not JSON", "The content type of the body is not `application/json`."
 )
-HEAD_TOO_LARGE = Kind(431, "too-large", "Too large", "Address and headers are more than is taken.")
+HEAD_TOO_LARGE = Kind(431, "too-large", "Too large", "Address and headers are larger than allowed.")
 STORE_UNAVAILABLE = Kind(
     503,
     "store-unavailable",
@@ -95,7 +99,7 @@ STORE_FULL = Kind(
     _RETRY_SECONDS,
 )
 INTERNAL = Kind(
-    500, "internal", "Handrail failed", "A defect of the server; its log has the whole story."
+    500, "internal", "Handrail failed", "A defect of the server; its log has the details."
 )
 
 PROBLEMS = (
@@ -156,7 +160,7 @@ async def on_http_error(request: Request, error: Exception) -> Response:
         response = problem(NOT_FOUND, "there is nothing at this address")
     elif error.status_code == METHOD_NOT_ALLOWED.status:
         allowed = (error.headers or {}).get("Allow", "other methods")
-        words = f"this address takes {allowed}, not {request.method}"
+        words = f"this address allows {allowed}, not {request.method}"
         response = problem(METHOD_NOT_ALLOWED, words)
     else:
         words = str(error.detail)
@@ -171,7 +175,7 @@ async def on_any_error(request: Request, error: Exception) -> Response:
     if not getattr(error, "__notes__", None):
         log.error("request.failed", path=request.url.path, exc_info=error)
         error.add_note(f"while answering {request.url.path}")
-    return problem(INTERNAL, "Something broke; the server's log says what")
+    return problem(INTERNAL, "The server failed; its log has the details")
 
 
 async def on_caller_gone(request: Request, error: Exception) -> Response:

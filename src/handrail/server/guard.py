@@ -43,7 +43,7 @@ class HostGuard:
             return f"this server is not called {host!r}"
         origin = headers.get("origin")
         if origin is not None and not self._is_own_page(origin.lower(), host.lower()):
-            return f"pages of {origin!r} may not talk to this server"
+            return f"pages of {origin!r} may not use this server"
         return None
 
     def _is_ours(self, name: str) -> bool:

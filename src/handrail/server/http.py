@@ -79,7 +79,7 @@ class StrictHttp(HttpToolsProtocol):
             return
         self._head_bytes += len(data)
         if self._head_bytes > MOST_HEAD_BYTES:
-            words = f"address and headers have more than the {MOST_HEAD_BYTES:,} bytes we take"
+            words = f"address and headers have more than the {MOST_HEAD_BYTES:,} bytes allowed"
             self._refuse(HEAD_TOO_LARGE, words)
 
     def on_message_begin(self) -> None:
@@ -141,7 +141,7 @@ class StrictHttp(HttpToolsProtocol):
         return self._body_bytes < self._timeouts.body_bytes
 
     def send_400_response(self, msg: str) -> None:
-        words = "this is no HTTP request; look at its first line, its address and its headers"
+        words = "this is not an HTTP request; check its first line, its address and its headers"
         self._refuse(BAD_INPUT, words)
 
     def _refuse(self, kind: Kind, words: str) -> None:

@@ -29,7 +29,7 @@ def render(tally: Tally, *, connected_clients: int, open_approvals: int) -> byte
             (
                 _counter(
                     "handrail_calls_proposed",
-                    "Calls that were asked for, by the ruling on their words.",
+                    "Calls that were proposed, by their first ruling.",
                     ("tool", "ruling", "risk"),
                     tally.proposed,
                 ),
@@ -65,7 +65,7 @@ def render(tally: Tally, *, connected_clients: int, open_approvals: int) -> byte
                     "handrail_open_approvals", "Questions that wait for a person.", open_approvals
                 ),
                 GaugeMetricFamily(
-                    "handrail_connected_clients", "Machines that are here.", connected_clients
+                    "handrail_connected_clients", "Machines that are connected.", connected_clients
                 ),
             )
         )

@@ -86,8 +86,8 @@ def bind(host: str, port: int, *, private: bool = False) -> socket.socket:
     if not private and not is_loopback(host):
         raise SetupError(
             f"{host} can be reached from other machines, and Handrail speaks plain HTTP here."
-            " Give it a certificate with --tls-cert and --tls-key, or tell it of the TLS proxy in"
-            " front of it with --behind-proxy."
+            " Give it a certificate with --tls-cert and --tls-key, or name the TLS proxy in "
+            "front of it with --behind-proxy."
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -100,7 +100,7 @@ def bind(host: str, port: int, *, private: bool = False) -> socket.socket:
             ) from error
         raise SetupError(f"cannot listen on {host}:{port}: {error.strerror}") from error
     except UnicodeError as error:
-        raise SetupError(f"cannot listen on {host!r}: this is no address") from error
+        raise SetupError(f"cannot listen on {host!r}: this is not an address") from error
     # Whoever is accepted inherits it, also where the loop does not see to it: else the last piece
     # of an answer waits up to 40 ms for the first to be acknowledged.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -25,7 +25,7 @@ class Tls:
             self.names = _names_in(context, certificate)
         except OSError as error:
             raise SetupError(
-                f"{certificate} and {key} are no certificate and key to serve with: {error}"
+                f"{certificate} and {key} are not a usable certificate and key: {error}"
             ) from error
 
     def address_name(self, host: str) -> str:

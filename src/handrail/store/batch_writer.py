@@ -83,7 +83,7 @@ class BatchWriter:
             return
         self._file.run(prepared.sql, prepared.bind(write.values))
         if not write.may_miss and self._file.changes != 1:
-            raise ChangeRefused("what this change builds on is no longer so")
+            raise ChangeRefused("the state that this change builds on has changed")
 
     def _read_head(self, project_id: ProjectId) -> Head:
         prepared = self._book.prepare(statements.READ_HEAD)

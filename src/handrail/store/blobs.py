@@ -38,7 +38,7 @@ class BlobFolder:
         with await asyncio.to_thread(_Draft, self._path, self._life) as draft:
             async for piece in _gathered(pieces):
                 if draft.size + len(piece) > max_bytes:
-                    raise TooLarge(f"this is more than the {max_bytes:,} bytes that are taken")
+                    raise TooLarge(f"this is more than the {max_bytes:,} bytes allowed")
                 await asyncio.to_thread(draft.write, piece)
             if draft.size <= INLINE_BYTES:
                 raise BadInput(f"{draft.size:,} bytes are sent as they are, not as a blob")

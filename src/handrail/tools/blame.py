@@ -21,7 +21,7 @@ def blaming(tool_name: str, when: str) -> Generator[None]:
     except BaseException as error:
         if isinstance(error, GeneratorExit) or _is_called_off(error):
             raise
-        raise BrokenTool(f"{tool_name} broke {when}: {type(error).__name__}") from error
+        raise BrokenTool(f"{tool_name} failed {when}: {type(error).__name__}") from error
 
 
 def _is_called_off(error: BaseException) -> bool:

@@ -120,4 +120,4 @@ def _words_of(tool: object, params: object) -> str:
     try:
         return repr(cast(object, params))
     except (RecursionError, ValueError) as error:
-        raise BadInput(f"the parameters are none that could be sent: {error}") from None
+        raise BadInput(f"the parameters cannot be sent: {error}") from None

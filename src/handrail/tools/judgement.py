@@ -21,7 +21,7 @@ _MOST_CHARS_REMEMBERED = 2_000
 # Nothing else refuses what is not forbidden, and nobody is asked about it.
 _ONLY_READS = Finding(
     "autonomy.read_only",
-    "autonomy is read_only here, which does nothing but what is LOW",
+    "autonomy is read_only here, which allows LOW calls only",
     RiskLevel.LOW,
 )
 _CHANGES_NOTHING = Finding("tool.changes-nothing", "it would change nothing", RiskLevel.LOW)

@@ -30,10 +30,10 @@ def as_result(tool_name: str, given: object) -> ToolResult:
         result = _read(given)
         size = _weigh([result.output, result.error, _without_long_texts(result.fields)])
     except (TypeError, ValueError, RecursionError) as error:
-        raise BrokenTool(f"{tool_name} gave back {error}") from error
+        raise BrokenTool(f"{tool_name} returned {error}") from error
     if size > MAX_RESULT_CHARS:
         raise BrokenTool(
-            f"{tool_name} gave back {size:,} characters; at most {MAX_RESULT_CHARS:,} are taken"
+            f"{tool_name} returned {size:,} characters; at most {MAX_RESULT_CHARS:,} are allowed"
         )
     return result
 
@@ -62,9 +62,9 @@ def as_survey(tool_name: str, given: object) -> Survey:
                 _weigh([facts, reasons, evidence, summary])
                 return given
             case _:
-                raise TypeError(f"a {type(given).__name__} where a Survey was due")
+                raise TypeError(f"a {type(given).__name__} where a Survey was expected")
     except (TypeError, ValueError, RecursionError) as error:
-        raise BrokenTool(f"{tool_name} gave back {error}") from error
+        raise BrokenTool(f"{tool_name} returned {error}") from error
 
 
 def _read(given: object) -> ToolResult:

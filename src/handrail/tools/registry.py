@@ -102,8 +102,8 @@ def _check(definition: ToolDefinition) -> None:
     name = definition.name
     if not _NAME.fullmatch(name):
         raise SetupError(
-            f"a tool cannot be named {name!r}; a name is up to 64 small letters, digits and "
-            "underscores, and begins with a letter"
+            f"a tool cannot be named {name!r}; a name is up to 64 lower-case letters, digits and "
+            f"underscores, and begins with a letter"
         )
     if not isinstance(definition.safety_level, RiskLevel):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise SetupError(

@@ -24,7 +24,7 @@ class ParamsSchema:
         """
         what = f"the input_schema of {tool_name!r}"
         if schema.get("type") != "object":
-            raise SetupError(f'{what} describes no object; it needs "type": "object"')
+            raise SetupError(f'{what} does not describe an object; it needs "type": "object"')
         try:
             # A copy: what was registered stays what it was.
             self.closed: dict[str, Any] = json.loads(
@@ -35,9 +35,9 @@ class ParamsSchema:
                 self.closed, mask="this value", offline=True
             )
         except ValidationError as error:
-            raise SetupError(f"{what} is no JSON Schema: {next(_in_words(error))}") from error
+            raise SetupError(f"{what} is not a JSON Schema: {next(_in_words(error))}") from error
         except (TypeError, ValueError, RecursionError) as error:
-            raise SetupError(f"{what} is no JSON: {error}") from error
+            raise SetupError(f"{what} is not JSON: {error}") from error
 
     def read(self, params: JsonObject) -> dict[str, Any]:
         """The parameters with the defaults of those that were left out.

@@ -162,7 +162,7 @@ class Desk(Screen[None]):
         self._tick()
 
     async def _tell_answer(self, card: Card) -> None:
-        """Somebody else was faster: the card stays, and says who, where and when."""
+        """Somebody else answered first: the card stays, and says who, where and when."""
         self._deciding.end()
         try:
             words = answer_in_words(await self._line.question(card.approval_id))

@@ -15,7 +15,7 @@ RULE_FILE = ".handrail/policy.toml"
 AutoApproved = Field(description="Calls that passed without a question.")
 Approved = Field(description="Questions that a person said yes to.")
 Refused = Field(description="Questions that a person said no to.")
-Expired = Field(description="Questions that nobody answered in time.")
+Expired = Field(description="Questions that were not answered in time.")
 Denied = Field(description="Calls that the rules turned away.")
 OverLimit = Field(description="Calls refused because their agent had too many open questions.")
 
@@ -48,7 +48,8 @@ class WaitPoint(WaitsView):
 
 class PassView(BaseModel):
     by: Literal["low_risk", "full_autonomy", "grant"] = Field(
-        description="Why nobody was asked: it could only look, its session has full autonomy, or "
+        description="Why no person was asked: it could only look, its session has full autonomy, "
+        "or "
         "a person had granted it."
     )
     words: str | None = Field(description="What was granted, where it was a grant.")
@@ -64,7 +65,7 @@ class PassView(BaseModel):
 
 
 class RuleTextView(BaseModel):
-    file: str = Field(description="The file it belongs into, as it lies in the workspace.")
+    file: str = Field(description="The file it belongs in, as it lies in the workspace.")
     text: str = Field(description="The row to add, as TOML.")
     covers: str = Field(description="What it catches, which may be more than what was asked.")
 
@@ -162,7 +163,7 @@ class AnalyticsResponse(BaseModel):
     waits: WaitsView = Field(description="How long people took to answer.")
     wait_points: list[WaitPoint] = Field(description="The same, bucket by bucket.")
     passes: list[PassView] = Field(
-        description="By what calls passed unasked, the most frequent first; at most 20."
+        description="Why calls ran without asking, the most frequent reason first; at most 20."
     )
     asked: list[AskedView] = Field(
         description="What people were asked about most, at most 12 classes."

@@ -171,7 +171,7 @@ class OfferView(BaseModel):
     words: str = Field(description="The same in words.")
     warning: str | None = Field(description="What to think of before.")
     past: str | None = Field(description="How many earlier calls it would have covered, in words.")
-    past_calls: int | None = Field(description="How many; null where nobody has counted.")
+    past_calls: int | None = Field(description="How many; null where they were not counted.")
 
 
 class ApprovalView(BaseModel):

@@ -50,7 +50,8 @@ class MessageRequest(BaseModel):
     )
     autonomy: Autonomy | None = Field(
         default=None,
-        description="What the agent may do unasked in a new conversation; without it, what the "
+        description="What the agent may do without asking in a new conversation; without it, "
+        "what the "
         "project says. Policy files can only lower it.",
     )
 
@@ -177,7 +178,7 @@ class MessageResponse(BaseModel):
 
 
 class MessagesResponse(BaseModel):
-    """What was said in a conversation, in order."""
+    """The messages of a conversation, in order."""
 
     success: bool = Field(description="Always true.")
     messages: list[MessageView] = Field(description="As many as were wanted, at most 200.")

@@ -37,7 +37,7 @@ class ClientView(BaseModel):
     machine: str = Field(description="The machine where that folder lies.")
     root: str = Field(description="Its path there.")
     walls: list[Wall] = Field(description="What is proven to keep commands in there.")
-    boxed: bool = Field(description="Whether that is enough to let a command run unasked.")
+    boxed: bool = Field(description="Whether that is enough for a command to run without asking.")
     registered_at: datetime = Field(description="When it was registered.")
     connected: bool = Field(description="Whether its stream is open and its lease holds.")
     left_at: datetime | None = Field(

@@ -11,9 +11,7 @@ from handrail.wire.payloads import Body, Success
 class SignInRequest(Body):
     """A link, exchanged for a cookie and a key."""
 
-    link: str = Field(
-        min_length=1, max_length=200, description="What stands behind the `#` of the link."
-    )
+    link: str = Field(min_length=1, max_length=200, description="The part of the link after `#`.")
 
 
 class LinkRequest(Body):

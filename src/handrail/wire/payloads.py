@@ -54,7 +54,7 @@ class ExecuteRequest(CallWords):
     """One tool call."""
 
     session_id: SessionName = Field(
-        description="The conversation or run it belongs to; made known by its first call."
+        description="The conversation or run it belongs to; its first call creates it."
     )
     wait: float = Field(
         default=0.0,
@@ -106,7 +106,7 @@ class ResultsRequest(Body):
     """Several results in one request."""
 
     results: list[NamedResult] = Field(
-        min_length=1, max_length=1000, description="Each is taken or turned away by itself."
+        min_length=1, max_length=1000, description="Each is accepted or rejected on its own."
     )
 
 
@@ -162,7 +162,8 @@ class ExecutionView(BaseModel):
         description="Parameters that came out of an earlier call's result, and of which."
     )
     suspicion: dict[str, Any] | None = Field(
-        description="What in the result reads like orders to the agent: `source`, `score` and "
+        description="Text in the result that looks like instructions to the agent: "
+        "`source`, `score` and "
         "`findings`; null where nothing does."
     )
     created_at: datetime = Field(description="When it was asked for.")
@@ -255,7 +256,7 @@ class ToolView(BaseModel):
     requires_approval: bool = Field(description="Whether a plain call of it asks a person.")
     risk_level: str = Field(description="What a plain call of it is rated.")
     timeout_seconds: int = Field(
-        description="How long a person would have to answer; 0 where nobody is asked."
+        description="How long a person would have to answer; 0 where no person is asked."
     )
 
     @classmethod

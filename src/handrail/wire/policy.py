@@ -194,4 +194,4 @@ class EffectiveView(BaseModel):
 class PolicyResponse(BaseModel):
     success: Success = True
     layers: list[LayerView] = Field(description="The files, the shipped one first.")
-    effective: list[EffectiveView] = Field(description="What they come to, folder by folder.")
+    effective: list[EffectiveView] = Field(description="The rules in force, folder by folder.")

@@ -33,7 +33,7 @@ from handrail.wire.events import (
 
 # What is deeper than anybody follows, or holds what JSON or UTF-8 cannot.
 CANNOT_BE_TOLD = (ValueError, TypeError, OverflowError, RecursionError, msgspec.MsgspecError)
-_NOT_SHOWN = "[Handrail] This message holds something that cannot be shown."
+_NOT_SHOWN = "[Handrail] This message contains something that cannot be shown."
 
 _encode = msgspec.json.Encoder().encode
 
@@ -55,7 +55,7 @@ def render(
     """
     event, execution, raw_params = item
     if execution is None:
-        raise TypeError(f"{event.kind} tells of no call")
+        raise TypeError(f"{event.kind} names no call")
     if approval is not None:
         return event.kind, _about_approval(event, approval, names)
     if event.kind in (EventKind.SESSION_TAINTED, EventKind.SESSION_CLEARED):
@@ -234,7 +234,8 @@ def _call_undone(event: Event, execution: ToolExecution) -> ToolUndone:
 
 def stream_reset(at: datetime) -> StreamReset:
     return {
-        "message": "events since the last one you heard are gone; look at what there is instead",
+        "message": "events since the last one you received are gone; read the current state "
+        "instead",
         "timestamp": _in_words(at),
     }
 

@@ -19,7 +19,7 @@ class TrustResponse(BaseModel):
     success: Success = True
     session_id: str = Field(description="The session.")
     was_tainted_by: str | None = Field(
-        description="Where the text came from that reads like orders; null if it was trusted."
+        description="The source of the text that looks like instructions; null if it was trusted."
     )
 
 

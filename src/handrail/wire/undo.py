@@ -14,7 +14,7 @@ from handrail.wire.payloads import Body, Count, Label, Success
 
 _STATUS = (
     "`undone`; `undone_before`; `refused`: a file was changed since; `not_tried`: a later call was "
-    "refused; `not_kept`: the machine keeps nothing of it."
+    "refused; `not_kept`: the machine does not keep its earlier files."
 )
 
 

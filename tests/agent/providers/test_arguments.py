@@ -25,7 +25,7 @@ def nested(levels: int) -> str:
         (nested(300), "nested more than 50 deep"),
         ('{"path":[' + "1," * 60_000 + "1]}", "more than the 50,000 values"),
         ('{"path":' + "9" * 400 + "}", "more than 64 bits"),
-        ('{"path":"\\ud800"}', "no JSON object"),
+        ('{"path":"\\ud800"}', "not a JSON object"),
     ],
 )
 def test_arguments_that_nobody_could_be_told_are_refused_in_words(given: str, why: str) -> None:
@@ -45,7 +45,7 @@ def test_arguments_of_a_good_shape_are_taken_as_they_are() -> None:
 def test_a_name_that_no_tool_can_have_is_answered_and_kept_sound(name: str) -> None:
     (use,) = reply_of(ToolUse("a", name, {"path": "x"})).utterance.tool_uses
 
-    assert "no tool has such a name" in (why_unreadable(use) or "")
+    assert "a tool name has only letters" in (why_unreadable(use) or "")
     assert use.name.encode()
 
 

@@ -46,7 +46,7 @@ async def test_the_scripted_one_plays_the_file_that_is_named_as_its_model(tmp_pa
         ),
         (
             ("anthropic", None, "k 1"),
-            "the key for anthropic has characters that no key has; copy it once more: "
+            "the key for anthropic contains characters that a key cannot contain; copy it again: "
             "`handrail init` asks for one and stores it, or set ANTHROPIC_API_KEY",
         ),
         (("scripted",), "the scripted provider plays a file; name it as its model"),
@@ -61,7 +61,7 @@ def test_what_is_missing_is_said(words: tuple[str | None, ...], complaint: str) 
 
 @pytest.mark.parametrize("key", ["k\n1", "k\x00", "ключ", "k\x7f"])
 def test_a_key_that_cannot_be_one_is_refused_and_not_repeated(key: str) -> None:
-    with pytest.raises(SetupError, match="has characters that no key has") as caught:
+    with pytest.raises(SetupError, match="contains characters that a key cannot contain") as caught:
         make_provider("anthropic", None, key)
     assert key not in str(caught.value)
 
@@ -85,13 +85,13 @@ def test_blanks_around_a_key_are_dropped_and_it_is_never_shown() -> None:
     ],
 )
 def test_an_address_that_is_none_is_refused(address: str) -> None:
-    with pytest.raises(SetupError, match="is no address of a model's server"):
+    with pytest.raises(SetupError, match="is not the address of a model server"):
         make_provider("openai", "m", None, address)
 
 
 @pytest.mark.parametrize("address", ["http://me:pw@host/v1", "http://host/v1?key=1", "http://h/#a"])
 def test_an_address_holds_no_secrets(address: str) -> None:
-    with pytest.raises(SetupError, match="a key is given apart") as caught:
+    with pytest.raises(SetupError, match="give the key separately") as caught:
         make_provider("openai", "m", None, address)
     assert "pw" not in str(caught.value)
 

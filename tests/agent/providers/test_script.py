@@ -48,7 +48,7 @@ def test_a_script_ends_or_starts_again() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("steps = [", "story is no TOML: "),
+        ("steps = [", "story is not valid TOML: "),
         ("steps = 3", "story: steps: input should be a valid tuple"),
         ("[[steps]]\ntxt = 'a'", "story: steps.0.txt: extra inputs are not permitted"),
         ("[[steps]]\ntools = [{}]", "story: steps.0.tools.0.name: field required"),

@@ -48,16 +48,16 @@ class Asking:
             "or set {variable}",
             None,
         ),
-        (402, "{name} wants to be paid first: too odd", None),
-        (403, "{name} does not let this key use 'scripted-1': too odd", None),
+        (402, "{name} requires payment first: too odd", None),
+        (403, "{name} does not allow this key to use 'scripted-1': too odd", None),
         (404, "there is no model 'scripted-1' at {url}: too odd", None),
         (413, "the conversation is too large for {name}: too odd", None),
         (422, "{name} refused the request (status 422): too odd", None),
-        (429, "{name} has been asked too much: too odd", 7.0),
-        (500, "{name} has trouble of its own (status 500): too odd", 7.0),
-        (502, "{name} has trouble of its own (status 502): too odd", 7.0),
-        (503, "{name} has too much to do: too odd", 7.0),
-        (529, "{name} has too much to do: too odd", 7.0),
+        (429, "{name} has received too many requests: too odd", 7.0),
+        (500, "{name} failed (status 500): too odd", 7.0),
+        (502, "{name} failed (status 502): too odd", 7.0),
+        (503, "{name} is overloaded: too odd", 7.0),
+        (529, "{name} is overloaded: too odd", 7.0),
     ],
 )
 async def test_a_status_is_said_in_words(
@@ -239,7 +239,7 @@ def test_where_no_credit_is_left_waiting_does_not_help() -> None:
 @pytest.mark.parametrize("body", [None, "", [], {}, {"error": None}, {"error": {"message": 3}}])
 def test_a_server_without_words_is_still_told_of(body: object) -> None:
     party = Party("openai", "m", "http://127.0.0.1/v1")
-    assert str(refused(party, 500, body, {})) == "openai has trouble of its own (status 500)"
+    assert str(refused(party, 500, body, {})) == "openai failed (status 500)"
 
 
 def test_a_long_speech_of_a_server_is_cut() -> None:

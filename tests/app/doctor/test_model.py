@@ -28,7 +28,7 @@ def test_settings_are_fine_broken_or_mistyped(patient: Patient) -> None:
     patient.home.config.write_text("[agent]\nmodle = 'x'\n")
     assert check_config(patient).health is Health.NOTE
     assert check_config(patient).words.endswith(
-        "config.toml: agent.modle stands in the file, and is no setting of Handrail"
+        "config.toml: agent.modle is in the file, but is not a setting of Handrail"
     )
     patient.home.config.write_text("[agent]\nmodel =\n")
     broken = check_config(patient)

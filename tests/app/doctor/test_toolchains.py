@@ -78,7 +78,7 @@ def test_one_that_was_allowed_and_is_unsound_now_is_said(person: Path, patient: 
     Toolchains(patient.home, patient.workspace).allow([path])
     Path(path).chmod(0o777)
     found = check_toolchains(patient)
-    assert "cannot use one that you have allowed: others may write" in found.words
+    assert "cannot use one that you have allowed: other users can write" in found.words
 
 
 def test_what_was_denied_is_not_mentioned(person: Path, patient: Patient) -> None:

@@ -438,7 +438,7 @@ async def test_name_that_is_none_is_said_to_be_missing(
 async def test_zero_byte_is_refused(executor: CommandExecutor, argv: list[str]) -> None:
     assert await refusal(executor, *argv) == (
         CommandExecutionError,
-        "no argument can hold a zero byte",
+        "an argument cannot contain a zero byte",
     )
 
 
@@ -502,7 +502,7 @@ async def test_file_that_is_no_program_is_refused(executor: CommandExecutor, roo
     for name in ("./notes", "./folder", "./nothing"):
         assert await refusal(executor, name) == (
             CommandExecutionError,
-            f"{name} does not exist, or is no program",
+            f"{name} does not exist, or is not a program",
         )
 
 

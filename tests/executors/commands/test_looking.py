@@ -66,7 +66,7 @@ async def rerun(executor: CommandExecutor, line: str, change: Callable[[], objec
 
 
 def changed(name: str) -> str:
-    return f"changed since the call was looked at: {name}; nothing was done"
+    return f"changed since the call was checked: {name}; nothing was done"
 
 
 def nothing() -> None: ...

@@ -624,7 +624,7 @@ async def test_other_things_than_files_are_not_written(
     )
     assert await refused_write(executor, "hard") == (
         PathValidationError,
-        "hard has a second name, which may lie elsewhere",
+        "hard has a second name (a hard link), which may be outside the workspace",
     )
     assert await refused_write(executor, "dir") == (FileOperationError, "dir is a directory")
     assert await refused_write(executor, "dir/f/x") == (
@@ -734,7 +734,7 @@ async def test_file_of_another_owner_that_may_be_written_is_written(
     [
         (errno.ENOSPC, "there is no space left to write new"),
         (errno.EDQUOT, "there is no space left to write new"),
-        (errno.EROFS, "new lies on a file system that can only be read"),
+        (errno.EROFS, "new is on a read-only file system"),
         (errno.EACCES, "no permission to write new"),
         (errno.EIO, "new: Input/output error"),
     ],

@@ -267,7 +267,7 @@ async def test_a_line_of_many_megabytes_is_left_out_and_said(
     (root / "x").write_text("foo\n" + "x" * 5_000_000 + "foo\nfoo\n")
     result = await found(searcher, "foo", "x")
     assert [match.line for match in result.matches] == [1, 3]
-    assert result.cut_short == "1 matching lines were too long to be looked at"
+    assert result.cut_short == "1 matching lines were too long to be checked"
 
 
 async def test_only_so_many_are_returned_and_all_are_counted(

@@ -132,7 +132,7 @@ PLANTS: dict[str, Plant] = {
     "missing objects": Plant(_HALF, "diff"),
     "included settings": Plant(
         r"""printf '[core]\n fsmonitor = %s\n' $TOLD > .git/inc && git config include.path inc""",
-        refused="takes settings from another file (inc)",
+        refused="includes settings from another file (inc)",
     ),
     "settings of a worktree": Plant(
         "git config extensions.worktreeConfig true"

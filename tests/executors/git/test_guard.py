@@ -182,7 +182,7 @@ async def test_settings_that_could_change_on_the_way_are_not_trusted(
     git(repository, "config", f"includeIf.{when}.path", "../more")
 
     told = re.escape(f"includeif.{when}.path")
-    with pytest.raises(CommandExecutionError, match=rf"{told}.*take that setting out"):
+    with pytest.raises(CommandExecutionError, match=rf"{told}.*remove that setting"):
         await run(executor, "checkout", "other")
 
 
@@ -205,7 +205,7 @@ async def test_a_hook_that_no_setting_of_ours_displaces_keeps_git_from_running(
 ) -> None:
     git(repository, "config", "gc.recentObjectsHook", "touch x")
 
-    with pytest.raises(CommandExecutionError, match=r"gc\.recentobjectshook.*take it out"):
+    with pytest.raises(CommandExecutionError, match=r"gc\.recentobjectshook.*remove it"):
         await run(executor, "gc")
 
 

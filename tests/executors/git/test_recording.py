@@ -109,5 +109,5 @@ async def test_names_that_act_on_a_terminal_are_shown_by_escapes(
 async def test_what_cannot_be_told_is_said_to_be_so(executor: CommandExecutor) -> None:
     record = await seen(executor, "commit", "-m", "x")
 
-    assert record.told.startswith("what git commit would take cannot be read first: ")
+    assert record.told.startswith("the input of git commit cannot be read before the call: ")
     assert record.mark == ""

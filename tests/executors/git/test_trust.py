@@ -60,5 +60,5 @@ def test_what_is_missing_may_come_from_the_remote_that_was_named() -> None:
     ],
 )
 def test_what_is_missing_comes_from_no_other(settings: list[tuple[str, str]]) -> None:
-    with pytest.raises(CommandExecutionError, match="has git fetch what it misses from"):
+    with pytest.raises(CommandExecutionError, match="makes git fetch missing objects from"):
         refuse_trust(FETCH, settings)

@@ -174,7 +174,9 @@ async def test_a_bisection_goes_back_to_a_name_and_to_nothing_else(
     (root / "a").write_text("precious")
     (root / ".git" / name).write_text(f"{words}\n")
 
-    with pytest.raises(CommandExecutionError, match=rf".git/{name}, and line \d .* no plain name"):
+    with pytest.raises(
+        CommandExecutionError, match=rf".git/{name}, and line \d .* not a plain name"
+    ):
         await run(executor, line)
 
     assert (root / "a").read_text() == "precious"

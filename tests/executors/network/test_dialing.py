@@ -35,8 +35,8 @@ def test_a_name_that_changes_its_mind_leads_nowhere_but_to_what_was_checked() ->
     )
     assert done.returncode == 0, done.stderr.decode()
     refused = (
-        "Handrail: rebinding.test:80 leads to 127.0.0.1, on this machine or in a private network; "
-        "only a host that is named as local, with its port, may do that"
+        "Handrail: rebinding.test:80 resolves to 127.0.0.1, on this machine or in a private "
+        "network; only a host that is listed as local, with its port, may do that"
     )
     assert json.loads(done.stdout) == {
         "met": [

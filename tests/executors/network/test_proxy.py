@@ -113,8 +113,8 @@ async def test_a_private_address_is_not_called_unless_its_host_is_named_as_local
         elsewhere = [f"{host.partition(':')[0]}:{server.port % 65535 + 1}"]
         async with proxying(host, local=elsewhere) as way:
             reason = (
-                f"{host} leads to 127.0.0.1, on this machine or in a private network; "
-                f"only a host that is named as local, with its port, may do that"
+                f"{host} resolves to 127.0.0.1, on this machine or in a private network; "
+                f"only a host that is listed as local, with its port, may do that"
             )
             assert sentence_of(await way.say(asked)) == (403, f"Handrail: {reason}")
             assert way.proxy.traffic.refused == (Refused(host, reason, 1),)
@@ -193,7 +193,7 @@ async def test_a_name_that_is_not_known_is_said_to_be_unknown() -> None:
     for one in (resolve, resolving()):
         async with proxying(NAME, resolve=one) as way:
             answer = await way.say(f"CONNECT {NAME}:443 HTTP/1.1\r\n\r\n")
-        assert sentence_of(answer) == (502, f"Handrail: {NAME}:443 could not be found")
+        assert sentence_of(answer) == (502, f"Handrail: {NAME}:443 could not be resolved")
 
 
 async def test_a_name_that_takes_too_long_is_given_up() -> None:
@@ -203,7 +203,7 @@ async def test_a_name_that_takes_too_long_is_given_up() -> None:
 
     async with proxying(NAME, resolve=resolve, limits=Limits(connect_seconds=0.1)) as way:
         answer = await way.say(f"CONNECT {NAME}:443 HTTP/1.1\r\n\r\n")
-    assert sentence_of(answer) == (504, f"Handrail: {NAME}:443 was not found within 0.1 s")
+    assert sentence_of(answer) == (504, f"Handrail: {NAME}:443 could not be resolved within 0.1 s")
 
 
 async def test_a_host_that_does_not_listen_is_said_not_to() -> None:
@@ -292,7 +292,7 @@ async def test_a_client_that_asks_for_leave_to_go_on_gets_it() -> None:
 )
 async def test_other_protocols_are_told_so_at_once(hello: bytes) -> None:
     async with proxying(NAME) as way:
-        reason = "this is an HTTP proxy, and something else was said to it"
+        reason = "this is an HTTP proxy, and the request is not HTTP"
         assert sentence_of(await way.say(hello)) == (400, f"Handrail: {reason}")
         assert way.proxy.traffic.refused == (Refused("", reason, 1),)
 

@@ -37,6 +37,6 @@ def test_names_without_end_are_counted_together() -> None:
         record.meter(f"n{number}.org:443").sent_bytes += 1
     assert len(record.traffic.refused) == len(record.traffic.contacted) == MOST_NAMES + 1
     assert record.traffic.refused[-1] == Refused(
-        OTHERS, "too many were refused to name them all", 3
+        OTHERS, "too many were refused to list them all", 3
     )
     assert record.traffic.contacted[-1] == Contact(OTHERS, 3, 3, 0)

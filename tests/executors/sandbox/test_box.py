@@ -328,7 +328,7 @@ async def test_what_may_write_is_refused_where_a_link_stands_for_what_is_ours(
     (root / "real").mkdir()
     (root / name).symlink_to("real")
 
-    with pytest.raises(CommandExecutionError, match=f"{name} is a link, which no box can keep"):
+    with pytest.raises(CommandExecutionError, match=f"{name} is a link, and no box can prevent"):
         await shell(executor, f"rm {name}; mkdir {name}")
 
     assert (root / name).is_symlink()

@@ -401,7 +401,7 @@ def test_a_workspace_that_cannot_be_looked_into_is_said(
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(os, "scandir", refuse)
-    with pytest.raises(CommandExecutionError, match="looked through for secrets: Permission"):
+    with pytest.raises(CommandExecutionError, match="searched for secrets: Permission"):
         guarded.view(git_in=None)
 
 

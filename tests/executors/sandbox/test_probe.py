@@ -79,7 +79,7 @@ def test_a_processor_without_a_filter_has_no_box(
     programs: Programs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(probe, "is_known", lambda: False)
-    assert "nobody has written a filter" in (prove(programs).why_not or "")
+    assert "there is no system call filter" in (prove(programs).why_not or "")
 
 
 def test_a_box_with_a_descriptor_that_was_not_meant_for_it_is_not_proven(

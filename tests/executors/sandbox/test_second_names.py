@@ -76,7 +76,9 @@ async def test_a_credential_of_this_user_is_not_read_by_a_second_name(
     files: FileSystemExecutor, tmp_path: Path, home: Path, secret: str
 ) -> None:
     link(tmp_path, home / secret)
-    with pytest.raises(PathValidationError, match=r"^a\.txt is a second name of a file that holds"):
+    with pytest.raises(
+        PathValidationError, match=r"^a\.txt is a hard link to a file that contains"
+    ):
         await files.read("a.txt", max_bytes=LIMIT)
 
 
@@ -94,7 +96,7 @@ async def test_a_strangers_file_is_not_read_by_a_second_name(
 ) -> None:
     link(tmp_path, tmp_path / "elsewhere" / "b.txt")
     os.chown(tmp_path / "ws" / "a.txt", 12345, 12345)
-    with pytest.raises(PathValidationError, match="belongs to somebody else"):
+    with pytest.raises(PathValidationError, match="is a hard link to a file of another user"):
         await files.read("a.txt", max_bytes=LIMIT)
     (tmp_path / "elsewhere" / "b.txt").unlink()
     assert (await files.read("a.txt", max_bytes=LIMIT)).data == b"content"
@@ -182,5 +184,7 @@ async def test_what_is_private_is_not_seen_where_it_lies_in_the_workspace(tmp_pa
             files.list("own", NamePattern.read("*", recursive=False), most=10),
             files.write("own/new", b"x", expected=None),
         ):
-            with pytest.raises(PathValidationError, match="nothing in there is an agent's"):
+            with pytest.raises(
+                PathValidationError, match="agents may not see or change anything in it"
+            ):
                 await attempt

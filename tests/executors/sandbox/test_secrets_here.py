@@ -59,7 +59,7 @@ names = pytest.mark.parametrize(
 
 @names
 async def test_it_is_not_read(files: FileSystemExecutor, other_name: str) -> None:
-    with pytest.raises(PathValidationError, match="another name in this workspace"):
+    with pytest.raises(PathValidationError, match="a hard link in this workspace"):
         await files.read(other_name, max_bytes=LIMIT)
 
 
@@ -75,7 +75,7 @@ async def test_it_is_not_shown_as_what_a_write_displaces(
 ) -> None:
     put(root / "local.txt")
     (root / ".env").symlink_to("local.txt")
-    with pytest.raises(PathValidationError, match="another name in this workspace"):
+    with pytest.raises(PathValidationError, match="a hard link in this workspace"):
         await files.find("local.txt", max_bytes=LIMIT)
 
 

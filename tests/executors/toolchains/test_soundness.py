@@ -35,12 +35,12 @@ def test_a_folder_of_ones_own_with_programs_is_sound(tools: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("/", "a whole branch"),
-        ("/opt", "a whole branch"),
+        ("/", "covers too much"),
+        ("/opt", "covers too much"),
         ("/etc/alternatives", "the system's own settings"),
         ("/proc/self", "the system's own settings"),
         ("/dev/shm", "the system's own settings"),
-        ("/no/such/folder", "no folder"),
+        ("/no/such/folder", "not a folder"),
     ],
 )
 def test_a_part_of_the_system_is_none(person: Person, path: str, why: str) -> None:
@@ -49,8 +49,8 @@ def test_a_part_of_the_system_is_none(person: Person, path: str, why: str) -> No
 
 def test_a_home_is_none_nor_is_what_holds_it(person: Person) -> None:
     person.install("bin", "tool")
-    assert "holds your home" in (why_not(person.home) or "")
-    assert "holds your home" in (why_not(person.home.parent) or "")
+    assert "contains your home" in (why_not(person.home) or "")
+    assert "contains your home" in (why_not(person.home.parent) or "")
 
 
 def test_handrails_own_folder_and_the_workspace_stay_apart(tools: Path) -> None:
@@ -126,13 +126,13 @@ def test_certificates_that_come_with_every_python_are_no_secrets(
 
 def test_a_folder_without_programs_is_none(person: Person) -> None:
     person.note("opt/papers/letter.txt", "x")
-    assert "holds no programs" in (why_not(person.home / "opt/papers") or "")
+    assert "contains no programs" in (why_not(person.home / "opt/papers") or "")
 
 
 @pytest.mark.parametrize("place", ["", "bin", ".."])
 def test_what_others_may_write_is_none(tools: Path, place: str) -> None:
     (tools / place).chmod(0o777)
-    assert "others may write" in (why_not(tools) or "")
+    assert "other users can write" in (why_not(tools) or "")
     (tools / place).chmod(0o755)
     assert why_not(tools) is None
 
@@ -141,13 +141,13 @@ def test_in_a_place_for_everybody_ones_own_folder_is_ones_own(person: Person, to
     tools.parent.chmod(0o1777)
     assert why_not(tools) is None
     tools.chmod(0o1777)
-    assert "others may write" in (why_not(tools) or "")
+    assert "other users can write" in (why_not(tools) or "")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")
 def test_what_belongs_to_somebody_else_is_none(tools: Path) -> None:
     os.chown(tools, 12345, 12345)
-    assert "belongs to somebody else" in (why_not(tools) or "")
+    assert "belongs to another user" in (why_not(tools) or "")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to any group")
@@ -155,4 +155,4 @@ def test_what_a_group_of_several_may_write_is_none(tools: Path) -> None:
     shared = next(group for group in grp.getgrall() if group.gr_gid != 0)
     os.chown(tools, -1, shared.gr_gid)
     tools.chmod(0o775)
-    assert "others may write" in (why_not(tools) or "")
+    assert "other users can write" in (why_not(tools) or "")

@@ -140,5 +140,5 @@ async def test_a_name_that_nobody_knows_could_not_be_found() -> None:
 
     for resolve in (nobody, Names([])):
         web = GuardedWeb(lambda: ANY_PUBLIC_HOST, resolve=resolve)
-        with pytest.raises(WebError, match=r"innocent\.example\.com:80 could not be found"):
+        with pytest.raises(WebError, match=r"innocent\.example\.com:80 could not be resolved"):
             await web.request(WebRequest(INNOCENT), max_bytes=100)

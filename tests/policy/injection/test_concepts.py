@@ -70,7 +70,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_a_sentence(
 
 
 def test_a_language_with_a_concept_that_is_none_is_refused() -> None:
-    with pytest.raises(RuleError, match=r"xx\.toml says 'inn', which is no concept"):
+    with pytest.raises(RuleError, match=r"xx\.toml says 'inn', which is not a concept"):
         add_language(parse_concepts(OWN, "own.toml"), 'inn = "Gasthof"', "xx.toml")
 
 

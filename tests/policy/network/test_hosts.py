@@ -64,11 +64,15 @@ def test_what_is_no_plain_host_is_refused(word: str) -> None:
 
 def test_a_refusal_says_what_is_wrong_and_shows_what_cannot_be_seen() -> None:
     assert read_host("127.1") == forbidden(
-        "host.spelling", "the host '127.1' is an address in disguise; write it as 1.2.3.4"
+        "host.spelling",
+        "the host '127.1' is an IPv4 address in an unusual form; write it as 1.2.3.4",
     )
     dotted = "the host 'example.com.' ends in a dot; leave it out"
     assert read_host("example.com.") == forbidden("host.spelling", dotted)
-    unseen = "the host 'a\\x00.org' holds characters that no host name can hold; write it in ASCII"
+    unseen = (
+        "the host 'a\\x00.org' contains characters that a host name cannot contain; write "
+        "it in ASCII"
+    )
     assert read_host("a\0.org") == forbidden("host.spelling", unseen)
     long = read_host("x" * 5000)
     assert isinstance(long, Finding)

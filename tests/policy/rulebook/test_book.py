@@ -80,7 +80,7 @@ def test_a_row_of_the_operator_replaces_the_shipped_one_of_that_name() -> None:
         "'a.exe': programs are looked at twice (operator rule write.binary)",
     )
     # What the shipped row knew besides is of an unknown kind now.
-    assert write("a.dll", EXE).reasons[0].startswith("'a.dll' is of an unknown kind")
+    assert write("a.dll", EXE).reasons[0].startswith("'a.dll' has an unknown file type")
 
 
 def test_a_row_for_one_of_several_names_leaves_the_others_as_they_are() -> None:

@@ -95,7 +95,7 @@ def test_ordinary_lines_are_not_refused(line: str, risk: RiskLevel) -> None:
         (f"{ROW}examples = {{ \"x '\" = 'high' }}", "example \"x '\": No closing quotation"),
         (
             f"{ROW}examples = {{ 'x' = 'often' }}",
-            "'often' is no risk; there are low, medium, high, critical, forbidden",
+            "'often' is not a risk; there are low, medium, high, critical, forbidden",
         ),
         (f"{ROW}{EXAMPLES}colour = 'red'", f"unknown key 'colour'; known: {KEYS}"),
         (f"{ROW}{EXAMPLES}resk = 'low'", "unknown key 'resk'; did you mean risk?"),
@@ -123,11 +123,11 @@ def test_ordinary_lines_are_not_refused(line: str, risk: RiskLevel) -> None:
         ),
         (
             "[[command]]\nname = 'a b c d'\nexamples = { 'a' = 'high' }",
-            "'a b c d' is not a command with at most two words behind it",
+            "'a b c d' is not a command with at most two words after it",
         ),
         (
             "[[command]]\nname = 'a  b'\nexamples = { 'a' = 'high' }",
-            "'a  b' is not a command with at most two words behind it",
+            "'a  b' is not a command with at most two words after it",
         ),
     ],
 )  # fmt: skip

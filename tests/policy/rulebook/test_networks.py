@@ -59,7 +59,7 @@ def test_a_project_names_no_hosts() -> None:
         ('name = "x"\nhosts = ["*.com"]', "covers too much"),
         ('name = "x"\nask = ["npm config"]', "ask is a list of commands"),
         ('name = "x"\nask = [[]]', "ask is a list of commands"),
-        ('name = "x"\ntell = ["A=B"]', "'A=B' is no name of a variable"),
+        ('name = "x"\ntell = ["A=B"]', "'A=B' is not the name of a variable"),
         ('name = "x"\nport = 80', "unknown key 'port'"),
     ],
 )

@@ -87,7 +87,7 @@ def test_good_rule_is_read() -> None:
         (
             rule_text(access='"sometimes"'),
             "mine.toml: path rule 'diary': access is one of any, write, not 'sometimes': "
-            "'any' refuses every touch, 'write' only changes",
+            "'any' refuses every access, 'write' only changes",
         ),
         (
             rule_text(match=None),
@@ -137,8 +137,8 @@ def test_what_no_path_of_a_workspace_can_be_is_refused(path: str, key: str, what
     with pytest.raises(RuleError) as caught:
         diary(**{key: f'["diary", "{path}"]'})
     assert caught.value.message == (
-        f"mine.toml: path rule 'diary': {what}: '{path}' names nothing in a workspace; paths are"
-        " told from its root, as 'docs/plans/**', and what lies outside is refused in any case"
+        f"mine.toml: path rule 'diary': {what}: '{path}' matches nothing in a workspace; write "
+        f"paths from its root, as 'docs/plans/**'; paths outside of it are refused in any case"
     )
 
 

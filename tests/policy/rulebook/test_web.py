@@ -81,7 +81,7 @@ def test_an_address_in_disguise_is_not_trusted() -> None:
     [found] = hosts('[http]\ntrusted_hosts = ["[::ffff:10.0.0.5]"]').judge(
         Host("::ffff:10.0.0.5", 80)
     )
-    assert "in disguise" in found.reason
+    assert "in an unusual form" in found.reason
 
 
 @pytest.mark.parametrize("key", ["allowed_hosts", "trusted_hosts"])
@@ -125,7 +125,7 @@ def test_the_list_is_shown_with_the_rules() -> None:
         ("[http]\ntrusted_hosts = 1", "trusted_hosts is a list of texts"),
         ('[http]\ntrusted_hosts = ["*.corp.example"]', "must name one host, without `*`"),
         ('[http]\nallowed_hosts = ["*.com"]', "the host '*.com' covers too much"),
-        ('[http]\nallowed_hosts = ["127.1"]', "is an address in disguise"),
+        ('[http]\nallowed_hosts = ["127.1"]', "is an IPv4 address in an unusual form"),
         ('[http]\nallowed_hosts = ["http://a.example.com/"]', "the host 'http://a.example.com/'"),
     ],
 )

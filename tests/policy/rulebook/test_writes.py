@@ -69,7 +69,7 @@ def test_every_shipped_rule_has_a_name_of_its_own_and_a_reason() -> None:
 def test_unknown_kind_is_high_and_said_to_be_unknown() -> None:
     (finding,) = judge_write("a.xyz", default_rules().writes)
     assert (finding.rule, finding.risk) == ("write.unknown-kind", RiskLevel.HIGH)
-    assert finding.reason == "'a.xyz' is of an unknown kind: what reads or runs it cannot be told"
+    assert finding.reason == "'a.xyz' has an unknown file type: other programs may run or read it"
 
 
 def test_without_rules_every_kind_is_unknown() -> None:

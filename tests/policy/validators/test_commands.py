@@ -153,7 +153,7 @@ def test_no_command_is_judged_milder_inside_another(case: dict[str, Any]) -> Non
                 "`args`; no shell reads them; use run_bash for pipes and redirections"
             ],
         ),
-        (["ls", "\x1b"], ["'\\x1b' holds control or invisible characters"]),
+        (["ls", "\x1b"], ["'\\x1b' contains control or invisible characters"]),
     ],
     ids=lambda value: ascii(value[0]),
 )

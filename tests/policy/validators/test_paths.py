@@ -82,8 +82,8 @@ def test_name_that_is_no_text_is_still_judged() -> None:
     ("path", "reason"),
     [
         ("", "the path is empty"),
-        ("a\nb", "'a\\nb' holds control or invisible characters"),
-        ("a\\b", "'a\\\\b' holds a backslash; use forward slashes"),
+        ("a\nb", "'a\\nb' contains control or invisible characters"),
+        ("a\\b", "'a\\\\b' contains a backslash; use forward slashes"),
         ("~/x", "'~/x' names a home folder, which lies outside"),
         ("/etc/passwd", "'/etc/passwd' lies outside the workspace"),
         ("../x", "'../x' climbs out of the workspace"),

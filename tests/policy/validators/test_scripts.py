@@ -381,7 +381,7 @@ def test_line_without_a_command_is_refused(text: str) -> None:
     ("text", "why"),
     [
         ("ls a\0b", "zero byte"),
-        ("ls \ud800", "characters that no argument can hold"),
+        ("ls \ud800", "characters that an argument cannot contain"),
         ("ls " + "x" * MAX_ARG_BYTES, "100,003 bytes is more than the 100,000 allowed"),
         ("ls " + "é" * (MAX_ARG_BYTES // 2), "100,003 bytes is more than"),
     ],

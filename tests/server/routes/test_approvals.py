@@ -286,7 +286,7 @@ async def test_the_first_answer_counts_and_the_second_is_told_whose_it_was(
     assert early.status == 200
     assert late.problem == CONFLICT
     assert late.body["detail"] == (
-        f"ada was faster: {early.body['status']} at 00:01:01 UTC from telegram"
+        f"ada answered first: {early.body['status']} at 00:01:01 UTC from telegram"
     )
 
 
@@ -386,7 +386,7 @@ async def test_an_answer_is_bound_to_what_was_shown(caller: Caller, household: H
 
     call = await show(caller, household, f"/tools/{first['tool_id']}")
     assert of_another.problem == CONFLICT
-    assert "not what you were shown" in of_another.body["detail"]
+    assert "not the call that you were shown" in of_another.body["detail"]
     assert call["status"] == "awaiting_approval"
     assert of_its_own.status == 200
 

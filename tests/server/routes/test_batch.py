@@ -46,7 +46,7 @@ async def test_a_call_that_is_not_begun_says_why(caller: Caller, household: Hous
     assert answer.body["results"][1] == {
         "call_id": "two",
         "execution": None,
-        "error": "not begun: call 'one' is approved; ask again to go on",
+        "error": "not started: call 'one' is approved; ask again to continue",
     }
 
 

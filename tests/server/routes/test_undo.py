@@ -247,9 +247,14 @@ async def test_another_machine_of_the_workspace_is_asked_where_the_first_is_away
     ):
         asking = group.create_task(undo(caller, household, f"/tools/{tool_id}"))
         await asked_to_undo(machine)
-        nothing = {"tool_id": tool_id, "status": "not_kept", "reason": "nothing is kept here"}
+        nothing = {
+            "tool_id": tool_id,
+            "status": "not_kept",
+            "reason": "no earlier files are kept here",
+        }
         await tell(caller, household, nothing, token=token)
-    assert asking.result().body["detail"] == f"{tool_id} cannot be undone: nothing is kept here"
+    detail = f"{tool_id} cannot be undone: no earlier files are kept here"
+    assert asking.result().body["detail"] == detail
 
 
 async def test_a_request_that_is_replayed_is_not_carried_out_again(

@@ -150,7 +150,7 @@ async def test_a_broken_file_is_told_to_whoever_looks_and_not_overwritten(
 
     listed = await call(hands, action="list")
 
-    assert "[what held before goes on to hold: " in listed.output
+    assert "[the previous settings stay in force: " in listed.output
     assert "at line 1, column 7" in listed.output
     with pytest.raises(ToolError, match="cannot be read"):
         await call(hands, action="set", key="agent.instructions", value="x")

@@ -291,7 +291,9 @@ def test_without_a_box_every_command_asks(argv: list[str]) -> None:
     verdict = judge_call(TOOL, params(*argv), Scene("/w", Autonomy.FULL, isolated=False))
     assert (verdict.ruling, verdict.risk) == (Ruling.ASK, RiskLevel.HIGH)
     assert verdict.findings[-1].rule == "command.unboxed"
-    assert verdict.reasons[-1].startswith("no box is proven on that machine, so every command asks")
+    assert verdict.reasons[-1].startswith(
+        "no box has been proven to work on that machine, so every command asks"
+    )
 
 
 def test_without_a_box_what_is_forbidden_stays_so() -> None:

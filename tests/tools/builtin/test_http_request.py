@@ -209,7 +209,7 @@ async def test_what_was_refused_is_not_asked_even_if_nobody_judged_it() -> None:
 
 
 async def test_hands_without_a_web_say_so() -> None:
-    with pytest.raises(ToolError, match="the web cannot be had here"):
+    with pytest.raises(ToolError, match="the web is not available here"):
         await TOOL.execute(HttpRequestParams(url=URL), SCENE, Hands())
 
 

@@ -107,14 +107,14 @@ async def test_after_a_thousand_entries_the_rest_is_counted() -> None:
 async def test_a_listing_that_was_cut_says_so() -> None:
     result = await told(Listing((Entry("a", EntryKind.FILE, 1),), 1, whole=False))
     assert result.fields["truncated"] is True
-    assert "[there is too much to look at all of it" in result.output
+    assert "[there are too many entries to check" in result.output
 
 
 async def test_skipped_folders_are_named_but_not_all_of_many() -> None:
     few = await told(Listing((), 0, ("a/b", "c")))
     many = await told(Listing((), 0, tuple("abcdefgh")))
-    assert "[could not be looked into: a/b, c]" in few.output
-    assert "[could not be looked into: a, b, c, d, e and 3 more]" in many.output
+    assert "[could not be read: a/b, c]" in few.output
+    assert "[could not be read: a, b, c, d, e and 3 more]" in many.output
 
 
 async def test_a_name_cannot_pretend_to_be_a_line_of_ours() -> None:

@@ -199,12 +199,12 @@ def test_a_person_reads_what_would_be_done_in_one_line() -> None:
     assert len(previews[0]) < 150
     assert previews[1:] == [
         "Recall what is known about tea among taste",
-        "Forget the memory tea for good",
+        "Forget the memory tea permanently",
     ]
 
 
 async def test_without_memories_it_says_so() -> None:
-    with pytest.raises(ToolError, match="memories cannot be had here"):
+    with pytest.raises(ToolError, match="memories is not available here"):
         await call(Hands(), "memory_recall", query="x")
 
 
@@ -213,5 +213,5 @@ async def test_orders_are_marked_when_they_are_stored(hands: Hands) -> None:
     stored = await call(hands, "memory_store", key="house-rules", content=orders)
     recalled = await call(hands, "memory_recall", query="house-rules")
 
-    assert "marked as untrusted: its own words, which read like orders" in stored.output
+    assert "marked as untrusted: its own text, which looks like instructions" in stored.output
     assert recalled.fields["untrusted"] == recalled.fields["memories"][0]["tainted"]

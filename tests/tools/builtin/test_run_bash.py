@@ -298,7 +298,7 @@ async def test_a_link_that_is_written_through_leads_where_it_was_seen_to_lead(
     await TOOL.execute(call, scene, hands, survey.facts)
     (workspace / "note").unlink()
     (workspace / "flows").unlink()
-    with pytest.raises(StaleCommandError, match="changed since the call was looked at: the file"):
+    with pytest.raises(StaleCommandError, match="changed since the call was checked: the file"):
         await TOOL.execute(call, scene, hands, survey.facts)
 
 

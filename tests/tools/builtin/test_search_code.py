@@ -96,7 +96,7 @@ async def test_words_reach_the_searcher_as_they_were_judged() -> None:
 
 
 async def test_hands_without_a_searcher_say_so() -> None:
-    with pytest.raises(ToolError, match="a search cannot be had here"):
+    with pytest.raises(ToolError, match="a search is not available here"):
         await SearchCode().execute(
             SearchCodeParams(pattern="x"), SCENE, Hands(FakeFiles({}), FakeCommands({}))
         )

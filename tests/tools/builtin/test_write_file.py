@@ -368,7 +368,7 @@ async def test_write_fits_the_facts_of_its_survey() -> None:
     hands = FakeHands({"a.txt": b"old\n"})
     found = await TOOL.survey(wanted(), SCENE, hands)
     assert (await TOOL.execute(wanted(), SCENE, hands, found.facts)).success
-    with pytest.raises(StaleFileError, match=r"^a\.txt is not what it was when it was looked at$"):
+    with pytest.raises(StaleFileError, match=r"^a\.txt has changed since it was checked$"):
         await TOOL.execute(wanted(), SCENE, hands, found.facts)
 
 

@@ -54,7 +54,7 @@ def test_a_command_with_hosts_is_asked_about_before_it_runs(
         ("169.254.169.254", "no request may reach"),
         ("api.example.com:8443", "port other than 80 and 443"),
         ("https://example.com/", "neither a host nor host:port"),
-        ("*.example.com", "is no host name"),
+        ("*.example.com", "is not a host name"),
         ("", "is empty"),
     ],
 )

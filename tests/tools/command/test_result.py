@@ -13,7 +13,7 @@ from handrail.core.tool import JsonObject
 from handrail.testing import FakeCommands, FakeHands
 from handrail.tools.command.result import run_stages
 
-RECORDED = "; git takes those it tracks for changed, and still shows what it has recorded of them"
+RECORDED = "; git treats tracked ones as changed, and still shows their recorded content"
 
 
 class Blinded(FakeCommands):

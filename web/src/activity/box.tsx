@@ -8,7 +8,7 @@ const WALLS: Record<Wall, string> = {
   seccomp: "Dangerous system calls were blocked",
   limits: "Memory, processes and time were limited",
   landlock: "The kernel allowed writes only in permitted folders",
-  overlay: "It ran over a copy of the workspace that is thrown away",
+  overlay: "It ran on a copy of the workspace, which was discarded",
 };
 const PROFILES: Record<Profile, string> = {
   read: "read only",

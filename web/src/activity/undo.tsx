@@ -35,7 +35,7 @@ export function Undo({ call }: { call: RecordView }) {
           {undoing.waits ? "Undoing…" : "Undo…"}
         </Button>
       ) : (
-        <p className="text-soft [overflow-wrap:anywhere]">Cannot be undone: {visible(call.why_not_undo ?? "nothing is kept of it")}.</p>
+        <p className="text-soft [overflow-wrap:anywhere]">Cannot be undone: {visible(call.why_not_undo ?? "its earlier files are not kept")}.</p>
       )}
       <Outcome told={undoing.told} />
       <Dialog open={asks} onClose={() => setAsks(false)} title="Undo this call?" description="Its files become what they were before the call. If one of them was changed since, nothing is undone.">

@@ -156,7 +156,7 @@ function welcome(told: SignedInResponse): Session {
   hearTime(told.now);
   const chosen = sessionStorage.getItem(CHOSEN) ?? localStorage.getItem(CHOSEN);
   const project = told.projects.find((one) => one.project_id === chosen) ?? told.projects.at(-1);
-  if (!project) throw new Error("There is no project yet; `handrail init` makes one.");
+  if (!project) throw new Error("There is no project yet; `handrail init` creates one.");
   return {
     userId: told.user_id,
     name: told.name,

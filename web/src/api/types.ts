@@ -30,7 +30,7 @@ export interface AnalyticsResponse {
   waits: WaitsView;
   /** The same, bucket by bucket. */
   wait_points: WaitPoint[];
-  /** By what calls passed unasked, the most frequent first; at most 20. */
+  /** Why calls ran without asking, the most frequent reason first; at most 20. */
   passes: PassView[];
   /** What people were asked about most, at most 12 classes. */
   asked: AskedView[];
@@ -249,7 +249,7 @@ export interface AskedView {
   approved: number;
   /** Questions that a person said no to. */
   refused: number;
-  /** Questions that nobody answered in time. */
+  /** Questions that were not answered in time. */
   expired: number;
   /** The rule that refuses these without asking; null where none can say so. */
   refusal: RuleTextView | null;
@@ -388,7 +388,7 @@ export interface BudgetView {
 export interface CallAnswer {
   /** The call. */
   tool_id: string;
-  /** `undone`; `undone_before`; `refused`: a file was changed since; `not_tried`: a later call was refused; `not_kept`: the machine keeps nothing of it. */
+  /** `undone`; `undone_before`; `refused`: a file was changed since; `not_tried`: a later call was refused; `not_kept`: the machine does not keep its earlier files. */
   status: UndoStatus;
   /** Why it was not undone. */
   reason?: string;
@@ -400,7 +400,7 @@ export interface CallUndone {
   tool_id: string;
   /** The tool. */
   tool_name: string;
-  /** `undone`; `undone_before`; `refused`: a file was changed since; `not_tried`: a later call was refused; `not_kept`: the machine keeps nothing of it. */
+  /** `undone`; `undone_before`; `refused`: a file was changed since; `not_tried`: a later call was refused; `not_kept`: the machine does not keep its earlier files. */
   status: string;
   /** Why it was not undone; empty where it was. */
   reason: string;
@@ -525,7 +525,7 @@ export interface ClientView {
   root: string;
   /** What is proven to keep commands in there. */
   walls: Wall[];
-  /** Whether that is enough to let a command run unasked. */
+  /** Whether that is enough for a command to run without asking. */
   boxed: boolean;
   /** When it was registered. */
   registered_at: string;
@@ -564,7 +564,7 @@ export interface DecisionPoint {
   approved: number;
   /** Questions that a person said no to. */
   refused: number;
-  /** Questions that nobody answered in time. */
+  /** Questions that were not answered in time. */
   expired: number;
   /** Calls that the rules turned away. */
   denied: number;
@@ -623,7 +623,7 @@ export interface ExecuteRequest {
   call_id: string;
   /** Why the agent wants it; shown to people as its claim. */
   reasoning?: string | null;
-  /** The conversation or run it belongs to; made known by its first call. */
+  /** The conversation or run it belongs to; its first call creates it. */
   session_id: string;
   /** Seconds to wait for the end before answering. */
   wait?: number;
@@ -717,7 +717,7 @@ export interface ExecutionView {
   late_result: Record<string, unknown> | null;
   /** Parameters that came out of an earlier call's result, and of which. */
   origins: Record<string, string> | null;
-  /** What in the result reads like orders to the agent: `source`, `score` and `findings`; null where nothing does. */
+  /** Text in the result that looks like instructions to the agent: `source`, `score` and `findings`; null where nothing does. */
   suspicion: Record<string, unknown> | null;
   /** When it was asked for. */
   created_at: string;
@@ -1040,7 +1040,7 @@ export interface MessageRequest {
   message_id?: string | null;
   /** Where a new conversation works; needed only where there are several places. */
   workspace_id?: string | null;
-  /** What the agent may do unasked in a new conversation; without it, what the project says. Policy files can only lower it. */
+  /** What the agent may do without asking in a new conversation; without it, what the project says. Policy files can only lower it. */
   autonomy?: Autonomy | null;
 }
 
@@ -1076,7 +1076,7 @@ export interface MessageView {
   timestamp: string;
 }
 
-/** What was said in a conversation, in order. */
+/** The messages of a conversation, in order. */
 export interface MessagesResponse {
   /** Always true. */
   success: boolean;
@@ -1127,7 +1127,7 @@ export interface OfferView {
   warning: string | null;
   /** How many earlier calls it would have covered, in words. */
   past: string | null;
-  /** How many; null where nobody has counted. */
+  /** How many; null where they were not counted. */
   past_calls: number | null;
 }
 
@@ -1138,7 +1138,7 @@ export interface OutcomesView {
   approved: number;
   /** Questions that a person said no to. */
   refused: number;
-  /** Questions that nobody answered in time. */
+  /** Questions that were not answered in time. */
   expired: number;
   /** Calls that the rules turned away. */
   denied: number;
@@ -1165,7 +1165,7 @@ export interface PartView {
 }
 
 export interface PassView {
-  /** Why nobody was asked: it could only look, its session has full autonomy, or a person had granted it. */
+  /** Why no person was asked: it could only look, its session has full autonomy, or a person had granted it. */
   by: "low_risk" | "full_autonomy" | "grant";
   /** What was granted, where it was a grant. */
   words: string | null;
@@ -1206,7 +1206,7 @@ export interface PolicyResponse {
   success: boolean;
   /** The files, the shipped one first. */
   layers: LayerView[];
-  /** What they come to, folder by folder. */
+  /** The rules in force, folder by folder. */
   effective: EffectiveView[];
 }
 
@@ -1280,7 +1280,7 @@ export interface RecordView {
   late_result: Record<string, unknown> | null;
   /** Parameters that came out of an earlier call's result, and of which. */
   origins: Record<string, string> | null;
-  /** What in the result reads like orders to the agent: `source`, `score` and `findings`; null where nothing does. */
+  /** Text in the result that looks like instructions to the agent: `source`, `score` and `findings`; null where nothing does. */
   suspicion: Record<string, unknown> | null;
   /** When it was asked for. */
   created_at: string;
@@ -1372,7 +1372,7 @@ export interface ResultResponse {
 
 /** Several results in one request. */
 export interface ResultsRequest {
-  /** Each is taken or turned away by itself. */
+  /** Each is accepted or rejected on its own. */
   results: NamedResult[];
 }
 
@@ -1382,7 +1382,7 @@ export interface ResultsResponse {
 }
 
 export interface RuleTextView {
-  /** The file it belongs into, as it lies in the workspace. */
+  /** The file it belongs in, as it lies in the workspace. */
   file: string;
   /** The row to add, as TOML. */
   text: string;
@@ -1482,7 +1482,7 @@ export interface SettingView {
 
 /** A link, exchanged for a cookie and a key. */
 export interface SignInRequest {
-  /** What stands behind the `#` of the link. */
+  /** The part of the link after `#`. */
   link: string;
 }
 
@@ -1702,7 +1702,7 @@ export interface ToolView {
   requires_approval: boolean;
   /** What a plain call of it is rated. */
   risk_level: string;
-  /** How long a person would have to answer; 0 where nobody is asked. */
+  /** How long a person would have to answer; 0 where no person is asked. */
   timeout_seconds: number;
 }
 
@@ -1726,7 +1726,7 @@ export interface TrustResponse {
   success: boolean;
   /** The session. */
   session_id: string;
-  /** Where the text came from that reads like orders; null if it was trusted. */
+  /** The source of the text that looks like instructions; null if it was trusted. */
   was_tainted_by: string | null;
 }
 

@@ -32,7 +32,7 @@ export function Conversation({ sessionId, title }: { sessionId: string; title: s
   return (
     <section aria-label="Conversation" className="relative flex min-h-0 min-w-0 flex-1 flex-col">
       <Head title={title} sessionId={sessionId} />
-      <div ref={scroller} tabIndex={0} role="region" aria-label="What was said" className="min-h-0 flex-1 overflow-y-auto">
+      <div ref={scroller} tabIndex={0} role="region" aria-label="Messages" className="min-h-0 flex-1 overflow-y-auto">
         <div ref={inner} className="mx-auto max-w-3xl space-y-4 px-4 py-5 md:px-6">
           {error && <Notice bad>{visible(error.message)}</Notice>}
           <Items items={items} sessionId={sessionId} isRunning={isRunning} />

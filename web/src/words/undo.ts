@@ -12,7 +12,7 @@ export function toldOf(answer: UndoResponse): Told {
   const refused = answer.calls.find((call) => call.status === "refused") ?? answer.calls.find((call) => call.reason !== "");
   if (answer.success) return { words: undone === 0 ? "It was undone before." : `${callsOf(undone)} undone.`, bad: false };
   const rest = answer.calls.length - undone - before;
-  return { words: `${callsOf(undone)} undone, ${rest.toLocaleString()} not: ${refused?.reason ?? "nothing is kept of it"}.`, bad: true };
+  return { words: `${callsOf(undone)} undone, ${rest.toLocaleString()} not: ${refused?.reason ?? "its earlier files are not kept"}.`, bad: true };
 }
 
 function callsOf(count: number): string {

@@ -21,7 +21,7 @@ _MOST_CHARS = 500
 # Wider than what tools are called here, so that a near miss is answered as one.
 _NAME = re.compile(r"[A-Za-z0-9_.:-]{1,100}")
 _MOST_NAME_CHARS = 100
-_NO_SUCH_NAME = "no tool has such a name: letters, digits and _ only, at most 64 of them"
+_NO_SUCH_NAME = "a tool name has only letters, digits and _, at most 64 of them"
 
 
 def read_arguments(given: object) -> JsonObject:
@@ -32,11 +32,11 @@ def read_arguments(given: object) -> JsonObject:
         check_shape(found)
         check_numbers(found)
     except BadInput as error:
-        return mark_unreadable(f"the arguments are not taken: {error.message}")
+        return mark_unreadable(f"the arguments are not accepted: {error.message}")
     if not isinstance(found, dict) or not _can_be_sent(cast("dict[str, Any]", found)):
         shown = given if isinstance(given, str) else repr(given)
         return mark_unreadable(
-            f"the arguments are no JSON object: {sound(cut(shown, _MOST_CHARS))}"
+            f"the arguments are not a JSON object: {sound(cut(shown, _MOST_CHARS))}"
         )
     return cast("dict[str, Any]", found)
 

@@ -60,8 +60,8 @@ def read_key(provider: str, words: str) -> str:
     key = words.strip()
     if not (key.isascii() and key.isprintable() and " " not in key and len(key) <= _MOST_KEY_CHARS):
         raise SetupError(
-            f"the key for {provider} has characters that no key has; "
-            f"copy it once more: {how_to_give_a_key(provider)}"
+            f"the key for {provider} contains characters that a key cannot contain; copy it "
+            f"again: {how_to_give_a_key(provider)}"
         )
     return key
 
@@ -78,12 +78,13 @@ def _read_address(text: str) -> str:
         sound = False
     if not sound or not (text.isascii() and text.isprintable()) or " " in text:
         raise SetupError(
-            f"{text!r} is no address of a model's server; it looks like http://127.0.0.1:11434/v1"
+            f"{text!r} is not the address of a model server; an example is "
+            f"http://127.0.0.1:11434/v1"
         )
     parts = urlsplit(text)
     if parts.username is not None or parts.query or parts.fragment:
         raise SetupError(
-            "the address of a model's server holds nothing but its host, port and path; "
-            "a key is given apart"
+            "the address of a model server has only a host, a port and a path; give the key "
+            "separately"
         )
     return text.rstrip("/")

@@ -15,7 +15,7 @@ _SOUND_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 MOST_REPLY_CHARS = 2_000_000
 _MOST_TOKENS = 10_000_000
 _MOST_MODEL_CHARS = 200
-_CUT_SHORT = "the reply was at its longest before these arguments were whole"
+_CUT_SHORT = "the reply reached its length limit before these arguments were complete"
 
 
 class Length:

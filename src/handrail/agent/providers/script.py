@@ -122,7 +122,7 @@ def read_script(text: str, name: str = "the script") -> Script:
     try:
         return Script.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise SetupError(f"{name} is no TOML: {error}") from error
+        raise SetupError(f"{name} is not valid TOML: {error}") from error
     except ValidationError as error:
         raise SetupError(f"{name}: {'; '.join(_in_words(error))}") from error
 
@@ -136,7 +136,7 @@ def load_script(path: Path) -> Script:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        why = (error.strerror if isinstance(error, OSError) else None) or "it is no text in UTF-8"
+        why = (error.strerror if isinstance(error, OSError) else None) or "it is not UTF-8 text"
         raise SetupError(f"cannot read the script {path}: {why}") from error
     return read_script(text, str(path))
 

@@ -49,7 +49,7 @@ def unreachable(party: Party, error: Exception) -> ProviderError:
 
 def silent(party: Party) -> ProviderError:
     return ProviderError(
-        f"{party.provider} at {party.base_url} has not answered in time", BACK_OFF_SECONDS
+        f"{party.provider} at {party.base_url}did not answer in time", BACK_OFF_SECONDS
     )
 
 
@@ -85,25 +85,25 @@ def _sentence(party: Party, status: int, said: str) -> str:
     match status:
         case 401 if not party.key:
             return (
-                f"{name} at {party.base_url} wants a key, and none was given for that address"
+                f"{name} at {party.base_url} requires a key, and none is set for that address"
                 f"{said}; `handrail config set-key {name}` gives one"
             )
         case 401:
             return f"{name} does not accept the key{said}; {how_to_give_a_key(name)}"
         case 402:
-            return f"{name} wants to be paid first{said}"
+            return f"{name} requires payment first{said}"
         case 403:
-            return f"{name} does not let this key use {party.model!r}{said}"
+            return f"{name} does not allow this key to use {party.model!r}{said}"
         case 404:
             return f"there is no model {party.model!r} at {party.base_url}{said}"
         case 413:
             return f"the conversation is too large for {name}{said}"
         case 429:
-            return f"{name} has been asked too much{said}"
+            return f"{name} has received too many requests{said}"
         case 529 | 503:
-            return f"{name} has too much to do{said}"
+            return f"{name} is overloaded{said}"
         case _ if status >= 500:
-            return f"{name} has trouble of its own (status {status}){said}"
+            return f"{name} failed (status {status}){said}"
         case _:
             return f"{name} refused the request (status {status}){said}"
 

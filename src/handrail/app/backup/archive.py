@@ -134,7 +134,7 @@ def _read_members(
     while (found := tar.next()) is not None:
         member = expected.pop(found.name, None)
         if member is None or not found.isreg() or not _is_inside(found.name):
-            raise _damaged(file, f"{found.name!r} does not belong into it")
+            raise _damaged(file, f"{found.name!r} is not part of a backup")
         digest = hashlib.sha256()
         source = tar.extractfile(found)
         with open(os.devnull, "wb") if folder is None else _create(folder / found.name) as target:

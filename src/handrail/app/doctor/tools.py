@@ -10,7 +10,7 @@ def check_tools(patient: Patient) -> Finding:
         first, further = toolbox.left_out[0], len(toolbox.left_out) - 1
         words = f"{first.origin} is left out: {first.reason}"
         words += f" (and {further:,} more)" if further else ""
-        return Finding("tools", Health.WARN, words, "mend or remove it; `handrail tools` lists all")
+        return Finding("tools", Health.WARN, words, "fix or remove it; `handrail tools` lists all")
     names = [tool.name for tool in toolbox.registry]
     added = [name for name in names if toolbox.origin_of(name) != OURS]
     words = f"{len(names)} can be used"

@@ -252,7 +252,7 @@ class CommandExecutor:
 
 def _refuse_zero_bytes(stages: Sequence[Stage]) -> None:
     if any("\0" in word for stage in stages for word in stage.argv):
-        raise CommandExecutionError("no argument can hold a zero byte")
+        raise CommandExecutionError("an argument cannot contain a zero byte")
 
 
 def _as_seen(stages: Sequence[Stage], sight: Sight) -> list[Stage]:

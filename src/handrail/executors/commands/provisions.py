@@ -82,8 +82,8 @@ class Quartermaster:
         found = await self._remotes.find(stage)
         if found.shown != stage.remote:
             raise CommandExecutionError(
-                f"the remote is not the one that was looked at any more, but {found.shown};"
-                " ask for this by itself"
+                f"the remote has changed since it was checked, to {found.shown};"
+                " call this by itself"
             )
         remote = found.remote
         if remote is None or action_of(stage) not in REACHING:

@@ -97,7 +97,7 @@ def _take_free_name(place: Place, draft: _Draft) -> None:
     try:
         move_to_free_name(place.folder_fd, draft.name, place.name)
     except FileExistsError as error:
-        raise StaleFileError(f"{place.path} came into being meanwhile") from error
+        raise StaleFileError(f"{place.path} was created meanwhile") from error
 
 
 def _displace(place: Place, draft: _Draft, expected: FileState | None) -> None:
@@ -167,4 +167,4 @@ def _state(fd: int, found: os.stat_result) -> FileState:
 
 
 def _stale(place: Place) -> StaleFileError:
-    return StaleFileError(f"{place.path} is not what it was when it was looked at")
+    return StaleFileError(f"{place.path} has changed since it was checked")

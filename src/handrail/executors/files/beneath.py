@@ -172,7 +172,7 @@ def _encode(path: str) -> bytes:
     try:
         name = os.fsencode(path)
     except UnicodeEncodeError as error:
-        raise OSError(errno.EINVAL, "not a name a file can have", path) from error
+        raise OSError(errno.EINVAL, "not a valid file name", path) from error
     if b"\0" in name:
         raise OSError(errno.EINVAL, "a zero byte in the path", path)
     return name

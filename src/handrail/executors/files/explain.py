@@ -21,7 +21,7 @@ def explain(error: OSError, path: str, doing: str) -> PathValidationError | File
         case errno.EACCES | errno.EPERM:
             return FileOperationError(f"no permission to {doing} {path}")
         case errno.EROFS:
-            return FileOperationError(f"{path} lies on a file system that can only be read")
+            return FileOperationError(f"{path} is on a read-only file system")
         case errno.ENOSPC | errno.EDQUOT:
             return FileOperationError(f"there is no space left to {doing} {path}")
         case errno.ENAMETOOLONG:

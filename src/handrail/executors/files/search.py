@@ -83,7 +83,7 @@ class SearchExecutor:
         except TimeoutError:
             return f"the search was ended after {self._max_seconds:g} s"
         except EOFError:
-            return "there was too much to read all of it"
+            return "there was too much to search all of it"
         else:
             return None
         finally:
@@ -114,7 +114,7 @@ class _Sieve:
     def loss(self) -> str | None:
         if not self._lost_lines:
             return None
-        return f"{self._lost_lines:,} matching lines were too long to be looked at"
+        return f"{self._lost_lines:,} matching lines were too long to be checked"
 
     def lose_line(self) -> None:
         self._lost_lines += 1
@@ -213,7 +213,7 @@ class _Run:
         await self._stderr.ended.wait()
         said = bytes(self._stderr.kept).decode(errors="replace").strip()
         if code != _TROUBLE or not said:
-            raise CommandExecutionError(f"ripgrep came to a bad end (exit code {code})")
+            raise CommandExecutionError(f"ripgrep failed (exit code {code})")
         reason = said.rpartition("error: ")[2].removeprefix("rg: ")
         raise BadInput(f"pattern: {' '.join(reason.split())}")
 

@@ -83,8 +83,8 @@ def kept(root: str, gits: Sequence[str], frozen: Sequence[str]) -> Generator[Non
     if strange := watch.put_back():
         path, why = strange[0]
         raise CommandExecutionError(
-            f"it has left something in {os.path.relpath(path, root)} that is not for a command to"
-            f" set ({why}), and that was put back as it was; whatever else it did has been done"
+            f"it changed {os.path.relpath(path, root)}, which no command may set ({why}); this "
+            f"was reverted, and its other changes remain"
         )
 
 
@@ -98,7 +98,9 @@ class _Watch:
         self._entries: set[Entry] = set()
         for path, state in self._before.items():
             if isinstance(state, _Other):
-                raise CommandExecutionError(f"{path} is nothing that git could set: {state.why}")
+                raise CommandExecutionError(
+                    f"{path} is not something that git can set: {state.why}"
+                )
             if os.path.basename(path) in SETTINGS and isinstance(state, bytes):
                 entries = _entries(path, state)
                 self._entries.update(entries)
@@ -133,7 +135,7 @@ class _Watch:
         """Why something may not be as it is now; None where it may."""
         name = os.path.basename(path)
         if isinstance(new, _Link | _Other) or isinstance(old, _Link | _Other):
-            return "it is no file of git's"
+            return "it is not one of git's files"
         if name == COMMON:
             return None if new is not None and self._leads_home(path) else "another repository"
         if name not in SETTINGS:
@@ -147,7 +149,7 @@ class _Watch:
             entries = _entries(path, new)
             before = [] if old is None else _entries(path, old)
         except CommandExecutionError:
-            return "nobody can tell what it says"
+            return "its meaning cannot be determined"
         for entry in entries:
             if not (entry in self._entries or self._may_set(path, *entry)):
                 return visible(entry[0])
@@ -156,9 +158,7 @@ class _Watch:
             [entry for entry in some if not self._may_set(path, *entry) and not _is_moved(entry[0])]
             for some in (entries, before)
         )
-        return (
-            None if old is None or rest == rest_before else "settings are gone, or in other order"
-        )
+        return None if old is None or rest == rest_before else "settings were removed or reordered"
 
     def _may_set(self, path: str, name: str, value: str | None) -> bool:
         if name == _WORKTREE:
@@ -201,7 +201,7 @@ def _entries(path: str, content: bytes) -> list[Entry]:
     try:
         return [*entries_of(content.decode(errors="surrogateescape"))]
     except ValueError as error:
-        raise CommandExecutionError(f"{path} cannot be told apart: {error}") from error
+        raise CommandExecutionError(f"{path} cannot be compared: {error}") from error
 
 
 def _state(path: str) -> _State:
@@ -210,7 +210,7 @@ def _state(path: str) -> _State:
         if stat.S_ISLNK(found.st_mode):
             return _Link(os.readlink(path))
         if not stat.S_ISREG(found.st_mode):
-            return _Other("it is no file")
+            return _Other("it is not a file")
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return None

@@ -39,8 +39,8 @@ def without_files_elsewhere(root: str, stage: Stage, settings: Pairs) -> Pairs:
     for name, path in elsewhere:
         if not _ALL.get(name, frozenset[str]()).isdisjoint(stage.argv):
             raise CommandExecutionError(
-                f"the setting {name} of this repository has git read a file that is not in the"
-                f" workspace ({visible(path)}); name one that is, or take the setting out"
+                f"the setting {name} of this repository makes git read a file outside the "
+                f"workspace ({visible(path)}); name one inside it, or remove the setting"
             )
     return [(name, os.devnull) for name, _ in elsewhere if _ONE.fullmatch(name)]
 

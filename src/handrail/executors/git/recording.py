@@ -45,8 +45,8 @@ class Recorder:
                 return await self._staged([*words[words.index(action) + 1 :]], stage.folder)
             return await self._branches(stage.folder) if action == "push" else None
         except CommandExecutionError as error:
-            what = f"what git {action} would take"
-            return SeenRecord(what, f"{what} cannot be read first: {error.message}")
+            what = f"the input of git {action}"
+            return SeenRecord(what, f"{what} cannot be read before the call: {error.message}")
 
     async def _staged(self, words: list[str], folder: str) -> SeenRecord:
         staged = await self._ask(["diff", "--cached", "--name-status", "-z", *_PLAIN], folder)
@@ -61,7 +61,7 @@ class Recorder:
         with suppress(CommandExecutionError):
             # There need not be a commit yet.
             marks.append(await self._ask(["rev-parse", "-q", "--verify", "HEAD"], folder))
-        return SeenRecord("what is staged", told, _mark(marks))
+        return SeenRecord("the staged changes", told, _mark(marks))
 
     async def _branches(self, folder: str) -> SeenRecord:
         shape = "--format=%(objectname) %(refname)"

@@ -98,8 +98,8 @@ class RemoteFinder:
         if named and _ADDRESS.fullmatch(named[0]) and found != named[0]:
             raise CommandExecutionError(
                 f"the settings of this repository lead {_bare(named[0])} to {_bare(found)}"
-                " (url.*.insteadOf or pushInsteadOf); name the address that is meant, and take the"
-                " setting out"
+                " (url.*.insteadOf or pushInsteadOf); name the intended address, and remove the "
+                "setting"
             )
         return Destination(found, goes_on=not _ENTERING.isdisjoint(read.flags))
 
@@ -117,9 +117,9 @@ class RemoteFinder:
         for word in first:
             is_address = _ADDRESS.fullmatch(word) is not None
             if word in remotes and is_address:
-                raise _unclear("a remote has an address for its name")
+                raise _unclear("the name of a remote is an address")
             if word.startswith("-"):
-                raise _unclear("it has the name of a flag")
+                raise _unclear("its name looks like a flag")
             if not is_address and sub in _BY_ADDRESS:
                 raise _unclear("it names none")
             if not is_address and word not in remotes:
@@ -180,7 +180,7 @@ def _reaching(stage: Stage) -> tuple[str, list[str]]:
     """What git does with a remote, and the words behind that."""
     words = words_of_git(stage)
     if words is None or not may_change_its_own(stage):
-        raise _unclear("git is started by a program that could tell it more")
+        raise _unclear("git is started by a program that could pass it more arguments")
     action = action_in(words)
     behind = list(words[words.index(action) + 1 :]) if action else []
     if action in FLAGS:

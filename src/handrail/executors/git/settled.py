@@ -35,8 +35,8 @@ def refuse_links(root: str, folder: str) -> None:
         plain = os.path.normpath(path)
         if _leads_through_a_link(path):
             raise CommandExecutionError(
-                f"{visible(os.path.relpath(plain, root))} is a link or is reached by one, so git"
-                " could come by other settings while it runs; put what it leads to there itself"
+                f"{visible(os.path.relpath(plain, root))} is a link or is reached by one, so git "
+                f"could read other settings while it runs; replace the link with its target"
             )
         if is_among(plain, [place]) and GIT not in os.path.relpath(plain, place).split("/"):
             raise CommandExecutionError(
@@ -59,8 +59,8 @@ def refuse_other_trees(root: str, folder: str, further: Iterable[str]) -> None:
         for name, value in _entries(path):
             if name == WORKTREE and not _is_of(root, os.path.dirname(path), value or ""):
                 raise CommandExecutionError(
-                    f"the setting {WORKTREE} of this repository has git work in another folder"
-                    f" ({visible(value or '')}); take it out, or work in a clone"
+                    f"the setting {WORKTREE} of this repository makes git work in another folder"
+                    f" ({visible(value or '')}); remove it, or work in a clone"
                 )
 
 

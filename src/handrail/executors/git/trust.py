@@ -42,9 +42,9 @@ def refuse_trust(stage: Stage, settings: Pairs) -> None:
         http = _HTTP.fullmatch(name)
         if (http and http["key"] not in _CALM) or _ELSEWHERE.fullmatch(name):
             raise CommandExecutionError(
-                f"the setting {visible(_bare(name))} of this repository decides whom git trusts,"
-                " what it sends or which way, and no remote is reached by that; take it out, or do"
-                " this yourself"
+                f"the setting {visible(_bare(name))} of this repository changes which servers "
+                f"git trusts, what it sends or how, so no remote is reached with it; remove it, "
+                f"or run this yourself"
             )
     if stage.remote:
         _refuse_promises(stage.remote, settings)
@@ -61,9 +61,9 @@ def _refuse_promises(address: str, settings: Pairs) -> None:
         places = [value for name, value in settings if name == f"remote.{remote}.url"]
         if rewritten or not places or not all(_leads_to(address, place) for place in places):
             raise CommandExecutionError(
-                f"this repository has git fetch what it misses from {visible(remote)}, which need"
-                " not be the remote that is named; use that one, without settings that rewrite"
-                " addresses (url.*.insteadOf), or take its setting promisor out"
+                f"this repository makes git fetch missing objects from {visible(remote)}, which "
+                f"may not be the named remote; use that one, without settings that rewrite "
+                f"addresses (url.*.insteadOf), or remove its promisor setting"
             )
 
 

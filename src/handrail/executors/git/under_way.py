@@ -62,8 +62,8 @@ def refuse_foreign_plans(root: str, folder: str, words: tuple[str, ...] | None) 
         for number, line in foreign(text) if text is not None else ():
             told = cut(visible(line.strip()), _MOST_CHARS)
             if name in _KEPT_BY_BISECT:
-                raise _not_a_name(path, f"line {number} ({told}) is no plain name")
-            raise _refused(path, f"line {number} ({told}) could have it run any program")
+                raise _not_a_name(path, f"line {number} ({told}) is not a plain name")
+            raise _refused(path, f"line {number} ({told}) could make git run any program")
 
 
 def _foreign_steps(text: str) -> Iterator[tuple[int, str]]:
@@ -128,23 +128,24 @@ def _text(path: str) -> str | None:
         raise _refused(path, f"that cannot be read: {error.strerror}") from None
     with open(fd, "rb") as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise _refused(path, "that is no file")
+            raise _refused(path, "that is not a file")
         content = file.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES or b"\0" in content:
-        raise _refused(path, "that is too large, or holds a zero byte")
+        raise _refused(path, "that is too large, or contains a zero byte")
     return content.decode(errors="surrogateescape")
 
 
 def _refused(path: str, why: str) -> CommandExecutionError:
     name = visible(path[path.rfind(f"/{GIT}/") + 1 :])
     return CommandExecutionError(
-        f"git would go on by {name}, and {why}; end it with --abort (`git rebase --abort`), or look"
-        " at that file and go on yourself"
+        f"git would continue from {name}, and {why}; end it with --abort (`git rebase --abort`), "
+        f"or check that file and continue yourself"
     )
 
 
 def _not_a_name(path: str, why: str) -> CommandExecutionError:
     name = visible(path[path.rfind(f"/{GIT}/") + 1 :])
     return CommandExecutionError(
-        f"git would go on by {name}, and {why}; look at that file, and end this bisection yourself"
+        f"git would continue from {name}, and {why}; check that file, and end this bisection "
+        f"yourself"
     )

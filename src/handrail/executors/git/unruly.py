@@ -40,22 +40,22 @@ def refuse_unruly(stage: Stage, settings: Pairs) -> None:
     for name, value in settings:
         if _LATER.fullmatch(name):
             raise CommandExecutionError(
-                f"this repository has settings that hold at some times only ({visible(name)}), so"
-                " nobody can tell what git would run; take that setting out"
+                f"this repository has conditional settings ({visible(name)}), so it is unknown "
+                f"what git would run; remove that setting"
             )
         # Where nothing can be changed and no program be started, neither matters.
         if stage.profile is Profile.READ:
             continue
         if name == _INCLUDING:
             raise CommandExecutionError(
-                f"this repository takes settings from another file ({visible(value)}), which may"
-                " come or change while git runs; write them into .git/config itself, and take the"
-                " setting include.path out"
+                f"this repository includes settings from another file ({visible(value)}), which "
+                f"may appear or change while git runs; move them into .git/config, and remove "
+                f"include.path"
             )
         if name == _ALL_RUN:
             raise CommandExecutionError(
-                f"this repository has git run a program of its own ({visible(name)}), and nothing"
-                " can take the place of that setting; take it out"
+                f"this repository makes git run a program of its own ({visible(name)}), and that "
+                f"setting cannot be overridden; remove it"
             )
 
 
@@ -71,8 +71,8 @@ def refuse_told_pushes(stage: Stage, settings: Pairs) -> None:
         if _PUSHED.fullmatch(name):
             raise CommandExecutionError(
                 f"the setting {visible(name)} of this repository ({visible(value)}) decides what a"
-                " push sends, and can have it rewrite or delete what others have; take it out, or"
-                " push yourself"
+                " push sends, and can make it rewrite or delete the work of others; remove it, "
+                "or push yourself"
             )
 
 
@@ -87,8 +87,8 @@ def refuse_groups(stage: Stage, settings: Pairs) -> None:
     for name, _ in settings:
         if name.removeprefix(_GROUP) in stage.argv and name.startswith(_GROUP):
             raise CommandExecutionError(
-                f"the setting {visible(name)} of this repository has git fetch from other remotes"
-                " than the one that is named; take it out"
+                f"the setting {visible(name)} of this repository makes git fetch from remotes "
+                f"other than the named one; remove it"
             )
 
 
@@ -104,8 +104,8 @@ def refuse_merge_options(stage: Stage, settings: Pairs) -> None:
         added = words.split() if _MERGE_OPTIONS.fullmatch(name) else ()
         if not all(map(_HARMLESS.fullmatch, added)):
             raise CommandExecutionError(
-                f"the setting {visible(name)} of this repository has git merge in a way of its own"
-                f" ({visible(words)}); take it out"
+                f"the setting {visible(name)} of this repository changes how git merges "
+                f"({visible(words)}); remove it"
             )
 
 
@@ -121,9 +121,10 @@ def refuse_old_remotes(root: str, stage: Stage) -> None:
         for kind in _OLD_REMOTES:
             if name := _first_name(f"{folder}/{kind}"):
                 raise CommandExecutionError(
-                    f"this repository keeps a remote in an old way (.git/{kind}/{visible(name)}),"
-                    " which can have every push rewrite what others have; make it a setting"
-                    " (`git remote add NAME ADDRESS`) and take that file out, or do this yourself"
+                    f"this repository defines a remote in an old format "
+                    f"(.git/{kind}/{visible(name)}),"
+                    " which can make every push rewrite the work of others; define it with git"
+                    " (`git remote add NAME ADDRESS`) and remove that file, or run this yourself"
                 )
 
 

@@ -41,11 +41,11 @@ async def dial(
         async with asyncio.timeout(seconds):
             addresses = await addresses_of(host.name, port, resolve)
     except TimeoutError:
-        return Refusal(504, f"{host} was not found within {seconds:g} s")
+        return Refusal(504, f"{host} could not be resolved within {seconds:g} s")
     except OSError:
-        return Refusal(502, f"{host} could not be found")
+        return Refusal(502, f"{host} could not be resolved")
     if not addresses:
-        return Refusal(502, f"{host} could not be found")
+        return Refusal(502, f"{host} could not be resolved")
     most = Reach.LOCAL if may_be_local else Reach.PUBLIC
     for address in addresses:
         try:
@@ -67,7 +67,7 @@ async def addresses_of(name: str, port: int, resolve: Resolve) -> Sequence[str]:
 
 def tell_unknown(host: Host, address: str, error: OSError) -> str:
     """Why there is no connection where the kernel could not be asked about an address."""
-    whither = str(host) if address == host.name else f"{host} leads to {address}, which"
+    whither = str(host) if address == host.name else f"{host} resolves to {address}, which"
     return (
         f"{whither} may be an address of this machine: its kernel could not be asked"
         f" ({error.strerror or error}), so nothing was sent"
@@ -77,11 +77,11 @@ def tell_unknown(host: Host, address: str, error: OSError) -> str:
 def _why_not_there(host: Host, address: str, reach: Reach) -> str:
     if reach is Reach.LOCAL:
         return (
-            f"{host} leads to {address}, on this machine or in a private network; "
-            f"only a host that is named as local, with its port, may do that"
+            f"{host} resolves to {address}, on this machine or in a private network; "
+            f"only a host that is listed as local, with its port, may do that"
         )
     return (
-        f"{host} leads to {address}, which no command may reach: such addresses are no host's of"
+        f"{host} resolves to {address}, which no command may reach: such addresses are no host's of"
         " the web (link-local, multicast, reserved, or where clouds keep their metadata); if it"
         " should be another, correct what the name resolves to"
     )

@@ -47,7 +47,8 @@ def _open_network(pid: int) -> int:
     if _is_ours(fd):
         os.close(fd)
         raise CommandExecutionError(
-            f"process {pid} has no network of its own; a proxy there would serve everybody here"
+            f"process {pid} has no network of its own; a proxy there would be open to every "
+            f"program here"
         )
     return fd
 

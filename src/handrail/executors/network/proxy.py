@@ -146,10 +146,12 @@ class PolicyProxy:
                 first = await reader.readexactly(1)
                 # Another protocol (SOCKS, TLS) would wait for an answer that never comes.
                 if not first.isalpha():
-                    return Refusal(400, "this is an HTTP proxy, and something else was said to it")
+                    return Refusal(400, "this is an HTTP proxy, and the request is not HTTP")
                 return read_request(first + await reader.readuntil(b"\r\n\r\n"))
         except TimeoutError:
-            return Refusal(408, f"no whole request came within {self._limits.head_seconds:g} s")
+            return Refusal(
+                408, f"no complete request arrived within {self._limits.head_seconds:g} s"
+            )
         except asyncio.LimitOverrunError:
             most = f"{self._limits.head_bytes:,}"
             return Refusal(431, f"the request line and the header fields exceed {most} bytes")

@@ -45,5 +45,5 @@ class ProxyRecord:
     def refuse(self, host: str, reason: str) -> None:
         key = (host, reason)
         if key not in self._refusals and len(self._refusals) >= MOST_NAMES:
-            key = (OTHERS, "too many were refused to name them all")
+            key = (OTHERS, "too many were refused to list them all")
         self._refusals[key] += 1

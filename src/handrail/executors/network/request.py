@@ -57,7 +57,7 @@ def read_request(head: bytes) -> Request | Refusal:
     method, target, version = asked.groups()
     fields = _read_fields(lines)
     if fields is None:
-        return _bad("a header field is not written plainly, on one line with its name")
+        return _bad("a header field is malformed; write it on one line, as in `Name: value`")
     length = _read_length(fields, version)
     if isinstance(length, Refusal):
         return length
@@ -82,14 +82,14 @@ def _read_length(fields: Fields, version: bytes) -> int | Refusal | None:
     lengths = _values(fields, b"content-length")
     codings = _values(fields, b"transfer-encoding")
     if len(lengths) + len(codings) > 1:
-        return _bad("the length of the body is said more than once")
+        return _bad("the length of the body is given more than once")
     if codings:
         if version != b"HTTP/1.1" or codings[0].lower() != b"chunked":
             return _bad("the body is in an encoding other than chunked")
         return None
     if not lengths:
         return 0
-    return int(lengths[0]) if _LENGTH.fullmatch(lengths[0]) else _bad("the length is no number")
+    return int(lengths[0]) if _LENGTH.fullmatch(lengths[0]) else _bad("the length is not a number")
 
 
 def _read_tunnel(target: bytes, length: int | None) -> Request | Refusal:
@@ -117,7 +117,7 @@ def _read_plain(
         return _bad(host.reason)
     expected = [value.lower() for value in _values(fields, b"expect")]
     if expected not in ([], [b"100-continue"]):
-        return Refusal(417, "the request expects what the proxy does not know")
+        return Refusal(417, "the proxy does not support the request's Expect header")
     return Request(
         replace(host, port=host.port or _HTTP_PORT),
         _write_head(b"%s %s %s" % (method, _rooted(path), version), host, fields, length),

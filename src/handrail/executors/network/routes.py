@@ -106,7 +106,7 @@ def _read_answer(answer: bytes) -> _Route | None:
         (code,) = struct.unpack_from("=i", answer, _HEADER.size)
         if -code in _NO_ROUTE:
             return None
-        raise OSError(-code, "the kernel does not tell its route")
+        raise OSError(-code, "the kernel does not report its route")
     _, prefix_length, _, _, _, protocol, _, route_kind, _ = _ROUTE.unpack_from(answer, _HEADER.size)
     attributes = dict(_attributes(answer[_HEADER.size + _ROUTE.size : length]))
     (device,) = struct.unpack("=i", attributes.get(_RTA_OIF, b"\0\0\0\0"))

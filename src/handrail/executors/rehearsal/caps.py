@@ -30,9 +30,10 @@ class Cap(StrEnum):
             ),
             Cap.MEMORY: f"it may use {caps.memory_bytes // _MEGABYTE:,} MB of memory",
             Cap.PROCESSES: f"it may have {caps.processes:,} processes at once",
-            Cap.CPU: f"it may compute for {caps.cpu_seconds:,.0f} s",
+            Cap.CPU: f"it may use {caps.cpu_seconds:,.0f} s of CPU time",
             Cap.SESSION_CPU: (
-                f"the rehearsals of one session may compute for {caps.session_cpu_seconds:,.0f} s"
+                f"the rehearsals of one session may use {caps.session_cpu_seconds:,.0f} s of CPU "
+                f"time"
             ),
         }
         return f"it was ended at a limit of rehearsals: {limits[self]}"

@@ -22,7 +22,7 @@ def _entries(index: bytes) -> Iterator[bytes]:
     """The header, each entry without what it says of the file's times, and all extensions."""
     signature, version, count = _HEADER.unpack_from(index)
     if signature != b"DIRC" or version not in (2, 3):
-        raise ValueError("a version of the index that is not read here")
+        raise ValueError("a version of the index that is not supported")
     yield index[: _HEADER.size]
     at = _HEADER.size
     for _ in range(count):

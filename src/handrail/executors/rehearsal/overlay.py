@@ -171,7 +171,7 @@ class Maker:
                 socket.send_fds(self._line, [_DONE], [order, *fds])
         except OSError as error:
             raise CommandExecutionError(
-                f"the process that mounts overlays takes no orders: {error.strerror}"
+                f"the process that mounts overlays does not respond: {error.strerror}"
             ) from error
 
     async def _hear(self) -> tuple[bytes, list[int]]:

@@ -258,7 +258,7 @@ def _open_true(path: str) -> int:
     is_link = stat.S_ISLNK(os.fstat(fd).st_mode)
     if is_link or os.readlink(f"/proc/self/fd/{fd}") != path:
         os.close(fd)
-        raise OSError(0, f"{path} was exchanged at this moment; try again")
+        raise OSError(0, f"{path} was replaced at this moment; try again")
     return fd
 
 

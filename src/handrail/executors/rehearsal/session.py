@@ -203,8 +203,8 @@ class Session:
             self._drop_caches()
         if not self._has_room():
             raise CommandExecutionError(
-                "what this session's rehearsals have changed, and nobody has decided about yet,"
-                " leaves no room for another"
+                "the changes of this session's rehearsals that wait for a decision leave no room "
+                "for another"
             )
 
     def _has_room(self) -> bool:

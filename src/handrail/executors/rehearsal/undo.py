@@ -111,7 +111,7 @@ class UndoStore:
                 if told is not None and told.call == call
             }
             if not found:
-                raise NotFound("nothing is kept of this call that could be undone")
+                raise NotFound("no earlier state of this call's files is kept")
             # A call of several writes has a set for each.
             applied = [name for name, state in found.items() if state is State.APPLIED]
             self._check_all([self._plan(name) for name in reversed(applied)])

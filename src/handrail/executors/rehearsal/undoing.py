@@ -60,7 +60,8 @@ class WorkspaceUndo:
 
     def _undo_all(self, calls: Sequence[str]) -> list[Undone]:
         if not self.store.is_there:
-            return [Undone(call, UndoStatus.NOT_KEPT, "nothing is kept here") for call in calls]
+            why = "no earlier files are kept here"
+            return [Undone(call, UndoStatus.NOT_KEPT, why) for call in calls]
         try:
             return self.store.undo_all(calls)
         except (OSError, FileOperationError) as error:

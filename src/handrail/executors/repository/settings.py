@@ -94,7 +94,7 @@ def _tokens(text: str) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
     """
     at = len("\ufeff") if text.startswith("\ufeff") else 0
     if "\0" in text:
-        raise ValueError("it holds a zero byte")
+        raise ValueError("it contains a zero byte")
     while at < len(text):
         value = None
         if match := _NOTHING.match(text, at):
@@ -119,4 +119,4 @@ def _sign(match: re.Match[str]) -> str:
 
 
 def _refused(text: str, at: int) -> ValueError:
-    return ValueError(f"line {text.count(chr(10), 0, at) + 1} is none that git would understand")
+    return ValueError(f"line {text.count(chr(10), 0, at) + 1} is not valid git configuration")

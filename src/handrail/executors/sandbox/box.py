@@ -119,8 +119,8 @@ class Box:
         writable = stage.profile is not Profile.READ
         if writable and view.loose:
             raise CommandExecutionError(
-                f"{view.loose[0]} is a link, which no box can keep from being replaced; what may"
-                " change the workspace can run when it is a folder"
+                f"{view.loose[0]} is a link, and no box can prevent its replacement; commands "
+                f"that may change the workspace can run when it is a folder"
             )
         view = self._covers.count_in(view)
         prlimit, argv = self._programs.prlimit, [*stage.argv]
@@ -174,8 +174,8 @@ class Movers:
         for other in self._views:
             for path in _loose_in(other, view):
                 raise CommandExecutionError(
-                    f"{path} has appeared while another command is running, or is left to it, so"
-                    " that it could still be moved; try again when that has ended"
+                    f"{path} appeared while another command runs that could still move it; try "
+                    f"again when that command has ended"
                 )
         if joins:
             self._views.append(view)

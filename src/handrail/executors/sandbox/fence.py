@@ -64,8 +64,8 @@ class Fence:
         """
         if stage.profile is Profile.NET:
             raise CommandExecutionError(
-                "this needs the network, which only a box can keep to the hosts that were"
-                " approved; install bubblewrap, and see `handrail doctor`"
+                "this needs the network, which only a box can restrict to the approved hosts; "
+                "install bubblewrap, and see `handrail doctor`"
             )
         view = await asyncio.to_thread(
             self._views.view,

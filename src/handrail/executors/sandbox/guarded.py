@@ -241,7 +241,7 @@ class GuardedNames:
         except OSError as error:
             if not path:
                 raise CommandExecutionError(
-                    f"the workspace cannot be looked through for secrets: {error.strerror}"
+                    f"the workspace cannot be searched for secrets: {error.strerror}"
                 ) from error
             if is_hidden:
                 return None

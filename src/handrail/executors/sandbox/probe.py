@@ -64,7 +64,7 @@ def prove(programs: Programs | None) -> Isolation:
     if programs is None:
         return Isolation(why_not="bubblewrap is not installed")
     if not is_known():
-        return Isolation(why_not=f"nobody has written a filter for {os.uname().machine} yet")
+        return Isolation(why_not=f"there is no system call filter for {os.uname().machine} yet")
     with tempfile.TemporaryDirectory(prefix="handrail-probe-") as folder:
         try:
             return _Trial(programs, os.path.realpath(folder)).result()

@@ -42,11 +42,9 @@ class SecondNames:
     def check(self, found: os.stat_result, path: str) -> None:
         """Refuse a file that has more names than the one by which it was opened, if need be."""
         if found.st_uid not in self._owners:
-            raise PathValidationError(
-                f"{path} is a second name of a file that belongs to somebody else"
-            )
+            raise PathValidationError(f"{path} is a hard link to a file of another user")
         if (found.st_dev, found.st_ino) in self._secrets():
-            raise PathValidationError(f"{path} is a second name of a file that holds secrets")
+            raise PathValidationError(f"{path} is a hard link to a file that contains secrets")
 
     def are_kept(self, found: os.stat_result) -> bool:
         """Whether a file with several names is one that `check` would refuse."""

@@ -76,7 +76,7 @@ def _read(path: str) -> bytes | None:
     try:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
-            raise _refused(path, "it is no file")
+            raise _refused(path, "it is not a file")
         content = os.read(fd, _MOST_BYTES + 1)
     finally:
         os.close(fd)

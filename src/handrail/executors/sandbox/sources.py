@@ -34,6 +34,6 @@ def _open(path: str) -> int:
     if is_link or os.readlink(f"/proc/self/fd/{fd}") != path:
         os.close(fd)
         raise CommandExecutionError(
-            f"no box could be made for it: {path} was exchanged at this moment; try again"
+            f"no box could be made for it: {path} was replaced at this moment; try again"
         )
     return fd

@@ -38,13 +38,13 @@ class Soundness:
         """Why boxes do not get it, if they do not."""
         path = os.path.realpath(toolchain.path)
         if not os.path.isdir(path):
-            return f"{toolchain.path} is no folder"
+            return f"{toolchain.path} is not a folder"
         places = [path, *map(os.path.realpath, (*toolchain.mounts, *toolchain.folders))]
         for place in dict.fromkeys(places):
             if why := self._is_too_much(place) or self._is_personal(place) or _others_write(place):
                 return why
         if not toolchain.folders:
-            return f"{toolchain.path} holds no programs, neither itself nor in a `bin`"
+            return f"{toolchain.path} contains no programs, neither itself nor in a `bin`"
         for mount in toolchain.mounts:
             for secret in _secrets_in(mount):
                 return f"{secret} may hold credentials; name a folder that does not hold it"
@@ -52,17 +52,17 @@ class Soundness:
 
     def _is_too_much(self, path: str) -> str | None:
         if len([part for part in path.split("/") if part]) < _FEWEST_PARTS:
-            return f"{path} is a whole branch of the machine; name the one folder that is needed"
+            return f"{path} covers too much of the machine; name only the folder that is needed"
         if is_in(os.path.realpath(self.home), path):
-            return f"{path} holds your home; name the one folder that is needed"
+            return f"{path} contains your home folder; name only the folder that is needed"
         if any(is_in(path, place) for place in _NO_PLACES):
             return f"{path} belongs to the system's own settings and devices"
         for folder in map(os.path.realpath, self.private):
             if is_in(folder, path) or is_in(path, folder):
-                return f"{path} and Handrail's own folder {folder} lie in each other"
+                return f"{path} overlaps Handrail's own folder {folder}"
         for root in map(os.path.realpath, self.workspaces):
             if is_in(root, path) or is_in(path, root):
-                return f"{path} and the workspace {root} lie in each other; agents can change it"
+                return f"{path} overlaps the workspace {root}, which agents can change"
         return None
 
     def _is_personal(self, path: str) -> str | None:
@@ -119,9 +119,9 @@ def _others_write(path: str) -> str | None:
         found = os.stat(place)
         is_sticky = place != path and found.st_mode & stat.S_ISVTX
         if found.st_uid not in (0, os.geteuid()):
-            return f"{place} belongs to somebody else"
+            return f"{place} belongs to another user"
         if not is_sticky and (found.st_mode & stat.S_IWOTH or _is_open_to_group(found)):
-            return f"others may write to {place}; if they should not: chmod go-w {place}"
+            return f"other users can write to {place}; to prevent that: chmod go-w {place}"
         if place == "/":
             return None
         place = os.path.dirname(place)

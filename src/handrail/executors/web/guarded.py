@@ -65,10 +65,12 @@ class GuardedWeb:
             async with asyncio.timeout(seconds):
                 return await self._ask(address, request, backend, max_bytes)
         except (TimeoutError, httpcore2.TimeoutException) as error:
-            raise WebError(f"{address.host} did not answer whole within {seconds:g} s") from error
+            raise WebError(
+                f"{address.host} did not answer completely within {seconds:g} s"
+            ) from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as error:
             why = cut(visible(str(error)), _SHOWN_CHARS) or type(error).__name__
-            raise WebError(f"{address.host} could not be asked: {why}") from error
+            raise WebError(f"{address.host} could not be reached: {why}") from error
         finally:
             await backend.aclose()
 

@@ -77,7 +77,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         timeout: float | None = None,  # noqa: ASYNC109 (its name in httpcore2)
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        raise RequestRefused("sockets of this machine are not asked")
+        raise RequestRefused("sockets of this machine cannot be used")
 
     async def aclose(self) -> None:
         """Leave nothing open: who gives up in the middle of a TLS greeting does not close it."""
@@ -88,9 +88,9 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         try:
             addresses = await addresses_of(host.name, host.port or 0, self._resolve)
         except (OSError, UnicodeError) as error:
-            raise WebError(f"{host} could not be found") from error
+            raise WebError(f"{host} could not be resolved") from error
         if not addresses:
-            raise WebError(f"{host} could not be found")
+            raise WebError(f"{host} could not be resolved")
         for address in addresses:
             try:
                 against = self._hosts.judge_address(host, address, self._reach)

@@ -18,7 +18,7 @@ class Body:
     def __init__(self, encoding: str, max_bytes: int):
         packed = _KNOWN.get(encoding.strip().lower())
         if packed is None:
-            raise WebError("the answer is packed in a way that was not asked for")
+            raise WebError("the response has a compression that was not requested")
         self._unpacker = zlib.decompressobj(_GZIP) if packed else None
         self._max_bytes = max_bytes
         self._sent = 0
@@ -54,7 +54,7 @@ class Body:
             try:
                 self._keep(self._unpacker.decompress(chunk, room + 1))
             except zlib.error as error:
-                raise WebError("the answer says that it is gzip, and is not") from error
+                raise WebError("the response claims to be gzip, but is not") from error
             rest = self._unpacker.unused_data
             self._unpacked += len(chunk) - len(rest) - len(self._unpacker.unconsumed_tail)
             chunk = rest

@@ -187,7 +187,7 @@ def add_language(lexicon: Lexicon, text: str, source: str) -> None:
     names = [concept.name for concept in lexicon.concepts]
     for name, words in _read(text, source).items():
         if name not in names:
-            raise RuleError(f"{source} says {name!r}, which is no concept")
+            raise RuleError(f"{source} says {name!r}, which is not a concept")
         lexicon.add(names.index(name), cast(str, words))
 
 

@@ -41,17 +41,17 @@ class Host:
 def read_host(word: str) -> Host | Finding:
     """The host that `name`, `name:port`, `1.2.3.4:port` or `[::1]:port` means, or what is wrong."""
     if not word.isascii() or not word.isprintable():
-        return _bad(word, "holds characters that no host name can hold; write it in ASCII")
+        return _bad(word, "contains characters that a host name cannot contain; write it in ASCII")
     parts = _WORD.fullmatch(word.lower())
     if parts is None:
-        return _bad(word, "is neither a host nor host:port; IPv6 addresses stand in brackets")
+        return _bad(word, "is neither a host nor host:port; write IPv6 addresses in brackets")
     name, digits = parts.groups()
     port = None if digits is None else int(digits)
     if port is not None and port > MAX_PORT:
         return _bad(word, "names a port that does not exist")
     if name.startswith("["):
         address = _read_v6(name[1:-1])
-        return _bad(word, "is no IPv6 address") if address is None else Host(address, port)
+        return _bad(word, "is not an IPv6 address") if address is None else Host(address, port)
     why = _what_is_wrong_with(name)
     return Host(name, port) if why is None else _bad(word, why)
 
@@ -143,13 +143,20 @@ def _what_is_wrong_with(name: str) -> str | None:
         return f"is longer than the {MAX_NAME_CHARS} characters that a name may have"
     labels = name.split(".")
     if _NUMBER.fullmatch(labels[-1]):
-        return None if _is_address(name) else "is an address in disguise; write it as 1.2.3.4"
+        return (
+            None
+            if _is_address(name)
+            else "is an IPv4 address in an unusual form; write it as 1.2.3.4"
+        )
     if not labels[-1]:
         return "ends in a dot; leave it out"
     if not all(map(_LABEL.fullmatch, labels)):
-        return "is no host name; between dots stand up to 63 letters, digits and inner hyphens"
+        return (
+            "is not a host name; each part between dots has up to 63 letters, digits and "
+            "inner hyphens"
+        )
     if any(label.startswith("xn--") and not _is_punycode(label) for label in labels):
-        return "holds a part that looks like an international name and is none"
+        return "has a part that looks like an international name, but is not a valid one"
     return None
 
 

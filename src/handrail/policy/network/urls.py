@@ -48,14 +48,14 @@ def read_url(text: str) -> WebAddress | Finding:
         return _bad(f"the URL {why}")
     parts = _URL.fullmatch(text)
     if parts is None:
-        return _bad("the URL is none; write it whole, as in https://example.com/page")
+        return _bad("this is not a URL; write it in full, as in https://example.com/page")
     scheme, slashes, authority, target = parts[1].lower(), parts[2], parts[3], parts[4]
     if scheme not in _PORTS:
-        return forbidden("http.scheme", f"only http and https are asked, not {scheme}")
+        return forbidden("http.scheme", f"only http and https are supported, not {scheme}")
     if not slashes:
-        return _bad(f"the URL has no // behind {scheme}:")
+        return _bad(f"the URL has no // after {scheme}:")
     if "@" in authority:
-        reason = "the URL carries a user name or password; credentials belong in a header"
+        reason = "the URL contains a user name or password; credentials belong in a header"
         return forbidden("http.credentials", reason)
     host = read_host(authority)
     if isinstance(host, Finding):
@@ -66,11 +66,11 @@ def read_url(text: str) -> WebAddress | Finding:
 
 def _what_is_unseen(text: str) -> str | None:
     if "\\" in text:
-        return "holds a backslash, which some read as a slash"
+        return "contains a backslash, which some programs read as a slash"
     for char in text:
         if char.isspace() or not char.isprintable():
             shown = cut(visible(char), _SHOWN_CHARS)
-            return f"holds a blank or an unseen character ({shown}); write it as %.."
+            return f"contains a space or an invisible character ({shown}); write it as %.."
     return None
 
 

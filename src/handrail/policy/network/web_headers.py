@@ -29,7 +29,7 @@ _POSING = frozenset(
 def validate_headers(headers: Sequence[tuple[str, str]]) -> list[Finding]:
     """Every concern about the headers of a request; none means that they may be sent."""
     if len(headers) > MAX_HEADERS:
-        reason = f"{len(headers)} headers are more than the {MAX_HEADERS} that are sent"
+        reason = f"{len(headers)} headers are more than the {MAX_HEADERS} allowed"
         return [forbidden(_RULE, reason)]
     whys = ((name, _what_is_wrong_with(name, value)) for name, value in headers)
     return [
@@ -41,14 +41,14 @@ def validate_headers(headers: Sequence[tuple[str, str]]) -> list[Finding]:
 
 def _what_is_wrong_with(name: str, value: str) -> str | None:
     if not _NAME.fullmatch(name):
-        return "has a name that no header can have"
+        return "has a name that a header cannot have"
     low = name.lower()
     if low in _STEERING or low.startswith("proxy-"):
         return "is set by Handrail itself; leave it out"
     if low in _POSING:
-        return "would make it another method; say the method itself"
+        return "would change the method; give the method itself"
     if len(value) > MAX_HEADER_CHARS:
         return f"is longer than {MAX_HEADER_CHARS:,} characters"
     if not _VALUE.fullmatch(value):
-        return "has a line break or another character that no header can hold"
+        return "has a line break or another character that a header cannot contain"
     return None

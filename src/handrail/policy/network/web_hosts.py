@@ -54,7 +54,7 @@ class WebHosts:
         self, host: Host, address: str, reach: ReachOf = reach_of
     ) -> tuple[Finding, ...]:
         """What is to be said against an address that the host leads to."""
-        whither = str(host) if address == host.name else f"{host} leads to {address}, which"
+        whither = str(host) if address == host.name else f"{host} resolves to {address}, which"
         match reach(address):
             case Reach.PUBLIC:
                 return ()
@@ -62,8 +62,8 @@ class WebHosts:
                 return ()
             case Reach.LOCAL:
                 why = (
-                    "is on this machine or in a private network; the operator has to list it"
-                    " ([http] trusted_hosts)"
+                    "is on this machine or in a private network; the operator must list it "
+                    "([http] trusted_hosts)"
                 )
                 return (forbidden("http.private", f"{whither} {why}"),)
             case Reach.NEVER:
@@ -113,22 +113,28 @@ ANY_PUBLIC_HOST = WebHosts()
 def _judge_disguise(host: Host) -> list[Finding]:
     if not is_wrapped(host.name):
         return []
-    reason = f"{host} is an IPv4 address in disguise; write it as 1.2.3.4"
+    reason = f"{host} is an IPv4 address in an unusual form; write it as 1.2.3.4"
     return [forbidden("http.private", reason)]
 
 
 def _judge_port(host: Host) -> list[Finding]:
     if host.port in WEB_PORTS:
         return []
-    reason = f"{host} is at a port other than 80 and 443, which the operator has to list"
+    reason = f"{host} uses a port other than 80 and 443, which the operator must list"
     return [forbidden("http.port", f"{reason} ([http] trusted_hosts)")]
 
 
 def _judge_name(name: str) -> list[Finding]:
     if name in _METADATA:
-        return [forbidden("http.private", f"{name} tells a machine's secrets; it is never asked")]
+        return [
+            forbidden(
+                "http.private", f"{name} serves a machine's secrets; requests to it are refused"
+            )
+        ]
     if "." not in name or any(name.endswith(f".{end}") for end in _INSIDE):
-        reason = f"{name} is a name of a private network, and is not asked unless it is listed"
+        reason = (
+            f"{name} is a name in a private network; requests to it are refused unless it is listed"
+        )
         return [forbidden("http.private", reason)]
     return []
 

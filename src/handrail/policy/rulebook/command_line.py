@@ -137,7 +137,7 @@ class _Reader:
         read = read._replace(additions=())
         if read.profile is not Profile.NET or parts.module in PYTHON_TOOLS:
             return read
-        reason = f"runs a module {shown(parts.module)}, which may be one of the workspace itself"
+        reason = f"runs a module {shown(parts.module)}, which may come from the workspace"
         finding = Finding("command.module", reason, RiskLevel.HIGH)
         return read._replace(findings=(*read.findings, finding), profile=Profile.WRITE, networks=())
 

@@ -29,7 +29,7 @@ _UNKNOWN = "has no rule that describes its risk"
 
 _ASKS = 'write `asks = { "-o --output" = "writes a file" }`; every other flag is harmless'
 _SUB = 'write a row of its own, with both words in the name: `name = "git log"`'
-_DROP = "delete it: what a command changes is found out by running it, not from its flags"
+_DROP = "delete it: Handrail rehearses a command to learn what it changes"
 # Keys of the older form of this table, and what takes their place.
 _OLD_KEYS = {
     **dict.fromkeys(("flags", "optional", "values", "named_values", "other", "strict"), _ASKS),
@@ -112,7 +112,7 @@ def _names(row: RuleRow) -> frozenset[str]:
         raise row.refuse("needs a 'name', or 'names'")
     for name in names:
         if name != " ".join(name.split()) or not 1 <= len(name.split()) <= 3:
-            raise row.refuse(f"{name!r} is not a command with at most two words behind it")
+            raise row.refuse(f"{name!r} is not a command with at most two words after it")
     return frozenset(names)
 
 
@@ -179,7 +179,7 @@ def _table(row: RuleRow, key: str) -> Mapping[str, object]:
 def _level(row: RuleRow, name: object) -> RiskLevel:
     levels = {level.name.lower(): level for level in RiskLevel}
     if name not in levels:
-        raise row.refuse(f"{name!r} is no risk; there are {', '.join(levels)}")
+        raise row.refuse(f"{name!r} is not a risk; there are {', '.join(levels)}")
     return levels[cast(str, name)]
 
 

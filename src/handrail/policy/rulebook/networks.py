@@ -86,5 +86,5 @@ def _variables(row: RuleRow) -> tuple[str, ...]:
     names = row.texts("tell", [])
     for name in names:
         if not _VARIABLE.fullmatch(name):
-            raise row.refuse(f"tell: {name!r} is no name of a variable")
+            raise row.refuse(f"tell: {name!r} is not the name of a variable")
     return tuple(names)

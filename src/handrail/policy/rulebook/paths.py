@@ -67,6 +67,6 @@ def read_path_rule(row: RuleRow) -> PathRule:
 def _access(row: RuleRow) -> Access:
     told = row.text("access")
     if told not in list(Access):
-        kinds = "'any' refuses every touch, 'write' only changes"
+        kinds = "'any' refuses every access, 'write' only changes"
         raise row.refuse(f"access is one of {', '.join(Access)}, not {told!r}: {kinds}")
     return Access(told)

@@ -82,8 +82,8 @@ class RuleRow:
         """No path of a workspace is judged under such a name, so that it would catch nothing."""
         if path.startswith(("/", "~/")) or not {"", ".", ".."}.isdisjoint(path.split("/")):
             raise self.refuse(
-                f"{what}: {path!r} names nothing in a workspace; paths are told from its root, as"
-                " 'docs/plans/**', and what lies outside is refused in any case"
+                f"{what}: {path!r} matches nothing in a workspace; write paths from its root, as "
+                f"'docs/plans/**'; paths outside of it are refused in any case"
             )
 
     def refuse(self, why: object) -> RuleError:
@@ -105,7 +105,7 @@ def rows_of(
     patterns = sum(len(row.texts("patterns", [])) for row in found)
     if layer is not Layer.SHIPPED and patterns > _MOST_PATTERNS:
         raise RuleError(
-            f"{source}: {section} rules have {patterns:,} patterns;"
-            f" at most {_MOST_PATTERNS} are taken"
+            f"{source}: {section} rules have {patterns:,} patterns; at most {_MOST_PATTERNS} are "
+            f"allowed"
         )
     return found

@@ -52,7 +52,7 @@ def judge_write(
     kinds = [rule for rule in rules if rule.covers(path)]
     raised = [rule for rule in further if rule.covers(path)]
     if not kinds:
-        reason = f"{path!r} is of an unknown kind: what reads or runs it cannot be told"
+        reason = f"{path!r} has an unknown file type: other programs may run or read it"
         unknown = Finding("write.unknown-kind", reason, RiskLevel.HIGH)
         return [unknown, *_findings(path, raised, built=built)]
     return _findings(path, [*kinds, *raised], built=built)

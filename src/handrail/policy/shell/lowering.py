@@ -150,7 +150,9 @@ class _Reading:
             case "comment":
                 self._pass_comment(text)
             case _:
-                raise Doubt(_WHY_NOT.get(kind, f"it has what is not known to be plain: {kind}"))
+                raise Doubt(
+                    _WHY_NOT.get(kind, f"it has syntax that is not known to be plain: {kind}")
+                )
 
     def _take_bare(self, text: str) -> None:
         if self._parts and not self._parts[-1].is_quoted:

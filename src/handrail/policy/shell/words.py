@@ -31,7 +31,7 @@ _PATTERN = re.compile(r"[*?]|\[.*\]")
 _SPECIAL_IN_PATTERNS = re.compile(r"[*?\[\]\\]")
 
 _WHY_NOT = {
-    "~": "it names a home folder with ~, which only a shell makes a path of",
+    "~": "it names a home folder with ~, which only a shell expands to a path",
     "{": "it has braces that bash may expand (write the words out, or quote them)",
     "}": "it has braces that bash may expand (write the words out, or quote them)",
     "!": "it has an unquoted !",

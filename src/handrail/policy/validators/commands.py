@@ -34,7 +34,8 @@ SPELLING_RULES = ("path.spelling", "path.boundary")
 
 UNBOXED = Finding(
     "command.unboxed",
-    "no box is proven on that machine, so every command asks; `handrail doctor` says why",
+    "no box has been proven to work on that machine, so every command asks; `handrail doctor` "
+    "says why",
     RiskLevel.HIGH,
 )
 
@@ -273,9 +274,9 @@ def _what_is_wrong_with(word: str) -> str | None:
     try:
         size = len(word.encode(errors="surrogateescape"))
     except UnicodeEncodeError:
-        return f"{shown(word)} holds characters that no argument can hold"
+        return f"{shown(word)} contains characters that an argument cannot contain"
     if size > MAX_ARG_BYTES:
         return f"an argument of {size:,} bytes is more than the {MAX_ARG_BYTES:,} allowed"
     if is_misleading(word, keep=f"\n\t{NOT_UTF8}"):
-        return f"{shown(word)} holds control or invisible characters"
+        return f"{shown(word)} contains control or invisible characters"
     return None

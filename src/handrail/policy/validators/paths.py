@@ -71,11 +71,13 @@ class PathValidator:
         if path.count("/") > MAX_PATH_PARTS:
             return [forbidden(rule, f"the path has more than {MAX_PATH_PARTS} parts")]
         if is_misleading(path, keep=NOT_UTF8):
-            return [forbidden(rule, f"{path!r} holds control or invisible characters")]
+            return [forbidden(rule, f"{path!r} contains control or invisible characters")]
         if not _can_be_a_name(path):
-            return [forbidden(rule, f"{path!r} holds characters that no file name can hold")]
+            return [
+                forbidden(rule, f"{path!r} contains characters that a file name cannot contain")
+            ]
         if "\\" in path:
-            return [forbidden(rule, f"{path!r} holds a backslash; use forward slashes")]
+            return [forbidden(rule, f"{path!r} contains a backslash; use forward slashes")]
         if path.startswith("~"):
             return [forbidden(rule, f"{path!r} names a home folder, which lies outside")]
         return []

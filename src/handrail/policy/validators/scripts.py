@@ -27,9 +27,7 @@ from handrail.policy.validators.unread import (
 
 _CD = "cd"
 _ONLY_A_SHELL = "it changes the folder other than as `cd FOLDER && …`"
-_PIPED_CODE = Finding(
-    "bash.piped-code", "what comes through the pipe is run as code", RiskLevel.HIGH
-)
+_PIPED_CODE = Finding("bash.piped-code", "the output of the pipe is run as code", RiskLevel.HIGH)
 _GIVEN_CODE = Finding("bash.given-code", "the text that it reads is run as code", RiskLevel.HIGH)
 
 
@@ -200,9 +198,9 @@ def _what_is_wrong_with(text: str) -> str | None:
     try:
         size = len(text.encode(errors="surrogateescape"))
     except UnicodeEncodeError:
-        return "the line holds characters that no argument can hold"
+        return "the line contains characters that an argument cannot contain"
     if "\0" in text:
-        return "the line holds a zero byte, which no argument can hold"
+        return "the line contains a zero byte, which an argument cannot contain"
     if size > MAX_ARG_BYTES:
         return f"a line of {size:,} bytes is more than the {MAX_ARG_BYTES:,} allowed"
     if all(line.startswith("#") for line in map(str.strip, text.split("\n")) if line):

@@ -16,11 +16,11 @@ _GIT = "git"
 _MOST_NAMED = 100
 _WITHOUT_GIT = Finding(
     "bash.git",
-    "git does not work in such a line, since its settings are kept from it; ask for git by itself",
+    "git does not work in such a line, because its settings are hidden from it; call git by itself",
     RiskLevel.HIGH,
 )
 _REFUSALS = {"command.forbidden", "command.unlisted"}
-_NO_NETWORK = "needs the network, which such a line does not get; ask for it by itself"
+_NO_NETWORK = "needs the network, which such a line does not have; call it by itself"
 
 
 def judge_unread(validator: CommandValidator, text: str, why: NotPlain) -> Iterator[Finding]:

@@ -152,7 +152,8 @@ class SignIns:
         link = self._links.get(hash_secret(link_secret))
         if link is None or link.use is None:
             raise NotFound(
-                "this server knows no sign-in by this link; `handrail token list` shows every "
+                "this server has no record of a sign-in with this link; `handrail token list` "
+                "shows every "
                 "sign-in, and `handrail token revoke` ends one"
             )
         await self._revoke(link.use.token, "ended_by_link")

@@ -27,7 +27,7 @@ class BatchRoutes:
                 f"{BASE}/tools/batch",
                 self.batch,
                 ASKERS,
-                "Ask for several calls, side by side or as a chain",
+                "Propose several calls, in parallel or as a chain",
                 BatchResponse,
                 BatchRequest,
                 CHANGE_PROBLEMS,

@@ -38,12 +38,12 @@ class BlobRoutes:
                 path,
                 self.put,
                 _CARRIERS,
-                "Upload what is over 1 MB, to be named by a call or a result",
+                "Upload content over 1 MB, for a call or a result",
                 BlobResponse,
                 _BYTES,
                 CHANGE_PROBLEMS,
                 bad_input="The content does not have this SHA-256, or is not over "
-                f"{INLINE_BYTES:,} bytes and belongs into the JSON itself.",
+                f"{INLINE_BYTES:,} bytes and belongs in the JSON itself.",
             ),
             DirectRoute("GET", path, self.get, _CARRIERS, "The content of a blob", _BYTES),
         )
@@ -77,4 +77,4 @@ def _check_announced(request: Request) -> None:
     """Before anything is sent: an upload that is too large need not begin."""
     announced, most = request.headers.get("content-length", ""), SizeLimiter().max_blob_bytes
     if announced.isdigit() and int(announced) > most:
-        raise TooLarge(f"the blob is {int(announced):,} bytes; at most {most:,} are taken")
+        raise TooLarge(f"the blob is {int(announced):,} bytes; at most {most:,} are allowed")

@@ -54,7 +54,7 @@ class ConsoleRoutes:
             ),
             DirectRoute(
                 "GET", f"{BASE}/console/links/{{sha256}}", self.find_link, _USERS,
-                "Whether one of your links was used; `sha256` is the hash of its secret",
+                "Tell whether one of your links was used; `sha256` is the hash of its secret",
                 LinkStateResponse, None, USUAL_PROBLEMS,
             ),
             DirectRoute(
@@ -135,7 +135,7 @@ class ConsoleRoutes:
     async def sign_out(self, request: Request) -> Response:
         token = await self._person(request)
         if halves_of(request) is None or "authorization" in request.headers:
-            raise Forbidden("this is no browser's token; `handrail token revoke` takes it back")
+            raise Forbidden("this is not a browser's token; `handrail token revoke` takes it back")
         await self._sign_ins.sign_out(token)
         response = json_response(SignedOutResponse().model_dump())
         delete_cookie(request, response, secure=self._is_private(request))

@@ -42,7 +42,10 @@ def memory_router(services: Services, gate: Gate) -> APIRouter:
         ] = None,
         q: Annotated[
             str | None,
-            Query(max_length=4_000, description="Only memories that fit this, as an agent asks."),
+            Query(
+                max_length=4_000,
+                description="Only memories that match this query, as for an agent.",
+            ),
         ] = None,
         limit: Annotated[
             int, Query(ge=1, le=MOST_MEMORIES, description="How many, at most.")

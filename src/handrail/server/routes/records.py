@@ -36,7 +36,7 @@ def records_router(services: Services, gate: Gate) -> APIRouter:
     async def audit(
         project_id: str,
         request: Request,
-        after: Annotated[int, Query(ge=0, lt=2**63, description="Lines behind this one.")] = 0,
+        after: Annotated[int, Query(ge=0, lt=2**63, description="Lines after this one.")] = 0,
         limit: Annotated[int, Query(ge=1, le=1000, description="How many, at most.")] = 100,
     ) -> AuditResponse:
         """The project's chained record, oldest first."""

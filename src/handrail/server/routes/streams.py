@@ -17,7 +17,7 @@ _LAST_EVENT_ID = {
     "name": "Last-Event-ID",
     "in": "header",
     "schema": {"type": "string", "pattern": "^[0-9]{1,18}$"},
-    "description": "The number of the last event that was heard.",
+    "description": "The number of the last event that was received.",
 }
 
 
@@ -43,7 +43,7 @@ class StreamRoutes:
                 f"{BASE}/clients/heartbeat",
                 self.heartbeat,
                 MACHINES,
-                "Renew the lease of the client whose token this is",
+                "Renew the lease of the client with this token",
                 HeartbeatResponse,
             ),
         )

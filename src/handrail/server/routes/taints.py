@@ -35,7 +35,7 @@ class TaintRoutes:
                 f"{BASE}/chat/sessions/{{session_id}}/trust",
                 self.trust,
                 PEOPLE,
-                "Trust a session again that has read what looks like orders",
+                "Trust a session again that has read suspicious text",
                 TrustResponse,
                 TrustRequest,
                 CHANGE_PROBLEMS,

@@ -36,7 +36,7 @@ class ConfigParams(ToolParams):
         max_length=MOST_KEY_CHARS,
         description="The setting, such as `agent.instructions`.",
     )
-    value: str | int | None = Field(default=None, description="What it shall be, or what to add.")
+    value: str | int | None = Field(default=None, description="The new value, or the text to add.")
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -53,8 +53,8 @@ class ChangeConfig(Tool[ConfigParams]):
     name: ClassVar[str] = "config"
     description: ClassVar[str] = (
         "See the settings of Handrail, or ask to change one of the few that are for agents: "
-        f"{', '.join(name for name, one in SETTINGS.items() if one.agent_may_set)}. What is "
-        "changed holds in all later conversations. All other settings are changed by people alone."
+        f"{', '.join(name for name, one in SETTINGS.items() if one.agent_may_set)}. A change "
+        f"applies to all later conversations. Only people change the other settings."
     )
     params = ConfigParams
     safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
@@ -105,10 +105,12 @@ class ChangeConfig(Tool[ConfigParams]):
 def _judge_value(params: ConfigParams, key: str) -> Finding:
     setting = SETTINGS[key]
     if params.action == "append" and setting.kind is not Kind.TEXT:
-        return forbidden("config.value", f"{key} is no text that could be added to; set it instead")
+        return forbidden(
+            "config.value", f"{key} is not a text, so nothing can be added to it; set it instead"
+        )
     if not setting.fits(setting.read(str(params.value))):
         return forbidden("config.value", f"{key} must be {setting.bounds}")
-    reason = f"it changes {key}, which holds in all later conversations"
+    reason = f"it changes {key}, which applies to all later conversations"
     # An instruction that is not the person's would be followed from then on, unasked.
     return Finding("config.change", reason, RiskLevel.HIGH)
 
@@ -132,7 +134,7 @@ def tell_settings(shown: Shown) -> ToolResult:
     """All settings, and what is wrong with their file."""
     lines = [f"{_line(one)}\n  {one.setting.meaning}" for one in shown.entries]
     if shown.trouble is not None:
-        lines.append(f"[what held before goes on to hold: {visible(shown.trouble)}]")
+        lines.append(f"[the previous settings stay in force: {visible(shown.trouble)}]")
     lines += [f"[{tell_unknown(visible(name))}]" for name in shown.unknown]
     fields = {
         "settings": [_fields(one) for one in shown.entries],

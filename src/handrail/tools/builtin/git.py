@@ -26,7 +26,7 @@ Action = Literal[
 
 
 class GitParams(ToolParams):
-    action: Action = Field(description="What git is to do.")
+    action: Action = Field(description="The action of git, such as `status`.")
     args: list[str] = Field(
         default=[],
         description='What follows the action, one word each, such as `["-m", "Fix the build"]`.',
@@ -36,9 +36,9 @@ class GitParams(ToolParams):
 class Git(ProgramTool[GitParams]):
     name: ClassVar[str] = "git"
     description: ClassVar[str] = (
-        "Use git in the workspace and return what it prints. Looking passes unasked; changing the "
-        "repository asks, and so does reaching a remote. Whatever forces or deletes what a remote "
-        "has is refused, as is `checkout --force`. Hooks, filters and helpers that the "
+        "Use git in the workspace and return what it prints. Reading needs no approval; changing "
+        "the repository and reaching a remote do. Forcing and deleting on a remote are refused, "
+        "as is `checkout --force`. Hooks, filters and helpers that the "
         "repository names are not run."
     )
     params = GitParams

@@ -36,13 +36,14 @@ Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
 class HttpRequestParams(ToolParams):
     url: str = Field(min_length=1, description="Whole address, such as `https://example.com/a`.")
-    method: Method = Field(default="GET", description="What is to be done there.")
+    method: Method = Field(default="GET", description="The method of the request.")
     headers: dict[str, str] = Field(
         default={}, description="Further headers, by name; those of the connection are set already."
     )
     body: str | dict[str, Any] | list[Any] | None = Field(
         default=None,
-        description="What is sent: text as it is, all else as JSON. GET and HEAD send nothing.",
+        description="The body: text is sent as it is, anything else as JSON. GET and HEAD have "
+        "none.",
     )
     timeout: int = Field(default=30, ge=1, le=60, description="Seconds for all of it.")
     extract: str | None = Field(
@@ -64,7 +65,7 @@ class _Told(NamedTuple):
 class HttpRequest(Tool[HttpRequestParams]):
     name: ClassVar[str] = "http_request"
     description: ClassVar[str] = (
-        "Make one HTTP request from the server. GET and HEAD pass unasked, the others ask. Only "
+        "Make one HTTP request from the server. GET and HEAD need no approval, the others do. Only "
         "public hosts at ports 80 and 443, or those that the operator lists. Redirects are not "
         "followed: ask for their Location. Pages come as readable text, up to "
         f"{PAGE_BYTES // 1000} kB; JSON and other text as it is, up to {TEXT_BYTES // 1000} kB."
@@ -130,7 +131,7 @@ def _judge_body(params: HttpRequestParams) -> list[Finding]:
     if params.method in _ASKS_ONLY:
         return [forbidden("http.body", f"{params.method} sends no body; leave it out")]
     if isinstance(params.body, str) and not _is_text(params.body):
-        return [forbidden("http.body", "the body holds characters that are no text")]
+        return [forbidden("http.body", "the body contains characters that are not text")]
     return []
 
 

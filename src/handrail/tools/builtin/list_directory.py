@@ -28,7 +28,8 @@ class ListDirectoryParams(ToolParams):
         min_length=1,
         max_length=500,
         description=(
-            "Which names to list, such as `*.py`. With a slash it is held against the path below "
+            "Which names to list, such as `*.py`. With a slash it is matched against the path "
+            "below "
             "the folder and goes as deep as it says, such as `src/**/*.py`."
         ),
     )
@@ -123,10 +124,10 @@ def _notes(found: Listing) -> list[str]:
     if found.total > shown:
         notes.append(f"[{shown:,} of {found.total:,} entries; narrow the path or the pattern]")
     if not found.whole:
-        notes.append("[there is too much to look at all of it; narrow the path or the pattern]")
+        notes.append("[there are too many entries to check; narrow the path or the pattern]")
     if found.skipped:
         named = ", ".join(map(visible, found.skipped[:_NAMED_SKIPPED]))
         more = len(found.skipped) - _NAMED_SKIPPED
         rest = f" and {more:,} more" if more > 0 else ""
-        notes.append(f"[could not be looked into: {named}{rest}]")
+        notes.append(f"[could not be read: {named}{rest}]")
     return notes

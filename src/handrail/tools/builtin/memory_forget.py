@@ -22,7 +22,7 @@ class MemoryForgetParams(ToolParams):
 class MemoryForget(Tool[MemoryForgetParams]):
     name: ClassVar[str] = "memory_forget"
     description: ClassVar[str] = (
-        "Forget one memory for good, by its exact key. To correct one, store it again instead."
+        "Forget one memory permanently, by its exact key. To correct one, store it again instead."
     )
     params = MemoryForgetParams
     safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
@@ -31,7 +31,7 @@ class MemoryForget(Tool[MemoryForgetParams]):
     repeatable: ClassVar[bool] = True
 
     def preview(self, params: MemoryForgetParams) -> str:
-        return f"Forget the memory {visible(params.key)} for good"
+        return f"Forget the memory {visible(params.key)} permanently"
 
     async def execute(
         self,

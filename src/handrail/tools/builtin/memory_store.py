@@ -118,7 +118,7 @@ def _doubt_about(params: MemoryStoreParams) -> str | None:
     report = scan(f"{params.key}\n{params.content}", source="memory_store")
     if not report.suspicious:
         return None
-    return f"its own words, which read like orders ({report.findings[0].reason})"
+    return f"its own text, which looks like instructions ({report.findings[0].reason})"
 
 
 def _sound(text: str, fault: str | None) -> str:

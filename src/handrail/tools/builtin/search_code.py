@@ -41,9 +41,9 @@ class SearchCodeParams(ToolParams):
         try:
             data = pattern.encode()
         except UnicodeEncodeError:
-            raise ValueError("holds characters that are no text") from None
+            raise ValueError("contains characters that are not text") from None
         if b"\0" in data:
-            raise ValueError("holds a zero byte; files that hold one are not searched")
+            raise ValueError("contains a zero byte; files that contain one are not searched")
         return pattern
 
 

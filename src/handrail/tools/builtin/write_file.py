@@ -43,7 +43,7 @@ class WriteFileParams(ToolParams):
     def _can_be_encoded(cls, content: str | Blob, info: ValidationInfo) -> str | Blob:
         encoding = info.data.get("encoding")
         if isinstance(content, Blob) and encoding not in (None, "utf-8"):
-            raise ValueError("what was uploaded apart is written as it is, in utf-8")
+            raise ValueError("uploaded content is written as it is, in utf-8")
         if isinstance(content, str) and encoding is not None:
             try:
                 content.encode(encoding)
@@ -62,8 +62,8 @@ class WriteFileParams(ToolParams):
 class WriteFile(Tool[WriteFileParams]):
     name: ClassVar[str] = "write_file"
     description: ClassVar[str] = (
-        "Write text to one file of the workspace, or append to it. Folders that are missing are "
-        "made. The file is replaced whole or not at all and keeps its permissions; binary files "
+        "Write text to one file of the workspace, or append to it. Missing folders are created. "
+        "The file is replaced whole or not at all and keeps its permissions; binary files "
         "cannot be written."
     )
     params = WriteFileParams
@@ -123,7 +123,7 @@ class WriteFile(Tool[WriteFileParams]):
         text = await _text(params, hands)
         state = _state(found)
         if facts and FileState.from_facts(facts[fact_of(path)]) != state:
-            raise StaleFileError(f"{path} is not what it was when it was looked at")
+            raise StaleFileError(f"{path} has changed since it was checked")
         kept, added = _content(params, found, text)
         if _is_same(found, kept + added):
             fields = {"path": path, "size": len(kept) + len(added)}

@@ -139,9 +139,7 @@ def _tell_kept(paths: list[str], said: bytes, *, is_git: bool) -> str:
     more = f" and {rest:,} more" if rest > 0 else ""
     why = "no command reads these files"
     if is_git:
-        why += (
-            "; git takes those it tracks for changed, and still shows what it has recorded of them"
-        )
+        why += "; git treats tracked ones as changed, and still shows their recorded content"
     if untracked := [path for path in paths if is_git and _is_untracked(path, said)]:
         why += f"; for git to pass over {in_full(untracked[0])}, put it into .gitignore"
     return f"{KEPT_FROM_IT}{told}{more}; {why}]"
