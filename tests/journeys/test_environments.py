@@ -138,8 +138,9 @@ async def test_a_grant_for_a_projects_program_ends_when_the_program_changes(rig:
 
 
 @pytest.mark.behaviour("command.workspace-program")
-async def test_a_planted_program_never_stands_in_for_one_of_the_system(rig: Rig) -> None:
-    (rig.workspace / "Makefile").write_text("all:\n\t@ls | cat\n\t@own-tool\n\t@git --version\n")
+async def test_a_planted_program_never_stands_in_for_one_that_runs_without_a_question(
+    rig: Rig,
+) -> None:
     for folder in (".venv/bin", "node_modules/.bin"):
         for name in ("ls", "cat", "git", "env", "sh", "own-tool"):
             plant(rig.workspace / folder / name, "planted")
@@ -155,10 +156,17 @@ async def test_a_planted_program_never_stands_in_for_one_of_the_system(rig: Rig)
         assert answer["status"] == "completed"
         assert "planted" not in answer["result"]["stdout"]
 
+
+@pytest.mark.behaviour("command.workspace-program")
+async def test_what_make_starts_is_the_projects_program_first(rig: Rig) -> None:
+    (rig.workspace / "Makefile").write_text("all:\n\t@python3\n")
+    plant(rig.workspace / ".venv/bin/python3", "planted")
+    rig.start_server()
+    rig.start_client()
+
     answer, _ = await decide(rig, "run_bash", {"command": "make"})
 
-    planted = [line for line in answer["result"]["stdout"].splitlines() if "planted" in line]
-    assert planted == [f"planted {rig.workspace}/.venv/bin/own-tool"]
+    assert answer["result"]["stdout"].startswith("planted")
 
 
 @needs_no_pytest

@@ -1,4 +1,4 @@
-"""A name means one program: a toolchain's first, then the system's, the workspace's last."""
+"""A name means one program: the project's first, then a toolchain's, then the system's."""
 
 from pathlib import Path
 
@@ -124,16 +124,34 @@ def test_no_link_on_the_way_leads_out_either(
 
 
 @pytest.mark.parametrize("folder", [".venv/bin", "node_modules/.bin"])
-def test_a_program_of_the_project_answers_only_for_a_name_that_the_system_lacks(
-    finder: ProgramFinder, root: Path, folder: str
+def test_a_program_of_the_project_wins_where_it_may_run(
+    finder: ProgramFinder, root: Path, tools: Path, folder: str
 ) -> None:
-    for name in ("own-tool", "ls", "git", "sh"):
-        make_program(root / folder / name)
-    assert finder.find_in_workspace("own-tool") == f"{folder}/own-tool"
-    assert finder.find("own-tool", in_workspace=True) == str(root / folder / "own-tool")
-    for name in ("ls", "git", "sh"):
-        assert finder.find_in_workspace(name) is None
-        assert finder.find(name, in_workspace=True) in {f"{place}/{name}" for place in SEARCH_PATH}
+    for name in ("own-tool", "ls", "python3"):
+        make_program(tools / "bin" / name)
+        own = make_program(root / folder / name)
+        assert finder.find_in_workspace(name) == f"{folder}/{name}"
+        assert finder.find(name, in_workspace=True) == str(own)
+        assert finder.find(name) == str(tools / "bin" / name)
+
+
+@pytest.mark.parametrize("name", ["git", "bash", "sh"])
+def test_what_gets_credentials_is_never_a_program_of_the_project(
+    finder: ProgramFinder, root: Path, name: str
+) -> None:
+    make_program(root / ".venv/bin" / name)
+    assert finder.find_in_workspace(name) is None
+    assert finder.find(name, in_workspace=True) in {f"{place}/{name}" for place in SEARCH_PATH}
+
+
+def test_an_environments_python_wins_over_the_one_it_was_made_from(
+    finder: ProgramFinder, root: Path, tools: Path
+) -> None:
+    link = make_environment(root, make_program(tools / "bin/python3"))
+    assert finder.find("python", in_workspace=True) == str(link)
+    link.unlink()
+    make_program(tools / "bin/python")
+    assert finder.find("python", in_workspace=True) == str(tools / "bin/python")
 
 
 def test_git_is_never_a_program_of_the_project_even_where_the_system_has_none(root: Path) -> None:
@@ -166,31 +184,46 @@ def test_a_missing_program_says_where_the_workspace_has_one(
     with pytest.raises(CommandExecutionError) as refusal:
         finder.find("own-tool", folder)
     words = "`own-tool` is not installed on this machine"
-    assert refusal.value.message == f"{words}; there is one at {told}, to be called by that path"
+    assert refusal.value.message == f"{words}; there is one at {told}; call it by that path"
     with pytest.raises(CommandExecutionError) as refusal:
         finder.find("other-tool", folder)
     assert refusal.value.message == "`other-tool` is not installed on this machine"
 
 
+SYSTEM = "/usr/bin:/bin"
+OWN = "/ws/.venv/bin:/ws/node_modules/.bin"
+
+
 @pytest.mark.parametrize(
-    ("stage", "is_own"),
+    "stage",
     [
-        (Stage(("make",), Profile.WRITE), True),
-        (Stage(("npm",), Profile.NET, programs=("npm",)), True),
-        (Stage(("/usr/bin/make",), Profile.WRITE), True),
-        (Stage(("tar", "-tf", "a.tar.lz"), Profile.WRITE), False),
-        (Stage(("env", "pytest"), Profile.WRITE, programs=("env", "pytest")), False),
-        (Stage(("bash", "-c", "pytest"), Profile.WRITE), False),
-        (Stage(("cat",), Profile.READ), False),
-        (Stage(("git", "push"), Profile.NET, programs=("git",)), False),
-        (Stage(("timeout", "9", "git"), Profile.WRITE, programs=("timeout", "git")), False),
+        Stage(("make",), Profile.WRITE),
+        Stage(("/usr/bin/make",), Profile.WRITE),
+        Stage(("npm", "test"), Profile.WRITE, programs=("npm",)),
     ],
 )
-def test_only_build_tools_find_the_projects_programs_and_last_of_all(
-    stage: Stage, is_own: bool
-) -> None:
-    own = "/ws/.venv/bin:/ws/node_modules/.bin"
-    assert path_for(stage, "/ws", ["/usr/bin", "/bin"]) == "/usr/bin:/bin" + f":{own}" * is_own
+def test_what_a_build_tool_starts_is_the_projects_first(stage: Stage) -> None:
+    assert path_for(stage, "/ws", SYSTEM.split(":")) == f"{OWN}:{SYSTEM}"
+
+
+def test_where_there_is_a_network_the_systems_programs_come_first() -> None:
+    stage = Stage(("npm", "install"), Profile.NET, programs=("npm",))
+    assert path_for(stage, "/ws", SYSTEM.split(":")) == f"{SYSTEM}:{OWN}"
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        Stage(("tar", "-tf", "a.tar.lz"), Profile.WRITE),
+        Stage(("env", "pytest"), Profile.WRITE, programs=("env", "pytest")),
+        Stage(("bash", "-c", "pytest"), Profile.WRITE),
+        Stage(("cat",), Profile.READ),
+        Stage(("git", "push"), Profile.NET, programs=("git",)),
+        Stage(("timeout", "9", "git"), Profile.WRITE, programs=("timeout", "git")),
+    ],
+)
+def test_no_other_program_finds_the_projects_programs(stage: Stage) -> None:
+    assert path_for(stage, "/ws", SYSTEM.split(":")) == SYSTEM
 
 
 def test_a_workspace_that_no_path_can_name_adds_nothing_to_it() -> None:

@@ -17,7 +17,7 @@ from handrail.core.stage import Stage, word_for
 from handrail.core.visible import visible
 from handrail.executors.files.beneath import PASSAGE, open_beneath
 from handrail.executors.files.patterns import words_of_each
-from handrail.executors.processes.programs import ProgramFinder, may_use_workspace
+from handrail.executors.processes.programs import ProgramFinder, is_build_tool, may_use_workspace
 
 # Together, for one call: a look may take two seconds, also on a slow machine.
 MOST_BYTES = 64 * 1024 * 1024
@@ -69,7 +69,7 @@ class CommandLooker:
         if not may_use_workspace(stage):
             return None
         starter = stage.argv[0]
-        for name in stage.programs:
+        for name in () if is_build_tool(stage) else stage.programs:
             path = None if name == starter else self._programs.find_in_workspace(name)
             if path is not None:
                 raise CommandExecutionError(

@@ -1,7 +1,7 @@
 """Which file a command's name stands for.
 
-The system's folders come first. Only a name that none of them has can mean a program of the
-workspace, and then the caller must judge, show and bind it by its path: an agent can write it.
+The project's own programs come first, as in a shell with its environment activated. An agent can
+write them, so the caller must judge, show and bind such a program by its path.
 """
 
 import os
@@ -40,14 +40,19 @@ def may_use_workspace(stage: Stage) -> bool:
 
 
 def path_for(stage: Stage, root: str, search_path: Sequence[str]) -> str:
-    """The PATH of a stage, in which only a build tool finds the workspace's programs, as the last.
+    """The PATH of a stage. Only a build tool finds the workspace's programs on it, and first.
 
     Other programs must not: `env`, `timeout` or `tar` would start a file that was never checked.
+    Where there is a network they come last: no name of the system's may lead to code of an agent.
     """
-    is_build_tool = os.path.basename(stage.argv[0]) in _BUILD_TOOLS
-    has_own = is_build_tool and may_use_workspace(stage) and ":" not in root
-    own = WORKSPACE_FOLDERS if has_own else ()
-    return ":".join((*search_path, *(os.path.join(root, folder) for folder in own)))
+    has_own = is_build_tool(stage) and may_use_workspace(stage) and ":" not in root
+    own = [os.path.join(root, folder) for folder in WORKSPACE_FOLDERS] if has_own else []
+    is_offline = stage.profile is not Profile.NET
+    return ":".join((*own, *search_path) if is_offline else (*search_path, *own))
+
+
+def is_build_tool(stage: Stage) -> bool:
+    return os.path.basename(stage.argv[0]) in _BUILD_TOOLS
 
 
 class ProgramFinder:
@@ -66,7 +71,7 @@ class ProgramFinder:
     def find(self, name: str, folder: str = ".", *, in_workspace: bool = False) -> str:
         """The program, by the path it is started with from a folder of the workspace.
 
-        A bare name that the system lacks is looked for `in_workspace` only on request.
+        A bare name means a program of the project first, where it may be one `in_workspace`.
 
         Raises:
             CommandExecutionError: There is none.
@@ -74,19 +79,19 @@ class ProgramFinder:
         """
         if "/" in name:
             return self._find_own(name, folder)
-        if (path := self._find_installed(name)) is not None:
-            return path
-        own = self.find_in_workspace(name) if in_workspace else None
-        if own is None:
+        if in_workspace and (own := self.find_in_workspace(name)) is not None:
+            return os.path.join(self._root, own)
+        if (path := self._find_installed(name)) is None:
             raise CommandExecutionError(self._tell_missing(name, folder))
-        return os.path.join(self._root, own)
+        return path
 
     def find_in_workspace(self, name: str) -> str | None:
         """The workspace's program for a bare name, as a path from the root.
 
-        None if the system has one of that name, or the workspace has none that may run.
+        None if the workspace has none that may run, and for the programs that Handrail trusts with
+        credentials.
         """
-        if "/" in name or name in _ONLY_THE_SYSTEMS or self._find_installed(name) is not None:
+        if "/" in name or name in _ONLY_THE_SYSTEMS:
             return None
         return next(filter(self._may_run, _paths_of(name, WORKSPACE_FOLDERS)), None)
 
@@ -109,7 +114,7 @@ class ProgramFinder:
         if own is None:
             return words
         path = os.path.relpath(own, folder)
-        return f"{words}; there is one at {visible(path)}, to be called by that path"
+        return f"{words}; there is one at {visible(path)}; call it by that path"
 
     def _elsewhere(self, name: str) -> Iterator[str]:
         """Usual places of a program, in the root of the workspace and two levels below."""
@@ -136,7 +141,7 @@ class ProgramFinder:
                 return link
             raise PathValidationError(f"{name} leads out of the workspace")
         if not _is_program(path):
-            raise CommandExecutionError(f"{name} does not exist, or is no program")
+            raise CommandExecutionError(f"{name} does not exist, or is not a program")
         return path
 
     def _as_interpreter(self, named: str) -> str | None:
