@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-_LABELLED = re.compile(r"(runs|pinned|unpinned|requires|remote|box) +")
+_LABELLED = re.compile(r"(runs|script|pinned|unpinned|requires|remote|box) +")
 _WORDS = re.compile(r"^.|\w+|\s+|[^\w\s]")
 _LABEL_STYLE = {
     "runs": "bold",
+    "script": "bold",
     "pinned": "dim",
     "unpinned": "yellow",
     "requires": "dim",

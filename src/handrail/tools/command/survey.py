@@ -35,10 +35,10 @@ async def survey_stages(hands: Hands, stages: Sequence[Stage]) -> Survey:
     return survey_of(stages, await hands.commands.look(stages))
 
 
-def survey_of(stages: Sequence[Stage], sight: Sight) -> Survey:
-    """The survey of stages that were looked at."""
-    told = _text(stages, sight.steps, sight)
-    masked = mask_text(_text(stages, [*map(_masked, sight.steps)], sight))
+def survey_of(stages: Sequence[Stage], sight: Sight, scripts: Sequence[str] = ()) -> Survey:
+    """The survey of stages that were looked at; `scripts` are lines of what they run in turn."""
+    told = _text(stages, sight.steps, sight, scripts)
+    masked = mask_text(_text(stages, [*map(_masked, sight.steps)], sight, scripts))
     concerns = (*_reach(stages, sight), *_cut_off(stages, len(told) - _MOST_CHARS))
     if masked == told:
         return Survey(sight.facts, concerns, cut_middle(told, _MOST_CHARS))
@@ -75,10 +75,13 @@ def _masked(step: SeenStep) -> SeenStep:
     return replace(step, argv=tuple(mask(step.argv)), stdin=stdin)
 
 
-def _text(stages: Sequence[Stage], steps: Sequence[SeenStep], sight: Sight) -> str:
+def _text(
+    stages: Sequence[Stage], steps: Sequence[SeenStep], sight: Sight, scripts: Sequence[str]
+) -> str:
     return "\n".join(
         [
             *(line for step in steps for line in _words(step)),
+            *scripts,
             *dict.fromkeys(line for step in steps for line in _bound(step)),
             *_unbound(stages),
             *(f"remote   {in_full(address)}" for address in sight.remotes),

@@ -17,6 +17,7 @@ from handrail.policy.security import Scene
 from handrail.policy.validators.commands import CommandValidator
 from handrail.policy.validators.paths import plain
 from handrail.policy.validators.unread import is_unread
+from handrail.tools.command.package_scripts import script_lines
 from handrail.tools.command.survey import survey_of
 
 
@@ -39,7 +40,8 @@ class FullLine:
         await self._check_typed()
         sight = await self.hands.commands.look(self.stages)
         found = await self._judge(sight)
-        survey = survey_of(self.stages, sight)
+        scripts = await script_lines(self.hands.files, sight.steps)
+        survey = survey_of(self.stages, sight, scripts)
         further = [finding for finding in found if finding not in self.judged]
         return replace(survey, findings=(*survey.findings, *dict.fromkeys(further)))
 
