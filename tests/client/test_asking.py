@@ -284,6 +284,19 @@ async def test_an_own_answer_is_not_told_as_somebody_elses(
     assert (person.told, person.taken_away) == ([], [])
 
 
+async def test_who_approved_a_call_is_told_how_it_ended(
+    services: Services, household: Household
+) -> None:
+    person, files = PatientPerson(), FakeFiles({})
+    await question(services, household)
+    async with serving(services) as server, a_client(server, household, files, person):
+        person.choose(await person.sees_a_card(), YES)
+        await until(lambda: person.told != [])
+
+    assert files.files == {"notes.md": b"new\n"}
+    assert person.told == ["Write 1 line to notes.md: done."]
+
+
 async def test_an_answer_that_comes_to_nothing_is_told(
     services: Services, household: Household
 ) -> None:

@@ -75,6 +75,25 @@ async def test_what_waits_and_what_comes_is_asked(services: Services, household:
     assert person.told == []
 
 
+async def test_how_a_call_ended_is_told_on_the_screen_where_it_was_approved(
+    services: Services, household: Household
+) -> None:
+    here, there = PatientPerson(), PatientPerson()
+    async with (
+        serving(services) as server,
+        a_client(server, household, FakeFiles({})),
+        watching(server, household, here),
+        watching(server, household, there),
+    ):
+        approval_id = await question(services, household)
+        await there.sees_a_card()
+        here.choose(await here.sees_a_card(), YES)
+        await until(lambda: here.told != [] and there.taken_away == [approval_id])
+
+    assert here.told == ["Create notes.md (1 line): done."]
+    assert there.told == ["Create notes.md (1 line): approved by ada, from desk."]
+
+
 async def test_what_is_answered_elsewhere_is_taken_away(
     services: Services, household: Household
 ) -> None:

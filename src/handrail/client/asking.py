@@ -8,8 +8,10 @@ import structlog
 
 from handrail.client.api import ApiError, HandrailApi, ServerUnreachable
 from handrail.client.listening import Pauses
+from handrail.client.outcomes import outcome_in_words
 from handrail.core.card import Card, Choice
 from handrail.core.errors import HandrailError
+from handrail.core.execution import FINAL
 from handrail.core.ports import Channel
 
 _REMEMBERED = 1_000
@@ -29,6 +31,16 @@ class Resolved(msgspec.Struct, frozen=True):
 
 
 read_resolved = msgspec.json.Decoder(Resolved).decode
+
+
+class StatusChange(msgspec.Struct, frozen=True):
+    """`tool.status`, as far as a person's screen needs it."""
+
+    tool_id: str
+    status: str
+
+
+read_status = msgspec.json.Decoder(StatusChange).decode
 
 
 class Tainted(msgspec.Struct, frozen=True):
@@ -51,6 +63,8 @@ class Asking:
         # Word of an answer can overtake a list of what was open a moment ago.
         self._answered: deque[str] = deque(maxlen=_REMEMBERED)
         self.pending: dict[str, Card] = {}
+        # The titles of the calls that were approved here and have not ended.
+        self._approved: dict[str, str] = {}
         # As the server put them: the card that is shown may be the unmasked one.
         self._versions: dict[str, tuple[str, tuple[str, ...]]] = {}
 
@@ -67,6 +81,8 @@ class Asking:
         async with asyncio.TaskGroup() as group:
             for card in cards:
                 group.create_task(self.ask(card))
+            for tool_id in self._approved:
+                group.create_task(self.tell_outcome(tool_id))
 
     async def ask(self, card: Card) -> None:
         """Put a question to the person, unless it is no longer one or is being asked."""
@@ -88,9 +104,13 @@ class Asking:
         choice = await self._show(self._channel, card)
         if choice is None:
             return
+        if choice.approved:
+            # Its end may be heard before the answer to the approval.
+            self._approved[card.tool_id] = card.description
         try:
             await self.decide(card, choice)
         except ApiError as error:
+            self._approved.pop(card.tool_id, None)
             self._channel.tell(f"Your answer had no effect: {error.message}.")
 
     async def decide(self, card: Card, choice: Choice) -> None:
@@ -127,9 +147,24 @@ class Asking:
                 f"`handrail trust {tainted.session_id}` clears it."
             )
 
-    def tell_undone(self, what: str, why: str) -> None:
-        """Tell the person that what was approved was not done, as the world has changed since."""
-        if self._channel is not None:
+    async def tell_outcome(self, tool_id: str) -> None:
+        """Tell the person how a call ended that they approved on this screen."""
+        if tool_id not in self._approved or self._channel is None:
+            return
+        try:
+            call = await self._api.get(f"/tools/{tool_id}")
+        except HandrailError as error:
+            log.info("outcome.not_found", execution=tool_id, why=error.message)
+            return
+        if call["status"] in FINAL and (title := self._approved.pop(tool_id, None)) is not None:
+            self._channel.tell(f"{title}: {outcome_in_words(call)}.")
+
+    def tell_undone(self, tool_id: str, what: str, why: str) -> None:
+        """Tell the person that an approved call was not run, because the machine has changed.
+
+        One that was approved on this screen is told of when it has ended.
+        """
+        if self._channel is not None and tool_id not in self._approved:
             self._channel.tell(f"{what} was approved, but not run: {why}.")
 
     def dispose(self) -> None:

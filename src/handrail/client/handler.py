@@ -261,7 +261,7 @@ class ToolHandler:
                 result = await self._attempt(signal, running)
             by_person = signal.execution_context.approved_by != BY_POLICY
             if by_person and result is not None and result.error_type is ErrorType.STALE:
-                self._asking.tell_undone(signal.tool_name, result.error or "")
+                self._asking.tell_undone(signal.tool_id, signal.tool_name, result.error or "")
             return result
         except asyncio.CancelledError:
             if not running.take_cancellation():

@@ -9,7 +9,14 @@ import msgspec
 import structlog
 
 from handrail.client.api import ApiError, HandrailApi, ServerTroubled, ServerUnreachable
-from handrail.client.asking import Asking, Resolved, read_card, read_resolved, read_tainted
+from handrail.client.asking import (
+    Asking,
+    Resolved,
+    read_card,
+    read_resolved,
+    read_status,
+    read_tainted,
+)
 from handrail.client.blobs import ClientBlobs
 from handrail.client.handler import ToolHandler
 from handrail.client.heartbeat import Heartbeat
@@ -171,7 +178,11 @@ class StreamingClient:
                 case "session.tainted":
                     handler.handle_session_tainted(read_tainted(event.data))
                 case "tool.result_ack":
-                    handler.handle_tool_result_ack(read_ack(event.data))
+                    ack = read_ack(event.data)
+                    handler.handle_tool_result_ack(ack)
+                    group.create_task(self._asking.tell_outcome(ack.tool_id))
+                case "tool.status":
+                    group.create_task(self._asking.tell_outcome(read_status(event.data).tool_id))
                 case _:
                     self._route_what_ends_or_undoes(event, group)
         except msgspec.DecodeError as error:

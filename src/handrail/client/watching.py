@@ -7,7 +7,7 @@ import msgspec
 import structlog
 
 from handrail.client.api import HandrailApi
-from handrail.client.asking import Asking, read_card, read_resolved, read_tainted
+from handrail.client.asking import Asking, read_card, read_resolved, read_status, read_tainted
 from handrail.client.listening import Listener
 from handrail.client.sse import ServerEvent
 from handrail.core.ports import Channel
@@ -54,6 +54,8 @@ class Watcher:
                     group.create_task(self._asking.ask(read_card(event.data)))
                 case "approval.resolved":
                     self._asking.close(read_resolved(event.data))
+                case "tool.status":
+                    group.create_task(self._asking.tell_outcome(read_status(event.data).tool_id))
                 case "session.tainted":
                     self._asking.warn(read_tainted(event.data))
                 case _:
