@@ -3,9 +3,8 @@
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 import handrail
 
@@ -79,8 +78,18 @@ def name_of(path: Path) -> str:
     return path.relative_to(SOURCE).as_posix()
 
 
+def files_of(room: str) -> list[Path]:
+    found = [path for path in FILES if room_of(path) == room]
+    assert found
+    return found
+
+
 def room_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def imports_of(tree: ast.AST) -> Iterator[str]:
@@ -100,19 +109,24 @@ def imports_of(tree: ast.AST) -> Iterator[str]:
                 pass
 
 
-def own_imports(path: Path) -> set[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {name for name in imports_of(tree) if name.split(".")[0] == "handrail"}
+def assert_none(found: dict[str, set[str]]) -> None:
+    """Every file must have nothing of what was found; names all that have."""
+    assert {file: names for file, names in found.items() if names} == {}
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_a_room_imports_only_the_rooms_below_it(path: Path) -> None:
-    room = room_of(path)
-    if room in {"__init__", "__main__", "version"}:
-        return
-    allowed = MAY_IMPORT[room] | {room} | LOBBY
-    found = {name.split(".")[1] for name in own_imports(path) if "." in name}
-    assert found <= allowed
+@cache
+def own_imports(path: Path) -> frozenset[str]:
+    return frozenset(name for name in imports_of(tree_of(path)) if name.split(".")[0] == "handrail")
+
+
+def test_a_room_imports_only_the_rooms_below_it() -> None:
+    wrong: dict[str, set[str]] = {}
+    for path in FILES:
+        room = room_of(path)
+        if room not in {"__init__", "__main__", "version"}:
+            found = {name.split(".")[1] for name in own_imports(path) if "." in name}
+            wrong[name_of(path)] = found - (MAY_IMPORT[room] | {room} | LOBBY)
+    assert_none(wrong)
 
 
 def test_every_room_stands_in_the_table() -> None:
@@ -120,24 +134,32 @@ def test_every_room_stands_in_the_table() -> None:
     assert rooms == set(MAY_IMPORT)
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if room_of(p) == "core"], ids=name_of)
-def test_the_core_needs_nothing_but_the_standard_library(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    foreign = {name.split(".")[0] for name in imports_of(tree)} - {"handrail"}
-    assert foreign <= sys.stdlib_module_names - {"asyncio", "logging", "socket", "sqlite3", "os"}
+def test_the_core_needs_nothing_but_the_standard_library() -> None:
+    allowed = sys.stdlib_module_names - {"asyncio", "logging", "socket", "sqlite3", "os"}
+    assert_none(
+        {
+            name_of(path): {name.split(".")[0] for name in imports_of(tree_of(path))}
+            - (allowed | {"handrail"})
+            for path in files_of("core")
+        }
+    )
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if room_of(p) == "plane"], ids=name_of)
-def test_the_plane_knows_no_tool_by_name(path: Path) -> None:
-    known = {name for name in own_imports(path) if name.startswith("handrail.tools")}
+def test_the_plane_knows_no_tool_by_name() -> None:
     allowed = {"base", "blame", "judgement", "outcome", "registry"}
-    assert known <= {f"handrail.tools.{name}" for name in allowed}
+    assert_none(
+        {
+            name_of(path): {name for name in own_imports(path) if name.startswith("handrail.tools")}
+            - {f"handrail.tools.{name}" for name in allowed}
+            for path in files_of("plane")
+        }
+    )
 
 
 def test_a_tool_touches_the_world_only_through_hands() -> None:
     reach = {"os", "subprocess", "socket", "pathlib", "shutil", "aiohttp", "io"}
     for path in (SOURCE / "tools").rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = tree_of(path)
         assert not {name.split(".")[0] for name in imports_of(tree)} & reach, name_of(path)
         # To think in a thread, and to know who calls it off, is all that this room may want of
         # asyncio, which can reach far.
@@ -205,21 +227,32 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_no_import_hides_in_a_function(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    functions = [
-        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+def test_no_import_hides_in_a_function() -> None:
+    hidden = {
+        (name_of(path), name.split(".")[0])
+        for path in FILES
+        for function in functions_of(path)
+        for name in imports_of(function)
+    }
+    assert hidden <= LAZY
+
+
+def test_no_room_is_crowded() -> None:
+    crowded = [
+        f"{name_of(path)}: {lines} lines"
+        for path in FILES
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > MOST_LINES_PER_FILE
     ]
-    hidden = {name for function in functions for name in imports_of(function)}
-    assert {(name_of(path), name.split(".")[0]) for name in hidden} <= LAZY
+    crowded += [
+        f"{name_of(path)}: {node.name}: {lines} lines"
+        for path in FILES
+        for node in functions_of(path)
+        if (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > MOST_LINES_PER_FUNCTION
+    ]
+    assert not crowded
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_no_room_is_crowded(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= MOST_LINES_PER_FILE
-    for node in ast.walk(ast.parse(text)):
+def functions_of(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            length = (node.end_lineno or node.lineno) - node.lineno + 1
-            assert length <= MOST_LINES_PER_FUNCTION, node.name
+            yield node
