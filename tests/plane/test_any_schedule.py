@@ -30,7 +30,6 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from sqlalchemy.dialects import sqlite
 from structlog.testing import capture_logs
 
 from handrail.app.build_server import build_services
@@ -53,7 +52,6 @@ from handrail.plane.results import Report
 from handrail.plane.survey import Refusal
 from handrail.store.sqlite import SqliteStore
 from handrail.store.sqlite_file import SqliteFile
-from handrail.store.statements import StatementBook
 from handrail.testing import FakeClock
 from tests.conftest import Household, settle_in
 from tests.plane.conftest import KEY, a_read, a_write, add_client, at_the, connected, lines_of
@@ -64,8 +62,6 @@ T = TypeVar("T")
 SECRET = "key = 'sk-canarycanarycanary1234'\n"
 LONG = 700  # seconds; more than anybody is ever waited for
 MOST = 10_000
-# Statements are the same for every store, and to compile them anew takes most of its beginning.
-BOOK = StatementBook(sqlite.dialect(paramstyle="qmark"))
 
 # Counted from how many were stopped: there is always one to go on in, and one to be late for.
 SESSIONS = st.sampled_from([0, 0, 0, 1, -1])
@@ -536,7 +532,6 @@ class AnySchedule(RuleBasedStateMachine):
     async def _open(self) -> None:
         bus = LocalBus()
         self._store = SqliteStore(self._file, bus)
-        self._store._book = BOOK
         await self._store.open()
         self._reader = SqliteFile(self._file, read_only=True)
         self._services = build_services(self._store, bus, self._clock)

@@ -42,6 +42,8 @@ _QUICK_SECONDS = 0.001
 _MOST_LOG_PAGES = 1_000
 _LOCKED_PAUSE_SECONDS = 0.02
 _MOST_LOCKED_SECONDS = 10.0
+# The statements are the same for every store of a process; compiling them takes long.
+_BOOK = StatementBook(sqlite.dialect(paramstyle="qmark"))
 
 
 class SqliteStore(StoreReads):
@@ -66,7 +68,6 @@ class SqliteStore(StoreReads):
         self._path = path
         self._bus = bus
         self._on_stored = on_stored
-        self._book = StatementBook(sqlite.dialect(paramstyle="qmark"))
         self._waiting: list[Order] = []
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="handrail-disk")
         self._idle = asyncio.Event()
@@ -87,7 +88,7 @@ class SqliteStore(StoreReads):
         self._aside = Aside(self._path)
         # Whoever waits for the file waits on the loop, where others can go on.
         self._writer = SqliteFile(self._path, waits_ms=0)
-        self._batches = BatchWriter(self._writer, self._book, self._notice_others)
+        self._batches = BatchWriter(self._writer, _BOOK, self._notice_others)
         self._condition.remember_files()
 
     @property
@@ -191,7 +192,7 @@ class SqliteStore(StoreReads):
         return True
 
     async def _fetch(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
-        prepared = self._book.prepare(statement)
+        prepared = _BOOK.prepare(statement)
         try:
             return self._reader.run(prepared.sql, prepared.bind(values))
         except StoreUnavailable as fault:
@@ -199,7 +200,7 @@ class SqliteStore(StoreReads):
             raise
 
     async def _fetch_aside(self, statement: ClauseElement, **values: Any) -> Sequence[Row]:
-        prepared = self._book.prepare(statement)
+        prepared = _BOOK.prepare(statement)
         try:
             return await self._aside.run(prepared.sql, prepared.bind(values))
         except StoreUnavailable as fault:

@@ -10,6 +10,7 @@ from handrail.core.tool import JsonObject
 from handrail.core.verdict import Verdict
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.security import Scene
+from handrail.tools.base import AnyTool
 from handrail.tools.blame import blaming
 from handrail.tools.builtin.config import ChangeConfig
 from handrail.tools.builtin.execute_command import ExecuteCommand
@@ -47,11 +48,16 @@ BUILTIN = (
 )
 
 
+@cache
+def _tools() -> tuple[AnyTool, ...]:
+    """Tools have no state, so registries share them: describing their parameters is slow."""
+    return tuple(tool() for tool in BUILTIN)
+
+
 def builtin_registry() -> ToolRegistry:
-    return ToolRegistry(tool() for tool in BUILTIN)
+    return ToolRegistry(_tools())
 
 
-# To build one takes longer than to judge by it a hundred times.
 _shipped = cache(builtin_registry)
 
 
