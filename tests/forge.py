@@ -110,10 +110,14 @@ class Forged:
 
 
 def run_forged(
-    *words: str, environment: Mapping[str, str], folder: Path | None = None, timeout: float = 30
+    *words: str,
+    environment: Mapping[str, str],
+    folder: Path | None = None,
+    program: Path | None = None,
+    timeout: float = 30,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command of `handrail` to its end."""
-    process = Forged(*words, environment=environment, folder=folder, apart=True)
+    """Run a command of `handrail`, or a program of ours, to its end."""
+    process = Forged(*words, environment=environment, folder=folder, program=program, apart=True)
     try:
         said, complained = process.communicate(timeout)
     except subprocess.TimeoutExpired:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.forge import run_forged
 from tests.terminal import Terminal
 
 ROOT = Path(__file__).parent.parent
@@ -65,7 +66,7 @@ class Reader:
             self._save(block.text)
             return
         if block.language == "python":
-            self._finish([sys.executable, "-c", block.text])
+            self._finish(program=self._note_down(block.text))
             return
         for command, shown in commands_of(block.text):
             self._assert_shown(shown, self._type(command))
@@ -99,7 +100,7 @@ class Reader:
             return self._decide_on_the_tour()
         if arguments[:2] == ["approvals", "watch"]:
             return self._watch(arguments)
-        return self._finish([sys.executable, "-m", "handrail", *arguments])
+        return self._finish(*arguments)
 
     def _decide_on_the_tour(self) -> str:
         """The tour asks the reader twice: they approve the write and refuse the command."""
@@ -161,13 +162,18 @@ class Reader:
             seen += os.read(reading, 65536)
         return seen.decode().replace("\r", "")
 
-    def _finish(self, command: list[str]) -> str:
-        done = subprocess.run(
-            command,
-            cwd=self.workspace,
-            env=self._environment,
-            capture_output=True,
-            text=True,
+    def _note_down(self, program: str) -> Path:
+        """Next to the workspace, where no command of the document sees it."""
+        file = self.workspace.with_name("block.py")
+        file.write_text(program)
+        return file
+
+    def _finish(self, *words: str, program: Path | None = None) -> str:
+        done = run_forged(
+            *words,
+            environment=self._environment,
+            folder=self.workspace,
+            program=program,
             timeout=60,
         )
         assert done.returncode == 0, done.stdout + done.stderr

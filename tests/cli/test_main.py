@@ -56,13 +56,15 @@ def test_help_gives_no_flag_a_type(shell: Shell, name: str) -> None:
     assert "bool" not in said
 
 
-def loaded_by(shell: Shell, command: str) -> set[str]:
-    """All the modules there are once a command has told what it is for."""
+def loaded_by(shell: Shell, *commands: str) -> set[str]:
+    """All the modules there are once each of these commands has run in one process."""
     program = (
         "import sys, json, contextlib, io\n"
         "from handrail.cli.main import main\n"
-        f"sys.argv = ['handrail', *{command.split()}]\n"
-        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main()\n"
+        f"for command in {commands}:\n"
+        "    sys.argv = ['handrail', *command.split()]\n"
+        "    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
+        "        main()\n"
         "print(json.dumps(sorted(sys.modules)))"
     )
     ended = subprocess.run(
@@ -85,9 +87,8 @@ def test_help_loads_nothing_that_takes_long(shell: Shell) -> None:
     assert heavy & loaded == set()
 
 
-@pytest.mark.parametrize("command", ["approvals watch --help", "connect --help", "up --help"])
-def test_no_command_loads_the_screens_before_one_is_opened(shell: Shell, command: str) -> None:
-    loaded = loaded_by(shell, command)
+def test_no_command_loads_the_screens_before_one_is_opened(shell: Shell) -> None:
+    loaded = loaded_by(shell, "approvals watch --help", "connect --help", "up --help")
     assert "handrail.cli.screen" in loaded
     assert {"textual", "handrail.tui"} & loaded == set()
 
@@ -104,11 +105,11 @@ def test_a_server_loads_nothing_of_a_client(shell: Shell) -> None:
     assert "aiohttp" not in loaded
 
 
-@pytest.mark.parametrize("command", ["--help", *(f"{name} --help" for name in COMMANDS), "config"])
-def test_no_command_loads_a_model_or_a_keyring_before_it_needs_one(
-    shell: Shell, command: str
-) -> None:
-    assert {"anthropic", "keyring", "openai"} & loaded_by(shell, command) == set()
+def test_no_command_loads_a_model_or_a_keyring_before_it_needs_one(shell: Shell) -> None:
+    loaded = loaded_by(shell, "--help", *(f"{name} --help" for name in COMMANDS), "config")
+
+    assert "handrail.server.app" in loaded
+    assert {"anthropic", "keyring", "openai"} & loaded == set()
 
 
 def test_a_mistyped_command_is_told_without_a_traceback(shell: Shell) -> None:
