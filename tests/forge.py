@@ -19,7 +19,7 @@ import threading
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 _MOST_BYTES = 200_000
 # Where one of these is another, a process has to load everything by itself.
@@ -32,7 +32,8 @@ class Forged:
     """A process that runs `handrail`, or a program of ours that ends up there.
 
     `stdout` is read like a pipe of `subprocess`; with `apart`, what goes to stderr is kept for
-    `communicate` to give, and without it both are one.
+    `communicate` to give, and without it both are one. With `output`, such as a terminal, both go
+    there, and the process leads a session of its own.
     """
 
     def __init__(
@@ -42,6 +43,8 @@ class Forged:
         folder: Path | None = None,
         program: Path | None = None,
         apart: bool = False,
+        stdin: int | None = None,
+        output: int | None = None,
     ):
         self.args = list(map(str, words))
         self.returncode: int | None = None
@@ -49,15 +52,18 @@ class Forged:
         reading, writing = os.pipe()
         self._ended, telling = os.pipe()
         self.stdout = os.fdopen(reading, encoding="utf-8")
-        errors = writing if self._stderr is None else self._stderr.fileno()
+        shown = writing if output is None else output
+        errors = shown if self._stderr is None else self._stderr.fileno()
+        files = (shown, errors, telling)
         request = {
             "words": self.args,
             "program": None if program is None else str(program),
             "folder": str(folder or Path.cwd()),
             "environment": dict(environment),
+            "leads": output is not None,
         }
         try:
-            self.pid = _forge().cast(request, (writing, errors, telling))
+            self.pid = _forge().cast(request, files if stdin is None else (*files, stdin))
         finally:
             os.close(writing)
             os.close(telling)
@@ -114,10 +120,21 @@ def run_forged(
     environment: Mapping[str, str],
     folder: Path | None = None,
     program: Path | None = None,
+    given: bytes = b"",
     timeout: float = 30,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command of `handrail`, or a program of ours, to its end."""
-    process = Forged(*words, environment=environment, folder=folder, program=program, apart=True)
+    """Run a command of `handrail`, or a program of ours, to its end; `given` is what it reads."""
+    with tempfile.TemporaryFile() as reading:
+        reading.write(given)
+        reading.seek(0)
+        process = Forged(
+            *words,
+            environment=environment,
+            folder=folder,
+            program=program,
+            apart=True,
+            stdin=reading.fileno() if given else None,
+        )
     try:
         said, complained = process.communicate(timeout)
     except subprocess.TimeoutExpired:
@@ -183,18 +200,20 @@ def _await_request(line: socket.socket) -> dict[str, Any]:
                 os.close(found)
                 os.close(told)
                 continue
-            data, files, _, _ = socket.recv_fds(line, _MOST_BYTES, 3)
+            data, files, _, _ = socket.recv_fds(line, _MOST_BYTES, 4)
             if not data:
                 os._exit(0)
-            writing, errors, told = files
+            writing, errors, told, *stdin = files
             if (pid := os.fork()) == 0:
                 os.dup2(writing, 1)
                 os.dup2(errors, 2)
+                for fd in stdin:
+                    os.dup2(fd, 0)
                 for fd in (line.detach(), *files, *telling, *(t for _, t in telling.values())):
                     os.close(fd)
                 return json.loads(data)
             telling[os.pidfd_open(pid)] = pid, told
-            for fd in {writing, errors}:
+            for fd in (writing, errors, *stdin):
                 os.close(fd)
             line.send(str(pid).encode())
 
@@ -204,9 +223,11 @@ def _become(request: Mapping[str, Any]) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
+    if request["leads"]:
+        os.setsid()
     if loaded_with != {name: os.environ.get(name) for name in _READ_WHILE_LOADING}:
         os.execv(sys.executable, [sys.executable, "-um", "handrail", *request["words"]])
-    sys.stdout.reconfigure(line_buffering=True)  # pyright: ignore[reportAttributeAccessIssue]
+    _open_streams()
     sys.argv = ["handrail", *request["words"]]
     if request["program"] is not None:
         runpy.run_path(request["program"], run_name="__main__")
@@ -214,6 +235,17 @@ def _become(request: Mapping[str, Any]) -> None:
         from handrail.cli.main import main
 
         main()
+
+
+def _open_streams() -> None:
+    """Those of the forge were made for its own files, which may be of another kind."""
+    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = sys.__stdout__ = _written_to(1, "strict")
+    sys.stderr = sys.__stderr__ = _written_to(2, "backslashreplace")
+
+
+def _written_to(fd: int, errors: str) -> TextIO:
+    return open(fd, "w", buffering=1, encoding="utf-8", errors=errors, closefd=False)
 
 
 if __name__ == "__main__":

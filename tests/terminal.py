@@ -1,35 +1,32 @@
-"""A person at a real pseudo-terminal: reads what a program shows, and types."""
+"""A person at a real pseudo-terminal: reads what `handrail` shows, and types."""
 
 import os
 import pty
 import re
 import select
 import signal
-import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from tests.forge import Forged
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
 
 class Terminal:
-    """One program on one terminal, ended when the person leaves."""
+    """One command of `handrail` on one terminal, ended when the person leaves."""
 
-    def __init__(
-        self, command: Sequence[str], *, cwd: Path, env: Mapping[str, str], kind: str = "xterm"
-    ):
+    def __init__(self, *words: str, cwd: Path, env: Mapping[str, str], kind: str = "xterm"):
         self._master, slave = pty.openpty()
-        self._process = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env={**env, "TERM": kind, "COLUMNS": "160", "LINES": "50"},
+        self._process = Forged(
+            *words,
+            environment={**env, "TERM": kind, "COLUMNS": "160", "LINES": "50"},
+            folder=cwd,
             stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
+            output=slave,
         )
         os.close(slave)
         self._raw = b""
@@ -46,7 +43,7 @@ class Terminal:
     ) -> None:
         if self._process.poll() is None:
             self._process.kill()
-        self._process.wait()
+        self._process.communicate()
         os.close(self._master)
 
     @property

@@ -5,8 +5,6 @@ import pty
 import re
 import shlex
 import socket
-import subprocess
-import sys
 import tomllib
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.forge import run_forged
+from tests.forge import Forged, run_forged
 from tests.terminal import Terminal
 
 ROOT = Path(__file__).parent.parent
@@ -59,7 +57,7 @@ class Reader:
             "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
             "COLUMNS": "200",
         }
-        self._running: list[tuple[subprocess.Popen[bytes], int]] = []
+        self._running: list[tuple[Forged, int]] = []
 
     def follow(self, block: Block) -> None:
         if block.language == "toml":
@@ -74,7 +72,7 @@ class Reader:
     def leave(self) -> None:
         for process, reading in self._running:
             process.terminate()
-            process.wait(timeout=10)
+            process.communicate(timeout=10)
             os.close(reading)
 
     def _save(self, text: str) -> None:
@@ -104,8 +102,7 @@ class Reader:
 
     def _decide_on_the_tour(self) -> str:
         """The tour asks the reader twice: they approve the write and refuse the command."""
-        command = [sys.executable, "-m", "handrail", "tour"]
-        with Terminal(command, cwd=self.workspace, env=self._environment) as terminal:
+        with Terminal("tour", cwd=self.workspace, env=self._environment) as terminal:
             terminal.expect("Create handrail-tour/config.json (4 lines)")
             terminal.expect("decide")
             terminal.type("a")
@@ -121,9 +118,8 @@ class Reader:
 
     def _watch(self, arguments: list[str]) -> str:
         """Nothing comes, so the reader looks at the keys, and leaves."""
-        command = [sys.executable, "-m", "handrail", *arguments]
         env = self._environment
-        with Terminal(command, cwd=self.workspace, env=env, kind="xterm-256color") as terminal:
+        with Terminal(*arguments, cwd=self.workspace, env=env, kind="xterm-256color") as terminal:
             if "--plain" in arguments:
                 terminal.expect("Waiting for questions")
                 terminal.interrupt()
@@ -147,13 +143,11 @@ class Reader:
     def _start(self, arguments: list[str]) -> str:
         """Printed to a terminal, where a reader is; but nobody is asked there."""
         reading, terminal = pty.openpty()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "handrail", *arguments],
-            cwd=self.workspace,
-            env=self._environment | {"TERM": "dumb"},
-            stdin=subprocess.DEVNULL,
-            stdout=terminal,
-            stderr=terminal,
+        process = Forged(
+            *arguments,
+            environment=self._environment | {"TERM": "dumb"},
+            folder=self.workspace,
+            output=terminal,
         )
         os.close(terminal)
         self._running.append((process, reading))

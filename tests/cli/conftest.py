@@ -37,6 +37,10 @@ class Shell:
         environment = self.environment | environment
         return run_forged(*words, environment=environment, folder=self.workspace)
 
+    def pipe(self, given: bytes, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command that reads this from its standard input."""
+        return run_forged(*words, environment=self.environment, folder=self.workspace, given=given)
+
     def run_all(self, *lines: str) -> list[subprocess.CompletedProcess[str]]:
         """Run several commands side by side."""
         with ThreadPoolExecutor(len(lines)) as pool:

@@ -57,8 +57,7 @@ class Office(Shell):
         )
 
     def sit_down(self, *words: str) -> Terminal:
-        command = [sys.executable, "-m", "handrail", *words]
-        return Terminal(command, cwd=self.workspace, env=self.environment)
+        return Terminal(*words, cwd=self.workspace, env=self.environment)
 
 
 @pytest.fixture(scope="module")

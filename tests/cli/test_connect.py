@@ -1,7 +1,5 @@
 """`handrail connect` at a terminal: its person reads sentences there, and no log."""
 
-import sys
-
 from tests.cli.conftest import Shell
 from tests.terminal import Terminal
 
@@ -12,9 +10,10 @@ def test_a_policy_file_that_breaks_is_told_in_one_sentence_and_logged_elsewhere(
     shell.start("serve", "--port", "0", until="Connect this machine")
     policy = shell.workspace / ".handrail" / "policy.toml"
     policy.parent.mkdir()
-    command = [sys.executable, "-m", "handrail", "connect", "--plain", "."]
 
-    with Terminal(command, cwd=shell.workspace, env=shell.environment) as terminal:
+    with Terminal(
+        "connect", "--plain", ".", cwd=shell.workspace, env=shell.environment
+    ) as terminal:
         terminal.expect("connected to")
         policy.write_text("[policy]\nautonomy = \n")
         terminal.expect(".handrail/policy.toml: not valid TOML")

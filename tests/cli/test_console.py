@@ -60,8 +60,7 @@ def test_the_browser_is_given_a_file_of_ones_own_and_is_signed_in_by_it(served: 
 def test_at_a_terminal_the_link_is_shown_for_a_browser_that_cannot_read_the_file(
     served: Shell,
 ) -> None:
-    command = [sys.executable, "-m", "handrail", "console"]
-    with Terminal(command, cwd=served.workspace, env=served.environment) as terminal:
+    with Terminal("console", cwd=served.workspace, env=served.environment) as terminal:
         terminal.expect("/#hr_user_")
         terminal.expect("Signed in")
         assert terminal.wait() == 0

@@ -2,8 +2,6 @@
 
 import json
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +11,7 @@ from tests.terminal import Terminal
 
 
 def at_a_terminal(shell: Shell, *words: str) -> Terminal:
-    command = [sys.executable, "-m", "handrail", *words]
-    return Terminal(command, cwd=shell.workspace, env=shell.environment)
+    return Terminal(*words, cwd=shell.workspace, env=shell.environment)
 
 
 @pytest.mark.slow
@@ -73,30 +70,17 @@ def test_a_key_is_asked_for_unseen_and_kept_where_only_the_person_can_read(shell
 
 
 def test_a_key_can_be_piped_in_and_taken_back(shell: Shell) -> None:
-    words = [sys.executable, "-m", "handrail", "init", "--yes", "--json", "--provider", "openai"]
+    words = ("init", "--yes", "--json", "--provider", "openai", "--key-stdin")
 
-    def piped(
-        *more: str, key: str = "sk-a-long-secret\nmore\n"
-    ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*words, *more],
-            input=key,
-            cwd=shell.workspace,
-            env=shell.environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-
-    made = json.loads(ended_well(piped("--key-stdin")))
+    made = json.loads(ended_well(shell.pipe(b"sk-a-long-secret\nmore\n", *words)))
     file = shell.home / "provider-keys.json"
 
     assert (made["provider"], made["key"]) == ("openai", str(file))
     assert json.loads(file.read_text()) == {
         "keys": {"openai": {"address": "https://api.openai.com/v1", "key": "sk-a-long-secret"}}
     }
-    assert "characters that a key cannot contain" in refused(piped("--key-stdin", key="two words"))
-    assert "no key was given" in refused(piped("--key-stdin", key=""))
+    assert "characters that a key cannot contain" in refused(shell.pipe(b"two words", *words))
+    assert "no key was given" in refused(shell.pipe(b"", *words))
     looked = json.loads(ended_well(shell.run("uninstall", "--dry-run", "--json")))
     assert looked["keys"] == {"openai": str(file)}
     assert "no longer in" in ended_well(shell.run("config", "forget-key", "openai"))

@@ -5,7 +5,6 @@ import re
 import shlex
 import signal
 import subprocess
-import sys
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -64,8 +63,9 @@ class Desk(Shell):
         return self.start("run", "Do it.", *self.scripted, *words, until=until)
 
     def sit_down(self, *words: str) -> Terminal:
-        command = [sys.executable, "-m", "handrail", "run", "Do it.", *self.scripted, *words]
-        return Terminal(command, cwd=self.workspace, env=self.environment)
+        return Terminal(
+            "run", "Do it.", *self.scripted, *words, cwd=self.workspace, env=self.environment
+        )
 
     @property
     def server(self) -> str:
@@ -193,23 +193,16 @@ def test_without_a_model_nothing_is_begun_and_it_is_said_how_to_get_one(desk: De
 @pytest.mark.parametrize(
     ("given", "code", "said"),
     [
-        (b"Do it.\n", 0, b"That is all."),
-        (b"\xff\xfe", 2, b"not UTF-8 text"),
-        (b"  \n", 2, b"there is no task"),
-        (b"x" * 100_001, 2, b"longer than 100,000 characters"),
+        (b"Do it.\n", 0, "That is all."),
+        (b"\xff\xfe", 2, "not UTF-8 text"),
+        (b"  \n", 2, "there is no task"),
+        (b"x" * 100_001, 2, "longer than 100,000 characters"),
     ],
 )
 def test_a_task_can_come_from_standard_input(
-    desk: Desk, given: bytes, code: int, said: bytes
+    desk: Desk, given: bytes, code: int, said: str
 ) -> None:
-    ended = subprocess.run(
-        [sys.executable, "-m", "handrail", "run", "-", *desk.scripted],
-        cwd=desk.workspace,
-        env=desk.environment,
-        input=given,
-        capture_output=True,
-        timeout=60,
-    )
+    ended = desk.pipe(given, "run", "-", *desk.scripted)
 
     assert ended.returncode == code
     assert said in ended.stdout + ended.stderr
@@ -372,10 +365,7 @@ def test_a_folder_that_a_running_server_does_not_know_is_made_known_if_that_is_w
     words = ("run", "Do it.", "--workspace", str(other))
 
     unasked = desk.run(*words)
-    asked = Terminal(
-        [sys.executable, "-m", "handrail", *words], cwd=desk.workspace, env=desk.environment
-    )
-    with asked as terminal:
+    with Terminal(*words, cwd=desk.workspace, env=desk.environment) as terminal:
         terminal.expect("is not set up yet")
         terminal.type("n\n", after_seconds=0.1)
         assert terminal.wait() == 2

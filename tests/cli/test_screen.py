@@ -1,6 +1,5 @@
 """The screens of `approvals watch`, `connect` and `up --tui`, each in a real terminal."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,7 @@ OPENED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
 
 
 def sit_down(office: Office, *words: str, kind: str = "xterm-256color", **more: str) -> Terminal:
-    command = [sys.executable, "-m", "handrail", *words]
-    return Terminal(command, cwd=office.workspace, env=office.environment | more, kind=kind)
+    return Terminal(*words, cwd=office.workspace, env=office.environment | more, kind=kind)
 
 
 @pytest.mark.behaviour("terminal.opens")

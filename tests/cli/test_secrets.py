@@ -329,8 +329,7 @@ def test_no_file_of_the_home_is_open_to_other_users(trial: Trial) -> None:
 
 def test_the_log_beside_a_terminal_has_no_secret(shell: Shell) -> None:
     """At a terminal the link is shown, and what is logged goes into a file."""
-    command = [sys.executable, "-m", "handrail", "up", "--port", "0"]
-    with Terminal(command, cwd=shell.workspace, env=shell.environment) as terminal:
+    with Terminal("up", "--port", "0", cwd=shell.workspace, env=shell.environment) as terminal:
         terminal.expect("Stop with Ctrl+C")
         address, link = re.findall(r"(http://[\d.:]+)/#(hr_user_[\w-]+)", terminal.shown)[0]
         for _ in range(2):

@@ -2,7 +2,6 @@
 
 import getpass
 import json
-import sys
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -79,10 +78,8 @@ def test_the_last_token_of_a_person_is_not_revoked_unasked(shell_with_server: Sh
     wanted = id_of(shell, "user")
 
     assert "--yes revokes it" in refused(shell.run("token", "revoke", wanted))
-    command = ["token", "revoke", wanted]
-    with Terminal(
-        [sys.executable, "-m", "handrail", *command], cwd=shell.workspace, env=shell.environment
-    ) as terminal:
+    words = ("token", "revoke", wanted)
+    with Terminal(*words, cwd=shell.workspace, env=shell.environment) as terminal:
         terminal.expect("Revoke it?")
         terminal.type("n\n")
         assert terminal.wait() == 1

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -77,9 +76,9 @@ async def test_at_a_terminal_the_files_of_a_session_are_shown_before_the_questio
     rig.start_server()
     rig.start_client()
     await write(rig, "a.txt")
-    command = [sys.executable, "-m", "handrail", "undo", "--session", "journey"]
+    words = ("undo", "--session", "journey")
     environment = {**os.environ, "HANDRAIL_HOME": str(rig.home)}
-    with Terminal(command, cwd=rig.workspace, env=environment) as terminal:
+    with Terminal(*words, cwd=rig.workspace, env=environment) as terminal:
         terminal.expect("a.txt")
         terminal.expect("Undo them?")
         terminal.type(f"{answer}\n", after_seconds=0.1)
