@@ -1,12 +1,14 @@
 """A real browser before a real server, with a real client beside it."""
 
 import asyncio
+import inspect
 import json
 import shutil
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from handrail.server.console.files import ConsoleFiles
@@ -36,8 +38,15 @@ _EXPECTED_TROUBLE = (
 )
 
 
-@pytest.fixture
-async def browser() -> AsyncGenerator[Browser]:
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """All tests here share a browser, so they share the loop that speaks to it."""
+    if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.function):
+        item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def chromium() -> AsyncGenerator[Browser]:
+    """To start a browser takes longer than most tests."""
     if CHROMIUM is None:
         pytest.skip("there is no Chromium here; as root, `make test` installs one")
     if not ConsoleFiles().are_built:
@@ -48,6 +57,13 @@ async def browser() -> AsyncGenerator[Browser]:
         )
         yield launched
         await launched.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def browser(chromium: Browser) -> AsyncGenerator[Browser]:
+    yield chromium
+    for context in chromium.contexts:
+        await context.close()
 
 
 class Console:
@@ -93,7 +109,7 @@ class Console:
         return page
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def console(rig: Rig, browser: Browser) -> AsyncGenerator[Console]:
     rig.start_server()
     rig.start_client()
@@ -105,7 +121,7 @@ async def console(rig: Rig, browser: Browser) -> AsyncGenerator[Console]:
 Asking = Callable[..., "asyncio.Task[dict[str, Any]]"]
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def asks(console: Console) -> AsyncGenerator[Asking]:
     """Ask for a call as an agent would; it goes on while the person decides."""
     tasks: list[asyncio.Task[dict[str, Any]]] = []
@@ -120,6 +136,7 @@ async def asks(console: Console) -> AsyncGenerator[Asking]:
     yield ask
     for task in tasks:
         task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def seen_for_a_moment(page: Page) -> None:

@@ -48,6 +48,7 @@ def test_all_pages_are_known_here() -> None:
 
 @pytest.mark.behaviour("console.accessible")
 # Every size and every theme once: colours do not depend on the size.
+@pytest.mark.timeout(180)  # Every page is looked through.
 @pytest.mark.parametrize(
     ("theme", "size"), [("light", WIDE), ("dark", PHONE)], ids=["light-wide", "dark-phone"]
 )
