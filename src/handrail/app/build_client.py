@@ -135,7 +135,7 @@ async def _machine(
 ) -> AsyncGenerator[_Machine]:
     isolation = await asyncio.to_thread(prove_here, find_programs())
     box = _box(files, isolation, belt)
-    commands = await asyncio.to_thread(_commands, files, isolation, box, belt, journal.keeper)
+    commands = await asyncio.to_thread(_commands, files, isolation, box, belt, journal)
     await asyncio.to_thread(commands.end_what_was_left)
     with undo_in(files, journal.undo_key) as undo:
         if undo is not None:
@@ -187,7 +187,7 @@ def _commands(
     isolation: Isolation,
     box: Box | None,
     belt: Toolbelt,
-    keeper: str,
+    journal: Journal,
 ) -> CommandExecutor:
     """Commands of the workspace, kept in by what is proven to hold here."""
     search_path = belt.search_path(SEARCH_PATH)
@@ -197,7 +197,8 @@ def _commands(
         search_path=search_path,
         toolchains=belt.mounts,
         fence=fence_for(isolation, files.guarded, belt.mounts),
-        keeper=keeper,
+        keeper=journal.keeper,
         identity=own_identity(),
         rules=files.rules,
+        mirrors=journal.mirrors,
     )

@@ -68,6 +68,11 @@ class Journal:
         return self._folder.parent.parent / "rehearsals" / self._folder.name
 
     @property
+    def mirrors(self) -> Path:
+        """The folder for mirrors of git's remotes, the same for all workspaces."""
+        return self._folder.parent.parent / "remotes"
+
+    @property
     def undo_key(self) -> Path:
         """The file of the key that seals what is kept for undo, the same for all workspaces."""
         return self._folder.parent / "undo.key"

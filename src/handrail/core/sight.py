@@ -65,9 +65,10 @@ class SeenRecord:
 class SeenStep:
     """One program: its words with every pattern expanded, and the file that is started.
 
-    `files` are those that it obeys, and those that exist among the ones its words name. `remote` is
-    the address that git talks to, without a user. `record` is what git would record or send. `own`
-    is the program of the workspace that a bare name means. `stdin` is the text that it reads.
+    `files` are those that it obeys, and those that exist among the ones its words name. `remotes`
+    are the addresses that git talks to, without a password. `record` is what git would record or
+    send. `own` is the program of the workspace that a bare name means. `stdin` is the text that it
+    reads.
     """
 
     argv: tuple[str, ...]
@@ -75,7 +76,7 @@ class SeenStep:
     folder: str
     folder_mark: str
     files: tuple[SeenFile, ...] = ()
-    remote: str = ""
+    remotes: tuple[str, ...] = ()
     record: SeenRecord | None = None
     own: SeenFile | None = None
     stdin: str | None = None
@@ -97,7 +98,7 @@ class Sight:
     @property
     def remotes(self) -> tuple[str, ...]:
         """The addresses that git talks to."""
-        return tuple(dict.fromkeys(step.remote for step in self.steps if step.remote))
+        return tuple(dict.fromkeys(shown for step in self.steps for shown in step.remotes))
 
     @property
     def facts(self) -> JsonObject:
@@ -121,7 +122,7 @@ class Sight:
         if self.hosts is not None:
             facts["the hosts that may be reached"] = list(self.hosts)
         if self.remotes:
-            facts[REMOTES] = _digest([step.remote for step in self.steps])
+            facts[REMOTES] = _digest([[*step.remotes] for step in self.steps])
         return facts
 
 

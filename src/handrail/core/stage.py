@@ -44,8 +44,8 @@ class Stage(NamedTuple):
     `named` are other paths among its words, all from the workspace's root. `programs` are the names
     of what it runs: its own, and those of all that this runs in turn. `networks` are those of them
     that may use a network; `hosts` are what it may reach there, and without any it reaches nothing.
-    `remote` is the address that git may talk to. `stdin` is a text that it reads; without one it
-    reads the pipe before it, or nothing.
+    `remotes` are the addresses that git may talk to. `stdin` is a text that it reads; without one
+    it reads the pipe before it, or nothing.
     """
 
     argv: tuple[str, ...]
@@ -60,7 +60,7 @@ class Stage(NamedTuple):
     programs: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
-    remote: str = ""
+    remotes: tuple[str, ...] = ()
     stdin: str | None = None
 
 

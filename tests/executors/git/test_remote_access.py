@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from handrail.core.hands import Hands
 from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Join
 from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.git.mirror import Mirror
+from handrail.executors.git.stand_in import Change, StandIn
 from handrail.policy.rulebook.book import Rulebook, operator_rules
 from handrail.policy.validators.commands import CommandValidator
 from handrail.testing import FakeFiles
@@ -59,6 +62,28 @@ def repository(root: Path, remote: HttpRemote, executor: CommandExecutor, place:
 
 def sh(root: Path, lines: str) -> None:
     subprocess.run(["sh", "-ec", lines], cwd=root, env=PLAIN, check=True, capture_output=True)
+
+
+def seeded(repository: Path, remote: HttpRemote) -> None:
+    """Give the remote two branches, `main` one commit in front of `old`."""
+    sh(repository, f"git push -q {remote.folder}/a.git main:main main:old")
+    sh(repository, "git commit -q --allow-empty -m second")
+    sh(repository, f"git push -q {remote.folder}/a.git main:main")
+
+
+def heads(remote: HttpRemote) -> dict[str, str]:
+    words = ["git", "for-each-ref", "--format=%(refname) %(objectname)"]
+    told = subprocess.run(
+        words, cwd=remote.folder / "a.git", env=PLAIN, check=True, capture_output=True, text=True
+    )
+    return dict(row.split() for row in told.stdout.splitlines())
+
+
+def hook(remote: HttpRemote, name: str, lines: str) -> None:
+    path = remote.folder / "a.git" / "hooks" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{lines}\n")
+    path.chmod(0o755)
 
 
 async def run(executor: CommandExecutor, line: str) -> CommandOutcome:
@@ -116,18 +141,126 @@ async def test_a_helper_that_the_repository_names_gets_nothing(
 
 
 @pytest.mark.usefixtures("home")
-async def test_what_is_printed_does_not_tell_it(
+async def test_what_the_remote_says_to_a_push_reaches_the_agent(
     executor: CommandExecutor, repository: Path, remote: HttpRemote
 ) -> None:
-    hook = remote.folder / "a.git" / "hooks" / "pre-receive"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text(f"#!/bin/sh\necho 'you said {PASSWORD}'\n")
-    hook.chmod(0o755)
+    hook(remote, "pre-receive", "echo 'create a pull request at https://x.example/1'")
 
     outcome = await run(executor, "git push origin main")
 
-    assert b"you said ****" in outcome.stderr
-    assert PASSWORD.encode() not in outcome.stdout + outcome.stderr
+    assert outcome.exit_code == 0
+    assert b"remote: create a pull request at https://x.example/1" in outcome.stderr
+
+
+@pytest.mark.usefixtures("home")
+async def test_a_push_that_the_remote_refuses_has_failed(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote
+) -> None:
+    hook(remote, "update", "echo 'main is protected'; exit 1")
+
+    outcome = await run(executor, "git push origin main")
+
+    assert outcome.exit_code == 128
+    assert b"main is protected" in outcome.stderr
+    assert heads(remote) == {}
+
+
+@pytest.mark.usefixtures("home")
+async def test_push_options_reach_the_remote(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote
+) -> None:
+    sh(remote.folder / "a.git", "git config receive.advertisePushOptions true")
+    hook(remote, "pre-receive", 'echo "told $GIT_PUSH_OPTION_0"')
+
+    outcome = await run(executor, "git push -o ci.skip origin main")
+
+    assert b"told ci.skip" in outcome.stderr
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("lines", "what"),
+    [
+        ("git --git-dir={} update-ref refs/heads/main refs/heads/old", "rewrite"),
+        ("git --git-dir={} update-ref -d refs/heads/old", "delete"),
+    ],
+)
+async def test_no_push_takes_anything_away_whatever_ran_in_the_box(
+    executor: CommandExecutor,
+    repository: Path,
+    remote: HttpRemote,
+    monkeypatch: pytest.MonkeyPatch,
+    lines: str,
+    what: str,
+) -> None:
+    seeded(repository, remote)
+    sh(repository, "git commit -q --allow-empty -m third")
+    before = heads(remote)
+    changes = StandIn.changes
+
+    def changed_by_others(stand_in: StandIn) -> list[Change]:
+        refs = f"{remote.folder}/a.git"
+        sh(stand_in.folder, f"echo {refs}/objects >> objects/info/alternates")
+        sh(stand_in.folder, lines.format(stand_in.folder))
+        return changes(stand_in)
+
+    monkeypatch.setattr(StandIn, "changes", changed_by_others)
+    outcome = await run(executor, "git push origin main:topic")
+
+    assert outcome.exit_code == 128
+    assert f"the push would {what} refs/heads/".encode() in outcome.stderr
+    assert heads(remote) == before
+
+
+@pytest.mark.usefixtures("home")
+async def test_a_push_behind_the_remote_is_rejected_as_by_git(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote
+) -> None:
+    seeded(repository, remote)
+    sh(repository, "git commit -q --amend --allow-empty -m other")
+
+    outcome = await run(executor, "git push origin main")
+
+    assert outcome.exit_code == 1
+    assert b"[rejected]" in outcome.stderr
+
+
+@pytest.mark.usefixtures("home")
+async def test_a_remote_that_moves_during_the_push_is_left_as_it_is(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeded(repository, remote)
+    sh(repository, "git commit -q --allow-empty -m mine")
+    take_over = Mirror.take_over
+
+    async def moved_meanwhile(mirror: Mirror, stand_in: StandIn) -> None:
+        sh(remote.folder / "a.git", "git update-ref refs/heads/main refs/heads/old")
+        await take_over(mirror, stand_in)
+
+    monkeypatch.setattr(Mirror, "take_over", moved_meanwhile)
+    outcome = await run(executor, "git push origin main")
+
+    assert outcome.exit_code == 128
+    assert b"stale info" in outcome.stderr
+    assert heads(remote)["refs/heads/main"] == heads(remote)["refs/heads/old"]
+
+
+@pytest.mark.usefixtures("home")
+async def test_one_pulls_and_pushes_in_one_line_of_several_stages(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote
+) -> None:
+    seeded(repository, remote)
+    told = CommandValidator(executor.root)
+    stages = [
+        told.stage_of("git", ["pull", "origin", "old"]),
+        told.stage_of("git", ["push", "origin", "main:topic"])._replace(join=Join.AND),
+    ]
+    sight = await executor.look(stages)
+
+    outcome = await executor.run(stages, timeout_seconds=50, expected=sight.facts)
+
+    assert outcome.exit_code == 0, outcome.stderr
+    assert "refs/heads/topic" in heads(remote)
 
 
 async def test_the_card_names_the_host(executor: CommandExecutor, root: Path) -> None:
@@ -186,16 +319,6 @@ async def test_neither_is_one_reached_that_a_step_before_has_exchanged(
     assert not any("receive-pack" in path for path, _ in remote.visits)
 
 
-async def test_a_group_of_remotes_is_not_fetched_in_the_place_of_one(
-    executor: CommandExecutor, repository: Path
-) -> None:
-    sh(repository, "git config remotes.origin 'x y'")
-
-    for line in ("git fetch origin", "git pull origin main"):
-        with pytest.raises(CommandExecutionError, match=r"remotes\.origin"):
-            await run(executor, line)
-
-
 async def test_git_reaches_no_other_host_than_its_remotes(
     executor: CommandExecutor, repository: Path, place: str
 ) -> None:
@@ -210,7 +333,7 @@ async def test_git_reaches_no_other_host_than_its_remotes(
     assert told == {
         "git fetch origin": (place,),
         "git remote show origin": (place,),
-        "git submodule update": (place, "other.example:443"),
+        "git submodule update": (),
     }
 
 
@@ -236,17 +359,51 @@ async def test_among_several_steps_each_git_reaches_its_own_remote(
     assert {words for _, words in other.visits} <= {None}
 
 
+HOSTILE = {
+    "addresses": "url.{evil}/.insteadOf {good}/",
+    "pushed addresses": "url.{evil}/.pushInsteadOf {good}/",
+    "a proxy": "http.proxy {evil}",
+    "a proxy of the remote": "remote.origin.proxy {evil}",
+    "a helper": "credential.helper '!cat >stolen; true'",
+    "a helper for the host": "credential.{good}.helper '!cat >stolen; true'",
+    "a header": "http.extraHeader 'X-Told: 1'",
+    "redirects": "http.followRedirects true",
+    "cookies": "http.cookieFile .git/config",
+    "an ssh command": "core.sshCommand 'touch stolen;'",
+    "a program at the remote": "remote.origin.receivepack 'touch stolen; git-receive-pack'",
+    "a program at the remote to fetch": "remote.origin.uploadpack 'touch stolen; git-upload-pack'",
+    "hooks": "core.hooksPath hooks",
+    "a program for refs": "core.alternateRefsCommand 'touch stolen'",
+    "a question": "core.askPass 'touch stolen;'",
+    "signatures": "push.gpgSign true",
+    "a promise": "remote.origin.promisor true",
+    "a group": "remotes.origin 'x y'",
+}
+
+
+@pytest.mark.behaviour("git.one-credential")
 @pytest.mark.usefixtures("home")
-@pytest.mark.parametrize("name", ["http.sslCAInfo", "http.http://{}/.sslCAInfo", "http.proxy"])
-async def test_whom_git_trusts_is_not_for_the_repository_to_say(
-    executor: CommandExecutor, repository: Path, remote: HttpRemote, place: str, name: str
+@pytest.mark.parametrize("setting", HOSTILE.values(), ids=HOSTILE.keys())
+async def test_settings_of_the_repository_meet_no_credential_and_no_network(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote, setting: str, tmp_path: Path
 ) -> None:
-    subprocess.run(
-        ["git", "config", name.format(place), "ca.crt"], cwd=repository, env=PLAIN, check=True
-    )
+    seeded(repository, remote)
+    (repository / "hooks").mkdir()
+    for name in ("pre-push", "reference-transaction"):
+        (repository / "hooks" / name).write_text("#!/bin/sh\ntouch stolen\n")
+        (repository / "hooks" / name).chmod(0o755)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    sh(repository, "git commit -q --allow-empty -m third")
+    outcomes: list[CommandOutcome] = []
+    with http_remote(elsewhere, is_open=True) as evil:
+        sh(repository, f"git config {setting.format(evil=evil.address, good=remote.address)}")
+        for line in ("git fetch origin", "git push origin main"):
+            with suppress(CommandExecutionError):
+                outcomes.append(await run(executor, line))
+        assert evil.visits == []
 
-    for line in ("git ls-remote origin", "git remote show origin"):
-        with pytest.raises(CommandExecutionError, match="changes which servers git trusts"):
-            await run(executor, line)
-
-    assert remote.visits == []
+    assert [*repository.rglob("stolen")] == []
+    assert PASSWORD not in str([outcome.stdout + outcome.stderr for outcome in outcomes])
+    is_refused = setting.endswith("-pack'")
+    assert [outcome.exit_code for outcome in outcomes][1:] == ([] if is_refused else [0])

@@ -22,15 +22,12 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.search import Query
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
-from handrail.executors.commands.provisions import Provisions
 from handrail.executors.commands.starting import BoxStarter, OpenStarter, Starter
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.files.ripgrep import Ripgrep
 from handrail.executors.files.search import SearchExecutor
-from handrail.executors.git import handing
-from handrail.executors.git.credentials import Remote, ask_helpers
 from handrail.executors.git.guard import own_identity
-from handrail.executors.git.handing import HandIn
+from handrail.executors.git.outside import OutsideGit
 from handrail.executors.judging.pool import JudgingPool
 from handrail.executors.network import listener
 from handrail.executors.network.hosts import Networks
@@ -133,32 +130,24 @@ def descriptors(said: str) -> set[int]:
     return {int(word) for word in said.split()}
 
 
-async def started(
-    starter: Starter, profile: Profile, fds: tuple[int, ...] = ()
-) -> tuple[set[int], set[int]]:
+async def started(starter: Starter, profile: Profile) -> tuple[set[int], set[int]]:
     """What a command lists, and what was meant for it."""
-    given = Provisions(hand_in=HandIn([], fds, handing.NO_CREDENTIAL.answering))
     stage = Stage(("/bin/sh", "-c", LIST), profile)
     nowhere = os.open(os.devnull, os.O_RDWR)
     try:
         with Output(10_000) as out:
             streams = Streams(nowhere, out.writer, nowhere)
-            async with starter.start(stage, streams, 30, given) as tree:
+            async with starter.start(stage, streams, 30) as tree:
                 out.close_writer()
                 await tree.process.wait()
                 await out.ended.wait()
-            return descriptors(bytes(out.kept).decode()), {0, 1, 2, *fds}
+            return descriptors(bytes(out.kept).decode()), {0, 1, 2}
     finally:
         os.close(nowhere)
 
 
 async def in_a_box(place: Place, profile: Profile) -> tuple[set[int], set[int]]:
     return await started(BoxStarter(place.box, "keeper"), profile)
-
-
-async def in_a_box_with_a_credential(place: Place) -> tuple[set[int], set[int]]:
-    with in_memory(b"x") as fd:
-        return await started(BoxStarter(place.box), Profile.NET, (fd,))
 
 
 async def behind_a_fence(place: Place, profile: Profile) -> tuple[set[int], set[int]]:
@@ -194,12 +183,10 @@ async def a_search(place: Place) -> tuple[set[int], set[int]]:
     return descriptors(place.told.read_text()), {0, 1, 2}
 
 
-async def a_credential_helper(place: Place) -> tuple[set[int], set[int]]:
-    (place.folder / ".gitconfig").write_text(
-        f"[credential]\n\thelper = {place.program('helper')}\n"
-    )
-    own = {"PATH": os.environ["PATH"], "HOME": str(place.folder)}
-    assert await ask_helpers(Remote.of("https://example.com/a.git"), own) is None
+async def git_outside(place: Place) -> tuple[set[int], set[int]]:
+    folder = os.path.dirname(place.program("git"))
+    place.monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    await OutsideGit(str(place.folder), "https://example.com/a.git").succeeds("fetch")
     return descriptors(place.told.read_text()), {0, 1, 2}
 
 
@@ -216,13 +203,6 @@ async def gits_own_identity(place: Place) -> tuple[set[int], set[int]]:
     folder = os.path.dirname(place.program("git"))
     place.monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     await asyncio.to_thread(own_identity)
-    return descriptors(place.told.read_text()), {0, 1, 2}
-
-
-async def gits_own_programs(place: Place) -> tuple[set[int], set[int]]:
-    folder = os.path.dirname(place.program("git"))
-    place.monkeypatch.setattr(handing, "SEARCH_PATH", (folder, "/usr/bin", "/bin"))
-    await asyncio.to_thread(handing._programs.__wrapped__)
     return descriptors(place.told.read_text()), {0, 1, 2}
 
 
@@ -251,7 +231,6 @@ Way = Callable[[Place], Awaitable[tuple[set[int], set[int]]]]
 WAYS: dict[str, dict[str, Way]] = {
     "executors/commands/starting.py": {
         **{f"box-{kind}": partial(in_a_box, profile=kind) for kind in Profile},
-        "box-credential": in_a_box_with_a_credential,
         "fence-read": partial(behind_a_fence, profile=Profile.READ),
         "fence-write": partial(behind_a_fence, profile=Profile.WRITE),
         "open": in_the_open,
@@ -261,9 +240,8 @@ WAYS: dict[str, dict[str, Way]] = {
         for kind in (Profile.READ, Profile.WRITE)
     },
     "executors/files/search.py": {"ripgrep": a_search},
-    "executors/git/credentials.py": {"credential-helper": a_credential_helper},
     "executors/git/guard.py": {"git-identity": gits_own_identity},
-    "executors/git/handing.py": {"git-programs": gits_own_programs},
+    "executors/git/outside.py": {"git-outside": git_outside},
     "executors/judging/pool.py": {"judging": a_judging_process},
     "executors/network/hosts.py": {"package-manager": a_package_manager},
     "executors/network/listener.py": {"socket-in-a-box": a_socket_in_a_box},
@@ -322,8 +300,8 @@ def test_two_that_start_at_the_same_moment_get_nothing_of_each_other(
     found: list[tuple[set[int], set[int]]] = []
 
     async def several() -> None:
-        ways = [in_a_box_with_a_credential(place), in_the_open(place)]
-        ways += [in_a_box(place, kind) for kind in (Profile.READ, Profile.WRITE)]
+        ways = [in_the_open(place)]
+        ways += [in_a_box(place, kind) for kind in Profile]
         found.extend(await asyncio.gather(*ways))
 
     with leaking():

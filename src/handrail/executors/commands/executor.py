@@ -17,15 +17,10 @@ from handrail.executors.commands.looking import CommandLooker
 from handrail.executors.commands.provisions import Quartermaster
 from handrail.executors.commands.run import Objection, Run, no_objection
 from handrail.executors.commands.starting import BoxStarter, OpenStarter, Starter
+from handrail.executors.git.address import Address
 from handrail.executors.git.guard import GitGuard, Pairs
 from handrail.executors.git.recording import Recorder
-from handrail.executors.git.remotes import (
-    Destination,
-    RemoteFinder,
-    only_hosts,
-    reaches_remote,
-)
-from handrail.executors.git.unruly import refuse_old_remotes
+from handrail.executors.git.remotes import RemoteFinder, addresses_in, reaches_remote
 from handrail.executors.network.hosts import Networks
 from handrail.executors.processes.output import Output
 from handrail.executors.processes.programs import SEARCH_PATH, ProgramFinder, may_use_workspace
@@ -45,7 +40,8 @@ class CommandExecutor:
     Each in a `box`, else behind a `fence`, else in the open.
 
     `toolchains` are folders beside the system's whose programs a person has allowed, and `identity`
-    is under which name git commits; the `rules` say which hosts may be reached.
+    is under which name git commits; the `rules` say which hosts may be reached. Mirrors of git's
+    remotes are kept in the folder `mirrors`.
     """
 
     def __init__(
@@ -61,7 +57,9 @@ class CommandExecutor:
         keeper: str = "",
         identity: Pairs | None = None,
         rules: Rules | None = None,
+        mirrors: Path | None = None,
     ):
+        self._mirrors = mirrors
         self.root = os.path.realpath(root)
         self._programs = ProgramFinder(self.root, search_path, toolchains)
         self._open = OpenStarter(self.root, self._programs.search_path, keeper, fence)
@@ -100,8 +98,10 @@ class CommandExecutor:
             return replace(sight, room=self._room_of(stages))
         remotes = await self._remotes_of(stages)
         steps = [
-            step if remote is None else replace(step, remote=remote.shown)
-            for step, remote in zip(sight.steps, remotes, strict=True)
+            step
+            if addresses is None
+            else replace(step, remotes=tuple(address.shown for address in addresses))
+            for step, addresses in zip(sight.steps, remotes, strict=True)
         ]
         hosts = await self._hosts_for(stages, remotes)
         return replace(sight, steps=tuple(steps), hosts=hosts, room=self._room_of(stages))
@@ -155,30 +155,23 @@ class CommandExecutor:
         return sight
 
     async def _hosts_for(
-        self, stages: Sequence[Stage], remotes: Sequence[Destination | None]
+        self, stages: Sequence[Stage], remotes: Sequence[Sequence[Address] | None]
     ) -> tuple[str, ...]:
-        """The hosts of their networks, and those that were asked for beside their words.
-
-        Of git's, only those that it goes to, if that is known.
-        """
+        """The hosts of their networks, those asked for beside their words, and those of remotes."""
         pairs = [*zip(stages, remotes, strict=True)]
-        open_ended = (stage for stage, to in pairs if to is None or only_hosts(to.shown) is None)
-        names = dict.fromkeys(name for stage in open_ended for name in stage.networks)
+        others = (stage for stage, addresses in pairs if addresses is None)
+        names = dict.fromkeys(name for stage in others for name in stage.networks)
         listed = (await self._networks.reachable_by(names)).hosts
-        known = [remote.place for _, to in pairs if to is not None and (remote := to.remote)]
+        places = [address.place for _, addresses in pairs for address in addresses or ()]
         asked = [host for stage in stages for host in stage.hosts]
-        return tuple(dict.fromkeys((*listed, *known, *asked)))
+        return tuple(dict.fromkeys((*listed, *places, *asked)))
 
-    async def _remotes_of(self, stages: Sequence[Stage]) -> list[Destination | None]:
-        """Where git would go to, by what its settings are now; None for what goes nowhere."""
-        found: list[Destination | None] = []
-        for stage in map(self._named_by_path, stages):
-            if not reaches_remote(stage):
-                found.append(None)
-                continue
-            await asyncio.to_thread(refuse_old_remotes, self.root, stage)
-            found.append(await self._remotes.find(stage))
-        return found
+    async def _remotes_of(self, stages: Sequence[Stage]) -> list[tuple[Address, ...] | None]:
+        """Where git would go to, by what its settings are now; None for what is not git."""
+        return [
+            addresses_in(await self._remotes.find(stage)) if reaches_remote(stage) else None
+            for stage in map(self._named_by_path, stages)
+        ]
 
     def _room_of(self, stages: Sequence[Stage]) -> Room | None:
         """What they can do at most; None where no box holds them."""
@@ -212,7 +205,9 @@ class CommandExecutor:
     ) -> CommandOutcome:
         starter = starter or self._starter
         with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:
-            quartermaster = Quartermaster(git, self._networks, self._remotes, self._programs)
+            quartermaster = Quartermaster(
+                git, self._networks, self._remotes, self._programs, self._mirrors
+            )
             folder = root or self.root
             run = Run(starter, quartermaster, folder, out, err, self._grace_seconds, objection)
             began = time.perf_counter()
@@ -258,7 +253,7 @@ def _refuse_zero_bytes(stages: Sequence[Stage]) -> None:
 def _as_seen(stages: Sequence[Stage], sight: Sight) -> list[Stage]:
     """What runs first runs with the names just seen; what follows, with what that leaves there.
 
-    What may use a network reaches the hosts that were seen, and git no other than its remote.
+    What may use a network reaches the hosts that were seen, and git the remotes.
     """
     first = len(pipelines(stages)[0])
     seen = [
@@ -267,7 +262,7 @@ def _as_seen(stages: Sequence[Stage], sight: Sight) -> list[Stage]:
     ]
     hosts = sight.hosts or ()
     return [
-        stage._replace(hosts=only_hosts(step.remote) or hosts, remote=step.remote)
+        stage._replace(hosts=hosts, remotes=step.remotes)
         if stage.networks or stage.hosts
         else stage
         for stage, step in zip((*seen, *stages[first:]), sight.steps, strict=True)

@@ -1,21 +1,20 @@
 """What programs are given on their way, beyond their words."""
 
-import os
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.commands.modules import SAFE_PATH, runs_tool
 from handrail.executors.commands.npm import npm_settings
-from handrail.executors.git.credentials import Credential, ask_helpers
+from handrail.executors.git.exchange import Exchange
 from handrail.executors.git.guard import GitGuard, Pairs
-from handrail.executors.git.handing import NO_CREDENTIAL, HandIn, handed_in
-from handrail.executors.git.remotes import RemoteFinder, reaches_remote
-from handrail.executors.git.unruly import REACHING
+from handrail.executors.git.outside import Way
+from handrail.executors.git.remotes import RemoteFinder, addresses_in, reaches_remote
 from handrail.executors.network.hosts import Networks, Withdrawn, nothing_withdrawn
 from handrail.executors.processes.programs import ProgramFinder
-from handrail.executors.repository.line import action_of, runs_git
+from handrail.executors.repository.line import runs_git, words_of_git
 from handrail.executors.repository.passwords import mask_settings
 
 
@@ -24,14 +23,14 @@ class Provisions:
     """What a program is given beyond its words.
 
     `variables` come into its environment. `local_hosts` it may reach in a private network, if they
-    are among its hosts. By `hand_in` git is given a credential when it asks for it; only in a box.
-    What it prints is for us alone where it `sees_settings`: git's, with the passwords in them.
-    `withdrawn` says which hosts were taken off the operator's list while it runs.
+    are among its hosts. By an `exchange` git in a box has stand-ins for its remotes. What it prints
+    is for us alone where it `sees_settings`: git's, with the passwords in them. `withdrawn` says
+    which hosts were taken off the operator's list while it runs.
     """
 
     variables: tuple[tuple[str, str], ...] = ()
     local_hosts: tuple[str, ...] = ()
-    hand_in: HandIn = NO_CREDENTIAL
+    exchange: Exchange | None = None
     sees_settings: bool = False
     withdrawn: Withdrawn = nothing_withdrawn
 
@@ -40,7 +39,7 @@ NOTHING = Provisions()
 
 
 class Quartermaster:
-    """Gives each program of a call what it needs; the secrets among it are printed nowhere."""
+    """Gives each program of a call what it needs. Mirrors of remotes are kept in `mirrors`."""
 
     def __init__(
         self,
@@ -48,12 +47,13 @@ class Quartermaster:
         networks: Networks,
         remotes: RemoteFinder,
         programs: ProgramFinder,
+        mirrors: Path | None,
     ):
         self._git = git
         self._programs = programs
         self._networks = networks
         self._remotes = remotes
-        self._given: list[Credential] = []
+        self._mirrors = mirrors
         self._settings: Pairs = []
 
     async def provisions(self, stage: Stage, stack: AsyncExitStack) -> Provisions:
@@ -64,40 +64,34 @@ class Quartermaster:
         if not runs_git(stage):
             given = (*own, *reachable.variables)
             return Provisions(given, reachable.local, withdrawn=withdrawn)
-        hand_in = await self._credential(stage, stack)
         found = await self._git.settings_in_use(stage)
         self._settings += found
-        variables = self._git.environment(stage, found, hand_in.settings)
-        given = (*own, *variables, *reachable.variables)
-        return Provisions(given, reachable.local, hand_in, self._git.lists, withdrawn)
+        way = Way(reachable.local, withdrawn)
+        exchange = await self._exchange(stage, found, way, stack)
+        last = None if exchange is None else exchange.settings
+        given = (*own, *self._git.environment(stage, found, last), *reachable.variables)
+        return Provisions(given, reachable.local, exchange, self._git.lists, withdrawn)
 
-    async def _credential(self, stage: Stage, stack: AsyncExitStack) -> HandIn:
-        """For the one remote that it reaches, if that is among the hosts that were approved.
+    async def _exchange(
+        self, stage: Stage, settings: Pairs, way: Way, stack: AsyncExitStack
+    ) -> Exchange | None:
+        """Stand-ins for the remotes that were approved.
 
         Raises:
-            CommandExecutionError: It is not the one that was seen.
+            CommandExecutionError: They are not those that were seen, or cannot be reached.
         """
-        if not (reaches_remote(stage) and stage.hosts):
-            return NO_CREDENTIAL
-        found = await self._remotes.find(stage)
-        if found.shown != stage.remote:
+        if not (reaches_remote(stage) and stage.remotes):
+            return None
+        targets = await self._remotes.find(stage, settings)
+        shown = tuple(address.shown for address in addresses_in(targets))
+        if shown != stage.remotes:
             raise CommandExecutionError(
-                f"the remote has changed since it was checked, to {found.shown};"
+                f"the remote has changed since it was checked, to {', '.join(shown)};"
                 " call this by itself"
             )
-        remote = found.remote
-        if remote is None or action_of(stage) not in REACHING:
-            return NO_CREDENTIAL
-        if remote.place not in stage.hosts:
-            return NO_CREDENTIAL
-        credential = await ask_helpers(remote, os.environ)
-        if credential is None:
-            return NO_CREDENTIAL
-        self._given.append(credential)
-        return stack.enter_context(handed_in(credential, remote, action_of(stage)))
+        words = words_of_git(stage) or ()
+        return await stack.enter_async_context(Exchange.open(self._mirrors, targets, words, way))
 
     def mask(self, words: bytes) -> bytes:
-        """What was printed, without what was given, and without the passwords in git's settings."""
-        for credential in self._given:
-            words = credential.mask(words)
+        """What was printed, without the passwords in git's settings."""
         return mask_settings(words, self._settings)

@@ -11,6 +11,8 @@ from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.executors.commands.provisions import Quartermaster
 from handrail.executors.commands.starting import Starter
 from handrail.executors.files.patterns import expanded
+from handrail.executors.git.exchange import Exchange
+from handrail.executors.git.outside import RemoteError
 from handrail.executors.processes.output import Output
 from handrail.executors.processes.pipes import Piping
 from handrail.executors.processes.tree import Tree
@@ -18,6 +20,8 @@ from handrail.executors.processes.tree import Tree
 # How long what a command has left in the background may go on writing after its end.
 _LINGER_SECONDS = 0.5
 _MOST_WORDS_OF_BOX = 500
+# As git ends where a remote cannot be reached.
+_NO_REMOTE = 128
 
 
 # Why the stages from one place to another may not begin; empty where they may.
@@ -51,11 +55,13 @@ class Run:
         self._objection = objection
         self.why_stopped = ""
         self._begun: list[Tree] = []
+        self._exchanges: list[Exchange] = []
 
     @property
     def traffic(self) -> Traffic:
         """What all of them together have said to the network."""
-        return sum((tree.traffic for tree in self._begun), start=NO_TRAFFIC)
+        own = (tree.traffic for tree in self._begun)
+        return sum((*own, *(one.traffic for one in self._exchanges)), start=NO_TRAFFIC)
 
     @property
     def kept_from_it(self) -> tuple[str, ...]:
@@ -75,10 +81,10 @@ class Run:
             if first and (why := await self._objection(first, end)):
                 self.why_stopped = why
                 return Ending.STOPPED, None
-            trees = await self._run(pipeline, deadline - loop.time(), is_last=pipeline is last)
-            if trees is None:
+            ended = await self._run(pipeline, deadline - loop.time(), is_last=pipeline is last)
+            if ended is None:
                 return Ending.TIMED_OUT, None
-            code = self._code_of(trees)
+            code = ended
         return (Ending.KILLED if code < 0 else Ending.EXITED), code
 
     async def hear_the_rest(self) -> None:
@@ -90,30 +96,44 @@ class Run:
                 await self._out.ended.wait()
                 await self._err.ended.wait()
 
-    async def _run(
-        self, pipeline: Sequence[Stage], seconds: float, *, is_last: bool
-    ) -> list[Tree] | None:
-        """The trees as they ended; None where the time was over first."""
+    async def _run(self, pipeline: Sequence[Stage], seconds: float, *, is_last: bool) -> int | None:
+        """The exit code; None where the time was over first."""
+        trees: list[Tree] = []
         async with AsyncExitStack() as stack:
-            trees: list[Tree] = []
-            with Piping(pipeline, self._out, self._err) as piping:
-                for stage, streams in zip(pipeline, piping.streams, strict=True):
-                    given = await self._quartermaster.provisions(stage, stack)
-                    ready = expanded(self._root, stage)
-                    starting = self._starter.start(ready, streams, seconds, given)
-                    trees.append(await stack.enter_async_context(starting))
-                    self._begun.append(trees[-1])
             try:
                 async with asyncio.timeout(seconds):
+                    exchanges = await self._start(pipeline, seconds, trees, stack)
                     for tree in trees:
                         await tree.process.wait()
-                if is_last:
-                    await self.hear_the_rest()
+                    if is_last:
+                        await self.hear_the_rest()
+                    code = self._code_of(trees)
+                    for exchange in exchanges:
+                        self._err.add(await exchange.deliver())
             except TimeoutError:
                 return None
+            except RemoteError as error:
+                self._err.add(f"{error.message}\n".encode())
+                return _NO_REMOTE
             finally:
                 await asyncio.gather(*[tree.end(self._grace_seconds) for tree in trees])
-        return trees
+        return code
+
+    async def _start(
+        self, pipeline: Sequence[Stage], seconds: float, trees: list[Tree], stack: AsyncExitStack
+    ) -> list[Exchange]:
+        """Start all stages of a pipeline, each noted in `trees`."""
+        exchanges: list[Exchange] = []
+        with Piping(pipeline, self._out, self._err) as piping:
+            for stage, streams in zip(pipeline, piping.streams, strict=True):
+                given = await self._quartermaster.provisions(stage, stack)
+                ready = expanded(self._root, stage)
+                starting = self._starter.start(ready, streams, seconds, given)
+                trees.append(await stack.enter_async_context(starting))
+                self._begun.append(trees[-1])
+                exchanges += [] if given.exchange is None else [given.exchange]
+        self._exchanges += exchanges
+        return exchanges
 
     def _code_of(self, trees: Sequence[Tree]) -> int:
         codes = [tree.exit_code for tree in trees]

@@ -14,6 +14,7 @@ from handrail.core.box import Profile, Wall
 from handrail.core.stage import Stage
 from handrail.executors.commands.provisions import NOTHING, Provisions
 from handrail.executors.git.keeping import kept
+from handrail.executors.git.remotes import reaches_remote
 from handrail.executors.network.way_out import VARIABLES, way_out
 from handrail.executors.processes.output import Output
 from handrail.executors.processes.pipes import Streams
@@ -85,6 +86,10 @@ class BoxStarter:
         seconds: float,
         given: Provisions = NOTHING,
     ) -> AsyncGenerator[Tree]:
+        if reaches_remote(stage):
+            # It talks to stand-ins; no network is behind them.
+            stage = stage._replace(profile=Profile.WRITE)
+        mounts = () if given.exchange is None else given.exchange.mounts
         variables = (*given.variables, *(VARIABLES if stage.profile is Profile.NET else ()))
         view = await self.view(stage, given)
         writes = stage.profile is not Profile.READ
@@ -94,9 +99,10 @@ class BoxStarter:
             Output(0) as alive,
         ):
             lines = Lines(status.writer, alive.writer)
-            with self._box.launch(stage, view, lines, seconds, variables) as launch:
-                fds = (*launch.fds, *given.hand_in.fds)
-                process = start_process(self.marked(launch.argv), streams, "/", {}, fds)
+            box = self._box.launch(stage, view, lines, seconds, variables, mounts=mounts)
+            with box as launch:
+                words = self.marked(launch.argv)
+                process = start_process(words, streams, "/", {}, launch.fds)
                 async with _boxed(process, status, alive) as tree, AsyncExitStack() as stack:
                     tree.kept_from_it = view.hidden_in(stage.folder)
                     with suppress(TimeoutError):
@@ -125,7 +131,6 @@ async def _let_begin(
     if first is not None and tree.process.returncode is None:
         way = way_out(first, stage.hosts, given.local_hosts, given.withdrawn)
         tree.proxy = await stack.enter_async_context(way)
-        stack.enter_context(given.hand_in.answering(first))
     launch.gate.open()
 
 

@@ -19,11 +19,9 @@ from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.executors.git.named_files import without_files_elsewhere
 from handrail.executors.git.settled import WORKTREE, refuse_links, refuse_other_trees
-from handrail.executors.git.trust import refuse_trust
 from handrail.executors.git.under_way import refuse_foreign_plans
 from handrail.executors.git.unruly import (
     Pairs,
-    refuse_groups,
     refuse_merge_options,
     refuse_old_remotes,
     refuse_told_pushes,
@@ -63,7 +61,6 @@ _SETTINGS: Pairs = [
     ("push.pushOption", ""),
     ("interactive.diffFilter", "cat"),
     ("credential.helper", ""),
-    ("http.sslVerify", "true"),
     ("transfer.bundleURI", "false"),
     ("gpg.program", _FALSE),
     ("gpg.openpgp.program", _FALSE),
@@ -75,8 +72,6 @@ _SETTINGS: Pairs = [
     ("tag.gpgSign", "false"),
     ("push.gpgSign", "false"),
     ("protocol.allow", "never"),
-    ("protocol.https.allow", "always"),
-    ("protocol.http.allow", "always"),
     ("safe.bareRepository", "explicit"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
@@ -93,7 +88,6 @@ _VARIABLES: Pairs = [
     ("GIT_SEQUENCE_EDITOR", _FALSE),
     ("GIT_ASKPASS", _FALSE),
     ("GIT_NO_LAZY_FETCH", "1"),
-    ("GIT_ALLOW_PROTOCOL", "https:http"),
     ("GIT_PROTOCOL_FROM_USER", "0"),
 ]
 # Settings whose names somebody has chosen freely, and what they are set to. A name may be empty.
@@ -109,8 +103,6 @@ _FREE: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"(?:tar|trailer)\..*\.(?:command|cmd)"), _FALSE),
     (re.compile(r"(?:browser|difftool|man|mergetool)\..*\.(?:cmd|path)"), _FALSE),
     (re.compile(r"credential\..*\.helper"), ""),
-    (re.compile(r"http\..*\.sslverify"), "true"),
-    (re.compile(r"remote\..*\.(?:uploadpack|receivepack|vcs)"), _FALSE),
     (re.compile(r"remote\..*\.mirror"), "false"),
     (re.compile(r"submodule\..*\.update"), "checkout"),
     # Where files are written, and under which names, is for the words of a command to say.
@@ -157,14 +149,14 @@ class GitGuard:
             CommandExecutionError: They would have git do more than its words say.
         """
         refuse_told_pushes(stage, found)
-        refuse_groups(stage, found)
         refuse_merge_options(stage, found)
-        refuse_trust(stage, found)
         instead = without_files_elsewhere(self._root, stage, found)
         ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(self._root))
+        # Only the stand-in for a remote is reached by a file.
+        protocols = ("GIT_ALLOW_PROTOCOL", "file" if last else "")
         disarmed = _disarmed(name for name, _ in found)
         settings = _as_variables([*_SETTINGS, *self._own, *disarmed, *instead, *(last or [])])
-        return [*_VARIABLES, ceiling, *settings, *_without_repository(self._root, stage)]
+        return [*_VARIABLES, ceiling, protocols, *settings, *_without_repository(self._root, stage)]
 
     async def settings_in_use(self, stage: Stage) -> Pairs:
         """Every setting that could come to hold, as it is; to list them runs nothing.

@@ -11,17 +11,16 @@ from handrail.executors.repository.places import GIT, folders_of, place_of
 
 Pairs = list[tuple[str, str]]
 
-REACHING = frozenset({"push", "pull", "fetch", "clone", "ls-remote"})
+_REACHING = frozenset({"push", "pull", "fetch", "clone", "ls-remote"})
 # With these, other settings hold in another folder, or once git itself has changed the branch. What
 # they are cannot be listed beforehand; that there are such ones is told whether they hold or not.
 _LATER = re.compile(r"includeif\..*", re.DOTALL)
 _INCLUDING = "include.path"
 # What is pushed where nobody says what; such settings add up, so that none can be taken back.
 _PUSHED = re.compile(r"remote\..*\.push")
-# Programs of which all are run that are named anywhere.
+# Programs of which all are run that are named anywhere, and those of which the first one is.
 _ALL_RUN = "gc.recentobjectshook"
-_FETCHING = frozenset({"fetch", "pull", "update"})
-_GROUP = "remotes."
+_FIRST_RUN = re.compile(r"remote\..*\.(?:uploadpack|receivepack|vcs)", re.DOTALL)
 _MERGING = frozenset({"merge", "pull"})
 _MERGE_OPTIONS = re.compile(r"branch\..*\.mergeoptions", re.DOTALL)
 _HARMLESS = re.compile(
@@ -52,7 +51,8 @@ def refuse_unruly(stage: Stage, settings: Pairs) -> None:
                 f"may appear or change while git runs; move them into .git/config, and remove "
                 f"include.path"
             )
-        if name == _ALL_RUN:
+        is_first_run = stage.profile is Profile.NET and _FIRST_RUN.fullmatch(name)
+        if name == _ALL_RUN or is_first_run:
             raise CommandExecutionError(
                 f"this repository makes git run a program of its own ({visible(name)}), and that "
                 f"setting cannot be overridden; remove it"
@@ -73,22 +73,6 @@ def refuse_told_pushes(stage: Stage, settings: Pairs) -> None:
                 f"the setting {visible(name)} of this repository ({visible(value)}) decides what a"
                 " push sends, and can make it rewrite or delete the work of others; remove it, "
                 "or push yourself"
-            )
-
-
-def refuse_groups(stage: Stage, settings: Pairs) -> None:
-    """Refuse a group of remotes that goes by the name of one, and would be fetched in its place.
-
-    Raises:
-        CommandExecutionError: There is one.
-    """
-    if _FETCHING.isdisjoint(stage.argv):
-        return
-    for name, _ in settings:
-        if name.removeprefix(_GROUP) in stage.argv and name.startswith(_GROUP):
-            raise CommandExecutionError(
-                f"the setting {visible(name)} of this repository makes git fetch from remotes "
-                f"other than the named one; remove it"
             )
 
 
@@ -115,7 +99,7 @@ def refuse_old_remotes(root: str, stage: Stage) -> None:
     Raises:
         CommandExecutionError: There are such files.
     """
-    if stage.profile is not Profile.NET and REACHING.isdisjoint(stage.argv):
+    if stage.profile is not Profile.NET and _REACHING.isdisjoint(stage.argv):
         return
     for folder in folders_of(f"{place_of(root, stage.folder)}/{GIT}"):
         for kind in _OLD_REMOTES:

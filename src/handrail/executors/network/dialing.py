@@ -46,15 +46,28 @@ async def dial(
         return Refusal(502, f"{host} could not be resolved")
     if not addresses:
         return Refusal(502, f"{host} could not be resolved")
+    if why := why_not_to(host, addresses, may_be_local=may_be_local, reach_of=reach_of):
+        return Refusal(403, why)
+    return await _connect(host, addresses, seconds)
+
+
+def why_not_to(
+    host: Host,
+    addresses: Sequence[str],
+    *,
+    may_be_local: bool,
+    reach_of: ReachOf = reach_from_here,
+) -> str:
+    """Why a host that leads to these addresses may not be connected to; empty where it may."""
     most = Reach.LOCAL if may_be_local else Reach.PUBLIC
     for address in addresses:
         try:
             reach = reach_of(address)
         except OSError as error:
-            return Refusal(403, tell_unknown(host, address, error))
+            return tell_unknown(host, address, error)
         if reach > most:
-            return Refusal(403, _why_not_there(host, address, reach))
-    return await _connect(host, addresses, seconds)
+            return _why_not_there(host, address, reach)
+    return ""
 
 
 async def addresses_of(name: str, port: int, resolve: Resolve) -> Sequence[str]:

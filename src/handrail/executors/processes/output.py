@@ -40,6 +40,10 @@ class Output:
         if not data:
             asyncio.get_running_loop().remove_reader(self._reader)
             self.ended.set()
+        self.add(data)
+
+    def add(self, data: bytes) -> None:
+        """Keep this too, behind what was written, as far as there is room."""
         room = self._max_bytes - len(self.kept)
         self.kept += data[:room]
         self.lost += max(0, len(data) - room)

@@ -85,16 +85,14 @@ class Maker:
     async def unmount(self, at: str) -> None:
         await self._order("unmount", at=at)
 
-    def start(
-        self, launch: Launch, streams: Streams, fds: Sequence[int], *, view: str, root: str
-    ) -> "BoxProcess":
+    def start(self, launch: Launch, streams: Streams, *, view: str, root: str) -> "BoxProcess":
         """Start bubblewrap where the overlay mounted at `view` lies over the workspace's root.
 
         What the box binds of the workspace is opened there once more, so that it leads into the
-        overlay; `fds` are handed to it beside what the launch needs.
+        overlay.
         """
         bound = set(launch.bound.values())
-        given = [fd for fd in (*launch.fds, *fds) if fd not in bound]
+        given = [fd for fd in launch.fds if fd not in bound]
         words = {"argv": launch.argv, "view": view, "root": root}
         words |= {"held": dict(launch.bound), "numbers": [0, 1, 2, *given]}
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -124,7 +124,6 @@ class RehearsalStarter:
             process = self._maker.start(
                 launch,
                 streams,
-                given.hand_in.fds,
                 view=self._stand.view,
                 root=self._box.root,
             )

@@ -20,6 +20,7 @@ from handrail.executors.sandbox.bubblewrap import (
     HOSTS_OF_BOX,
     TEMPORARY,
     Lent,
+    Mount,
     View,
     arguments,
 )
@@ -106,8 +107,9 @@ class Box:
         seconds: float,
         further: Sequence[tuple[str, str]] = (),
         lent: Lent | None = None,
+        mounts: Sequence[Mount] = (),
     ) -> Generator[Launch]:
-        """How to start a command that may take so long, with `further` variables for it.
+        """How to start a command that may take so long, with `further` variables and `mounts`.
 
         What is `lent` folders runs over an overlay of the workspace: it moves nothing that others
         see, and leaves no covers there.
@@ -132,7 +134,7 @@ class Box:
             _copies(_copied(stage.profile, view)) as copies,
             in_memory(HOSTS_OF_BOX) as hosts,
             in_memory(
-                self._told(stage, view, {**bound, HOSTS: hosts}, copies, further, lent)
+                self._told(stage, view, {**bound, HOSTS: hosts}, copies, further, lent, mounts)
             ) as options,
             Gate(filter_for(stage.profile)) as gate,
         ):
@@ -151,10 +153,13 @@ class Box:
         copies: Mapping[str, int],
         further: Sequence[tuple[str, str]],
         lent: Lent | None,
+        mounts: Sequence[Mount],
     ) -> bytes:
         path = path_for(stage, self.root, self.search_path)
         variables = [*environment(path), *further]
-        words = arguments(stage.profile, view, sources, copies, variables, self._toolchains, lent)
+        words = arguments(
+            stage.profile, view, sources, copies, variables, self._toolchains, lent, mounts
+        )
         words += ["--chdir", os.path.normpath(os.path.join(view.root, stage.folder))]
         return "\0".join(words).encode(errors="surrogateescape")
 
@@ -278,11 +283,11 @@ def _copied(profile: Profile, view: View) -> list[str]:
     """Settings of which git is shown no password: all that it cannot change.
 
     Words that nobody has seen could have git print what it may only read, and whatever it starts
-    could carry it away. Only for a remote git needs the passwords themselves.
+    could carry it away.
     """
     if profile is Profile.READ or not view.gits:
         return [*view.settings]
-    return [path for path in view.settings if profile is Profile.WRITE and path in view.frozen]
+    return [path for path in view.settings if path in view.frozen]
 
 
 @contextmanager

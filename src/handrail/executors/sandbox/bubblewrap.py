@@ -107,6 +107,15 @@ class Lent:
     ways: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A folder of ours that a box shows at `target`. Nothing in any box may move it."""
+
+    source: str
+    target: str
+    writable: bool = False
+
+
 def is_of_the_system(path: str) -> bool:
     """Whether a path lies where every box can look."""
     folders = (_USER_PROGRAMS, *[f"/{name}" for name in _SYSTEM_FOLDERS])
@@ -121,6 +130,7 @@ def arguments(
     environment: Iterable[tuple[str, str]],
     toolchains: Sequence[str] = (),
     lent: Lent | None = None,
+    mounts: Sequence[Mount] = (),
 ) -> list[str]:
     """Everything bubblewrap is told but the command and its folder.
 
@@ -141,6 +151,8 @@ def arguments(
     told += ["--ro-bind-data", str(held[HOSTS]), HOSTS]
     for folder in toolchains:
         told += ["--ro-bind", folder, folder]
+    for mount in mounts:
+        told += ["--bind" if mount.writable else "--ro-bind", mount.source, mount.target]
     told += _workspace(view, held, copies, writable=not reads)
     if reads:
         told += ["--remount-ro", TEMPORARY, "--remount-ro", "/dev/shm"]  # noqa: S108

@@ -1,0 +1,105 @@
+"""One git command and its remotes: before it a stand-in for each, after it what it pushed.
+
+In the box there is no network and no credential. Outside, git of our own fetches what each remote
+has now, and afterwards does to it exactly what git in the box did to its stand-in.
+"""
+
+import tempfile
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from handrail.core.traffic import NO_TRAFFIC, Traffic
+from handrail.executors.git.mirror import Mirror
+from handrail.executors.git.outside import RemoteError, Target, Way
+from handrail.executors.git.stand_in import Change, StandIn
+from handrail.executors.git.unruly import Pairs
+from handrail.executors.repository.passwords import without_password
+from handrail.executors.sandbox.bubblewrap import Mount
+
+_PLACE = "/remotes"
+_CLONING = "clone"
+
+
+class _Side(NamedTuple):
+    """One remote: what is known of it outside, and what the box takes for it."""
+
+    mirror: Mirror
+    stand_in: StandIn
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What a box is given so that git there talks to the stand-ins."""
+
+    settings: Pairs
+    mounts: tuple[Mount, ...]
+    _sides: tuple[_Side, ...]
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, mirrors: Path | None, targets: Sequence[Target], words: Sequence[str], way: Way
+    ) -> AsyncGenerator[Self]:
+        """The stand-ins for these remotes, as long as the block runs.
+
+        Mirrors are kept in the folder `mirrors`; without one they are thrown away.
+
+        Raises:
+            RemoteError: A remote cannot be reached.
+        """
+        async with AsyncExitStack() as stack:
+            scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="handrail-git-")))
+            settings: Pairs = [("protocol.allow", "never"), ("protocol.file.allow", "always")]
+            sides: list[_Side] = []
+            mounts: list[Mount] = []
+            for number, target in enumerate(targets):
+                mirror = Mirror(mirrors or scratch / "mirrors", target, way)
+                await stack.enter_async_context(mirror.held())
+                refs, head = await mirror.refresh(words, needs_head=_CLONING in words)
+                place, objects = f"{_PLACE}/{number}.git", f"{_PLACE}/{number}.objects"
+                stand_in = StandIn.make(scratch / str(number), refs, head, objects)
+                sides.append(_Side(mirror, stand_in))
+                mounts += [
+                    Mount(str(stand_in.folder), place, writable=True),
+                    Mount(str(mirror.folder / "objects"), objects),
+                ]
+                # Where the box shows git a copy of its settings, the login is not in there.
+                written = dict.fromkeys((target.url, without_password(target.url, "url")))
+                settings += [
+                    (f"url.file://{place}.{key}", url)
+                    for url in written
+                    for key in ("insteadOf", "pushInsteadOf")
+                ]
+            yield cls(settings, tuple(mounts), tuple(sides))
+
+    @property
+    def traffic(self) -> Traffic:
+        return sum((side.mirror.git.traffic for side in self._sides), start=NO_TRAFFIC)
+
+    async def deliver(self) -> bytes:
+        """Push to each remote what was pushed to its stand-in; what they answer.
+
+        Raises:
+            RemoteError: It takes something away from a remote, or a remote refuses it.
+        """
+        answers: list[bytes] = []
+        for mirror, stand_in in self._sides:
+            if changes := stand_in.changes():
+                await mirror.take_over(stand_in)
+                await _refuse_losses(mirror, changes)
+                answers.append(await mirror.push(changes, stand_in.push_options()))
+        return b"".join(answers)
+
+
+async def _refuse_losses(mirror: Mirror, changes: Sequence[Change]) -> None:
+    for change in changes:
+        if not await mirror.is_forward(change):
+            what = "rewrite" if change.new else "delete"
+            where = " and ".join(mirror.target.shown)
+            raise RemoteError(
+                f"the push would {what} {change.ref} at {where}, and others would lose what is"
+                " there; nothing was pushed. Fetch and merge or rebase first, or push this yourself"
+            )

@@ -1,0 +1,150 @@
+"""A stand-in for a remote: a bare repository that git in the box takes for the remote itself.
+
+It has the refs that the remote has now. What git does to it is what it would do to the remote.
+Whatever runs in the box can write to it, so nothing in it is trusted: git outside never runs in it,
+its refs are read as plain files, and its objects are taken over by their hashes.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from handrail.core.errors import CommandExecutionError
+
+_CONFIG = """\
+[core]
+	repositoryformatversion = 0
+	bare = true
+	alternateRefsCommand = /bin/true
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+[receive]
+	advertisePushOptions = true
+	denyDeleteCurrent = ignore
+	shallowUpdate = true
+	unpackLimit = 1
+[uploadpack]
+	allowAnySHA1InWant = true
+	allowFilter = true
+"""
+_PUSH_OPTIONS = "push-options"
+# Push options come in variables that only a hook sees.
+_HOOK = f"""\
+#!/bin/sh
+number=0
+while [ "$number" -lt "${{GIT_PUSH_OPTION_COUNT:-0}}" ]; do
+    eval "printf '%s\\\\n' \\"\\$GIT_PUSH_OPTION_$number\\"" >> "$GIT_DIR/{_PUSH_OPTIONS}"
+    number=$((number + 1))
+done
+"""
+_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_REF = re.compile(
+    r"refs/(?!.*(?:\.\.|@\{|//|/\.|\.lock(?:/|\Z)))[^\x00-\x20\x7f~^:?*\[\\]+(?<![/.])"
+)
+_MOST_REFS = 100_000
+_MOST_REF_BYTES = 200
+_MOST_PACKED_BYTES = 32 << 20
+_MOST_PACKS = 100
+_MOST_OPTIONS_BYTES = 10_000
+
+Refs = Mapping[str, str]
+
+
+class Change(NamedTuple):
+    """What git did to a ref: from one object to another; empty where there is none."""
+
+    ref: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """The repository in `folder`, made with the `refs` of the remote."""
+
+    folder: Path
+    refs: Refs
+
+    @classmethod
+    def make(cls, folder: Path, refs: Refs, head: str, objects: str) -> "StandIn":
+        """Make one that borrows the `objects` that the box shows by this path."""
+        for name in ("objects/info", "objects/pack", "refs/heads", "hooks"):
+            (folder / name).mkdir(parents=True)
+        (folder / "config").write_text(_CONFIG, encoding="utf-8")
+        (folder / "HEAD").write_text(f"ref: {head}\n", encoding="utf-8")
+        (folder / "objects/info/alternates").write_text(f"{objects}\n", encoding="utf-8")
+        hook = folder / "hooks/pre-receive"
+        hook.write_text(_HOOK, encoding="utf-8")
+        hook.chmod(0o700)
+        rows = "".join(f"{value} {name}\n" for name, value in sorted(refs.items()))
+        packed = f"# pack-refs with: sorted \n{rows}"
+        (folder / "packed-refs").write_bytes(os.fsencode(packed))
+        return cls(folder, refs)
+
+    def changes(self) -> list[Change]:
+        """What was pushed.
+
+        Raises:
+            CommandExecutionError: Something in it is not what git leaves there.
+        """
+        now = dict(self._packed()) | dict(self._loose())
+        if strange := next((name for name in now if not _REF.fullmatch(name)), None):
+            raise CommandExecutionError(f"{strange!r} is no name for a branch or tag")
+        return [
+            Change(name, self.refs.get(name, ""), now.get(name, ""))
+            for name in sorted({*self.refs, *now})
+            if self.refs.get(name) != now.get(name)
+        ]
+
+    def packs(self) -> list[Path]:
+        """The packs that were sent to it."""
+        found = [
+            path
+            for path in sorted((self.folder / "objects/pack").iterdir())
+            if path.suffix == ".pack" and _is_file(path)
+        ]
+        if len(found) > _MOST_PACKS:
+            raise CommandExecutionError(f"it was pushed to more than {_MOST_PACKS} times")
+        return found
+
+    def push_options(self) -> list[str]:
+        text = _read(self.folder / _PUSH_OPTIONS, _MOST_OPTIONS_BYTES)
+        return text.decode(errors="replace").splitlines()
+
+    def _packed(self) -> Iterator[tuple[str, str]]:
+        for row in os.fsdecode(_read(self.folder / "packed-refs", _MOST_PACKED_BYTES)).split("\n"):
+            value, _, name = row.partition(" ")
+            if _ID.fullmatch(value):
+                yield name, value
+
+    def _loose(self) -> Iterator[tuple[str, str]]:
+        count = 0
+        for folder, _, names in os.walk(self.folder / "refs"):
+            for path in (Path(folder, name) for name in names):
+                count += 1
+                if count > _MOST_REFS:
+                    raise CommandExecutionError(f"it has more than {_MOST_REFS:,} refs")
+                value = _read(path, _MOST_REF_BYTES).decode(errors="replace").strip()
+                if not _ID.fullmatch(value):
+                    raise CommandExecutionError(f"{path.name!r} names no commit")
+                yield str(path.relative_to(self.folder)), value
+
+
+def _is_file(path: Path) -> bool:
+    return stat.S_ISREG(path.lstat().st_mode)
+
+
+def _read(path: Path, most: int) -> bytes:
+    """The content of a plain file; nothing where there is none."""
+    with suppress(FileNotFoundError):
+        if not _is_file(path) or path.stat().st_size > most:
+            raise CommandExecutionError(f"{path.name!r} is no file of git's")
+        return path.read_bytes()
+    return b""
