@@ -101,6 +101,21 @@ def test_a_folder_of_refs_is_not_followed_out_of_it(stand_in: StandIn, tmp_path:
     assert stand_in.changes() == []
 
 
+@pytest.mark.parametrize("name", ["objects", "objects/pack", "refs"])
+def test_a_link_in_the_place_of_a_folder_leads_to_no_other_repository(
+    stand_in: StandIn, tmp_path: Path, name: str
+) -> None:
+    other = tmp_path / "other"
+    (other / "pack").mkdir(parents=True)
+    for path in (other / "x.pack", other / "pack" / "x.pack"):
+        path.write_bytes(b"PACK")
+    (stand_in.folder / name).rename(tmp_path / "away")
+    (stand_in.folder / name).symlink_to(other)
+
+    with pytest.raises(CommandExecutionError, match="is no folder of git's"):
+        stand_in.changes() if name == "refs" else stand_in.packs()
+
+
 def write(stand_in: StandIn, path: str, content: str) -> None:
     whole = stand_in.folder / path
     whole.parent.mkdir(parents=True, exist_ok=True)

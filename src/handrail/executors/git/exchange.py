@@ -51,7 +51,9 @@ class Exchange:
             RemoteError: A remote cannot be reached.
         """
         async with AsyncExitStack() as stack:
-            scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="handrail-git-")))
+            # What runs in the box can make folders there that are hard to remove.
+            made = tempfile.TemporaryDirectory(prefix="handrail-git-", ignore_cleanup_errors=True)
+            scratch = Path(stack.enter_context(made))
             settings: Pairs = [("protocol.allow", "never"), ("protocol.file.allow", "always")]
             sides: list[_Side] = []
             mounts: list[Mount] = []

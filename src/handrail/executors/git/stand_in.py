@@ -105,10 +105,11 @@ class StandIn:
 
     def packs(self) -> list[Path]:
         """The packs that were sent to it."""
+        folder = self.folder / "objects/pack"
+        if not (_is_folder(folder.parent) and _is_folder(folder)):
+            raise CommandExecutionError("'objects' is no folder of git's")
         found = [
-            path
-            for path in sorted((self.folder / "objects/pack").iterdir())
-            if path.suffix == ".pack" and _is_file(path)
+            path for path in sorted(folder.iterdir()) if path.suffix == ".pack" and _is_file(path)
         ]
         if len(found) > _MOST_PACKS:
             raise CommandExecutionError(f"it was pushed to more than {_MOST_PACKS} times")
@@ -126,6 +127,8 @@ class StandIn:
 
     def _loose(self) -> Iterator[tuple[str, str]]:
         count = 0
+        if not _is_folder(self.folder / "refs"):
+            raise CommandExecutionError("'refs' is no folder of git's")
         for folder, _, names in os.walk(self.folder / "refs"):
             for path in (Path(folder, name) for name in names):
                 count += 1
@@ -135,6 +138,11 @@ class StandIn:
                 if not _ID.fullmatch(value):
                     raise CommandExecutionError(f"{path.name!r} names no commit")
                 yield str(path.relative_to(self.folder)), value
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether it is one itself, and not a link to where more than git's own lies."""
+    return path.is_dir() and not path.is_symlink()
 
 
 def _is_file(path: Path) -> bool:
