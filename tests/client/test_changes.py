@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+import msgspec
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.testing import capture_logs
@@ -544,6 +545,20 @@ async def test_at_most_three_changes_are_made_at_once() -> None:
 
     assert machine.files.most_at_once == 3
     assert sorted(machine.told) == sorted((one.tool_id, "completed", OURS) for one in signals)
+
+
+async def test_changes_of_one_session_do_not_keep_those_of_another_waiting() -> None:
+    held = {f"notes-{n}.md": b"old\n" for n in range(5)}
+    machine = a_machine(WatchedFiles(held, slow=True))
+    changes = [a_change(f"exe_{n}", f"notes-{n}.md") for n in range(5)]
+    signals = [*changes[:4], msgspec.structs.replace(changes[4], session_id="ses_other")]
+    async with asyncio.TaskGroup() as group:
+        group.create_task(machine.signal(*signals))
+        await until(lambda: machine.files.at_once == MOST_AT_ONCE + 1)
+        assert "exe_4" in dict(machine.line.claims)
+        machine.files.let_go.set()
+
+    assert len(machine.told) == 5
 
 
 @pytest.mark.usefixtures("impatient")

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from weakref import WeakValueDictionary
 
 import structlog
 
@@ -37,6 +38,7 @@ from handrail.core.ports import Clock
 from handrail.core.rehearsal import CallRef
 from handrail.core.tool import Effect, JsonObject, ToolResult
 
+# For one session: slow commands of an agent do not keep another agent's calls waiting.
 MOST_AT_ONCE = 3
 _HISTORY_LENGTH = 1000
 
@@ -85,7 +87,7 @@ class ToolHandler:
         self._asking = asking
         self._journal = journal
         self._was_applied = was_applied
-        self._gate = asyncio.Semaphore(MOST_AT_ONCE)
+        self._gates: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._running: dict[str, Running] = {}
         self._unacknowledged: dict[str, ReportResult] = {}
         # What was seen when a person was about to be asked, to say what has changed since.
@@ -257,7 +259,7 @@ class ToolHandler:
     async def _attempt_or_end(self, signal: Signal, running: Running) -> ToolResult | None:
         """The outcome, also when it is that somebody has cancelled the call."""
         try:
-            async with self._gate:
+            async with self._gate_of(signal.session_id):
                 result = await self._attempt(signal, running)
             by_person = signal.execution_context.approved_by != BY_POLICY
             if by_person and result is not None and result.error_type is ErrorType.STALE:
@@ -268,6 +270,12 @@ class ToolHandler:
                 self._leave(signal.tool_id, running)
                 raise
         return _CANCELLED if running.begun else None
+
+    def _gate_of(self, session_id: str) -> asyncio.Semaphore:
+        gate = self._gates.get(session_id)
+        if gate is None:
+            gate = self._gates[session_id] = asyncio.Semaphore(MOST_AT_ONCE)
+        return gate
 
     def _leave(self, tool_id: str, running: Running) -> None:
         """This machine is told to stop; what it had begun it can still tell of."""
