@@ -17,6 +17,7 @@ from benchmarks import (
     listeners,
     memory,
     rehearsals,
+    remotes,
     steady,
 )
 from benchmarks.outcome import Outcome
@@ -28,6 +29,7 @@ SUITES: dict[str, tuple[tuple[str, ...], Measure]] = {
     "calls": (tuple(against_mcp.PROMISES), against_mcp.measure),
     "boundary": (boundary.NAMES, boundary.measure),
     "rehearsals": (rehearsals.NAMES, rehearsals.measure),
+    "remotes": (remotes.NAMES, remotes.measure),
     "distrust": (distrust.NAMES, distrust.measure),
     "fair": (fair.NAMES, fair.measure),
     "steady": (steady.NAMES, steady.measure),

@@ -14,6 +14,7 @@ import pytest
 from handrail.core.effects import Effect
 from handrail.core.errors import NotFound, StaleFileError
 from handrail.core.undo import Undone, UndoStatus
+from handrail.executors.rehearsal.applied import AppliedSet
 from handrail.executors.rehearsal.journal import Journal, Plan, State
 from handrail.executors.rehearsal.key import key_in
 from handrail.executors.rehearsal.nodes import node_at
@@ -75,6 +76,33 @@ def test_a_folder_that_holds_another_file_by_now_is_not_undone(bench: Workbench)
         bench.store.undo("call")
     assert bench.files() == {"d/mine": "mine", "d/x": "x\n"}
     assert kept(bench) == ["call"]
+
+
+def test_a_file_saved_just_before_a_crash_of_an_undo_is_not_lost(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (bench.root / "a").write_text("before")
+    bench.apply(bench.effects_of("echo after > a"))
+    begin = AppliedSet._begin
+
+    def save_at_the_commit_point(undo: AppliedSet, *, forward: bool) -> None:
+        begin(undo, forward=forward)
+        (bench.root / "new").write_text("saved")
+        (bench.root / "new").rename(bench.root / "a")
+
+    with monkeypatch.context() as crashing:
+        crashing.setattr(AppliedSet, "_begin", save_at_the_commit_point)
+        # The saved file has come out into the slot, and the next step would put it back.
+        crashing.setattr(AppliedSet, "_give_back", crash)
+        with pytest.raises(KeyboardInterrupt):
+            bench.store.undo("call")
+    bench.store.resume()
+
+    assert bench.files() == {"a": "saved"}
+
+
+def crash(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_several_calls_are_undone_in_reverse_order(bench: Workbench) -> None:

@@ -258,6 +258,10 @@ class AppliedSet:
             return found is None
         if step.change.after is None:
             return found is not None
+        # What comes out of the workspace can be a file that was saved a moment ago, so only what
+        # lay in the slot at the beginning is known by its inode.
+        if self.plan.kept:
+            return found is not None and found.st_ino == self.plan.kept[int(step.slot)]
         return found is not None and found.st_ino != self.plan.staged[int(step.slot)]
 
     def _open_folders(self, way: Way) -> None:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from handrail.core.effects import Effect
 from handrail.core.errors import FileOperationError
 from handrail.core.files import EntryKind
-from handrail.executors.rehearsal.nodes import READ
+from handrail.executors.rehearsal.nodes import READ, stat_of
 from handrail.executors.rehearsal.way import LISTED
 
 _PLAN, _STATE, _SLOTS = "plan.json", "state.json", "slots"
@@ -45,13 +45,17 @@ class State(StrEnum):
     UNDONE = "undone"
 
 
+_NO_INODE = -1
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The changes of one call.
 
-    `staged` are the inodes of the new nodes in their slots. `modes` are those of folders that stay
-    as they are and must be opened for the time of the change; `attributes` and `owners` are those
-    of folders that change, come or go. `expected` is the hash of a content still to be written.
+    `staged` are the inodes of the new nodes in their slots, and `kept`, once an undo has begun,
+    those of the old ones. `modes` are those of folders that stay as they are and must be opened for
+    the time of the change; `attributes` and `owners` are those of folders that change, come or go.
+    `expected` is the hash of a content still to be written.
     """
 
     call: str
@@ -62,6 +66,7 @@ class Plan:
     attributes: dict[str, Attributes] = field(default_factory=dict[str, Attributes])
     owners: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
     expected: str = ""
+    kept: tuple[int, ...] = ()
 
     @property
     def folders(self) -> set[str]:
@@ -92,6 +97,7 @@ class Plan:
             },
             "owners": self.owners,
             "expected": self.expected,
+            "kept": self.kept,
         }
 
     @classmethod
@@ -108,6 +114,7 @@ class Plan:
             },
             owners={path: (uid, gid) for path, (uid, gid) in told["owners"].items()},
             expected=told["expected"],
+            kept=tuple(told.get("kept", ())),
         )
 
 
@@ -196,6 +203,11 @@ class Journal:
         """Durable once this returns."""
         told = Standing(state, plan.call, plan.at, plan.kept_bytes)
         self._write(_STATE, told._asdict())
+
+    def inodes(self, count: int) -> tuple[int, ...]:
+        """Those of what lies in the first slots."""
+        found = [stat_of(self.slots_fd, str(slot)) for slot in range(count)]
+        return tuple(_NO_INODE if one is None else one.st_ino for one in found)
 
     def empty(self) -> None:
         """Remove all but the state, the plan last: as long as it is there, more may be left."""

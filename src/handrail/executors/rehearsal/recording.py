@@ -1,7 +1,5 @@
 """The before-image of one write, kept in a journal around it."""
 
-import os
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
@@ -60,18 +58,3 @@ def settle_write(root_fd: int, journal: Journal, plan: Plan) -> bool:
     journal.write_plan(plan)
     journal.note(State.APPLIED, plan)
     return True
-
-
-def inodes_of(root_fd: int, plan: Plan) -> tuple[int, ...]:
-    """The inodes that the changed paths have now."""
-
-    def find() -> Iterator[int]:
-        with Way(root_fd) as way:
-            for change in plan.changes:
-                try:
-                    folder_fd, name = way.folder_of(change.path)
-                    yield os.stat(name, dir_fd=folder_fd, follow_symlinks=False).st_ino
-                except OSError:
-                    yield _NO_INODE
-
-    return tuple(find())

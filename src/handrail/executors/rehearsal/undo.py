@@ -22,7 +22,7 @@ from handrail.executors.rehearsal.journal import (
     has_plan,
     stamp_of,
 )
-from handrail.executors.rehearsal.recording import Write, inodes_of, plan_write, settle_write
+from handrail.executors.rehearsal.recording import Write, plan_write, settle_write
 from handrail.executors.rehearsal.way import LISTED
 
 PLACE = (".handrail", "undo")
@@ -249,8 +249,7 @@ class UndoStore:
     def _undo(self, name: str) -> None:
         with self._journal(name) as journal:
             plan = journal.plan()
-            # By its inode a file that was put back is known again after a crash.
-            plan = replace(plan, staged=inodes_of(self.root_fd, plan))
+            plan = replace(plan, kept=journal.inodes(len(plan.changes)))
             journal.write_plan(plan)
             AppliedSet(self.root_fd, journal, plan).go(forward=False)
 
