@@ -32,6 +32,7 @@ REACHES = {
     "client/api.py": "our own server",
     "client/heartbeat.py": "our own server",
     "client/listening.py": "our own server",
+    "executors/git/outside.py": "the remote on the card",
     "executors/network/dialing.py": "the hosts on the card",
     "executors/network/interfaces.py": "nobody: the numbers of address families",
     "executors/network/listener.py": "nobody: it hands sockets on",

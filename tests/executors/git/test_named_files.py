@@ -50,7 +50,9 @@ async def test_what_would_be_told_of_it_is_refused(
 ) -> None:
     sh(repository, f"git config {setting} '{path}' && git config --add {setting} ignored")
 
-    with pytest.raises(CommandExecutionError, match=f"{setting.lower()} of .*not in the workspace"):
+    with pytest.raises(
+        CommandExecutionError, match=f"{setting.lower()} of .*outside the workspace"
+    ):
         await run(executor, line)
     assert (await run(executor, "git log -1")).exit_code == 0
 

@@ -93,7 +93,7 @@ async def test_a_server_in_the_own_network_is_reached_only_where_it_is_named(
     outcome = await run(executor, "git fetch")
 
     assert outcome.exit_code == 128
-    assert b"only a host that is named as local" in outcome.stderr
+    assert b"only a host that is listed as local" in outcome.stderr
 
 
 @pytest.mark.usefixtures("is_named_as_local")

@@ -152,8 +152,8 @@ class GitGuard:
         refuse_merge_options(stage, found)
         instead = without_files_elsewhere(self._root, stage, found)
         ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(self._root))
-        # Only the stand-in for a remote is reached by a file.
-        protocols = ("GIT_ALLOW_PROTOCOL", "file" if last else "")
+        # In a box a remote is a stand-in, which is a file; without a box it is reached directly.
+        protocols = ("GIT_ALLOW_PROTOCOL", "file" if last else "https:http")
         disarmed = _disarmed(name for name, _ in found)
         settings = _as_variables([*_SETTINGS, *self._own, *disarmed, *instead, *(last or [])])
         return [*_VARIABLES, ceiling, protocols, *settings, *_without_repository(self._root, stage)]
