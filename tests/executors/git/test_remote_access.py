@@ -101,7 +101,9 @@ async def test_one_pushes_and_fetches_and_clones_from_the_box(
 ) -> None:
     for line in (
         "git push -u origin main",
+        "git fetch origin main",
         "timeout 40 git fetch origin",
+        "git remote show origin",
         f"git clone -q {remote.url('a.git')} lib",
     ):
         outcome = await run(executor, line)
@@ -109,6 +111,7 @@ async def test_one_pushes_and_fetches_and_clones_from_the_box(
         assert outcome.exit_code == 0, outcome.stderr
         assert PASSWORD.encode() not in outcome.stdout + outcome.stderr
         assert [contact.host for contact in outcome.traffic.contacted] == [place]
+        assert b"/remotes/" not in outcome.stdout + outcome.stderr
 
     assert (repository / "lib" / "a.txt").read_text() == "one\n"
     left = ["grep", "-rlE", f"{PASSWORD}|{QUOTED}", str(repository), str(remote.folder)]

@@ -55,6 +55,7 @@ class Quartermaster:
         self._remotes = remotes
         self._mirrors = mirrors
         self._settings: Pairs = []
+        self._exchanges: list[Exchange] = []
 
     async def provisions(self, stage: Stage, stack: AsyncExitStack) -> Provisions:
         """What a stage is given, until the stack ends."""
@@ -90,8 +91,12 @@ class Quartermaster:
                 " call this by itself"
             )
         words = words_of_git(stage) or ()
-        return await stack.enter_async_context(Exchange.open(self._mirrors, targets, words, way))
+        opened = Exchange.open(self._mirrors, targets, words, way)
+        self._exchanges.append(await stack.enter_async_context(opened))
+        return self._exchanges[-1]
 
     def mask(self, words: bytes) -> bytes:
-        """What was printed, without the passwords in git's settings."""
+        """What was printed, with the addresses of remotes, and without passwords in settings."""
+        for exchange in self._exchanges:
+            words = exchange.with_addresses(words)
         return mask_settings(words, self._settings)

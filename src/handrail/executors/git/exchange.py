@@ -28,6 +28,7 @@ class _Side(NamedTuple):
 
     mirror: Mirror
     stand_in: StandIn
+    address: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +62,11 @@ class Exchange:
                 mirror = Mirror(mirrors or scratch / "mirrors", target, way)
                 await stack.enter_async_context(mirror.held())
                 refs, head = await mirror.refresh(words, needs_head=_CLONING in words)
-                place, objects = f"{_PLACE}/{number}.git", f"{_PLACE}/{number}.objects"
+                # git prints such a name in full, and none is the beginning of another.
+                place = f"{_PLACE}/{number:03}"
+                address, objects = f"file://{place}", f"{place}.objects"
                 stand_in = StandIn.make(scratch / str(number), refs, head, objects)
-                sides.append(_Side(mirror, stand_in))
+                sides.append(_Side(mirror, stand_in, address))
                 mounts += [
                     Mount(str(stand_in.folder), place, writable=True),
                     Mount(str(mirror.folder / "objects"), objects),
@@ -71,11 +74,17 @@ class Exchange:
                 # Where the box shows git a copy of its settings, the login is not in there.
                 written = dict.fromkeys((target.url, without_password(target.url, "url")))
                 settings += [
-                    (f"url.file://{place}.{key}", url)
+                    (f"url.{address}.{key}", url)
                     for url in written
                     for key in ("insteadOf", "pushInsteadOf")
                 ]
             yield cls(settings, tuple(mounts), tuple(sides))
+
+    def with_addresses(self, printed: bytes) -> bytes:
+        """What git has printed, with the remotes by their own names."""
+        for side in self._sides:
+            printed = printed.replace(side.address.encode(), side.mirror.target.shown[-1].encode())
+        return printed
 
     @property
     def traffic(self) -> Traffic:
@@ -88,7 +97,7 @@ class Exchange:
             RemoteError: It takes something away from a remote, or a remote refuses it.
         """
         answers: list[bytes] = []
-        for mirror, stand_in in self._sides:
+        for mirror, stand_in, _ in self._sides:
             if changes := stand_in.changes():
                 await mirror.take_over(stand_in)
                 await _refuse_losses(mirror, changes)

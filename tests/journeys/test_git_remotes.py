@@ -1,0 +1,78 @@
+"""An agent works with a remote by ssh: it pushes, and commits and pushes in one line."""
+
+import asyncio
+import shutil
+import subprocess
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handrail.core.card import Card, Choice
+from tests.executors.git.plants import PLAIN
+from tests.executors.git.ssh_remote import SshRemote, ssh_remote
+from tests.journeys.conftest import Rig
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("sshd", path="/usr/sbin:/usr/bin") is None, reason="no ssh server is installed"
+)
+YES = Choice(approved=True)
+
+
+@pytest.fixture
+def remote(rig: Rig, tmp_path: Path) -> Generator[SshRemote]:
+    """A remote that the person's git logs in to, and that their policy file names."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    with ssh_remote(folder) as made:
+        made.make("a.git")
+        settings = tmp_path / "gitconfig"
+        settings.write_text(
+            f'[core]\n\tsshCommand = "{made.command}"\n'
+            "[user]\n\tname = Ada\n\temail = ada@example.com\n"
+        )
+        rig.environment["GIT_CONFIG_GLOBAL"] = str(settings)
+        rig.home.mkdir(mode=0o700)
+        text = f'[[network]]\nname = "git"\nhosts = ["{made.place}"]\n'
+        (rig.home / "policy.toml").write_text(text)
+        sh(
+            rig.workspace,
+            "git init -q -b main . && echo one > a.txt && git add . && git commit -qm 1",
+        )
+        sh(rig.workspace, f"git remote add origin {made.url('a.git')}")
+        yield made
+
+
+def sh(folder: Path, lines: str) -> str:
+    told = subprocess.run(
+        ["sh", "-ec", lines], cwd=folder, env=PLAIN, check=True, capture_output=True, text=True
+    )
+    return told.stdout
+
+
+async def approved(rig: Rig, line: str, call_id: str) -> tuple[dict[str, Any], Card]:
+    """Run a line that a person approves; how it ended, and the card."""
+    async with asyncio.TaskGroup() as group:
+        call = group.create_task(rig.call("run_bash", {"command": line}, call_id))
+        asked = group.create_task(rig.answer(YES))
+    return call.result(), asked.result()
+
+
+@pytest.mark.behaviour("git.ssh")
+async def test_a_commit_is_pushed_by_ssh_after_a_card_that_names_the_address(
+    rig: Rig, remote: SshRemote
+) -> None:
+    rig.start_server()
+    rig.start_client()
+
+    pushed, card = await approved(rig, "git push -u origin main", "call-1")
+    (rig.workspace / "a.txt").write_text("two\n")
+    ended, _ = await approved(rig, 'git commit -qam "Change a" && git push', "call-2")
+
+    assert f"remote   {remote.url('a.git')}" in card.evidence.splitlines()
+    assert f"To {remote.url('a.git')}" in pushed["result"]["output"]
+    assert (pushed["status"], ended["status"]) == ("completed", "completed"), (pushed, ended)
+    assert sh(remote.folder / "a.git", "git log -1 --format=%s main") == "Change a\n"
+    assert [*(rig.home / "remotes").iterdir()] != []
+    assert sh(rig.workspace, "git status -sb") == "## main...origin/main\n"
