@@ -109,6 +109,6 @@ def _greet(ready: Ready) -> None:
         say(f"  [bold cyan]{visible(ready.make_link())}[/]")
     else:
         say(f"\nDecide in the browser: `{program()} console` opens it.")
-    say("\nIn another terminal, take the tour of an agent's calls:")
+    say("In another terminal, take the tour of an agent's calls:")
     say(f"  [bold]{program()} tour --workspace {visible(credentials.workspace)}[/]")
-    say("\nStop with Ctrl+C.")
+    say("Stop with Ctrl+C.")
