@@ -4,6 +4,8 @@ import subprocess
 from collections.abc import Generator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -14,6 +16,7 @@ from handrail.core.stage import Join
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.git.mirror import Mirror
 from handrail.executors.git.stand_in import Change, StandIn
+from handrail.executors.sandbox import box, bubblewrap
 from handrail.policy.rulebook.book import Rulebook, operator_rules
 from handrail.policy.validators.commands import CommandValidator
 from handrail.testing import FakeFiles
@@ -213,6 +216,99 @@ async def test_no_push_takes_anything_away_whatever_ran_in_the_box(
     assert outcome.exit_code == 128
     assert f"the push would {what} refs/heads/".encode() in outcome.stderr
     assert heads(remote) == before
+
+
+@pytest.mark.usefixtures("home")
+async def test_only_a_push_changes_a_remote(
+    executor: CommandExecutor,
+    repository: Path,
+    remote: HttpRemote,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seeded(repository, remote)
+    before = heads(remote)
+
+    def box_that_writes(*_: object) -> list[Change]:
+        raise AssertionError("what a fetch leaves in a stand-in is not looked at")
+
+    monkeypatch.setattr(StandIn, "changes", box_that_writes)
+    outcome = await run(executor, "git fetch origin")
+
+    assert outcome.exit_code == 0, outcome.stderr
+    assert heads(remote) == before
+
+
+@pytest.mark.usefixtures("home")
+async def test_what_is_pushed_is_not_for_settings_to_say(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote
+) -> None:
+    seeded(repository, remote)
+    before = heads(remote)
+    sh(repository, "git checkout -qb topic && git commit -q --allow-empty -m mine")
+    sh(repository, "git config branch.topic.remote origin && git tag -am x v1")
+    sh(repository, "git config branch.topic.merge refs/heads/main")
+    sh(repository, "git config push.default upstream && git config push.followTags true")
+
+    outcome = await run(executor, "git push")
+
+    assert outcome.exit_code != 0
+    assert heads(remote) == before
+
+
+@pytest.mark.usefixtures("home")
+async def test_the_login_of_an_address_is_not_in_the_box(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote, place: str
+) -> None:
+    sh(repository, f"git remote set-url origin http://{USERNAME}:{QUOTED}@{place}/a.git")
+    seen: list[str] = []
+    arguments = bubblewrap.arguments
+
+    def noted(*told: Any, **further: Any) -> list[str]:
+        words = arguments(*told, **further)
+        seen.extend(words)
+        return words
+
+    with mock.patch.object(box, "arguments", noted):
+        outcome = await run(executor, "git push origin main")
+
+    assert outcome.exit_code == 0, outcome.stderr
+    assert any("insteadOf" in word for word in seen)
+    assert not any(QUOTED in word or PASSWORD in word for word in seen)
+
+
+@pytest.mark.usefixtures("home")
+async def test_two_commands_of_a_pipe_do_not_wait_for_each_other(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote
+) -> None:
+    seeded(repository, remote)
+    told = CommandValidator(executor.root)
+    stages = [
+        told.stage_of("git", ["ls-remote", "origin"]),
+        told.stage_of("git", ["fetch", "origin"])._replace(join=Join.PIPE),
+    ]
+    sight = await executor.look(stages)
+
+    outcome = await executor.run(stages, timeout_seconds=50, expected=sight.facts)
+
+    assert outcome.exit_code == 0, outcome.stderr
+
+
+@pytest.mark.usefixtures("home")
+async def test_objects_of_a_refused_push_do_not_stay_in_the_mirror(
+    executor: CommandExecutor, repository: Path, remote: HttpRemote, tmp_path: Path
+) -> None:
+    executor._mirrors = tmp_path / "mirrors"
+    seeded(repository, remote)
+    hook(remote, "update", "exit 1")
+    sh(repository, "git commit -q --allow-empty -m private")
+    private = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=repository, text=True)
+
+    outcome = await run(executor, "git push origin main")
+
+    assert outcome.exit_code == 128
+    [mirror] = (tmp_path / "mirrors").iterdir()
+    words = ["git", f"--git-dir={mirror}", "cat-file", "-e", private.strip()]
+    assert subprocess.run(words, capture_output=True, check=False).returncode != 0
 
 
 @pytest.mark.usefixtures("home")

@@ -110,8 +110,13 @@ async def test_the_settings_of_the_person_say_where_an_address_leads(
     [
         ("git remote set-url origin ../elsewhere", "git push", "neither https nor ssh"),
         ("git remote set-url origin ext::sh", "git fetch", "neither https nor ssh"),
-        ("git remote set-url origin http://x.example/a", "git fetch", "neither https nor ssh"),
-        ("git remote set-url origin ssh://-oProxyCommand=x/a", "git fetch", "can mislead"),
+        ("git remote set-url origin http://x.example/a", "git fetch", "use https"),
+        ("git remote set-url origin ssh://-oProxyCommand=x/a", "git fetch", "in a plain form"),
+        (
+            "git config remote.origin.url \"$(printf 'ssh://u@evil/x\\nhandrail\\thttps://o.example/a')\"",
+            "git fetch",
+            "can mislead",
+        ),
         ("true", "find . -name x -exec git fetch origin ;", "start git by itself"),
         ("true", "timeout --sig KILL 5 git fetch origin", "start git by itself"),
     ],

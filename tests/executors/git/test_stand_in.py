@@ -98,7 +98,21 @@ def test_a_folder_of_refs_is_not_followed_out_of_it(stand_in: StandIn, tmp_path:
     (tmp_path / "elsewhere" / "x").write_text(TWO)
     (stand_in.folder / "refs/heads/out").symlink_to(tmp_path / "elsewhere")
 
-    assert stand_in.changes() == []
+    with pytest.raises(CommandExecutionError, match="'out' is no file of git's"):
+        stand_in.changes()
+
+
+@pytest.mark.parametrize(
+    ("path", "why"), [("/".join("a" * 60), "levels"), ("many", "would change 300 refs")]
+)
+def test_more_than_git_can_be_told_at_once_is_refused(
+    stand_in: StandIn, path: str, why: str
+) -> None:
+    for number in range(300 if path == "many" else 1):
+        write(stand_in, f"refs/heads/{path}/x{number}", TWO)
+
+    with pytest.raises(CommandExecutionError, match=why):
+        stand_in.changes()
 
 
 @pytest.mark.parametrize("name", ["objects", "objects/pack", "refs"])

@@ -100,7 +100,7 @@ class CommandExecutor:
         steps = [
             step
             if addresses is None
-            else replace(step, remotes=tuple(address.shown for address in addresses))
+            else replace(step, remotes=tuple(dict.fromkeys(one.shown for one in addresses)))
             for step, addresses in zip(sight.steps, remotes, strict=True)
         ]
         hosts = await self._hosts_for(stages, remotes)

@@ -15,6 +15,7 @@ from handrail.executors.git.remotes import RemoteFinder, addresses_in, reaches_r
 from handrail.executors.network.hosts import Networks, Withdrawn, nothing_withdrawn
 from handrail.executors.processes.programs import ProgramFinder
 from handrail.executors.repository.line import runs_git, words_of_git
+from handrail.executors.repository.needs import leave_for
 from handrail.executors.repository.passwords import mask_settings
 
 
@@ -84,14 +85,16 @@ class Quartermaster:
         if not (reaches_remote(stage) and stage.remotes):
             return None
         targets = await self._remotes.find(stage, settings)
-        shown = tuple(address.shown for address in addresses_in(targets))
+        shown = tuple(dict.fromkeys(address.shown for address in addresses_in(targets)))
         if shown != stage.remotes:
             raise CommandExecutionError(
                 f"the remote has changed since it was checked, to {', '.join(shown)};"
                 " call this by itself"
             )
         words = words_of_git(stage) or ()
-        opened = Exchange.open(self._mirrors, targets, words, way)
+        # Only what may change the settings is shown them, and not a copy without passwords.
+        sees_logins = leave_for(stage).settings
+        opened = Exchange.open(self._mirrors, targets, words, way, sees_logins=sees_logins)
         self._exchanges.append(await stack.enter_async_context(opened))
         return self._exchanges[-1]
 

@@ -3,21 +3,23 @@
 import re
 from dataclasses import dataclass
 from ipaddress import ip_address
-from urllib.parse import SplitResult, urlsplit
 
 from handrail.core.errors import CommandExecutionError
 from handrail.core.visible import visible
 
 _PORTS = {"http": 80, "https": 443, "ssh": 22}
-_SSH_SCHEMES = {"ssh", "git+ssh", "ssh+git"}
+# git decodes `%` in the whole of an ssh address before it looks for the host, and knows further
+# forms. So an address has one of these shapes, in which git and we can only read the same.
+_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?"
+_HOST = rf"(?P<host>{_NAME}|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{{1,5}}))?"
+_USER = r"(?P<user>[A-Za-z0-9_.][A-Za-z0-9_.+-]*)"
+_WEB = re.compile(rf"(?P<scheme>https?)://(?:(?P<login>[^/@?#]*)@)?{_HOST}(?P<path>/[^?#]*)?")
+_SSH = re.compile(rf"(?:ssh|git\+ssh|ssh\+git)://(?:{_USER}@)?{_HOST}(?P<path>/[^%?#]*)?")
 # `user@host:path`. In a setting the user may be left out; a word such as `main:main` is a refspec.
-_SCP = re.compile(
-    r"(?:(?P<user>[A-Za-z0-9_.][A-Za-z0-9_.-]*)@)?(?P<host>[A-Za-z0-9][A-Za-z0-9.-]*)"
-    r":(?P<path>[^-:][^:]*)"
-)
+_SCP = re.compile(rf"(?:{_USER}@)?(?P<host>{_NAME}):(?P<path>[^-:][^:]*)")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*", re.DOTALL)
-_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9A-Fa-f:.]+")
-_UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")
+_PLAIN = re.compile(r"[!-\[\]-~]+")
+_MOST_PORT = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class Address:
     host: str
     port: int
     shown: str
+    user: str = ""
 
     @classmethod
     def of(cls, url: str) -> "Address":
@@ -37,24 +40,25 @@ class Address:
         Raises:
             CommandExecutionError: No remote is reached by this kind of address.
         """
-        if _UNSAFE.search(url) or url.startswith("-"):
+        if not is_plain(url):
             raise _unfit(url, "it holds characters that can mislead")
-        if not _URL.fullmatch(url):
-            scp = _SCP.fullmatch(url)
-            if scp is None:
-                raise _unfit(url, "it is neither https nor ssh")
-            return cls(url, "ssh", scp["host"], _PORTS["ssh"], url)
-        try:
-            parts = urlsplit(url)
-            host, port = parts.hostname or "", parts.port
-        except ValueError:
-            raise _unfit(url, "its host or port cannot be read") from None
-        scheme = "ssh" if parts.scheme in _SSH_SCHEMES else parts.scheme
-        if scheme not in _PORTS or (scheme == "http" and not _is_this_machine(host)):
-            raise _unfit(url, "it is neither https nor ssh")
-        if not _HOST.fullmatch(host) or (scheme == "ssh" and parts.password is not None):
-            raise _unfit(url, "its host or user can mislead")
-        return cls(url, scheme, host, port or _PORTS[scheme], _without_login(parts, scheme))
+        for shape in (_WEB, _SSH) if _URL.fullmatch(url) else (_SCP,):
+            if match := shape.fullmatch(url):
+                return cls._read(url, match.groupdict())
+        raise _unfit(url, "it is neither https nor ssh in a plain form")
+
+    @classmethod
+    def _read(cls, url: str, parts: dict[str, str | None]) -> "Address":
+        scheme, host = parts.get("scheme") or "ssh", (parts["host"] or "").strip("[]")
+        port = int(parts.get("port") or _PORTS[scheme])
+        if not 0 < port <= _MOST_PORT:
+            raise _unfit(url, "there is no such port")
+        if scheme == "http" and not _is_this_machine(host):
+            raise _unfit(url, "others can read what is sent to it; use https")
+        # The user of an ssh address is no secret, and says which account is used.
+        login = parts.get("login")
+        shown = url if login is None else url.replace(f"{login}@", "", 1)
+        return cls(url, scheme, host, port, shown, parts.get("user") or "")
 
     @property
     def place(self) -> str:
@@ -71,14 +75,12 @@ def is_address(word: str) -> bool:
 
 def without_login(url: str) -> str:
     """An address in a form that can be shown, whether git could use it or not."""
-    return visible(re.sub(r"\A([^/]*//)[^/]*@", r"\1", url))
+    return visible(re.sub(r"\A([^/]*//).*@", r"\1", url, flags=re.DOTALL))
 
 
-def _without_login(parts: SplitResult, scheme: str) -> str:
-    """An ssh address keeps its user, which is no secret and says which account is used."""
-    if scheme == "ssh":
-        return parts.geturl()
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+def is_plain(url: str) -> bool:
+    """Whether it has only printable ASCII characters, and does not look like a flag."""
+    return _PLAIN.fullmatch(url) is not None and not url.startswith("-")
 
 
 def _is_this_machine(host: str) -> bool:

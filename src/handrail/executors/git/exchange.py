@@ -4,6 +4,8 @@ In the box there is no network and no credential. Outside, git of our own fetche
 has now, and afterwards does to it exactly what git in the box did to its stand-in.
 """
 
+import asyncio
+import subprocess
 import tempfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -16,11 +18,13 @@ from handrail.executors.git.mirror import Mirror
 from handrail.executors.git.outside import RemoteError, Target, Way
 from handrail.executors.git.stand_in import Change, StandIn
 from handrail.executors.git.unruly import Pairs
+from handrail.executors.repository.line import action_in
 from handrail.executors.repository.passwords import without_password
 from handrail.executors.sandbox.bubblewrap import Mount
 
 _PLACE = "/remotes"
-_CLONING = "clone"
+_CLONING, _PUSHING = "clone", "push"
+_INSTEAD = ("insteadOf", "pushInsteadOf")
 
 
 class _Side(NamedTuple):
@@ -38,47 +42,53 @@ class Exchange:
     settings: Pairs
     mounts: tuple[Mount, ...]
     _sides: tuple[_Side, ...]
+    _pushes: bool
 
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, mirrors: Path | None, targets: Sequence[Target], words: Sequence[str], way: Way
+        cls,
+        mirrors: Path | None,
+        targets: Sequence[Target],
+        words: Sequence[str],
+        way: Way,
+        *,
+        sees_logins: bool = False,
     ) -> AsyncGenerator[Self]:
         """The stand-ins for these remotes, as long as the block runs.
 
-        Mirrors are kept in the folder `mirrors`; without one they are thrown away.
+        Mirrors are kept in the folder `mirrors`; without one they are thrown away. Only a push can
+        change a stand-in. git in the box looks for addresses as its settings have them there: where
+        it `sees_logins`, with the login in them.
 
         Raises:
             RemoteError: A remote cannot be reached.
         """
         async with AsyncExitStack() as stack:
-            # What runs in the box can make folders there that are hard to remove.
-            made = tempfile.TemporaryDirectory(prefix="handrail-git-", ignore_cleanup_errors=True)
-            scratch = Path(stack.enter_context(made))
+            scratch = Path(tempfile.mkdtemp(prefix="handrail-git-"))
+            stack.push_async_callback(asyncio.to_thread, _remove, scratch)
+            pushes = action_in(words) == _PUSHING
             settings: Pairs = [("protocol.allow", "never"), ("protocol.file.allow", "always")]
             sides: list[_Side] = []
             mounts: list[Mount] = []
             for number, target in enumerate(targets):
                 mirror = Mirror(mirrors or scratch / "mirrors", target, way)
-                await stack.enter_async_context(mirror.held())
-                refs, head = await mirror.refresh(words, needs_head=_CLONING in words)
+                await asyncio.to_thread(mirror.make)
+                await stack.enter_async_context(mirror.connected())
+                async with mirror.held():
+                    refs, head = await mirror.refresh(words, needs_head=_CLONING in words)
                 # git prints such a name in full, and none is the beginning of another.
                 place = f"{_PLACE}/{number:03}"
                 address, objects = f"file://{place}", f"{place}.objects"
                 stand_in = StandIn.make(scratch / str(number), refs, head, objects)
                 sides.append(_Side(mirror, stand_in, address))
                 mounts += [
-                    Mount(str(stand_in.folder), place, writable=True),
+                    Mount(str(stand_in.folder), place, writable=pushes),
                     Mount(str(mirror.folder / "objects"), objects),
                 ]
-                # Where the box shows git a copy of its settings, the login is not in there.
-                written = dict.fromkeys((target.url, without_password(target.url, "url")))
-                settings += [
-                    (f"url.{address}.{key}", url)
-                    for url in written
-                    for key in ("insteadOf", "pushInsteadOf")
-                ]
-            yield cls(settings, tuple(mounts), tuple(sides))
+                written = target.url if sees_logins else without_password(target.url, "url")
+                settings += [(f"url.{address}.{key}", written) for key in _INSTEAD]
+            yield cls(settings, tuple(mounts), tuple(sides), pushes)
 
     def with_addresses(self, printed: bytes) -> bytes:
         """What git has printed, with the remotes by their own names."""
@@ -97,12 +107,18 @@ class Exchange:
             RemoteError: It takes something away from a remote, or a remote refuses it.
         """
         answers: list[bytes] = []
-        for mirror, stand_in, _ in self._sides:
+        for mirror, stand_in, _ in self._sides if self._pushes else ():
             if changes := stand_in.changes():
-                await mirror.take_over(stand_in)
-                await _refuse_losses(mirror, changes)
-                answers.append(await mirror.push(changes, stand_in.push_options()))
+                async with mirror.held(), mirror.quarantine():
+                    await mirror.take_over(stand_in)
+                    await _refuse_losses(mirror, changes)
+                    answers.append(await mirror.push(changes, stand_in.push_options()))
         return b"".join(answers)
+
+
+def _remove(folder: Path) -> None:
+    """By `rm`, because what runs in the box can make a tree too deep for Python to walk."""
+    subprocess.run(["rm", "-rf", "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
 
 
 async def _refuse_losses(mirror: Mirror, changes: Sequence[Change]) -> None:

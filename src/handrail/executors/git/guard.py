@@ -59,6 +59,9 @@ _SETTINGS: Pairs = [
     ("push.recurseSubmodules", "no"),
     # An empty one clears those that were set before.
     ("push.pushOption", ""),
+    # What is sent where the words do not say it: this branch, to its own name.
+    ("push.default", "simple"),
+    ("push.followTags", "false"),
     ("interactive.diffFilter", "cat"),
     ("credential.helper", ""),
     ("transfer.bundleURI", "false"),

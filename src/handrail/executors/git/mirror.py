@@ -6,18 +6,21 @@ import hashlib
 import os
 import re
 import shutil
+import tempfile
 import time
 from collections.abc import AsyncGenerator, Iterable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 
 from handrail.executors.git.outside import REMOTE, OutsideGit, Target, Way, make_bare
 from handrail.executors.git.stand_in import Change, Refs, StandIn
+from handrail.executors.processes.memory import in_memory
 
 _LOCK_SECONDS = 0.05
 _UNUSED_SECONDS = 30 * 86_400
 _NAMED_CHARS = 32
 _HEAD = re.compile(r"^ref: (?P<ref>refs/heads/\S+)\tHEAD$", re.MULTILINE)
+_KNOWN = ("refs/heads/", "refs/tags/")
 _DEFAULT_HEAD = "refs/heads/main"
 # A name that is no branch or tag, such as `pull/12/head`.
 _OTHER_REF = re.compile(r"(?:refs/)?[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_.-]+)+")
@@ -34,16 +37,18 @@ class Mirror:
         self.git = OutsideGit(str(self.folder), target.url)
         self._way = way
 
+    def connected(self) -> AbstractAsyncContextManager[None]:
+        """Let it reach the remote as long as the block runs."""
+        return self.git.connected(self.target, self._way)
+
     @asynccontextmanager
     async def held(self) -> AsyncGenerator[None]:
-        """Connect it to the remote, and keep other processes of ours from using it meanwhile."""
-        await asyncio.to_thread(self._make)
+        """Keep others from changing it meanwhile."""
         fd = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             await _lock(fd)
             _remove_locks(self.folder)
-            async with self.git.connected(self.target, self._way):
-                yield
+            yield
         finally:
             os.close(fd)
 
@@ -52,12 +57,23 @@ class Mirror:
 
         Of the `named` words, those are fetched as well that name another ref there.
         """
+        await self._forget_others()
         specs = ["refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"]
         if others := [word for word in named if _OTHER_REF.fullmatch(word)]:
             specs += [f"{ref}:{ref}" for ref in await self._listed(others)]
         await self.git.run("fetch", *_FETCHING, REMOTE, *specs)
         head = await self._head() if needs_head else _DEFAULT_HEAD
         return await self._refs(), head
+
+    @asynccontextmanager
+    async def quarantine(self) -> AsyncGenerator[None]:
+        """Keep objects that are taken over meanwhile out of the mirror; others use it as well."""
+        with tempfile.TemporaryDirectory(prefix="handrail-git-") as folder:
+            self.git.quarantine = folder
+            try:
+                yield
+            finally:
+                self.git.quarantine = None
 
     async def take_over(self, stand_in: StandIn) -> None:
         """The objects that were pushed to a stand-in, each by a hash that git works out again.
@@ -94,7 +110,8 @@ class Mirror:
         specs = [f"{change.new}:{change.ref}" for change in changes]
         return (await self.git.run(*words, REMOTE, *specs)).err
 
-    def _make(self) -> None:
+    def make(self) -> None:
+        """Make its folder, where there is none yet."""
         parent = self.folder.parent
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not self.folder.is_dir():
@@ -112,8 +129,15 @@ class Mirror:
         said = await self.git.run("ls-remote", REMOTE, *words)
         names = [row.partition("\t")[2] for row in said.out.decode(errors="replace").splitlines()]
         meant = {word if word.startswith("refs/") else f"refs/{word}" for word in words}
-        known = ("refs/heads/", "refs/tags/")
-        return [name for name in names if name in meant and not name.startswith(known)]
+        return [name for name in names if name in meant and not name.startswith(_KNOWN)]
+
+    async def _forget_others(self) -> None:
+        """Refs that are neither branches nor tags; an earlier command has named them."""
+        others = [name for name in await self._refs() if not name.startswith(_KNOWN)]
+        if others:
+            told = "".join(f"delete {name}\n" for name in others)
+            with in_memory(os.fsencode(told)) as fd:
+                await self.git.run("update-ref", "--stdin", stdin=fd)
 
     async def _refs(self) -> Refs:
         said = await self.git.run("for-each-ref", "--format=%(objectname) %(refname)")

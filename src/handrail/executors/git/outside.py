@@ -20,7 +20,7 @@ from typing import NamedTuple
 from handrail.core.errors import CommandExecutionError
 from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.core.visible import cut, visible
-from handrail.executors.git.address import Address, without_login
+from handrail.executors.git.address import Address, is_plain, without_login
 from handrail.executors.git.unruly import Pairs
 from handrail.executors.network.dialing import addresses_of, look_up, why_not_to
 from handrail.executors.network.hosts import Withdrawn, nothing_withdrawn
@@ -67,6 +67,8 @@ _SETTINGS: Pairs = [
     ("push.recurseSubmodules", "no"),
     ("transfer.bundleURI", "false"),
 ]
+# The person's own settings can put a token into an address.
+_LOGIN = re.compile(r"://[^/\s'\"]*@")
 _SSH_ROW = re.compile(r"^(?P<name>hostname|port|proxyjump|proxycommand) (?P<value>.+)$", re.M)
 
 
@@ -110,6 +112,8 @@ class OutsideGit:
 
     folder: str
     url: str
+    # Where new objects go for now; those of the folder are found as well.
+    quarantine: str | None = None
     traffic: Traffic = NO_TRAFFIC
     _connecting: Pairs = field(default_factory=Pairs)
 
@@ -152,10 +156,15 @@ class OutsideGit:
         """
         code, out, err = await _run(("git", *words), self.folder, self._environment(), stdin)
         if code and code not in fails:
-            lines = err.decode(errors="replace").strip().splitlines()
+            lines = _LOGIN.sub("://", err.decode(errors="replace")).strip().splitlines()
             said = cut("\n".join(map(visible, lines)), _MOST_CHARS) or f"exit code {code}"
             raise RemoteError(f"git {words[0]} for {without_login(self.url)} failed: {said}")
-        return Said(out, err)
+        return Said(
+            out,
+            _LOGIN.sub("://", err.decode(errors="surrogateescape")).encode(
+                errors="surrogateescape"
+            ),
+        )
 
     async def succeeds(self, *words: str) -> bool:
         """Whether git ends with 0, and not with 1."""
@@ -171,7 +180,11 @@ class OutsideGit:
             if name not in dropped
             and (name in _KEPT or not name.startswith(("GIT_", "SSH_ASKPASS")))
         }
-        return kept | _QUIET | {"GIT_DIR": self.folder} | as_variables(own)
+        place = {"GIT_DIR": self.folder}
+        if self.quarantine is not None:
+            place["GIT_OBJECT_DIRECTORY"] = self.quarantine
+            place["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = f"{self.folder}/objects"
+        return kept | _QUIET | place | as_variables(own)
 
     async def _has_own_proxy(self, address: Address) -> bool:
         """Whether the person's git has a proxy of its own, which then decides what it reaches."""
@@ -187,13 +200,19 @@ async def target_of(url: str, *, pushes: bool) -> Target:
     Raises:
         CommandExecutionError: No remote is reached there.
     """
+    if not is_plain(url):
+        # With a new line in it, git would tell of another one.
+        Address.of(url)
     with tempfile.TemporaryDirectory(prefix="handrail-git-") as folder:
         make_bare(Path(folder))
         git = OutsideGit(folder, url)
-        rows = os.fsdecode((await git.run("remote", "-v")).out).splitlines()
+        rows = os.fsdecode((await git.run("remote", "-v")).out).split("\n")
     told = [row.removeprefix(f"{REMOTE}\t") for row in rows if row.startswith(f"{REMOTE}\t")]
-    found = [row.removesuffix(_FETCHED) for row in told if row.endswith(_FETCHED)]
-    found += [row.removesuffix(_PUSHED) for row in told if row.endswith(_PUSHED) and pushes]
+    fetched = [row.removesuffix(_FETCHED) for row in told if row.endswith(_FETCHED)]
+    pushed = [row.removesuffix(_PUSHED) for row in told if row.endswith(_PUSHED)]
+    if (len(fetched), len(pushed)) != (1, 1):
+        raise CommandExecutionError(f"git names no single address for {without_login(url)}")
+    found = (*fetched, *pushed) if pushes else fetched
     return Target(url, tuple(Address.of(one) for one in dict.fromkeys(found)))
 
 

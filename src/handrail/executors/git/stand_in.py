@@ -49,6 +49,8 @@ _REF = re.compile(
     r"refs/(?!.*(?:\.\.|@\{|//|/\.|\.lock(?:/|\Z)))[^\x00-\x20\x7f~^:?*\[\\]+(?<![/.])"
 )
 _MOST_REFS = 100_000
+_MOST_LEVELS = 50
+_MOST_CHANGES = 200
 _MOST_REF_BYTES = 200
 _MOST_PACKED_BYTES = 32 << 20
 _MOST_PACKS = 100
@@ -97,11 +99,17 @@ class StandIn:
         now = dict(self._packed()) | dict(self._loose())
         if strange := next((name for name in now if not _REF.fullmatch(name)), None):
             raise CommandExecutionError(f"{strange!r} is no name for a branch or tag")
-        return [
+        changes = [
             Change(name, self.refs.get(name, ""), now.get(name, ""))
             for name in sorted({*self.refs, *now})
             if self.refs.get(name) != now.get(name)
         ]
+        if len(changes) > _MOST_CHANGES:
+            raise CommandExecutionError(
+                f"the push would change {len(changes):,} refs, and {_MOST_CHANGES} are the most;"
+                " push fewer at once, or push yourself"
+            )
+        return changes
 
     def packs(self) -> list[Path]:
         """The packs that were sent to it."""
@@ -129,8 +137,15 @@ class StandIn:
         count = 0
         if not _is_folder(self.folder / "refs"):
             raise CommandExecutionError("'refs' is no folder of git's")
-        for folder, _, names in os.walk(self.folder / "refs"):
-            for path in (Path(folder, name) for name in names):
+        todo = [self.folder / "refs"]
+        while todo:
+            folder = todo.pop()
+            if len(folder.parts) - len(self.folder.parts) > _MOST_LEVELS:
+                raise CommandExecutionError(f"a ref has more than {_MOST_LEVELS} levels")
+            for path in [*folder.iterdir()]:
+                if _is_folder(path):
+                    todo.append(path)
+                    continue
                 count += 1
                 if count > _MOST_REFS:
                     raise CommandExecutionError(f"it has more than {_MOST_REFS:,} refs")
