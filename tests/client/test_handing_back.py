@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from handrail.client import running as running_module
@@ -83,11 +84,11 @@ class Line(FakeLine):
 class Machine:
     """A client that has rehearsed a command, and a person who approves what it told last."""
 
-    def __init__(self, clock: FakeClock, first: Rehearsed):
+    def __init__(self, clock: FakeClock, first: Rehearsed, way: Commands = Commands.REHEARSE):
         self.rehearsals = FakeRehearsals(first)
-        rules = replace(default_rules(), command_way=Commands.REHEARSE)
+        rules = replace(default_rules(), command_way=way)
         scene = Scene("/w", Autonomy.FULL, isolated=True, rules=rules, rehearses=True)
-        hands = Hands(FakeFiles({}), FakeCommands({}), rehearsals=self.rehearsals)
+        hands = Hands(FakeFiles({}), FakeCommands({"./build": b""}), rehearsals=self.rehearsals)
         self.reviewer = Reviewer(ToolRegistry([RunBash()]), scene, hands)
         self.line = Line()
         asking = Asking(HandrailApi("http://nowhere", "prj", "token"), None)
@@ -183,6 +184,20 @@ async def test_what_changes_after_the_second_approval_ends_the_call(machine: Mac
     assert machine.ends == ["stale"]
     assert len(machine.line.handed_back) == 1
     assert machine.rehearsals.applied == []
+
+
+async def test_a_command_that_is_asked_about_beforehand_is_stale_and_not_handed_back(
+    clock: FakeClock,
+) -> None:
+    machine = Machine(clock, rehearsed("first"), Commands.ASK)
+    await machine.survey()
+    await machine.approve()
+    machine.approved = msgspec.structs.replace(machine.approved, digest="of another script")
+
+    await machine.execute()
+
+    assert machine.ends == ["stale"]
+    assert machine.line.handed_back == []
 
 
 async def test_a_server_that_takes_nothing_back_is_told_that_the_call_is_stale(

@@ -6,6 +6,7 @@ from handrail.client.reports import as_facts
 from handrail.client.review import Reviewed
 from handrail.client.running import Running
 from handrail.core.few import Few
+from handrail.core.rehearsal import was_rehearsed
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import JsonObject
 from handrail.core.visible import cut_middle
@@ -28,7 +29,7 @@ class HandingBack:
 
         `changed` says what in the workspace is not as it was.
         """
-        is_rehearsed = signal.surveyed and reviewed.verdict.plan.rehearses
+        is_rehearsed = signal.surveyed and was_rehearsed(reviewed.facts)
         if not is_rehearsed or signal.tool_id in self._handed_back:
             return None
         answer = as_facts(reviewed, unmasked=False)

@@ -68,6 +68,10 @@ class Rehearsed:
         return {REHEARSAL: told}
 
 
+def was_rehearsed(facts: JsonObject | None) -> bool:
+    return facts is not None and REHEARSAL in facts
+
+
 def has_same_effects(facts: JsonObject, others: JsonObject | None) -> bool:
     """Whether both tell of rehearsals with the same effects; what they printed may differ."""
     effects = _effects_in(facts)

@@ -132,10 +132,6 @@ def may_rehearse(scene: Scene) -> bool:
     return scene.isolated and scene.rules.rehearses
 
 
-def was_rehearsed(facts: JsonObject | None) -> bool:
-    return facts is not None and REHEARSAL in facts
-
-
 def _ending(outcome: CommandOutcome) -> str:
     if outcome.ending is Ending.EXITED:
         return f"exit code {outcome.exit_code}, {outcome.seconds:.1f} s"

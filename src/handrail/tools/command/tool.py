@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from handrail.core.grant import CallClass
 from handrail.core.hands import Hands
+from handrail.core.rehearsal import was_rehearsed
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.core.stage import Stage
 from handrail.core.survey import Survey
@@ -16,7 +17,7 @@ from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED, CommandValidator
 from handrail.tools.base import P, Tool
 from handrail.tools.command.hosts import judge_hosts, plan_with_hosts, words_for
-from handrail.tools.command.rehearsing import Rehearsing, may_rehearse, was_rehearsed
+from handrail.tools.command.rehearsing import Rehearsing, may_rehearse
 from handrail.tools.command.result import run_stages
 from handrail.tools.command.words import FullLine
 
