@@ -54,7 +54,7 @@ async def test_whatever_a_name_server_answers_nobody_inside_is_dialled() -> None
     async with listening() as listener:
         for answer in ANSWERS:
             web, network = guarded(listener, Names(answer))
-            with pytest.raises(RequestRefused, match=r"^innocent.example.com:80 leads to "):
+            with pytest.raises(RequestRefused, match=r"^innocent.example.com:80 resolves to "):
                 await web.request(WebRequest(INNOCENT), max_bytes=100)
             assert network.dialled == []
         assert listener.connections == 0

@@ -49,7 +49,7 @@ def unreachable(party: Party, error: Exception) -> ProviderError:
 
 def silent(party: Party) -> ProviderError:
     return ProviderError(
-        f"{party.provider} at {party.base_url}did not answer in time", BACK_OFF_SECONDS
+        f"{party.provider} at {party.base_url} did not answer in time", BACK_OFF_SECONDS
     )
 
 

@@ -70,7 +70,7 @@ class GuardedWeb:
             ) from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as error:
             why = cut(visible(str(error)), _SHOWN_CHARS) or type(error).__name__
-            raise WebError(f"{address.host} could not be reached: {why}") from error
+            raise WebError(f"the request to {address.host} failed: {why}") from error
         finally:
             await backend.aclose()
 
