@@ -130,9 +130,22 @@ async def test_an_address_that_cannot_be_reached_is_refused_with_the_reason(
         await find(executor, line)
 
 
-async def test_a_repository_without_remotes_reaches_none(
-    executor: CommandExecutor, repository: Path
+@pytest.mark.parametrize(
+    "line", ["git push", "git push -u origin main", "git fetch", "git pull", "git clone . lib"]
+)
+async def test_what_needs_a_remote_is_refused_where_there_is_none(
+    executor: CommandExecutor, repository: Path, line: str
 ) -> None:
     sh(repository, "git remote remove origin && git remote remove fork")
 
-    assert await find(executor, "git push") == []
+    with pytest.raises(CommandExecutionError, match="finds no remote; name one that `git remote`"):
+        await find(executor, line)
+
+
+@pytest.mark.parametrize("line", ["git remote update", "git submodule update --init"])
+async def test_what_does_nothing_without_remotes_reaches_none(
+    executor: CommandExecutor, repository: Path, line: str
+) -> None:
+    sh(repository, "git remote remove origin && git remote remove fork")
+
+    assert await find(executor, line) == []

@@ -30,6 +30,8 @@ _MODULE_SETTING = re.compile(r"submodule\..+\.url", re.DOTALL)
 _ALL = frozenset({"--all", "--multiple", "-m"})
 _DEFAULT = "origin"
 _PUSHING = "push"
+# These do nothing without a remote.
+_REMOTE_NEEDED = frozenset({_PUSHING, "fetch", "pull", "clone"})
 _LISTING = ("config", "--list", "--includes", "-z")
 _MODULES = ".gitmodules"
 
@@ -57,7 +59,7 @@ class RemoteFinder:
         """The remotes that a stage can reach, by settings that are known, or as they are now.
 
         Raises:
-            CommandExecutionError: One is at an address that cannot be reached.
+            CommandExecutionError: One is at an address that cannot be reached, or there is none.
         """
         words = words_of_git(stage)
         if words is None or not may_change_its_own(stage):
@@ -75,6 +77,11 @@ class RemoteFinder:
         head = await self._said(("symbolic-ref", "-q", "--short", "HEAD"), stage.folder)
         branch = os.fsdecode(head).rstrip("\n")
         urls = urls_meant(words, Repository(settings, modules, branch))
+        if not urls and action_in(words) in _REMOTE_NEEDED:
+            raise CommandExecutionError(
+                f"git {action_in(words)} finds no remote; name one that `git remote` lists, or an"
+                " address such as https://HOST/PATH or git@HOST:PATH"
+            )
         pushes = action_in(words) == _PUSHING
         return tuple([await target_of(url, pushes=pushes) for url in urls])
 
