@@ -158,7 +158,9 @@ def test_a_keyring_that_is_locked_or_empty_later_is_told(
 
 @pytest.mark.parametrize("words", ["", "  \n", "two words", "é", "a" * 5_000, "a\x00b"])
 def test_what_is_no_key_is_not_kept(home: Home, keys: ProviderKeys, words: str) -> None:
-    with pytest.raises((BadInput, SetupError), match=r"no key"):
+    with pytest.raises(
+        (BadInput, SetupError), match=r"no key was given|characters that a key cannot contain"
+    ):
         keys.keep("openai", words)
     assert not home.keys.exists()
 

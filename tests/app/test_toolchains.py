@@ -119,7 +119,7 @@ def test_no_other_workspace_may_lie_in_it(
     home.create()
     known = Credentials("http://127.0.0.1:1", "prj", str(workspace), "u", "c", "a")
     home.save_credentials(replace(known, workspace=str(installed / "tools/project")))
-    with pytest.raises(BadInput, match="agents can change it"):
+    with pytest.raises(BadInput, match="which agents can change"):
         Toolchains(home, workspace).allow([str(installed / "tools")])
 
 

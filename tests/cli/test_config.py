@@ -39,7 +39,7 @@ def test_a_mistake_is_told_in_a_sentence(shell: Shell) -> None:
     assert "whole number" in refused(shell.run("config", DAILY_TOKEN_LIMIT="lots"))
     ended_well(shell.run("config", "set", "agent.model", "x"))
     (shell.home / "config.toml").write_text("[agent]\nmodle = 'x'\n")
-    assert "agent.modle stands in the file" in shell.run("config").stderr
+    assert "agent.modle is in the file, but is not a setting" in shell.run("config").stderr
     (shell.home / "config.toml").write_text("allowed_hosts = ['10.0.0.5']\n")
     assert "policy.toml, under [http]; `trusted_hosts` adds hosts" in shell.run("config").stderr
     (shell.home / "config.toml").write_text("[agent]\nmodel =\n")

@@ -82,5 +82,5 @@ async def test_other_content_than_was_named_is_not_taken(api: HandrailApi) -> No
         async def get_blob(self, blob: Blob) -> bytes:
             return b"something else"
 
-    with pytest.raises(FileOperationError, match="not the one that was approved"):
+    with pytest.raises(FileOperationError, match="is not the content that was approved"):
         await ClientBlobs(Liar("", "", "")).fetch(Blob("0" * 64, 14))

@@ -209,7 +209,7 @@ async def test_a_tool_use_that_the_limit_cut_is_not_taken_for_whole(ask: Ask, ki
     first, last = reply.utterance.tool_uses
     assert reply.stop_reason is StopReason.MAX_TOKENS
     assert why_unreadable(first) is None
-    assert "at its longest" in (why_unreadable(last) or "")
+    assert "reached its length limit" in (why_unreadable(last) or "")
 
 
 async def test_a_reason_to_stop_that_nobody_knows_is_read_from_the_reply(ask: Ask) -> None:

@@ -76,7 +76,7 @@ def test_what_is_typed_is_read_as_its_kind() -> None:
         ("allowed_hosts", "which hosts"),
         ("trusted_hosts", "which hosts"),
         ("mcp.servers", "MCP servers"),
-        ("providers.openai", "whose model"),
+        ("providers.openai", "which model"),
         ("owner.name", "who owns"),
         ("budget.daily_tokens", "how much"),
         ("agent.base_url", "only a person changes agent.base_url"),

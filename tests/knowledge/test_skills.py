@@ -116,7 +116,7 @@ def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
     assert found.warnings == (
         "the skill 'file' is left out: it is a link, and could lead elsewhere",
         "the skill 'folder' is left out: it is a link, and could lead elsewhere",
-        "the skill 'pipe' is left out: SKILL.md is no plain file",
+        "the skill 'pipe' is left out: SKILL.md is not a regular file",
     )
 
 

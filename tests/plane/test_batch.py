@@ -114,7 +114,7 @@ async def test_what_is_wrong_with_one_call_does_not_hold_up_the_others(
     async with a_machine(services, store, household):
         parts = await services.batches.run(calls, household.agent, wait_seconds=10)
     assert states(parts) == [None, None, Status.FAILED, Status.FAILED, Status.COMPLETED]
-    assert "asked before with other words" in str(parts[0].error)
+    assert "asked before with other parameters" in str(parts[0].error)
     assert "the parameters are" in str(parts[1].error)
 
 

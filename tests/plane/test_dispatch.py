@@ -283,7 +283,7 @@ async def test_another_process_with_the_same_token_is_not_let_begin_what_is_begu
     with connected(services, household.client) as connection:
         await dispatcher.offer_open_calls(connection)
 
-    with pytest.raises(Conflict, match="begun by another process"):
+    with pytest.raises(Conflict, match="started by another process"):
         await dispatcher.claim(
             offered.id, Claim(2, "copied"), household.client, household.project.id
         )

@@ -204,7 +204,7 @@ async def test_a_change_is_one_level_riskier(
     question = await ask(services, household, path=path)
 
     assert question.risk_level is risk
-    assert "reads like orders" in question.reasons[-1]
+    assert "looks like instructions to the agent" in question.reasons[-1]
     assert question.offers == (Scope.ONCE,)
 
 
@@ -285,7 +285,7 @@ async def test_a_grant_that_was_found_just_before_lets_nothing_pass(
     judged = await propose(services, household, a_write(household, "overtaken"))
 
     assert judged.status is Status.AWAITING_APPROVAL
-    assert "reads like orders" in judged.reasons[-1]
+    assert "looks like instructions to the agent" in judged.reasons[-1]
 
 
 async def test_what_was_looked_at_meanwhile_is_judged_anew(

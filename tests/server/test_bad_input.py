@@ -345,6 +345,7 @@ async def test_what_does_not_exist_is_not_found_by_anybody(
 ) -> None:
     bodies = {
         "claim": {"epoch": 1, "key": "this-life"},
+        "ask-again": {"epoch": 1, "facts": {}},
         "result": {"status": "failed", "error": "it broke"},
         "approve": {"decision": "approved"},
         "facts": {"facts": {}},

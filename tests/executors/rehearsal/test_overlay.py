@@ -89,7 +89,7 @@ async def test_a_layer_that_is_a_link_is_refused(maker: Maker, tmp_path: Path) -
     (tmp_path / "link").symlink_to("upper")
     layers = Layers([str(tmp_path / "lower")], str(tmp_path / "link"), str(tmp_path / "work"))
 
-    with pytest.raises(CommandExecutionError, match="was exchanged"):
+    with pytest.raises(CommandExecutionError, match="was replaced"):
         await maker.mount_overlay(layers, str(tmp_path / "view"))
 
 

@@ -343,7 +343,7 @@ async def test_a_name_that_appears_beside_a_running_command_is_covered_when_that
     while not (root / "app" / ".env").exists():
         await asyncio.sleep(0.02)
 
-    with pytest.raises(CommandExecutionError, match=r"app/.env has appeared .* try again"):
+    with pytest.raises(CommandExecutionError, match=r"app/.env appeared .* try again"):
         await run(executor, "cat", "app/.env", profile=READ)
     (root / "go").touch()
     await first

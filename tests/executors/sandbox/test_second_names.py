@@ -86,7 +86,7 @@ async def test_handrails_own_files_are_not_read_by_a_second_name(
     files: FileSystemExecutor, tmp_path: Path
 ) -> None:
     link(tmp_path, tmp_path / "handrail" / "credentials" / "x.json")
-    with pytest.raises(PathValidationError, match="holds secrets"):
+    with pytest.raises(PathValidationError, match="contains secrets"):
         await files.read("a.txt", max_bytes=LIMIT)
 
 

@@ -56,7 +56,7 @@ def test_a_home_is_none_nor_is_what_holds_it(person: Person) -> None:
 def test_handrails_own_folder_and_the_workspace_stay_apart(tools: Path) -> None:
     for place in (tools, tools.parent, tools / "bin"):
         assert "Handrail's own folder" in (why_not(tools, private=[str(place)]) or "")
-        assert "agents can change it" in (why_not(tools, workspaces=[str(place)]) or "")
+        assert "which agents can change" in (why_not(tools, workspaces=[str(place)]) or "")
     beside = str(tools.with_name("tools-2"))
     assert why_not(tools, private=[beside], workspaces=[beside]) is None
 

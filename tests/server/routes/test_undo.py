@@ -231,7 +231,7 @@ async def test_a_machine_reports_only_what_it_was_asked_for(
     one = {"tool_id": tool_id, "status": "undone"}
     unasked = await tell(caller, household, one)
     assert unasked.problem == CONFLICT
-    assert "nobody has asked" in unasked.body["detail"]
+    assert "there was no request to undo" in unasked.body["detail"]
     stranger = await settle_in(store, clock, "bea", "/home/bea")
     assert (await tell(caller, stranger, one)).status == 404
 
