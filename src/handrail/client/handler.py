@@ -272,10 +272,7 @@ class ToolHandler:
         return _CANCELLED if running.begun else None
 
     def _gate_of(self, session_id: str) -> asyncio.Semaphore:
-        gate = self._gates.get(session_id)
-        if gate is None:
-            gate = self._gates[session_id] = asyncio.Semaphore(MOST_AT_ONCE)
-        return gate
+        return self._gates.setdefault(session_id, asyncio.Semaphore(MOST_AT_ONCE))
 
     def _leave(self, tool_id: str, running: Running) -> None:
         """This machine is told to stop; what it had begun it can still tell of."""
