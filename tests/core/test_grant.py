@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from handrail.core.grant import CallClass, Grant, Scope
 from handrail.core.ids import ApprovalId, GrantId, ProjectId, SessionId, UserId
 from handrail.core.risk import RiskLevel
+from handrail.core.sight import HOSTS, WORKSPACE_PROGRAMS
 from handrail.core.tool import JsonObject
 
 GIVEN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -185,6 +186,15 @@ def test_a_class_is_another_one_where_a_file_it_is_bound_to_is_another() -> None
 )
 def test_a_class_bound_to_what_nobody_has_read_is_none(facts: JsonObject | None) -> None:
     assert BOUND.bind(facts) is None
+
+
+def test_a_program_of_the_workspace_with_a_network_has_no_class() -> None:
+    kind = CallClass("run:pip install", "pip install …")
+    own: JsonObject = {WORKSPACE_PROGRAMS: f"sha256:{'1' * 64}"}
+
+    assert kind.bind(own) is not None
+    assert kind.bind({**own, HOSTS: ["pypi.org:443"]}) is None
+    assert kind.bind({HOSTS: ["pypi.org:443"]}) == kind
 
 
 def test_a_class_bound_to_nothing_stays_what_it_is() -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from handrail.core.audit import canonical
 from handrail.core.ids import ApprovalId, GrantId, ProjectId, SessionId, UserId
 from handrail.core.risk import RiskLevel
-from handrail.core.sight import WORKSPACE_PROGRAMS, file_facts, is_content
+from handrail.core.sight import HOSTS, WORKSPACE_PROGRAMS, file_facts, is_content
 from handrail.core.tool import JsonObject
 
 WHOLE_SESSION_WORDS = "every call in this session, except network access"
@@ -64,11 +64,14 @@ class CallClass:
         """The class as the machine stands; None if not all that it is bound to was seen.
 
         A command that runs programs of the workspace by name is bound to these too: an agent can
-        write them, so a grant for the system's program of that name must not cover them. One of
+        write them, so a grant for the system's program of that name must not cover them. With a
+        network there is no class for them: what they load can change without being seen. One of
         exact words is bound to every file that these name.
         """
         facts = facts or {}
         own = (WORKSPACE_PROGRAMS,) if WORKSPACE_PROGRAMS in facts else ()
+        if own and HOSTS in facts:
+            return None
         if not (bound := (*self.bound, *own)):
             return self
         seen = {name: facts.get(name) for name in bound}

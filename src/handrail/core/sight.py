@@ -15,6 +15,7 @@ _FILE = "the file "
 _MOST_TOLD = 5
 # The names of facts.
 COMMANDS = "the commands that run"
+HOSTS = "the hosts that may be reached"
 REMOTES = "the address of the remote"
 WORKSPACE_PROGRAMS = "the programs of the workspace that it runs by name"
 
@@ -120,7 +121,7 @@ class Sight:
         }
         facts["the box"] = "none" if self.room is None else str(self.room.profile)
         if self.hosts is not None:
-            facts["the hosts that may be reached"] = list(self.hosts)
+            facts[HOSTS] = list(self.hosts)
         if self.remotes:
             facts[REMOTES] = _digest([[*step.remotes] for step in self.steps])
         return facts
