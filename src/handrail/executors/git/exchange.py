@@ -5,15 +5,16 @@ has now, and afterwards does to it exactly what git in the box did to its stand-
 """
 
 import asyncio
-import subprocess
+import os
 import tempfile
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from handrail.core.traffic import NO_TRAFFIC, Traffic
+from handrail.executors.files.removal import remove
 from handrail.executors.git.mirror import Mirror
 from handrail.executors.git.outside import RemoteError, Target, Way
 from handrail.executors.git.stand_in import Change, StandIn
@@ -117,8 +118,13 @@ class Exchange:
 
 
 def _remove(folder: Path) -> None:
-    """By `rm`, because what runs in the box can make a tree too deep for Python to walk."""
-    subprocess.run(["rm", "-rf", "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
+    """What runs in the box can have made a tree too deep to walk."""
+    fd = os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):
+            remove(fd, folder.name)
+    finally:
+        os.close(fd)
 
 
 async def _refuse_losses(mirror: Mirror, changes: Sequence[Change]) -> None:

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 
-from handrail.executors.rehearsal.removal import remove
+from handrail.executors.files.removal import remove
 
 # Of a folder's name, or of the end of its path.
 SCRATCH = (

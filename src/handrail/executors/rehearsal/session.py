@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from handrail.core.errors import CommandExecutionError
+from handrail.executors.files.removal import remove
 from handrail.executors.rehearsal.caps import Caps
 from handrail.executors.rehearsal.overlay import Layers, Maker
-from handrail.executors.rehearsal.removal import remove
 from handrail.executors.rehearsal.scratch import merge, prune, take_out
 from handrail.executors.sandbox.bubblewrap import HOME, TEMPORARY, Lent
 
