@@ -12,8 +12,8 @@ class Outcome(NamedTuple):
 
     @classmethod
     def at_least(cls, name: str, ratio: float, target: float, detail: str) -> Self:
-        return cls(name, round(ratio, 3), target, ratio >= target, detail)
+        return cls(name, float(f"{ratio:.3g}"), target, ratio >= target, detail)
 
     @classmethod
     def at_most(cls, name: str, ratio: float, target: float, detail: str) -> Self:
-        return cls(name, round(ratio, 3), target, ratio <= target, detail)
+        return cls(name, float(f"{ratio:.3g}"), target, ratio <= target, detail)
