@@ -222,7 +222,7 @@ def _understand(text: str, place: str) -> Written:
 
 
 def _rows(table: Mapping[str, Any], start: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value with its whole name; what is not a plain name stands in quotes."""
+    """Every value with its full name; names with other characters are quoted."""
     for key, value in table.items():
         name = start + (key if _BARE.fullmatch(key) else repr(key))
         if isinstance(value, dict):

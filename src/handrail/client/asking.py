@@ -162,7 +162,7 @@ class Asking:
     def tell_undone(self, tool_id: str, what: str, why: str) -> None:
         """Tell the person that an approved call was not run, because the machine has changed.
 
-        One that was approved on this screen is told of when it has ended.
+        The end of a call that was approved on this screen is printed by `tell_outcome`.
         """
         if self._channel is not None and tool_id not in self._approved:
             self._channel.tell(f"{what} was approved, but not run: {why}.")

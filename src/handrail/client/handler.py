@@ -17,10 +17,10 @@ from weakref import WeakValueDictionary
 import structlog
 
 from handrail.client.asking import Asking, Resolved, Tainted
-from handrail.client.handing_back import HandingBack
 from handrail.client.journal import Entry, Journal, Stage
 from handrail.client.line import Line
 from handrail.client.messages import Cancel, ResultAck, Signal, SurveyRequest
+from handrail.client.reapproval import Reapproval
 from handrail.client.reports import (
     BY_POLICY,
     ReportResult,
@@ -83,7 +83,7 @@ class ToolHandler:
         self._reviewer = reviewer
         self._clock = clock
         self._line = line
-        self._handing_back = HandingBack(line)
+        self._reapproval = Reapproval(line)
         self._asking = asking
         self._journal = journal
         self._was_applied = was_applied
@@ -315,7 +315,7 @@ class ToolHandler:
         reviewed = await self._reviewer.review(signal.tool_name, raw, call=call)
         seen = self._seen.get(signal.tool_id)
         if (trouble := find_difference(signal, reviewed, seen)) is not None:
-            facts = await self._handing_back.hand_back(signal, running, reviewed, changed)
+            facts = await self._reapproval.request(signal, running, reviewed, changed)
             if facts is None:
                 return ToolResult.failed(trouble, ErrorType.STALE)
             self._seen.keep(signal.tool_id, facts)

@@ -7,7 +7,7 @@ from handrail.core.tool import ToolResult
 
 
 class Line(Protocol):
-    """What a client tells its server of calls."""
+    """Messages about calls, from a client to its server."""
 
     def send_tool_result(self, report: ReportResult) -> None: ...
 

@@ -1,4 +1,4 @@
-"""What came of a call, in a few words for the person who approved it."""
+"""A short text about the outcome of a call, for the person who approved it."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -10,7 +10,7 @@ _MOST_FILES = 3
 
 
 def outcome_in_words(call: Mapping[str, Any]) -> str:
-    """How an ended call ended: its exit code or failure, and the files it changed."""
+    """The exit code or failure of a finished call, and the files it changed."""
     result = cast(Mapping[str, Any], call.get("result") or {})
     if call["status"] != "completed":
         ending = "timed out" if call["status"] == "timeout" else str(call["status"])

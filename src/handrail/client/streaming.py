@@ -93,7 +93,7 @@ class StreamingClient:
                 return True
 
     async def ask_again(self, tool_id: str, epoch: int, facts: dict[str, Any]) -> bool:
-        """Ask until there is an answer: if a person is asked, nothing else is told of the call."""
+        """Ask until the server answers: if a person is asked, no other message about the call follows."""
         pauses = Pauses()
         while True:
             try:

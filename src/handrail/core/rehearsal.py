@@ -73,7 +73,7 @@ def was_rehearsed(facts: JsonObject | None) -> bool:
 
 
 def has_same_effects(facts: JsonObject, others: JsonObject | None) -> bool:
-    """Whether both tell of rehearsals with the same effects; what they printed may differ."""
+    """Whether both facts hold a rehearsal with the same effects; the output may differ."""
     effects = _effects_in(facts)
     return effects is not None and effects == _effects_in(others or {})
 

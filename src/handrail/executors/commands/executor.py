@@ -167,7 +167,7 @@ class CommandExecutor:
         return tuple(dict.fromkeys((*listed, *places, *asked)))
 
     async def _remotes_of(self, stages: Sequence[Stage]) -> list[tuple[Address, ...] | None]:
-        """Where git would go to, by what its settings are now; None for what is not git."""
+        """The addresses that git would reach with its current settings; None for other programs."""
         return [
             addresses_in(await self._remotes.find(stage)) if reaches_remote(stage) else None
             for stage in map(self._named_by_path, stages)

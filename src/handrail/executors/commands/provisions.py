@@ -1,4 +1,4 @@
-"""What programs are given on their way, beyond their words."""
+"""Environment variables, hosts and remotes that a program gets beside its arguments."""
 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from handrail.executors.commands.modules import SAFE_PATH, runs_tool
 from handrail.executors.commands.npm import npm_settings
 from handrail.executors.git.exchange import Exchange
 from handrail.executors.git.guard import GitGuard, Pairs
-from handrail.executors.git.outside import Way
+from handrail.executors.git.outside import NetworkAccess
 from handrail.executors.git.remotes import RemoteFinder, addresses_in, reaches_remote
 from handrail.executors.network.hosts import Networks, Withdrawn, nothing_withdrawn
 from handrail.executors.processes.programs import ProgramFinder
@@ -21,7 +21,7 @@ from handrail.executors.repository.passwords import mask_settings
 
 @dataclass(frozen=True, slots=True)
 class Provisions:
-    """What a program is given beyond its words.
+    """What a program gets beside its arguments.
 
     `variables` come into its environment. `local_hosts` it may reach in a private network, if they
     are among its hosts. By an `exchange` git in a box has stand-ins for its remotes. What it prints
@@ -59,7 +59,7 @@ class Quartermaster:
         self._exchanges: list[Exchange] = []
 
     async def provisions(self, stage: Stage, stack: AsyncExitStack) -> Provisions:
-        """What a stage is given, until the stack ends."""
+        """The provisions of a stage; they end with the stack."""
         reachable = await self._networks.reachable_by(stage.networks)
         withdrawn = self._networks.withdrawals(stage.networks, reachable)
         own = ((SAFE_PATH,) if runs_tool(stage) else ()) + npm_settings(stage, self._programs)
@@ -68,14 +68,14 @@ class Quartermaster:
             return Provisions(given, reachable.local, withdrawn=withdrawn)
         found = await self._git.settings_in_use(stage)
         self._settings += found
-        way = Way(reachable.local, withdrawn)
-        exchange = await self._exchange(stage, found, way, stack)
+        access = NetworkAccess(reachable.local, withdrawn)
+        exchange = await self._exchange(stage, found, access, stack)
         last = None if exchange is None else exchange.settings
         given = (*own, *self._git.environment(stage, found, last), *reachable.variables)
         return Provisions(given, reachable.local, exchange, self._git.lists, withdrawn)
 
     async def _exchange(
-        self, stage: Stage, settings: Pairs, way: Way, stack: AsyncExitStack
+        self, stage: Stage, settings: Pairs, access: NetworkAccess, stack: AsyncExitStack
     ) -> Exchange | None:
         """Stand-ins for the remotes that were approved.
 
@@ -94,12 +94,12 @@ class Quartermaster:
         words = words_of_git(stage) or ()
         # Only what may change the settings is shown them, and not a copy without passwords.
         sees_logins = leave_for(stage).settings
-        opened = Exchange.open(self._mirrors, targets, words, way, sees_logins=sees_logins)
+        opened = Exchange.open(self._mirrors, targets, words, access, sees_logins=sees_logins)
         self._exchanges.append(await stack.enter_async_context(opened))
         return self._exchanges[-1]
 
     def mask(self, words: bytes) -> bytes:
-        """What was printed, with the addresses of remotes, and without passwords in settings."""
+        """Take stand-ins' addresses and the passwords of settings out of the output."""
         for exchange in self._exchanges:
             words = exchange.with_addresses(words)
         return mask_settings(words, self._settings)

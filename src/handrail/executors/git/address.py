@@ -24,7 +24,7 @@ _MOST_PORT = 65_535
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a remote is. `url` is what git is given, and can hold a password; `shown` cannot."""
+    """The address of a remote. `url` may contain a password; `shown` never does."""
 
     url: str
     scheme: str

@@ -16,9 +16,9 @@ from typing import NamedTuple, Self
 from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.executors.files.removal import remove
 from handrail.executors.git.mirror import Mirror
-from handrail.executors.git.outside import RemoteError, Target, Way
+from handrail.executors.git.outside import NetworkAccess, RemoteError, Target
+from handrail.executors.git.settings import Pairs
 from handrail.executors.git.stand_in import Change, StandIn
-from handrail.executors.git.unruly import Pairs
 from handrail.executors.repository.line import action_in
 from handrail.executors.repository.passwords import without_password
 from handrail.executors.sandbox.bubblewrap import Mount
@@ -28,8 +28,8 @@ _CLONING, _PUSHING = "clone", "push"
 _INSTEAD = ("insteadOf", "pushInsteadOf")
 
 
-class _Side(NamedTuple):
-    """One remote: what is known of it outside, and what the box takes for it."""
+class _Remote(NamedTuple):
+    """A remote: its mirror, its stand-in, and the address of the stand-in in the box."""
 
     mirror: Mirror
     stand_in: StandIn
@@ -42,7 +42,7 @@ class Exchange:
 
     settings: Pairs
     mounts: tuple[Mount, ...]
-    _sides: tuple[_Side, ...]
+    _remotes: tuple[_Remote, ...]
     _pushes: bool
 
     @classmethod
@@ -52,7 +52,7 @@ class Exchange:
         mirrors: Path | None,
         targets: Sequence[Target],
         words: Sequence[str],
-        way: Way,
+        access: NetworkAccess,
         *,
         sees_logins: bool = False,
     ) -> AsyncGenerator[Self]:
@@ -70,10 +70,10 @@ class Exchange:
             stack.push_async_callback(asyncio.to_thread, _remove, scratch)
             pushes = action_in(words) == _PUSHING
             settings: Pairs = [("protocol.allow", "never"), ("protocol.file.allow", "always")]
-            sides: list[_Side] = []
+            remotes: list[_Remote] = []
             mounts: list[Mount] = []
             for number, target in enumerate(targets):
-                mirror = Mirror(mirrors or scratch / "mirrors", target, way)
+                mirror = Mirror(mirrors or scratch / "mirrors", target, access)
                 await asyncio.to_thread(mirror.make)
                 await stack.enter_async_context(mirror.connected())
                 async with mirror.held():
@@ -82,33 +82,35 @@ class Exchange:
                 place = f"{_PLACE}/{number:03}"
                 address, objects = f"file://{place}", f"{place}.objects"
                 stand_in = StandIn.make(scratch / str(number), refs, head, objects)
-                sides.append(_Side(mirror, stand_in, address))
+                remotes.append(_Remote(mirror, stand_in, address))
                 mounts += [
                     Mount(str(stand_in.folder), place, writable=pushes),
                     Mount(str(mirror.folder / "objects"), objects),
                 ]
                 written = target.url if sees_logins else without_password(target.url, "url")
                 settings += [(f"url.{address}.{key}", written) for key in _INSTEAD]
-            yield cls(settings, tuple(mounts), tuple(sides), pushes)
+            yield cls(settings, tuple(mounts), tuple(remotes), pushes)
 
     def with_addresses(self, printed: bytes) -> bytes:
-        """What git has printed, with the remotes by their own names."""
-        for side in self._sides:
-            printed = printed.replace(side.address.encode(), side.mirror.target.shown[-1].encode())
+        """Replace the addresses of stand-ins by those of the remotes."""
+        for remote in self._remotes:
+            printed = printed.replace(
+                remote.address.encode(), remote.mirror.target.shown[-1].encode()
+            )
         return printed
 
     @property
     def traffic(self) -> Traffic:
-        return sum((side.mirror.git.traffic for side in self._sides), start=NO_TRAFFIC)
+        return sum((remote.mirror.git.traffic for remote in self._remotes), start=NO_TRAFFIC)
 
     async def deliver(self) -> bytes:
-        """Push to each remote what was pushed to its stand-in; what they answer.
+        """Push to each remote what was pushed to its stand-in; returns what the servers print.
 
         Raises:
             RemoteError: It takes something away from a remote, or a remote refuses it.
         """
         answers: list[bytes] = []
-        for mirror, stand_in, _ in self._sides if self._pushes else ():
+        for mirror, stand_in, _ in self._remotes if self._pushes else ():
             if changes := stand_in.changes():
                 async with mirror.held(), mirror.quarantine():
                     await mirror.take_over(stand_in)

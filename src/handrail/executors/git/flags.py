@@ -8,19 +8,17 @@ from typing import NamedTuple
 
 
 class Read(NamedTuple):
-    """The words of a command: its operands, its flags by their names, and values of flags."""
+    """The operands of a command and the names of its flags."""
 
     operands: tuple[str, ...]
     flags: frozenset[str]
-    values: tuple[str, ...]
 
 
 class Flags(NamedTuple):
-    """Flags without a value, with one, and with one that is never a word of its own."""
+    """The flags of a command: those without a value, and those with one."""
 
     alone: frozenset[str]
-    valued: frozenset[str] = frozenset()
-    optional: frozenset[str] = frozenset()
+    valued: frozenset[str]
 
     def read(self, words: Sequence[str]) -> Read:
         """Tell operands from flags and from their values.
@@ -30,7 +28,6 @@ class Flags(NamedTuple):
         """
         operands: list[str] = []
         flags: set[str] = set()
-        values: list[str] = []
         ahead = list(reversed(words))
         while ahead:
             word = ahead.pop()
@@ -45,19 +42,17 @@ class Flags(NamedTuple):
             if value is None and names[-1] in self.valued:
                 if not ahead:
                     raise ValueError(word)
-                value = ahead.pop()
-            values += [] if value is None else [value]
-        return Read(tuple(operands), frozenset(flags), tuple(values))
+                ahead.pop()
+        return Read(tuple(operands), frozenset(flags))
 
     def _long(self, word: str) -> tuple[list[str], str | None]:
         name, mark, value = word.partition("=")
         if name in self.alone and not mark:
             return [name], None
-        if name in self.optional or name in self.valued:
+        if name in self.valued:
             return [name], value if mark else None
         positive = f"--{name.removeprefix('--no-')}"
-        known = self.alone | self.valued | self.optional
-        if mark or not name.startswith("--no-") or positive not in known:
+        if mark or not name.startswith("--no-") or positive not in self.alone | self.valued:
             raise ValueError(word)
         return [name], None
 
@@ -65,7 +60,7 @@ class Flags(NamedTuple):
         names: list[str] = []
         for at, letter in enumerate(word[1:], start=2):
             names.append(f"-{letter}")
-            if names[-1] in self.valued or names[-1] in self.optional:
+            if names[-1] in self.valued:
                 return names, word[at:] or None
             if names[-1] not in self.alone:
                 raise ValueError(word)

@@ -18,10 +18,10 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.executors.git.named_files import without_files_elsewhere
+from handrail.executors.git.settings import Pairs, as_variables
 from handrail.executors.git.settled import WORKTREE, refuse_links, refuse_other_trees
 from handrail.executors.git.under_way import refuse_foreign_plans
 from handrail.executors.git.unruly import (
-    Pairs,
     refuse_merge_options,
     refuse_old_remotes,
     refuse_told_pushes,
@@ -158,7 +158,7 @@ class GitGuard:
         # In a box a remote is a stand-in, which is a file; without a box it is reached directly.
         protocols = ("GIT_ALLOW_PROTOCOL", "file" if last else "https:http")
         disarmed = _disarmed(name for name, _ in found)
-        settings = _as_variables([*_SETTINGS, *self._own, *disarmed, *instead, *(last or [])])
+        settings = as_variables([*_SETTINGS, *self._own, *disarmed, *instead, *(last or [])])
         return [*_VARIABLES, ceiling, protocols, *settings, *_without_repository(self._root, stage)]
 
     async def settings_in_use(self, stage: Stage) -> Pairs:
@@ -233,11 +233,3 @@ def _disarmed(names: Iterable[str]) -> Pairs:
         for pattern, value in _FREE
         if pattern.fullmatch(name)
     ]
-
-
-def _as_variables(settings: Pairs) -> Pairs:
-    """Settings as git takes them from its environment."""
-    variables = [("GIT_CONFIG_COUNT", str(len(settings)))]
-    for number, (name, value) in enumerate(settings):
-        variables += [(f"GIT_CONFIG_KEY_{number}", name), (f"GIT_CONFIG_VALUE_{number}", value)]
-    return variables

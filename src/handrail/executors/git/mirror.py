@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 
-from handrail.executors.git.outside import REMOTE, OutsideGit, Target, Way, make_bare
+from handrail.executors.git.outside import REMOTE, NetworkAccess, OutsideGit, Target, make_bare
 from handrail.executors.git.stand_in import Change, Refs, StandIn
 from handrail.executors.processes.memory import in_memory
 
@@ -30,16 +30,16 @@ _FETCHING = ("--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--forc
 class Mirror:
     """The mirror of one remote; `folder` holds it, under a name made from the address."""
 
-    def __init__(self, folder: Path, target: Target, way: Way):
+    def __init__(self, folder: Path, target: Target, access: NetworkAccess):
         key = hashlib.sha256("\n".join(target.shown).encode()).hexdigest()[:_NAMED_CHARS]
         self.folder = folder / key
         self.target = target
         self.git = OutsideGit(str(self.folder), target.url)
-        self._way = way
+        self._access = access
 
     def connected(self) -> AbstractAsyncContextManager[None]:
         """Let it reach the remote as long as the block runs."""
-        return self.git.connected(self.target, self._way)
+        return self.git.connected(self.target, self._access)
 
     @asynccontextmanager
     async def held(self) -> AsyncGenerator[None]:

@@ -9,7 +9,7 @@ import re
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.core.visible import visible
-from handrail.executors.git.unruly import Pairs
+from handrail.executors.git.settings import Pairs
 from handrail.executors.repository.places import is_among, place_of
 
 # Of these the last one named is read.

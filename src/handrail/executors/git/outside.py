@@ -1,4 +1,4 @@
-"""git outside the box, with the settings of the person at this machine and no others.
+"""git outside the box, with the settings of the user of this machine.
 
 It runs in a folder of ours. Their credential helpers, proxies, certificates and ssh keys are used
 as their own git would use them; what a workspace says reaches it in no way.
@@ -21,7 +21,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.core.visible import cut, visible
 from handrail.executors.git.address import Address, is_plain, without_login
-from handrail.executors.git.unruly import Pairs
+from handrail.executors.git.settings import Pairs, as_variables
 from handrail.executors.network.dialing import addresses_of, look_up, why_not_to
 from handrail.executors.network.hosts import Withdrawn, nothing_withdrawn
 from handrail.executors.network.proxy import PolicyProxy
@@ -68,7 +68,7 @@ _SETTINGS: Pairs = [
     ("transfer.bundleURI", "false"),
 ]
 # The person's own settings can put a token into an address.
-_LOGIN = re.compile(r"://[^/\s'\"]*@")
+_LOGIN = re.compile(rb"://[^/\s'\"]*@")
 _SSH_ROW = re.compile(r"^(?P<name>hostname|port|proxyjump|proxycommand) (?P<value>.+)$", re.M)
 
 
@@ -77,8 +77,8 @@ class RemoteError(CommandExecutionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """How an address may be reached: the hosts that are named as local, and who can withdraw it."""
+class NetworkAccess:
+    """The local hosts that may be reached, and the check for hosts that no longer may be."""
 
     local_hosts: tuple[str, ...] = ()
     withdrawn: Withdrawn = nothing_withdrawn
@@ -99,9 +99,7 @@ class Target:
         return tuple(address.shown for address in self.leads_to)
 
 
-class Said(NamedTuple):
-    """What git has printed."""
-
+class GitOutput(NamedTuple):
     out: bytes
     err: bytes
 
@@ -118,7 +116,7 @@ class OutsideGit:
     _connecting: Pairs = field(default_factory=Pairs)
 
     @asynccontextmanager
-    async def connected(self, target: Target, way: Way) -> AsyncGenerator[None]:
+    async def connected(self, target: Target, access: NetworkAccess) -> AsyncGenerator[None]:
         """Let git reach the target, and no other host, as long as the block runs.
 
         Raises:
@@ -126,7 +124,7 @@ class OutsideGit:
         """
         for address in target.leads_to:
             if address.scheme == "ssh":
-                await _check_ssh(address, way)
+                await _check_ssh(address, access)
         web = [address for address in target.leads_to if address.scheme != "ssh"]
         if not web or await self._has_own_proxy(web[0]):
             yield
@@ -136,8 +134,8 @@ class OutsideGit:
         proxy = PolicyProxy(
             listening,
             hosts=HostList.read([address.place for address in web]),
-            local_hosts=HostList.read(way.local_hosts, exact=True),
-            withdrawn=way.withdrawn,
+            local_hosts=HostList.read(access.local_hosts, exact=True),
+            withdrawn=access.withdrawn,
         )
         try:
             async with proxy:
@@ -148,23 +146,19 @@ class OutsideGit:
 
     async def run(
         self, *words: str, stdin: int = subprocess.DEVNULL, fails: Sequence[int] = ()
-    ) -> Said:
+    ) -> GitOutput:
         """What git says. With one of the codes in `fails` it may end as well.
 
         Raises:
             RemoteError: It fails; with what it says.
         """
         code, out, err = await _run(("git", *words), self.folder, self._environment(), stdin)
+        err = _LOGIN.sub(b"://", err)
         if code and code not in fails:
-            lines = _LOGIN.sub("://", err.decode(errors="replace")).strip().splitlines()
+            lines = err.decode(errors="replace").strip().splitlines()
             said = cut("\n".join(map(visible, lines)), _MOST_CHARS) or f"exit code {code}"
             raise RemoteError(f"git {words[0]} for {without_login(self.url)} failed: {said}")
-        return Said(
-            out,
-            _LOGIN.sub("://", err.decode(errors="surrogateescape")).encode(
-                errors="surrogateescape"
-            ),
-        )
+        return GitOutput(out, err)
 
     async def succeeds(self, *words: str) -> bool:
         """Whether git ends with 0, and not with 1."""
@@ -184,7 +178,7 @@ class OutsideGit:
         if self.quarantine is not None:
             place["GIT_OBJECT_DIRECTORY"] = self.quarantine
             place["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = f"{self.folder}/objects"
-        return kept | _QUIET | place | as_variables(own)
+        return kept | _QUIET | place | dict(as_variables(own))
 
     async def _has_own_proxy(self, address: Address) -> bool:
         """Whether the person's git has a proxy of its own, which then decides what it reaches."""
@@ -228,10 +222,10 @@ def make_bare(folder: Path) -> None:
             (folder / name).write_text(text, encoding="utf-8")
 
 
-async def _check_ssh(address: Address, way: Way) -> None:
+async def _check_ssh(address: Address, access: NetworkAccess) -> None:
     """Ssh connects by itself, so its host is checked before; a jump host decides for itself."""
     meant = Host(address.host.lower(), address.port)
-    if why := await way.withdrawn(meant):
+    if why := await access.withdrawn(meant):
         raise RemoteError(why)
     _, out, _ = await _run(("ssh", "-G", address.host), "/", dict(os.environ))
     rows = _SSH_ROW.finditer(out.decode(errors="replace"))
@@ -243,18 +237,9 @@ async def _check_ssh(address: Address, way: Way) -> None:
     except OSError:
         # ssh says it better.
         return
-    may_be_local = HostList.read(way.local_hosts, exact=True).names(meant)
+    may_be_local = HostList.read(access.local_hosts, exact=True).names(meant)
     if why := why_not_to(meant, found, may_be_local=may_be_local):
         raise RemoteError(why)
-
-
-def as_variables(settings: Pairs) -> dict[str, str]:
-    """Settings as git takes them from its environment."""
-    variables = {"GIT_CONFIG_COUNT": str(len(settings))}
-    for number, (name, value) in enumerate(settings):
-        variables[f"GIT_CONFIG_KEY_{number}"] = name
-        variables[f"GIT_CONFIG_VALUE_{number}"] = value
-    return variables
 
 
 async def _run(

@@ -16,7 +16,7 @@ from handrail.core.stage import Stage
 from handrail.executors.git.address import Address, is_address
 from handrail.executors.git.asking import Look, ask_git
 from handrail.executors.git.outside import Target, target_of
-from handrail.executors.git.unruly import Pairs
+from handrail.executors.git.settings import Pairs
 from handrail.executors.repository.line import (
     GIT,
     action_in,

@@ -7,9 +7,8 @@ from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.core.visible import visible
+from handrail.executors.git.settings import Pairs
 from handrail.executors.repository.places import GIT, folders_of, place_of
-
-Pairs = list[tuple[str, str]]
 
 _REACHING = frozenset({"push", "pull", "fetch", "clone", "ls-remote"})
 # With these, other settings hold in another folder, or once git itself has changed the branch. What
