@@ -93,7 +93,7 @@ class StreamingClient:
                 return True
 
     async def ask_again(self, tool_id: str, epoch: int, facts: dict[str, Any]) -> bool:
-        """Ask until the server answers: if a person is asked, no other message about the call follows."""
+        """Ask until the server answers: no other message follows if a person is asked."""
         pauses = Pauses()
         while True:
             try:
