@@ -5,10 +5,10 @@ import json
 import os
 import secrets
 import signal
-import socket
 import sqlite3
 import subprocess
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +26,7 @@ from handrail.testing import FakeClock
 from tests.conftest import Household, settle_in
 from tests.forge import Forged, run_forged
 from tests.journeys.playing import Play
+from tests.ports import free_port
 from tests.server.conftest import Caller
 
 T = TypeVar("T")
@@ -41,8 +42,7 @@ class Rig:
         self.home = folder / "home"
         self.workspace = folder / "workspace"
         self.workspace.mkdir()
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.environment: dict[str, str] = {}
         self._processes: list[Forged] = []
 
@@ -158,7 +158,8 @@ class Rig:
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         """Look into the database from outside, past all of our own code."""
-        with sqlite3.connect(self.home / "handrail.db") as database:
+        # `with connect()` alone would leave the connection to the garbage collector.
+        with closing(sqlite3.connect(self.home / "handrail.db")) as database:
             return database.execute(statement).fetchall()
 
     def assert_told_once_and_provable(self, calls: int) -> None:
@@ -183,12 +184,14 @@ class Rig:
         program = None if dies is None else MORTAL
         process = Forged(*arguments, environment=self._environment(dies), program=program)
         self._processes.append(process)
+        said = ""
         for line in process.stdout:
+            said += line
             if until in line:
                 break
         else:
             process.wait(timeout=10)
-            assert dies is not None, f"{arguments} ended by itself"
+            assert dies is not None, f"{arguments} ended with {process.returncode}: {said}"
         return process
 
     def _environment(self, dies: str | None) -> dict[str, str]:

@@ -5,6 +5,7 @@ import json
 import re
 import sqlite3
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ def assert_clear(answer: Answer) -> None:
 
 def count_rows(folder: Path) -> dict[str, int]:
     """How much lies in each table."""
-    with sqlite3.connect(folder / "handrail.db") as database:
+    with closing(sqlite3.connect(folder / "handrail.db")) as database:
         tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         return {
             name: database.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]

@@ -6,6 +6,7 @@ The routes are taken from the API's own description, so that a new one is held t
 import re
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
@@ -194,7 +195,7 @@ def rows_of(database: Path, project_id: str) -> dict[str, list[tuple[Any, ...]]]
         "events",
         "tokens",
     )
-    with sqlite3.connect(database) as opened:
+    with closing(sqlite3.connect(database)) as opened:
         return {
             table: opened.execute(
                 f"SELECT * FROM {table} WHERE project_id = ?", (project_id,)

@@ -1,6 +1,7 @@
 """A database is looked at without a trace."""
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,19 @@ def test_what_is_being_written_is_seen(database: Path) -> None:
     finally:
         writer.close()
     assert (found.version, found.is_current, found.sound) == ("newer", False, True)
+
+
+def test_a_process_that_is_just_closing_the_database_is_waited_for(database: Path) -> None:
+    closing = SqliteFile(database)
+    closing.run("PRAGMA locking_mode = EXCLUSIVE")
+    closing.run("UPDATE alembic_version SET version_num = version_num")
+    timer = threading.Timer(0.3, closing.close)
+    timer.start()
+
+    found = look_into(database, 10)
+
+    timer.join()
+    assert found == Look(HEAD, sound=True)
 
 
 def test_one_that_takes_too_long_is_not_called_broken(

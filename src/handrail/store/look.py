@@ -9,6 +9,7 @@ import apsw
 from handrail.store.migrate import HEAD
 
 _READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+_BUSY_MILLISECONDS = 2_000
 _STEPS_BETWEEN_LOOKS_AT_THE_CLOCK = 100_000
 
 
@@ -27,7 +28,10 @@ class Look(NamedTuple):
 
 def open_to_look(path: Path) -> Any:
     """A connection that writes nothing, also no file beside the database."""
-    return cast(Any, apsw.Connection(_address(path), flags=_READ_ONLY))
+    connection = cast(Any, apsw.Connection(_address(path), flags=_READ_ONLY))
+    # The last process that closes the database holds it locked while it folds the log into it.
+    connection.set_busy_timeout(_BUSY_MILLISECONDS)
+    return connection
 
 
 def look_into(path: Path, most_seconds: float) -> Look:
