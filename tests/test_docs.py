@@ -4,7 +4,6 @@ import os
 import pty
 import re
 import shlex
-import socket
 import tomllib
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.forge import Forged, run_forged
+from tests.ports import free_port
 from tests.terminal import Terminal
 
 ROOT = Path(__file__).parent.parent
@@ -44,8 +44,7 @@ class Reader:
         self.home = folder / "home"
         self.workspace.mkdir()
         (self.workspace / "README.md").write_text("# A project\n")
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self.port = str(probe.getsockname()[1])
+        self.port = str(free_port())
         unwanted = ("HANDRAIL", "ANTHROPIC", "OPENAI", "DAILY_TOKEN", "PYTHONDONTWRITEBYTECODE")
         kept = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
         self._environment = {

@@ -1,9 +1,8 @@
 """Commands that need a server say so when there is none."""
 
-import socket
-
 from handrail.app.home import Credentials, Home
 from tests.cli.conftest import Shell, refused
+from tests.ports import free_port
 
 
 def test_a_folder_that_is_not_known_is_said_to_be(shell: Shell) -> None:
@@ -23,8 +22,7 @@ def test_a_folder_that_is_not_known_is_said_to_be(shell: Shell) -> None:
 
 
 def test_a_server_that_does_not_run_is_said_not_to(shell: Shell) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        server = f"http://127.0.0.1:{probe.getsockname()[1]}"
+    server = f"http://127.0.0.1:{free_port()}"
     home = Home(shell.home)
     home.create()
     home.save_credentials(Credentials(server, "prj_1", str(shell.workspace), "u", "c", "a"))

@@ -34,7 +34,6 @@ from handrail.core.verdict import Plan
 from handrail.policy.security import Scene
 from handrail.server.app import create_app
 from handrail.server.services import Services
-from handrail.server.serving import bind
 from handrail.testing import FakeClock, FakeCommands, FakeFiles
 from handrail.tools.catalogue import builtin_registry
 from tests.conftest import Household
@@ -173,12 +172,6 @@ class PatientPerson:
 
     def choose(self, card: Card, choice: Choice | None) -> None:
         self._thinking[card.approval_id].set_result(choice)
-
-
-def free_port() -> int:
-    """An address for a server that comes, goes and comes back."""
-    with bind("127.0.0.1", 0) as probe:
-        return probe.getsockname()[1]
 
 
 Way = Callable[[ASGIApp, AsgiScope, Receive, Send], Awaitable[None]]

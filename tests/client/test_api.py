@@ -1,7 +1,6 @@
 """Errors come in words a person can act on."""
 
 import asyncio
-import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -19,6 +18,7 @@ from handrail.core.access import Role
 from handrail.core.errors import HandrailError
 from handrail.server.services import Services
 from tests.conftest import Household
+from tests.ports import free_port
 from tests.server.conftest import serving
 
 
@@ -90,8 +90,7 @@ async def test_what_the_server_says_is_what_the_error_says(
 
 
 async def test_a_server_that_is_not_there_is_said_to_be() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        server = f"http://127.0.0.1:{probe.getsockname()[1]}"
+    server = f"http://127.0.0.1:{free_port()}"
 
     async with HandrailApi(server, "prj_1", "hr_user_x") as api:
         with pytest.raises(ServerUnreachable, match=f"{server} does not answer"):

@@ -36,13 +36,13 @@ from tests.client.conftest import (
     a_client,
     a_journal,
     facts_of,
-    free_port,
     lose_answer,
     meddled,
     turn_away,
     until,
 )
 from tests.conftest import Household
+from tests.ports import free_port
 from tests.server.conftest import serving
 
 YES, NO = Choice(approved=True), Choice(approved=False, reason="not now")

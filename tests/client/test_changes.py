@@ -53,7 +53,6 @@ from tests.client.conftest import (
     a_journal,
     a_signal,
     facts_of,
-    free_port,
     lose_answer,
     meddled,
     turn_away,
@@ -62,6 +61,7 @@ from tests.client.conftest import (
 from tests.client.disks import SlowDisk, next_life, refuse_to_keep
 from tests.client.programs import Program, real_commands
 from tests.conftest import Household
+from tests.ports import free_port
 from tests.server.conftest import add_machine, serving
 
 YES = Choice(approved=True)

@@ -17,9 +17,10 @@ from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from tests.agent.conftest import Lab, Watched, saying, use
-from tests.client.conftest import PatientPerson, free_port, until
+from tests.client.conftest import PatientPerson, until
 from tests.conftest import Household
 from tests.plane.desk import Desk, registry_at
+from tests.ports import free_port
 from tests.server.conftest import serving
 
 NOTE = Step(text="I note it.", tools=(use("a", "note_asked"),))

@@ -14,6 +14,7 @@ from handrail.client.listening import Listener, Pauses
 from handrail.client.sse import ServerEvent
 from handrail.core.errors import SetupError
 from tests.client.conftest import until
+from tests.ports import free_port
 
 
 @dataclass
@@ -113,24 +114,13 @@ async def test_the_line_is_announced_up_and_down() -> None:
     assert ear.lines == [False, True, False, True, False, True]
 
 
-async def test_a_server_that_is_not_there_yet_is_waited_for(
-    unused_port: int,
-) -> None:
+async def test_a_server_that_is_not_there_yet_is_waited_for() -> None:
     ear = Ear()
-    async with ear.listening_to(f"http://127.0.0.1:{unused_port}") as running:
+    async with ear.listening_to(f"http://127.0.0.1:{free_port()}") as running:
         await until(lambda: len(ear.lines) == 2)
         assert not running.done()
 
     assert ear.lines == [False, False]
-
-
-@pytest.fixture
-async def unused_port() -> int:
-    server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    server.close()
-    await server.wait_closed()
-    return port
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])

@@ -15,8 +15,8 @@ from handrail.core.access import Role
 from handrail.policy.rulebook.rules import Rules
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
-from tests.client.conftest import free_port
 from tests.conftest import Household
+from tests.ports import free_port
 from tests.server.conftest import serving
 
 CAREFUL = "[policy]\nautonomy = 'read_only'\n"

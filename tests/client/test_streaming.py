@@ -41,7 +41,6 @@ from tests.client.conftest import (
     a_client,
     a_journal,
     a_signal,
-    free_port,
     meddled,
     turn_away,
     until,
@@ -49,6 +48,7 @@ from tests.client.conftest import (
 from tests.client.disks import next_life
 from tests.client.programs import Program, real_commands
 from tests.conftest import Household
+from tests.ports import free_port
 from tests.server.conftest import serving
 
 

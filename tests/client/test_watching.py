@@ -19,9 +19,10 @@ from handrail.plane.decider import Decider
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock, FakeFiles, ScriptedPerson
-from tests.client.conftest import PatientPerson, a_client, free_port, until
+from tests.client.conftest import PatientPerson, a_client, until
 from tests.conftest import Household
 from tests.plane.test_taint import ORDERS, read
+from tests.ports import free_port
 from tests.server.conftest import serving
 
 YES, NO = Choice(approved=True), Choice(approved=False, reason="not now")

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.ports import free_port
+
 _SERVER = "/usr/sbin/sshd"
 _SECONDS = 20.0
 _PRIVILEGES = Path("/run/sshd")
@@ -43,7 +45,7 @@ def ssh_remote(folder: Path) -> Generator[SshRemote]:
     for name in ("host", "key"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
         subprocess.run(words, check=True)
-    port = _free_port()
+    port = free_port()
     (folder / "sshd_config").write_text(
         f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host\nPidFile none\nUsePAM no\n"
         f"StrictModes no\nAuthorizedKeysFile {folder}/key.pub\nPasswordAuthentication no\n"
@@ -63,12 +65,6 @@ def ssh_remote(folder: Path) -> Generator[SshRemote]:
     finally:
         server.terminate()
         server.wait()
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
-        return port
 
 
 def _wait_for(port: int) -> None:
