@@ -149,7 +149,7 @@ class HandrailApi:
         await self._tell(f"/approvals/{approval_id}/facts", facts)
 
     async def ask_again(self, tool_id: str, epoch: int, facts: dict[str, Any]) -> None:
-        """Tell that an approved call would do something else by now."""
+        """Report that an approved call would now have other effects."""
         await self._tell(f"/tools/{tool_id}/ask-again", {**facts, "epoch": epoch})
 
     async def send_policy(self, text: str, walls: Sequence[Wall]) -> None:

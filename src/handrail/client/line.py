@@ -1,4 +1,4 @@
-"""The way from a client back to its server."""
+"""Messages from a client to its server."""
 
 from typing import Any, Protocol
 
@@ -7,20 +7,20 @@ from handrail.core.tool import ToolResult
 
 
 class Line(Protocol):
-    """Messages about calls, from a client to its server."""
+    """Sends reports and questions about calls to the server."""
 
     def send_tool_result(self, report: ReportResult) -> None: ...
 
     async def claim_tool_execution(self, tool_id: str, epoch: int, key: str) -> bool:
-        """Ask for the right to begin; False when another client has it, or none may."""
+        """Claim a call; False if another client has claimed it, or it may not run."""
         ...
 
     async def send_facts(self, approval_id: str, facts: dict[str, Any]) -> None: ...
 
     async def ask_again(self, tool_id: str, epoch: int, facts: dict[str, Any]) -> bool:
-        """Hand back a call that was approved for other facts; False if it cannot be."""
+        """Have an approved call judged again by new facts; False if the server refuses."""
         ...
 
     async def put_away(self, result: ToolResult) -> ToolResult:
-        """Send ahead what is too large for a report; the result names it instead."""
+        """Upload the parts of a result that are too large for a report."""
         ...

@@ -151,7 +151,7 @@ class Reviewer:
         await self._hands.rehearsals.drop(call)
 
     async def drop_stale(self, call: CallRef) -> str:
-        """Drop what is kept to carry out a call if it no longer can be; tells what has changed."""
+        """Drop the rehearsal of a call if it can no longer be applied; returns what has changed."""
         return await self._hands.rehearsals.drop_stale(call)
 
     async def expect(self, reviewed: Reviewed) -> ToolResult | None:
@@ -180,7 +180,7 @@ class Reviewer:
         return await self.tell_undo(reviewed.call, result)
 
     async def tell_undo(self, call: CallRef, result: ToolResult) -> ToolResult:
-        """A result that says whether what the call has written can be undone."""
+        """Add to a result whether the files that the call wrote can be brought back."""
         told = await self._hands.undo.describe(call)
         return replace(result, fields={**result.fields, **told}) if told else result
 

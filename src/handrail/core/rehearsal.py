@@ -1,4 +1,4 @@
-"""Rehearsals: commands that run where nothing they do is real."""
+"""Rehearsals: commands run on an overlay, so that they change nothing."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -73,7 +73,7 @@ def was_rehearsed(facts: JsonObject | None) -> bool:
 
 
 def has_same_effects(facts: JsonObject, others: JsonObject | None) -> bool:
-    """Whether both facts hold a rehearsal with the same effects; the output may differ."""
+    """True if both are facts of rehearsals with equal effects; the output may differ."""
     effects = _effects_in(facts)
     return effects is not None and effects == _effects_in(others or {})
 
@@ -132,9 +132,9 @@ class Rehearsals(Protocol):
         ...
 
     async def drop_stale(self, call: CallRef) -> str:
-        """Forget the rehearsal of a call if the workspace has changed where its effects would go.
+        """Forget the rehearsal of a call if its effects can no longer be applied.
 
-        Tells what has changed; empty where the effects can still be applied, or there are none.
+        Returns what has changed in the workspace; empty if the effects can still be applied.
         """
         ...
 

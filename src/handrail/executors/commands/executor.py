@@ -13,8 +13,8 @@ from handrail.core.outcome import CommandOutcome
 from handrail.core.sight import Sight, differing, tell_differing
 from handrail.core.stage import Stage, pipelines
 from handrail.core.tool import JsonObject
+from handrail.executors.commands.context import ContextBuilder
 from handrail.executors.commands.looking import CommandLooker
-from handrail.executors.commands.provisions import Quartermaster
 from handrail.executors.commands.run import Objection, Run, no_objection
 from handrail.executors.commands.starting import BoxStarter, OpenStarter, Starter
 from handrail.executors.git.address import Address
@@ -205,18 +205,18 @@ class CommandExecutor:
     ) -> CommandOutcome:
         starter = starter or self._starter
         with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:
-            quartermaster = Quartermaster(
+            contexts = ContextBuilder(
                 git, self._networks, self._remotes, self._programs, self._mirrors
             )
             folder = root or self.root
-            run = Run(starter, quartermaster, folder, out, err, self._grace_seconds, objection)
+            run = Run(starter, contexts, folder, out, err, self._grace_seconds, objection)
             began = time.perf_counter()
             ending, code = await run.follow(stages, seconds)
             took = time.perf_counter() - began
             await run.hear_the_rest()
             return CommandOutcome(
-                quartermaster.mask(bytes(out.kept)),
-                quartermaster.mask(bytes(err.kept)),
+                contexts.mask(bytes(out.kept)),
+                contexts.mask(bytes(err.kept)),
                 ending,
                 code,
                 took,

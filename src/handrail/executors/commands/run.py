@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack, suppress
 from handrail.core.errors import CommandExecutionError
 from handrail.core.outcome import Ending
 from handrail.core.stage import Stage, pipelines
-from handrail.core.traffic import NO_TRAFFIC, Traffic
-from handrail.executors.commands.provisions import Quartermaster
+from handrail.core.traffic import Traffic
+from handrail.executors.commands.context import ContextBuilder
 from handrail.executors.commands.starting import Starter
 from handrail.executors.files.patterns import expanded
 from handrail.executors.git.exchange import Exchange
@@ -39,7 +39,7 @@ class Run:
     def __init__(
         self,
         starter: Starter,
-        quartermaster: Quartermaster,
+        contexts: ContextBuilder,
         root: str,
         out: Output,
         err: Output,
@@ -47,7 +47,7 @@ class Run:
         objection: Objection,
     ):
         self._starter = starter
-        self._quartermaster = quartermaster
+        self._contexts = contexts
         self._root = root
         self._out = out
         self._err = err
@@ -55,13 +55,11 @@ class Run:
         self._objection = objection
         self.why_stopped = ""
         self._begun: list[Tree] = []
-        self._exchanges: list[Exchange] = []
 
     @property
     def traffic(self) -> Traffic:
-        """What all of them together have said to the network."""
-        own = (tree.traffic for tree in self._begun)
-        return sum((*own, *(one.traffic for one in self._exchanges)), start=NO_TRAFFIC)
+        """The traffic of all stages and of git outside their boxes."""
+        return sum((tree.traffic for tree in self._begun), start=self._contexts.traffic)
 
     @property
     def kept_from_it(self) -> tuple[str, ...]:
@@ -97,7 +95,7 @@ class Run:
                 await self._err.ended.wait()
 
     async def _run(self, pipeline: Sequence[Stage], seconds: float, *, is_last: bool) -> int | None:
-        """The exit code; None where the time was over first."""
+        """Run a pipeline; returns its exit code, or None after a timeout."""
         trees: list[Tree] = []
         async with AsyncExitStack() as stack:
             try:
@@ -122,17 +120,16 @@ class Run:
     async def _start(
         self, pipeline: Sequence[Stage], seconds: float, trees: list[Tree], stack: AsyncExitStack
     ) -> list[Exchange]:
-        """Start all stages of a pipeline, each noted in `trees`."""
+        """Start all stages of a pipeline and append each to `trees`."""
         exchanges: list[Exchange] = []
         with Piping(pipeline, self._out, self._err) as piping:
             for stage, streams in zip(pipeline, piping.streams, strict=True):
-                given = await self._quartermaster.provisions(stage, stack)
+                given = await self._contexts.build(stage, stack)
                 ready = expanded(self._root, stage)
                 starting = self._starter.start(ready, streams, seconds, given)
                 trees.append(await stack.enter_async_context(starting))
                 self._begun.append(trees[-1])
                 exchanges += [] if given.exchange is None else [given.exchange]
-        self._exchanges += exchanges
         return exchanges
 
     def _code_of(self, trees: Sequence[Tree]) -> int:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from handrail.core.box import Profile, Wall
 from handrail.core.stage import Stage
-from handrail.executors.commands.provisions import NOTHING, Provisions
+from handrail.executors.commands.context import EMPTY, ExecutionContext
 from handrail.executors.git.keeping import kept
 from handrail.executors.git.remotes import reaches_remote
 from handrail.executors.network.way_out import VARIABLES, way_out
@@ -49,7 +49,7 @@ class Starter(Protocol):
         stage: Stage,
         streams: Streams,
         seconds: float,
-        given: Provisions = NOTHING,
+        given: ExecutionContext = EMPTY,
     ) -> AbstractAsyncContextManager[Tree]:
         """Run a program, named by its path, for so long; nothing of it is left behind the block.
 
@@ -84,7 +84,7 @@ class BoxStarter:
         stage: Stage,
         streams: Streams,
         seconds: float,
-        given: Provisions = NOTHING,
+        given: ExecutionContext = EMPTY,
     ) -> AsyncGenerator[Tree]:
         if reaches_remote(stage):
             # It talks to stand-ins; no network is behind them.
@@ -110,7 +110,7 @@ class BoxStarter:
                             await _let_begin(tree, launch, stage, given, stack)
                     yield tree
 
-    async def view(self, stage: Stage, given: Provisions) -> View:
+    async def view(self, stage: Stage, given: ExecutionContext) -> View:
         """The workspace as the box of this stage shows it."""
         git_in = repository_folder(self._box.root, stage)
         view = await self._box.look(git_in=git_in, leave=leave_for(stage))
@@ -123,7 +123,7 @@ class BoxStarter:
 
 
 async def _let_begin(
-    tree: BoxedTree, launch: Launch, stage: Stage, given: Provisions, stack: AsyncExitStack
+    tree: BoxedTree, launch: Launch, stage: Stage, given: ExecutionContext, stack: AsyncExitStack
 ) -> None:
     """Not before its way out is there, if it is to have one."""
     await launch.gate.reached(lambda: tree.process.returncode is not None)
@@ -173,7 +173,7 @@ class OpenStarter:
         stage: Stage,
         streams: Streams,
         seconds: float,
-        given: Provisions = NOTHING,
+        given: ExecutionContext = EMPTY,
     ) -> AsyncGenerator[Tree]:
         home = tempfile.mkdtemp(prefix="handrail-")
         session: int | None = None

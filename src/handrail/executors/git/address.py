@@ -38,10 +38,9 @@ class Address:
         """Read an address as git does.
 
         Raises:
-            CommandExecutionError: No remote is reached by this kind of address.
+            CommandExecutionError: Remotes at this kind of address are not supported.
         """
-        if not is_plain(url):
-            raise _unfit(url, "it holds characters that can mislead")
+        check_plain(url)
         for shape in (_WEB, _SSH) if _URL.fullmatch(url) else (_SCP,):
             if match := shape.fullmatch(url):
                 return cls._read(url, match.groupdict())
@@ -68,19 +67,24 @@ class Address:
 
 
 def is_address(word: str) -> bool:
-    """Whether a word of a command can only be an address."""
+    """True for a URL, and for `user@host:path` with a user."""
     scp = _SCP.fullmatch(word)
     return _URL.fullmatch(word) is not None or (scp is not None and scp["user"] is not None)
 
 
 def without_login(url: str) -> str:
-    """An address in a form that can be shown, whether git could use it or not."""
+    """An address without user and password, for messages; it need not be valid."""
     return visible(re.sub(r"\A([^/]*//).*@", r"\1", url, flags=re.DOTALL))
 
 
-def is_plain(url: str) -> bool:
-    """Whether it has only printable ASCII characters, and does not look like a flag."""
-    return _PLAIN.fullmatch(url) is not None and not url.startswith("-")
+def check_plain(url: str) -> None:
+    """Refuse what git could read as a flag or as several lines.
+
+    Raises:
+        CommandExecutionError: It starts with `-`, or is not printable ASCII.
+    """
+    if url.startswith("-") or _PLAIN.fullmatch(url) is None:
+        raise _unfit(url, "it holds characters that can mislead")
 
 
 def _is_this_machine(host: str) -> bool:

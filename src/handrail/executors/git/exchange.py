@@ -1,7 +1,7 @@
-"""One git command and its remotes: before it a stand-in for each, after it what it pushed.
+"""The remotes of one git command: it runs against stand-ins, then its pushes are repeated for real.
 
-In the box there is no network and no credential. Outside, git of our own fetches what each remote
-has now, and afterwards does to it exactly what git in the box did to its stand-in.
+The box has no network and no credentials. Before the command, git outside the box fetches each
+remote. After it, git outside pushes to the remote exactly what was pushed to the stand-in.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class _Remote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What a box is given so that git there talks to the stand-ins."""
+    """Stand-ins for the remotes of a git command, with the settings and mounts to use them."""
 
     settings: Pairs
     mounts: tuple[Mount, ...]
@@ -56,11 +56,11 @@ class Exchange:
         *,
         sees_logins: bool = False,
     ) -> AsyncGenerator[Self]:
-        """The stand-ins for these remotes, as long as the block runs.
+        """Make stand-ins for these remotes; they are removed when the block ends.
 
-        Mirrors are kept in the folder `mirrors`; without one they are thrown away. Only a push can
-        change a stand-in. git in the box looks for addresses as its settings have them there: where
-        it `sees_logins`, with the login in them.
+        Mirrors are kept in the folder `mirrors`, or removed too if that is None. Only a push can
+        change a stand-in. Pass `sees_logins` if the settings that git sees in the box still have
+        logins in their addresses.
 
         Raises:
             RemoteError: A remote cannot be reached.
@@ -76,7 +76,7 @@ class Exchange:
                 mirror = Mirror(mirrors or scratch / "mirrors", target, access)
                 await asyncio.to_thread(mirror.make)
                 await stack.enter_async_context(mirror.connected())
-                async with mirror.held():
+                async with mirror.locked():
                     refs, head = await mirror.refresh(words, needs_head=_CLONING in words)
                 # git prints such a name in full, and none is the beginning of another.
                 place = f"{_PLACE}/{number:03}"
@@ -107,12 +107,12 @@ class Exchange:
         """Push to each remote what was pushed to its stand-in; returns what the servers print.
 
         Raises:
-            RemoteError: It takes something away from a remote, or a remote refuses it.
+            RemoteError: A push rewrites or deletes a ref, or a remote refuses it.
         """
         answers: list[bytes] = []
         for mirror, stand_in, _ in self._remotes if self._pushes else ():
             if changes := stand_in.changes():
-                async with mirror.held(), mirror.quarantine():
+                async with mirror.locked(), mirror.quarantine():
                     await mirror.take_over(stand_in)
                     await _refuse_losses(mirror, changes)
                     answers.append(await mirror.push(changes, stand_in.push_options()))
@@ -120,7 +120,7 @@ class Exchange:
 
 
 def _remove(folder: Path) -> None:
-    """What runs in the box can have made a tree too deep to walk."""
+    """Remove a folder of any depth: a command in the box could write to it."""
     fd = os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         with suppress(OSError):

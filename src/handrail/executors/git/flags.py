@@ -1,6 +1,6 @@
-"""Which words of a git command are flags, which are their values, and which are operands.
+"""Flags, their values and operands in the words of a git command.
 
-A flag counts that is written in full and is listed, as git's manual has it.
+Only listed flags, written in full, are accepted.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Flags(NamedTuple):
         """Tell operands from flags and from their values.
 
         Raises:
-            ValueError: A word is no flag that is known; it says which.
+            ValueError: A flag is not listed; the error names it.
         """
         operands: list[str] = []
         flags: set[str] = set()

@@ -18,7 +18,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.executors.git.named_files import without_files_elsewhere
-from handrail.executors.git.settings import Pairs, as_variables
+from handrail.executors.git.settings import LIST_SETTINGS, Pairs, as_variables, pairs_in
 from handrail.executors.git.settled import WORKTREE, refuse_links, refuse_other_trees
 from handrail.executors.git.under_way import refuse_foreign_plans
 from handrail.executors.git.unruly import (
@@ -27,10 +27,7 @@ from handrail.executors.git.unruly import (
     refuse_told_pushes,
     refuse_unruly,
 )
-from handrail.executors.repository.line import (
-    GIT,
-    words_of_git,
-)
+from handrail.executors.repository.line import GIT, words_of_git
 from handrail.executors.repository.needs import is_about_any_files
 from handrail.executors.repository.places import check_place
 
@@ -117,7 +114,6 @@ _FREE: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"pager\..+"), "false"),
     (re.compile(r"help\.autocorrect"), "0"),
 ]
-_LISTING = ("config", "--list", "--includes", "-z")
 
 
 class GitGuard:
@@ -176,7 +172,7 @@ class GitGuard:
             await asyncio.to_thread(refuse_foreign_plans, *plan)
         if self._look is None:
             return []
-        listing = Stage((GIT, *_LISTING), Profile.READ, folder=stage.folder)
+        listing = Stage((GIT, *LIST_SETTINGS), Profile.READ, folder=stage.folder)
         elsewhere = await self._settings_elsewhere(stage)
         outcome = await self._look(listing, GitGuard(self._root, elsewhere, lists=True))
         if outcome.ending is not Ending.EXITED or outcome.exit_code or outcome.stdout_lost:
@@ -184,8 +180,7 @@ class GitGuard:
             raise CommandExecutionError(
                 f"the settings of this repository cannot be read: {words or 'there are too many'}"
             )
-        rows = outcome.stdout.decode(errors="surrogateescape").split("\0")
-        found = [(name, value) for name, _, value in (row.partition("\n") for row in rows)]
+        found = pairs_in(outcome.stdout)
         # Once for each that is ours: whoever includes the same file, includes it once more.
         refuse_unruly(stage, [*(Counter(found) - Counter(elsewhere)).elements()])
         if any(name == WORKTREE for name, _ in found):

@@ -38,12 +38,12 @@ class Mirror:
         self._access = access
 
     def connected(self) -> AbstractAsyncContextManager[None]:
-        """Let it reach the remote as long as the block runs."""
+        """Allow connections to the remote until the block ends."""
         return self.git.connected(self.target, self._access)
 
     @asynccontextmanager
-    async def held(self) -> AsyncGenerator[None]:
-        """Keep others from changing it meanwhile."""
+    async def locked(self) -> AsyncGenerator[None]:
+        """Lock it against other processes and calls."""
         fd = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             await _lock(fd)
@@ -53,9 +53,9 @@ class Mirror:
             os.close(fd)
 
     async def refresh(self, named: Iterable[str], *, needs_head: bool) -> tuple[Refs, str]:
-        """The refs of the remote as they are now, and the branch it shows first.
+        """Fetch the remote; returns its refs and its default branch.
 
-        Of the `named` words, those are fetched as well that name another ref there.
+        Words in `named` such as `pull/12/head` are fetched too, if the remote has such a ref.
         """
         await self._forget_others()
         specs = ["refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"]
@@ -67,7 +67,7 @@ class Mirror:
 
     @asynccontextmanager
     async def quarantine(self) -> AsyncGenerator[None]:
-        """Keep objects that are taken over meanwhile out of the mirror; others use it as well."""
+        """Keep new objects out of the mirror, which other calls use, until the block ends."""
         with tempfile.TemporaryDirectory(prefix="handrail-git-") as folder:
             self.git.quarantine = folder
             try:
@@ -76,10 +76,10 @@ class Mirror:
                 self.git.quarantine = None
 
     async def take_over(self, stand_in: StandIn) -> None:
-        """The objects that were pushed to a stand-in, each by a hash that git works out again.
+        """Copy the objects that were pushed to a stand-in; git computes each hash again.
 
         Raises:
-            RemoteError: One is not what its name says.
+            RemoteError: An object is corrupt.
         """
         for path in stand_in.packs():
             fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -89,7 +89,7 @@ class Mirror:
                 os.close(fd)
 
     async def is_forward(self, change: Change) -> bool:
-        """Whether a change takes nothing away from the remote."""
+        """True if the change creates a ref or fast-forwards a branch."""
         if not change.new:
             return False
         if not change.old:
@@ -99,10 +99,10 @@ class Mirror:
         return is_branch and await self.git.succeeds(*words)
 
     async def push(self, changes: Sequence[Change], options: Sequence[str]) -> bytes:
-        """Do to the remote what was done to its stand-in: all of it, or nothing; what it answers.
+        """Push all changes or none; returns what the server prints.
 
         Raises:
-            RemoteError: The remote refuses, or is no longer as it was.
+            RemoteError: The remote refuses, or its refs have changed since they were fetched.
         """
         words = ["push", "--quiet", "--no-verify", *(["--atomic"] if len(changes) > 1 else [])]
         words += [f"--push-option={option}" for option in options]
@@ -111,7 +111,7 @@ class Mirror:
         return (await self.git.run(*words, REMOTE, *specs)).err
 
     def make(self) -> None:
-        """Make its folder, where there is none yet."""
+        """Make its folder if there is none yet, and remove mirrors that are no longer used."""
         parent = self.folder.parent
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not self.folder.is_dir():
@@ -125,14 +125,14 @@ class Mirror:
         return match["ref"] if match else _DEFAULT_HEAD
 
     async def _listed(self, words: Sequence[str]) -> list[str]:
-        """Which refs of the remote, beside branches and tags, are meant by these words."""
+        """The refs of the remote that these words name, without branches and tags."""
         said = await self.git.run("ls-remote", REMOTE, *words)
         names = [row.partition("\t")[2] for row in said.out.decode(errors="replace").splitlines()]
         meant = {word if word.startswith("refs/") else f"refs/{word}" for word in words}
         return [name for name in names if name in meant and not name.startswith(_KNOWN)]
 
     async def _forget_others(self) -> None:
-        """Refs that are neither branches nor tags; an earlier command has named them."""
+        """Delete refs that an earlier command has fetched, other than branches and tags."""
         others = [name for name in await self._refs() if not name.startswith(_KNOWN)]
         if others:
             told = "".join(f"delete {name}\n" for name in others)
@@ -146,7 +146,7 @@ class Mirror:
 
 
 def _remove_unused(parent: Path) -> None:
-    """A mirror can always be fetched again."""
+    """Remove mirrors without use for 30 days; they can be fetched again."""
     long_ago = time.time() - _UNUSED_SECONDS
     for path in parent.iterdir():
         with suppress(OSError):
@@ -155,7 +155,7 @@ def _remove_unused(parent: Path) -> None:
 
 
 def _remove_locks(folder: Path) -> None:
-    """What git left behind that was killed; none runs here while we hold the lock."""
+    """Remove the lock files of a killed git; no other git runs here while we hold the lock."""
     for path in (*folder.glob("*.lock"), *(folder / "refs").rglob("*.lock")):
         path.unlink()
 

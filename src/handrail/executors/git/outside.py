@@ -1,7 +1,7 @@
 """git outside the box, with the settings of the user of this machine.
 
-It runs in a folder of ours. Their credential helpers, proxies, certificates and ssh keys are used
-as their own git would use them; what a workspace says reaches it in no way.
+It runs in a folder of ours, with their credential helpers, proxies, certificates and ssh keys. It
+reads no settings of a workspace.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from typing import NamedTuple
 from handrail.core.errors import CommandExecutionError
 from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.core.visible import cut, visible
-from handrail.executors.git.address import Address, is_plain, without_login
+from handrail.executors.git.address import Address, check_plain, without_login
 from handrail.executors.git.settings import Pairs, as_variables
 from handrail.executors.network.dialing import addresses_of, look_up, why_not_to
 from handrail.executors.network.hosts import Withdrawn, nothing_withdrawn
@@ -30,7 +30,7 @@ from handrail.executors.processes.pipes import Streams
 from handrail.executors.processes.start import start_process
 from handrail.policy.network.hosts import Host, HostList
 
-# The name of the remote in a folder of ours; the person's settings can say nothing of it.
+# The name of the remote in a folder of ours.
 REMOTE = "handrail"
 _FETCHED, _PUSHED = " (fetch)", " (push)"
 _MOST_BYTES = 8 << 20
@@ -73,7 +73,7 @@ _SSH_ROW = re.compile(r"^(?P<name>hostname|port|proxyjump|proxycommand) (?P<valu
 
 
 class RemoteError(CommandExecutionError):
-    """A remote could not be reached, or has refused: git's own failure, and no other."""
+    """git could not reach a remote, or the remote has refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,10 @@ class NetworkAccess:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A remote by its `url` in the workspace, and where that leads by the person's own settings.
+    """The `url` of a remote in the workspace, and the addresses it resolves to.
 
-    They can send a fetch and a push to different addresses (`url.*.insteadOf`, `pushInsteadOf`).
+    The user's own settings (`url.*.insteadOf`, `pushInsteadOf`) can replace it, and a push can get
+    another address than a fetch.
     """
 
     url: str
@@ -106,7 +107,7 @@ class GitOutput(NamedTuple):
 
 @dataclass(slots=True)
 class OutsideGit:
-    """git in a `folder` of ours, for one remote; it knows that by the name REMOTE."""
+    """git in a `folder` of ours, in which the one remote is named REMOTE."""
 
     folder: str
     url: str
@@ -147,10 +148,10 @@ class OutsideGit:
     async def run(
         self, *words: str, stdin: int = subprocess.DEVNULL, fails: Sequence[int] = ()
     ) -> GitOutput:
-        """What git says. With one of the codes in `fails` it may end as well.
+        """Run git and return its output. An exit code in `fails` is not an error.
 
         Raises:
-            RemoteError: It fails; with what it says.
+            RemoteError: git fails; with its error output.
         """
         code, out, err = await _run(("git", *words), self.folder, self._environment(), stdin)
         err = _LOGIN.sub(b"://", err)
@@ -161,7 +162,7 @@ class OutsideGit:
         return GitOutput(out, err)
 
     async def succeeds(self, *words: str) -> bool:
-        """Whether git ends with 0, and not with 1."""
+        """Run git; True if it exits with 0."""
         code, _, _ = await _run(("git", *words), self.folder, self._environment())
         return code == 0
 
@@ -181,7 +182,7 @@ class OutsideGit:
         return kept | _QUIET | place | dict(as_variables(own))
 
     async def _has_own_proxy(self, address: Address) -> bool:
-        """Whether the person's git has a proxy of its own, which then decides what it reaches."""
+        """True if the user has configured a proxy, which then replaces ours."""
         if any(os.environ.get(name) for name in _PROXIES):
             return True
         words = ("config", "--get-urlmatch", "http.proxy", address.shown)
@@ -189,14 +190,12 @@ class OutsideGit:
 
 
 async def target_of(url: str, *, pushes: bool) -> Target:
-    """Where an address leads by the person's own settings; asked in an empty repository.
+    """Resolve an address with the user's own settings, in an empty repository.
 
     Raises:
-        CommandExecutionError: No remote is reached there.
+        CommandExecutionError: Remotes at this kind of address are not supported.
     """
-    if not is_plain(url):
-        # With a new line in it, git would tell of another one.
-        Address.of(url)
+    check_plain(url)
     with tempfile.TemporaryDirectory(prefix="handrail-git-") as folder:
         make_bare(Path(folder))
         git = OutsideGit(folder, url)
@@ -211,7 +210,7 @@ async def target_of(url: str, *, pushes: bool) -> Target:
 
 
 def make_bare(folder: Path) -> None:
-    """Make an empty repository, where there is none yet, without a template of anybody's."""
+    """Make an empty repository without templates, if there is none yet."""
     for name in ("objects/info", "objects/pack", "refs"):
         (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, text in (
@@ -223,7 +222,7 @@ def make_bare(folder: Path) -> None:
 
 
 async def _check_ssh(address: Address, access: NetworkAccess) -> None:
-    """Ssh connects by itself, so its host is checked before; a jump host decides for itself."""
+    """Check the host before ssh connects. A jump host or proxy command is the user's own choice."""
     meant = Host(address.host.lower(), address.port)
     if why := await access.withdrawn(meant):
         raise RemoteError(why)
@@ -235,7 +234,7 @@ async def _check_ssh(address: Address, access: NetworkAccess) -> None:
     try:
         found = await addresses_of(told.get("hostname", meant.name), address.port, look_up)
     except OSError:
-        # ssh says it better.
+        # ssh itself prints a better message.
         return
     may_be_local = HostList.read(access.local_hosts, exact=True).names(meant)
     if why := why_not_to(meant, found, may_be_local=may_be_local):
@@ -245,7 +244,7 @@ async def _check_ssh(address: Address, access: NetworkAccess) -> None:
 async def _run(
     argv: Sequence[str], cwd: str, env: Mapping[str, str], stdin: int = subprocess.DEVNULL
 ) -> tuple[int, bytes, bytes]:
-    """The exit code and the output. All that it started ends with it."""
+    """Run a program and kill its process group at the end; exit code, stdout and stderr."""
     with Output(_MOST_BYTES) as out, Output(_MOST_BYTES) as err:
         process = start_process(argv, Streams(stdin, out.writer, err.writer), cwd, env)
         out.close_writer()

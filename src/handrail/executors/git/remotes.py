@@ -1,7 +1,7 @@
 """Which remotes a git command may mean, by its words and the settings of its repository.
 
-git's flags are not read: a remote that is named without being meant costs one more look at it, and
-one that is meant without being found here cannot be reached from the box.
+git's flags are not parsed. A remote that is found here but not used costs one more fetch; a remote
+that is used but not found here cannot be reached from the box.
 """
 
 import os
@@ -16,7 +16,7 @@ from handrail.core.stage import Stage
 from handrail.executors.git.address import Address, is_address
 from handrail.executors.git.asking import Look, ask_git
 from handrail.executors.git.outside import Target, target_of
-from handrail.executors.git.settings import Pairs
+from handrail.executors.git.settings import LIST_SETTINGS, Pairs, pairs_in
 from handrail.executors.repository.line import (
     GIT,
     action_in,
@@ -32,19 +32,18 @@ _DEFAULT = "origin"
 _PUSHING = "push"
 # These do nothing without a remote.
 _REMOTE_NEEDED = frozenset({_PUSHING, "fetch", "pull", "clone"})
-_LISTING = ("config", "--list", "--includes", "-z")
 _MODULES = ".gitmodules"
 
 
 class Remote(NamedTuple):
-    """What the settings say of one remote."""
+    """The URLs of one remote."""
 
     urls: tuple[str, ...] = ()
     push_urls: tuple[str, ...] = ()
 
 
 class Repository(NamedTuple):
-    """What decides which remote git means: settings, those of `.gitmodules`, and the branch."""
+    """The settings and the branch by which git chooses a remote; `modules` is `.gitmodules`."""
 
     settings: Pairs
     modules: Pairs
@@ -56,10 +55,10 @@ class RemoteFinder:
         self._look = look
 
     async def find(self, stage: Stage, settings: Pairs | None = None) -> tuple[Target, ...]:
-        """The remotes that a stage can reach, by settings that are known, or as they are now.
+        """The remotes that a stage can reach; without `settings`, the current ones are read.
 
         Raises:
-            CommandExecutionError: One is at an address that cannot be reached, or there is none.
+            CommandExecutionError: An address is not supported, or there is no remote.
         """
         words = words_of_git(stage)
         if words is None or not may_change_its_own(stage):
@@ -68,10 +67,10 @@ class RemoteFinder:
                 " that could tell it more; start git by itself"
             )
         if settings is None:
-            settings = _pairs_in(await ask_git(self._look, _LISTING, stage.folder))
+            settings = pairs_in(await ask_git(self._look, LIST_SETTINGS, stage.folder))
         modules = Pairs()
         if action_in(words) == "submodule":
-            modules = _pairs_in(
+            modules = pairs_in(
                 await self._said(("config", "-f", _MODULES, "--list", "-z"), stage.folder)
             )
         head = await self._said(("symbolic-ref", "-q", "--short", "HEAD"), stage.folder)
@@ -86,7 +85,7 @@ class RemoteFinder:
         return tuple([await target_of(url, pushes=pushes) for url in urls])
 
     async def _said(self, words: Sequence[str], folder: str) -> bytes:
-        """What git says; nothing where it fails, since there need not be a branch or a file."""
+        """The output of git; empty if it fails, as without a branch or a `.gitmodules`."""
         try:
             return await ask_git(self._look, words, folder)
         except CommandExecutionError:
@@ -103,7 +102,7 @@ def reaches_remote(stage: Stage) -> bool:
 
 
 def urls_meant(words: Sequence[str], repository: Repository) -> tuple[str, ...]:
-    """The addresses that a git command with these words can reach, as the settings write them."""
+    """The addresses that a git command can reach, as written in its words or settings."""
     remotes = _remotes_in(repository.settings)
     action = action_in(words)
     rest = words[words.index(action) + 1 :] if action else words
@@ -126,11 +125,6 @@ def urls_meant(words: Sequence[str], repository: Repository) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _pairs_in(listed: bytes) -> Pairs:
-    rows = listed.decode(errors="surrogateescape").split("\0")
-    return [(name, value) for name, _, value in (row.partition("\n") for row in rows if row)]
-
-
 def _remotes_in(settings: Pairs) -> dict[str, Remote]:
     found: dict[str, Remote] = {}
     for name, value in settings:
@@ -146,7 +140,7 @@ def _remotes_in(settings: Pairs) -> dict[str, Remote]:
 
 
 def _default(remotes: dict[str, Remote], repository: Repository, *, pushes: bool) -> str:
-    """The remote that git takes where none is named."""
+    """The remote that git uses if none is named."""
     own = f"branch.{repository.branch}"
     pushing = (f"{own}.pushremote", "remote.pushdefault") if pushes else ()
     settings = dict(repository.settings)

@@ -1,10 +1,17 @@
 """Settings for git, as names and values."""
 
 Pairs = list[tuple[str, str]]
+LIST_SETTINGS = ("config", "--list", "--includes", "-z")
+
+
+def pairs_in(listed: bytes) -> Pairs:
+    """The settings in the output of `git config --list -z`."""
+    rows = listed.decode(errors="surrogateescape").split("\0")
+    return [(name, value) for name, _, value in (row.partition("\n") for row in rows if row)]
 
 
 def as_variables(settings: Pairs) -> Pairs:
-    """The environment variables by which git takes settings; they override those of files."""
+    """Environment variables that set these settings, with precedence over all files."""
     variables = [("GIT_CONFIG_COUNT", str(len(settings)))]
     for number, (name, value) in enumerate(settings):
         variables += [(f"GIT_CONFIG_KEY_{number}", name), (f"GIT_CONFIG_VALUE_{number}", value)]

@@ -1,8 +1,8 @@
-"""A stand-in for a remote: a bare repository that git in the box takes for the remote itself.
+"""A stand-in for a remote: a bare repository that git in the box uses in place of the remote.
 
-It has the refs that the remote has now. What git does to it is what it would do to the remote.
-Whatever runs in the box can write to it, so nothing in it is trusted: git outside never runs in it,
-its refs are read as plain files, and its objects are taken over by their hashes.
+It has the current refs of the remote. Any program in the box can write to it, so it is not trusted.
+git outside the box never runs in it, its refs are read as plain files, and the hashes of its
+objects are computed again.
 """
 
 import os
@@ -60,7 +60,7 @@ Refs = Mapping[str, str]
 
 
 class Change(NamedTuple):
-    """What git did to a ref: from one object to another; empty where there is none."""
+    """A ref before and after a push; empty where it does not exist."""
 
     ref: str
     old: str
@@ -76,7 +76,7 @@ class StandIn:
 
     @classmethod
     def make(cls, folder: Path, refs: Refs, head: str, objects: str) -> "StandIn":
-        """Make one that borrows the `objects` that the box shows by this path."""
+        """Make a stand-in whose alternate object store is the path `objects` in the box."""
         for name in ("objects/info", "objects/pack", "refs/heads", "hooks"):
             (folder / name).mkdir(parents=True)
         (folder / "config").write_text(_CONFIG, encoding="utf-8")
@@ -91,10 +91,10 @@ class StandIn:
         return cls(folder, refs)
 
     def changes(self) -> list[Change]:
-        """What was pushed.
+        """The refs that a push has changed.
 
         Raises:
-            CommandExecutionError: Something in it is not what git leaves there.
+            CommandExecutionError: A file in it was not written by git.
         """
         now = dict(self._packed()) | dict(self._loose())
         if strange := next((name for name in now if not _REF.fullmatch(name)), None):
@@ -112,7 +112,7 @@ class StandIn:
         return changes
 
     def packs(self) -> list[Path]:
-        """The packs that were sent to it."""
+        """The packs that were pushed."""
         folder = self.folder / "objects/pack"
         if not (_is_folder(folder.parent) and _is_folder(folder)):
             raise CommandExecutionError("'objects' is no folder of git's")
@@ -156,7 +156,7 @@ class StandIn:
 
 
 def _is_folder(path: Path) -> bool:
-    """Whether it is one itself, and not a link to where more than git's own lies."""
+    """True for a folder itself, False for a symbolic link to one."""
     return path.is_dir() and not path.is_symlink()
 
 
@@ -165,7 +165,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _read(path: Path, most: int) -> bytes:
-    """The content of a plain file; nothing where there is none."""
+    """The content of a regular file; empty if it does not exist."""
     with suppress(FileNotFoundError):
         if not _is_file(path) or path.stat().st_size > most:
             raise CommandExecutionError(f"{path.name!r} is no file of git's")

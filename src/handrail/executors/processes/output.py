@@ -43,7 +43,7 @@ class Output:
         self.add(data)
 
     def add(self, data: bytes) -> None:
-        """Keep this too, behind what was written, as far as there is room."""
+        """Append data to what was read, up to the limit."""
         room = self._max_bytes - len(self.kept)
         self.kept += data[:room]
         self.lost += max(0, len(data) - room)

@@ -7,7 +7,7 @@ from contextlib import ExitStack, asynccontextmanager, suppress
 
 from handrail.core.box import Profile, Wall
 from handrail.core.stage import Stage
-from handrail.executors.commands.provisions import NOTHING, Provisions
+from handrail.executors.commands.context import EMPTY, ExecutionContext
 from handrail.executors.commands.starting import MOST_STATUS_BYTES, BoxStarter
 from handrail.executors.processes.output import Output
 from handrail.executors.processes.pipes import Streams
@@ -107,7 +107,7 @@ class RehearsalStarter:
         stage: Stage,
         streams: Streams,
         seconds: float,
-        given: Provisions = NOTHING,
+        given: ExecutionContext = EMPTY,
     ) -> AsyncGenerator[Tree]:
         view = await self._plain.view(stage, given)
         self.views.append(view)

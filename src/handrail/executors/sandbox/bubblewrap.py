@@ -109,7 +109,7 @@ class Lent:
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A folder of ours that a box shows at `target`. Nothing in any box may move it."""
+    """A folder of ours that a box shows at `target`; no program in a box can move it."""
 
     source: str
     target: str

@@ -1,4 +1,4 @@
-"""The scripts of a package.json that `npm test`, `npm run x` and their kin run, for the card."""
+"""The scripts of a package.json that `npm test`, `npm run x` and their like run, for the card."""
 
 import hashlib
 import json

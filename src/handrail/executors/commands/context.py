@@ -1,4 +1,4 @@
-"""Environment variables, hosts and remotes that a program gets beside its arguments."""
+"""What a program of a call runs with: environment variables, hosts and remotes."""
 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
+from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.executors.commands.modules import SAFE_PATH, runs_tool
 from handrail.executors.commands.npm import npm_settings
 from handrail.executors.git.exchange import Exchange
@@ -20,13 +21,13 @@ from handrail.executors.repository.passwords import mask_settings
 
 
 @dataclass(frozen=True, slots=True)
-class Provisions:
-    """What a program gets beside its arguments.
+class ExecutionContext:
+    """The environment of one program.
 
-    `variables` come into its environment. `local_hosts` it may reach in a private network, if they
-    are among its hosts. By an `exchange` git in a box has stand-ins for its remotes. What it prints
-    is for us alone where it `sees_settings`: git's, with the passwords in them. `withdrawn` says
-    which hosts were taken off the operator's list while it runs.
+    `variables` are its environment variables. `local_hosts` are hosts of a private network that it
+    may reach, if they are among its hosts. The `exchange` has the stand-ins for git's remotes. With
+    `sees_settings`, git sees passwords in its settings, and its output is for Handrail alone.
+    `withdrawn` tells which hosts the operator has removed from the list while it runs.
     """
 
     variables: tuple[tuple[str, str], ...] = ()
@@ -36,11 +37,11 @@ class Provisions:
     withdrawn: Withdrawn = nothing_withdrawn
 
 
-NOTHING = Provisions()
+EMPTY = ExecutionContext()
 
 
-class Quartermaster:
-    """Gives each program of a call what it needs. Mirrors of remotes are kept in `mirrors`."""
+class ContextBuilder:
+    """Builds the contexts of a call's programs. Mirrors of remotes are kept in `mirrors`."""
 
     def __init__(
         self,
@@ -58,29 +59,29 @@ class Quartermaster:
         self._settings: Pairs = []
         self._exchanges: list[Exchange] = []
 
-    async def provisions(self, stage: Stage, stack: AsyncExitStack) -> Provisions:
-        """The provisions of a stage; they end with the stack."""
+    async def build(self, stage: Stage, stack: AsyncExitStack) -> ExecutionContext:
+        """The context of a stage; its stand-ins are removed with the stack."""
         reachable = await self._networks.reachable_by(stage.networks)
         withdrawn = self._networks.withdrawals(stage.networks, reachable)
         own = ((SAFE_PATH,) if runs_tool(stage) else ()) + npm_settings(stage, self._programs)
         if not runs_git(stage):
             given = (*own, *reachable.variables)
-            return Provisions(given, reachable.local, withdrawn=withdrawn)
+            return ExecutionContext(given, reachable.local, withdrawn=withdrawn)
         found = await self._git.settings_in_use(stage)
         self._settings += found
         access = NetworkAccess(reachable.local, withdrawn)
         exchange = await self._exchange(stage, found, access, stack)
         last = None if exchange is None else exchange.settings
         given = (*own, *self._git.environment(stage, found, last), *reachable.variables)
-        return Provisions(given, reachable.local, exchange, self._git.lists, withdrawn)
+        return ExecutionContext(given, reachable.local, exchange, self._git.lists, withdrawn)
 
     async def _exchange(
         self, stage: Stage, settings: Pairs, access: NetworkAccess, stack: AsyncExitStack
     ) -> Exchange | None:
-        """Stand-ins for the remotes that were approved.
+        """Make stand-ins for the approved remotes.
 
         Raises:
-            CommandExecutionError: They are not those that were seen, or cannot be reached.
+            CommandExecutionError: The remotes have changed since, or cannot be reached.
         """
         if not (reaches_remote(stage) and stage.remotes):
             return None
@@ -92,14 +93,19 @@ class Quartermaster:
                 " call this by itself"
             )
         words = words_of_git(stage) or ()
-        # Only what may change the settings is shown them, and not a copy without passwords.
+        # Only a command that may change the settings sees the files themselves, with passwords.
         sees_logins = leave_for(stage).settings
         opened = Exchange.open(self._mirrors, targets, words, access, sees_logins=sees_logins)
         self._exchanges.append(await stack.enter_async_context(opened))
         return self._exchanges[-1]
 
+    @property
+    def traffic(self) -> Traffic:
+        """What git outside the boxes has sent and received."""
+        return sum((exchange.traffic for exchange in self._exchanges), start=NO_TRAFFIC)
+
     def mask(self, words: bytes) -> bytes:
-        """Take stand-ins' addresses and the passwords of settings out of the output."""
+        """Replace addresses of stand-ins in an output, and mask passwords of git's settings."""
         for exchange in self._exchanges:
             words = exchange.with_addresses(words)
         return mask_settings(words, self._settings)
