@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import subprocess
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 
 from handrail.core.card import Card, Choice
-from tests.executors.git.plants import PLAIN
+from tests.executors.git.shell import sh
 from tests.executors.git.ssh_remote import SshRemote, ssh_remote
 from tests.journeys.conftest import Rig
 
@@ -42,13 +41,6 @@ def remote(rig: Rig, tmp_path: Path) -> Generator[SshRemote]:
         )
         sh(rig.workspace, f"git remote add origin {made.url('a.git')}")
         yield made
-
-
-def sh(folder: Path, lines: str) -> str:
-    told = subprocess.run(
-        ["sh", "-ec", lines], cwd=folder, env=PLAIN, check=True, capture_output=True, text=True
-    )
-    return told.stdout
 
 
 async def approved(rig: Rig, line: str, call_id: str) -> tuple[dict[str, Any], Card]:

@@ -1,14 +1,13 @@
 """What git sets up by itself stays; what else is in its settings afterwards is put back."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.git.keeping import kept
-from tests.executors.git.plants import PLAIN
+from tests.executors.git.shell import sh
 
 START = """
 git init -qb main . && echo x > a.txt && git add a.txt && git commit -qm first
@@ -18,11 +17,6 @@ git remote add origin ../up && git fetch -q origin && git branch old && git bran
 git -c protocol.file.allow=always submodule --quiet add ../up part && git commit -qm part
 """
 FILE = "git -c protocol.file.allow=always"
-
-
-def sh(root: Path, lines: str) -> None:
-    done = subprocess.run(["sh", "-ec", lines], cwd=root, env=PLAIN, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """git reads no file elsewhere because a setting names it."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.outcome import CommandOutcome
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.policy.validators.commands import CommandValidator
-from tests.executors.git.plants import PLAIN
+from tests.executors.git.shell import sh
 
 # A line that is in this file on every machine.
 SECRET = "root:x:0:0"
@@ -20,10 +19,6 @@ def repository(root: Path) -> Path:
     sh(root, "git init -q -b main . && echo a > a && git add a && git commit -qm first")
     sh(root, "ln -s /etc/passwd link && git rev-parse HEAD > ignored && mkdir sub && echo b > b")
     return root
-
-
-def sh(root: Path, lines: str) -> None:
-    subprocess.run(["sh", "-ec", lines], cwd=root, env=PLAIN, check=True, capture_output=True)
 
 
 async def run(executor: CommandExecutor, line: str, folder: str = ".") -> CommandOutcome:

@@ -23,6 +23,7 @@ from handrail.testing import FakeFiles
 from handrail.tools.command.survey import survey_stages
 from tests.executors.git.http_remote import PASSWORD, USERNAME, HttpRemote, http_remote
 from tests.executors.git.plants import PLAIN
+from tests.executors.git.shell import run_approved, sh, trust_host
 
 QUOTED = PASSWORD.replace(" ", "%20").replace("/", "%2f")
 
@@ -58,13 +59,8 @@ def repository(root: Path, remote: HttpRemote, executor: CommandExecutor, place:
     """Its remote is on this machine, which is reached only where somebody has said so."""
     sh(root, "git init -q -b main . && echo one > a.txt && git add . && git commit -qm first")
     sh(root, f"git remote add origin {remote.url('a.git')}")
-    text = f'[[network]]\nname = "git"\nhosts = ["{place}"]'
-    executor.adopt(Rulebook(operator_rules(text, "policy.toml")).rules_for(""))
+    trust_host(executor, place)
     return root
-
-
-def sh(root: Path, lines: str) -> None:
-    subprocess.run(["sh", "-ec", lines], cwd=root, env=PLAIN, check=True, capture_output=True)
 
 
 def seeded(repository: Path, remote: HttpRemote) -> None:
@@ -89,14 +85,6 @@ def hook(remote: HttpRemote, name: str, lines: str) -> None:
     path.chmod(0o755)
 
 
-async def run(executor: CommandExecutor, line: str) -> CommandOutcome:
-    """As after an approval: what was seen is what is run."""
-    command, *args = line.split()
-    stages = [CommandValidator(executor.root).stage_of(command, args)]
-    sight = await executor.look(stages)
-    return await executor.run(stages, timeout_seconds=50, expected=sight.facts)
-
-
 @pytest.mark.behaviour("git.one-credential")
 @pytest.mark.usefixtures("home")
 async def test_one_pushes_and_fetches_and_clones_from_the_box(
@@ -109,7 +97,7 @@ async def test_one_pushes_and_fetches_and_clones_from_the_box(
         "git remote show origin",
         f"git clone -q {remote.url('a.git')} lib",
     ):
-        outcome = await run(executor, line)
+        outcome = await run_approved(executor, line)
 
         assert outcome.exit_code == 0, outcome.stderr
         assert PASSWORD.encode() not in outcome.stdout + outcome.stderr
@@ -126,7 +114,7 @@ async def test_who_has_no_credential_does_not_get_in(
 ) -> None:
     (home / "kept").write_text("")
 
-    outcome = await run(executor, "git push origin main")
+    outcome = await run_approved(executor, "git push origin main")
 
     assert outcome.exit_code == 128
     assert {words for _, words in remote.visits} == {None}
@@ -140,7 +128,7 @@ async def test_a_helper_that_the_repository_names_gets_nothing(
     for name in ("credential.helper", f"credential.http://{place}.helper"):
         subprocess.run(["git", "config", name, thief], cwd=repository, check=True)
 
-    outcome = await run(executor, "git push origin main")
+    outcome = await run_approved(executor, "git push origin main")
 
     assert outcome.exit_code == 0, outcome.stderr
     assert not (repository / "stolen").exists()
@@ -152,7 +140,7 @@ async def test_what_the_remote_says_to_a_push_reaches_the_agent(
 ) -> None:
     hook(remote, "pre-receive", "echo 'create a pull request at https://x.example/1'")
 
-    outcome = await run(executor, "git push origin main")
+    outcome = await run_approved(executor, "git push origin main")
 
     assert outcome.exit_code == 0
     assert b"remote: create a pull request at https://x.example/1" in outcome.stderr
@@ -164,7 +152,7 @@ async def test_a_push_that_the_remote_refuses_has_failed(
 ) -> None:
     hook(remote, "update", "echo 'main is protected'; exit 1")
 
-    outcome = await run(executor, "git push origin main")
+    outcome = await run_approved(executor, "git push origin main")
 
     assert outcome.exit_code == 128
     assert b"main is protected" in outcome.stderr
@@ -178,7 +166,7 @@ async def test_push_options_reach_the_remote(
     sh(remote.folder / "a.git", "git config receive.advertisePushOptions true")
     hook(remote, "pre-receive", 'echo "told $GIT_PUSH_OPTION_0"')
 
-    outcome = await run(executor, "git push -o ci.skip origin main")
+    outcome = await run_approved(executor, "git push -o ci.skip origin main")
 
     assert b"told ci.skip" in outcome.stderr
 
@@ -211,7 +199,7 @@ async def test_no_push_takes_anything_away_whatever_ran_in_the_box(
         return changes(stand_in)
 
     monkeypatch.setattr(StandIn, "changes", changed_by_others)
-    outcome = await run(executor, "git push origin main:topic")
+    outcome = await run_approved(executor, "git push origin main:topic")
 
     assert outcome.exit_code == 128
     assert f"the push would {what} refs/heads/".encode() in outcome.stderr
@@ -232,7 +220,7 @@ async def test_only_a_push_changes_a_remote(
         raise AssertionError("what a fetch leaves in a stand-in is not looked at")
 
     monkeypatch.setattr(StandIn, "changes", box_that_writes)
-    outcome = await run(executor, "git fetch origin")
+    outcome = await run_approved(executor, "git fetch origin")
 
     assert outcome.exit_code == 0, outcome.stderr
     assert heads(remote) == before
@@ -249,7 +237,7 @@ async def test_what_is_pushed_is_not_for_settings_to_say(
     sh(repository, "git config branch.topic.merge refs/heads/main")
     sh(repository, "git config push.default upstream && git config push.followTags true")
 
-    outcome = await run(executor, "git push")
+    outcome = await run_approved(executor, "git push")
 
     assert outcome.exit_code != 0
     assert heads(remote) == before
@@ -269,7 +257,7 @@ async def test_the_login_of_an_address_is_not_in_the_box(
         return words
 
     with mock.patch.object(box, "arguments", noted):
-        outcome = await run(executor, "git push origin main")
+        outcome = await run_approved(executor, "git push origin main")
 
     assert outcome.exit_code == 0, outcome.stderr
     assert any("insteadOf" in word for word in seen)
@@ -303,7 +291,7 @@ async def test_objects_of_a_refused_push_do_not_stay_in_the_mirror(
     sh(repository, "git commit -q --allow-empty -m private")
     private = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=repository, text=True)
 
-    outcome = await run(executor, "git push origin main")
+    outcome = await run_approved(executor, "git push origin main")
 
     assert outcome.exit_code == 128
     [mirror] = (tmp_path / "mirrors").iterdir()
@@ -318,7 +306,7 @@ async def test_a_push_behind_the_remote_is_rejected_as_by_git(
     seeded(repository, remote)
     sh(repository, "git commit -q --amend --allow-empty -m other")
 
-    outcome = await run(executor, "git push origin main")
+    outcome = await run_approved(executor, "git push origin main")
 
     assert outcome.exit_code == 1
     assert b"[rejected]" in outcome.stderr
@@ -337,7 +325,7 @@ async def test_a_remote_that_moves_during_the_push_is_left_as_it_is(
         await take_over(mirror, stand_in)
 
     monkeypatch.setattr(Mirror, "take_over", moved_meanwhile)
-    outcome = await run(executor, "git push origin main")
+    outcome = await run_approved(executor, "git push origin main")
 
     assert outcome.exit_code == 128
     assert b"stale info" in outcome.stderr
@@ -499,7 +487,7 @@ async def test_settings_of_the_repository_meet_no_credential_and_no_network(
         sh(repository, f"git config {setting.format(evil=evil.address, good=remote.address)}")
         for line in ("git fetch origin", "git push origin main"):
             with suppress(CommandExecutionError):
-                outcomes.append(await run(executor, line))
+                outcomes.append(await run_approved(executor, line))
         assert evil.visits == []
 
     assert [*repository.rglob("stolen")] == []

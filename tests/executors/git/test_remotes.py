@@ -1,6 +1,5 @@
 """Which remotes a git command can mean."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.git.remotes import RemoteFinder, addresses_in
 from handrail.policy.validators.commands import CommandValidator
-from tests.executors.git.plants import PLAIN
+from tests.executors.git.shell import sh
 
 ORIGIN, FORK, PUSHED = (f"https://{name}.example.com/a.git" for name in ("o", "fork", "pushed"))
 A_PART = "https://o.example.com/a.git"
@@ -23,10 +22,6 @@ def repository(root: Path) -> Path:
     sh(root, "git init -q -b main . && git commit -q --allow-empty -m first")
     sh(root, f"git remote add origin {ORIGIN} && git remote add fork {FORK}")
     return root
-
-
-def sh(root: Path, lines: str) -> None:
-    subprocess.run(["sh", "-ec", lines], cwd=root, env=PLAIN, check=True, capture_output=True)
 
 
 async def find(executor: CommandExecutor, line: str) -> list[str]:

@@ -1,6 +1,5 @@
 """git goes on with work that is under way only by plans that name no program."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.policy.validators.commands import CommandValidator
-from tests.executors.git.plants import PLAIN
+from tests.executors.git.shell import sh
 
 TODO = ".git/rebase-merge/git-rebase-todo"
 # A rebase that waits before the one commit that it is to take over.
@@ -22,10 +21,6 @@ git checkout -q main && echo b > b && git add b && git commit -qm second && git 
 GIT_SEQUENCE_EDITOR='sed -i 1ibreak' git rebase -q -i main
 printf '#!/bin/sh\ntouch ran\n' > x && chmod +x x
 """
-
-
-def sh(root: Path, lines: str) -> None:
-    subprocess.run(["sh", "-ec", lines], cwd=root, env=PLAIN, check=True, capture_output=True)
 
 
 async def run(executor: CommandExecutor, line: str, folder: str = ".") -> CommandOutcome:

@@ -14,13 +14,10 @@ from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.repository.places import check_place
 from tests.executors.git.plants import PLAIN
+from tests.executors.git.shell import sh
 
 READ = Profile.READ
 WRITE = Profile.WRITE
-
-
-def sh(folder: Path, lines: str) -> None:
-    subprocess.run(["sh", "-ec", lines], cwd=folder, env=PLAIN, check=True, capture_output=True)
 
 
 async def run(
