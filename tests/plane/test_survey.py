@@ -675,7 +675,7 @@ async def test_a_second_no_ends_a_call_that_was_asked_about_again(
     assert (ended.status, ended.approved_by) == (Status.REJECTED, None)
 
 
-async def test_an_approved_call_that_needs_nobody_any_more_is_offered_anew(
+async def test_an_approved_call_that_needs_no_question_any_more_is_offered_again(
     services: Services, store: SqliteStore, household: Household
 ) -> None:
     offer = await stages.offered(services, household)

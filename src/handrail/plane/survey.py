@@ -141,7 +141,7 @@ class Surveyor:
             raise Conflict(f"{approved.id} is not offered to this client under epoch {epoch}")
         move = await self._rule(approved.reopen(), survey)
         if move.after.status is Status.APPROVED:
-            # It passes unasked, and no road leads from a state to itself.
+            # It needs no question. A status cannot follow itself, so another comes in between.
             epoch = approved.reopen().epoch
             via = move.after._replace(status=Status.AWAITING_APPROVAL, epoch=epoch)
             move = move._replace(via=via)

@@ -133,7 +133,7 @@ class FactsRequest(Body):
     )
     rehearsed: bool = Field(
         default=False,
-        description="Whether the findings tell all that the call would change, by a rehearsal.",
+        description="True if a rehearsal has shown all that the call would change.",
     )
     refused: RefusalView | None = Field(
         default=None, description="Instead of facts: this machine would not do it."
@@ -161,7 +161,7 @@ class FactsRequest(Body):
 
 
 class AskAgainRequest(FactsRequest):
-    """What a client has seen of a call since it was approved, and under which offer."""
+    """A new survey of an approved call, with the epoch under which the call was offered."""
 
     epoch: int = Field(ge=0, lt=2**31, description="The epoch of the signal.")
 

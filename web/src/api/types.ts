@@ -213,7 +213,7 @@ export interface ApproveRequest {
   channel?: string;
 }
 
-/** What a client has seen of a call since it was approved, and under which offer. */
+/** A new survey of an approved call, with the epoch under which the call was offered. */
 export interface AskAgainRequest {
   /** What the machine holds now, for the digest. */
   facts?: Record<string, unknown> | null;
@@ -227,7 +227,7 @@ export interface AskAgainRequest {
   summary?: string;
   /** Whether the call would change nothing while the facts hold. */
   changes_nothing?: boolean;
-  /** Whether the findings tell all that the call would change, by a rehearsal. */
+  /** True if a rehearsal has shown all that the call would change. */
   rehearsed?: boolean;
   /** Instead of facts: this machine would not do it. */
   refused?: RefusalView | null;
@@ -817,7 +817,7 @@ export interface FactsRequest {
   summary?: string;
   /** Whether the call would change nothing while the facts hold. */
   changes_nothing?: boolean;
-  /** Whether the findings tell all that the call would change, by a rehearsal. */
+  /** True if a rehearsal has shown all that the call would change. */
   rehearsed?: boolean;
   /** Instead of facts: this machine would not do it. */
   refused?: RefusalView | null;

@@ -1,4 +1,4 @@
-"""What a program of a call runs with: environment variables, hosts and remotes."""
+"""The environment variables, hosts and remotes of each program of a call."""
 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -101,7 +101,7 @@ class ContextBuilder:
 
     @property
     def traffic(self) -> Traffic:
-        """What git outside the boxes has sent and received."""
+        """The traffic of git outside the boxes."""
         return sum((exchange.traffic for exchange in self._exchanges), start=NO_TRAFFIC)
 
     def mask(self, words: bytes) -> bytes:

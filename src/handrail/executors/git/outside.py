@@ -118,7 +118,7 @@ class OutsideGit:
 
     @asynccontextmanager
     async def connected(self, target: Target, access: NetworkAccess) -> AsyncGenerator[None]:
-        """Let git reach the target, and no other host, as long as the block runs.
+        """Allow connections to the target, and to no other host, until the block ends.
 
         Raises:
             RemoteError: The target is where no command may go.

@@ -97,7 +97,7 @@ def addresses_in(targets: Iterable[Target]) -> tuple[Address, ...]:
 
 
 def reaches_remote(stage: Stage) -> bool:
-    """Whether a stage is git that talks to a remote."""
+    """True if the stage runs git and may connect to a remote."""
     return stage.profile is Profile.NET and runs_git(stage) and GIT in stage.networks
 
 
