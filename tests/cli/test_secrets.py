@@ -33,7 +33,7 @@ from tests.terminal import Terminal
 # The first test to run starts all of them.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
-SECRET = re.compile(r"hr_(?:user|client|agent|link)_[\w-]{20,}")
+SECRET = re.compile(r"hr_(?:user|client|agent|approver|link)_[\w-]{20,}")
 HERE = Path(__file__).parent
 
 # Commands that stay until they are told to stop: arguments, and the words that say it has begun.
@@ -106,6 +106,7 @@ ENDING = {
 MORE = {
     "console --json": 0,
     "console --no-open": 0,
+    "token create --role approver --name Bea": 0,
     "token create --role client --name other --machine far --root /srv/work": 0,
 }
 # Only what a person asks for in so many words is printed, and on standard output alone.

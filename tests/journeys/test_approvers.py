@@ -23,6 +23,10 @@ async def test_an_approver_answers_for_the_owner_and_is_named_until_they_are_rev
     made = rig.run("token", "create", "--role", "approver", "--name", "Ana", "--json", *here)
     ana = json.loads(made.stdout)
     known = rig.credentials
+    piped = rig.run("console", "--approver", "Ana", *here)
+    assert "--no-open prints the sign-in link" in piped.stderr
+    assert "hr_" not in piped.stdout + piped.stderr
+    assert "/#hr_" in rig.run("console", "--approver", "Ana", "--no-open", *here).stdout
 
     async with HandrailApi(known.server, known.project_id, ana["secret"]) as api:
         call = asyncio.create_task(rig.call("write_file", WRITE))

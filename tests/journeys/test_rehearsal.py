@@ -80,6 +80,22 @@ async def test_a_command_that_needs_the_network_is_told_how_to_ask_for_it(rig: R
 
 
 @pytest.mark.behaviour("rehearsal.effect")
+async def test_a_card_names_caches_that_are_not_applied(rig: Rig) -> None:
+    rig.start_server()
+    rig.start_client()
+    line = "mkdir __pycache__; echo c > __pycache__/c.pyc; echo x > a.txt"
+
+    call = asyncio.create_task(rig.call("run_bash", {"command": line}))
+    card = await rig.answer(Choice(approved=True))
+    answer = await call
+
+    assert "[scratch, not applied] __pycache__: 1 file" in card.evidence.splitlines()
+    assert answer["status"] == "completed"
+    assert not (rig.workspace / "__pycache__").exists()
+    assert (rig.workspace / "a.txt").read_text() == "x\n"
+
+
+@pytest.mark.behaviour("rehearsal.effect")
 async def test_a_yes_to_what_has_changed_since_asks_again_with_the_new_effect(rig: Rig) -> None:
     path = rig.workspace / "a.txt"
     path.write_text("one\n")

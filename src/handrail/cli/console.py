@@ -57,15 +57,20 @@ def console(
     if json:
         print_json({"address": address, "expires_at": made["expires_at"]})
         return
+    prints = not open_it
     # A browser here would sign its own person out.
     open_it = open_it and approver is None
     opens = open_it and _has_a_screen()
-    if not open_it or is_terminal():
+    if prints or is_terminal():
         say(f"[bold cyan]{visible(address)}[/]")
     elif not opens:
+        why = (
+            "this link is for another person's browser"
+            if approver
+            else "there is no display for a browser"
+        )
         raise SetupError(
-            "there is no display for a browser, and this is not a terminal; "
-            "--no-open prints the sign-in link here"
+            f"{why}, and this is not a terminal; --no-open prints the sign-in link here"
         )
     if opens:
         _tell(_open(own, address, workspace, home, made["link"]))

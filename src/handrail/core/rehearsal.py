@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar
 
-from handrail.core.effects import Effect, Effects
+from handrail.core.effects import Dropped, Effect, Effects
 from handrail.core.errors import CommandExecutionError
 from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
@@ -32,7 +32,8 @@ class Rehearsed:
 
     `hosts` are those it tried to reach. With `left_running`, it had left processes running, which
     were ended. `outside` is what it wrote in /tmp and its home. `ended_by` says which limit it met,
-    or why its effects cannot be applied; it is empty if the rehearsal shows everything.
+    or why its effects cannot be applied; it is empty if the rehearsal shows everything. `caches`
+    are the changed caches, which only the session keeps; an approval does not cover them.
     """
 
     outcome: CommandOutcome
@@ -41,6 +42,7 @@ class Rehearsed:
     left_running: bool = False
     outside: tuple[str, ...] = ()
     ended_by: str = ""
+    caches: tuple[Dropped, ...] = ()
 
     @property
     def is_complete(self) -> bool:

@@ -122,6 +122,35 @@ async def test_attempts_to_reach_further_are_refused(
         assert await attempt(session, code.replace("{sessions}", str(sessions))) == "refused"
 
 
+DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
+
+
+async def test_device_files_are_used_and_not_changed(session: RehearsalSession) -> None:
+    before = [os.stat(f"/dev/{name}") for name in DEVICES]
+
+    rehearsal = await session.python(
+        "import os\n"
+        f"for path in [f'/dev/{{name}}' for name in {DEVICES}]:\n"
+        "    found = os.stat(path)\n"
+        "    for change in (\n"
+        "        lambda: os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns)),\n"
+        "        lambda: os.chmod(path, found.st_mode & 0o7777),\n"
+        "        lambda: os.chown(path, found.st_uid, found.st_gid),\n"
+        "    ):\n"
+        "        try:\n"
+        "            change()\n"
+        "        except OSError:\n"
+        "            continue\n"
+        "        print('changed', path)\n"
+        "open('/dev/null', 'w').write('x')\n"
+        "print(len(open('/dev/zero', 'rb').read(5)), len(open('/dev/urandom', 'rb').read(5)))\n"
+    )
+
+    after = [os.stat(f"/dev/{name}") for name in DEVICES]
+    assert rehearsal.outcome.stdout == b"5 5\n", rehearsal.outcome.stderr
+    assert [one.st_ctime_ns for one in after] == [one.st_ctime_ns for one in before]
+
+
 @pytest.mark.parametrize("mark", ["opaque", "redirect", "metacopy", "whiteout", "origin"])
 async def test_marks_of_an_overlay_cannot_be_forged(session: RehearsalSession, mark: str) -> None:
     forging = await session.python(

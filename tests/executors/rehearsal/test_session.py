@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from handrail.core.outcome import Ending
+from handrail.executors.rehearsal import starter
 from handrail.executors.rehearsal.overlay import Maker
 from tests.executors.rehearsal.conftest import OpenSession, RehearsalSession, changed_in
 
@@ -60,6 +61,23 @@ async def test_what_is_left_running_is_ended_and_told(session: RehearsalSession)
 
     assert rehearsal.outcome.stdout == b"begun\n"
     assert rehearsal.outcome.exit_code == 0
+    assert rehearsal.left_running
+    assert not running(NAP)
+
+
+async def test_what_is_left_running_is_ended_also_where_the_command_is_seen_too_late(
+    session: RehearsalSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def look_late(first: int) -> int | None:
+        await asyncio.sleep(0.5)
+        return await look(first)
+
+    look = starter._command_of
+    monkeypatch.setattr(starter, "_command_of", look_late)
+
+    rehearsal = await session.shell(f"{NAP} > /dev/null 2>&1 & echo begun", seconds=10)
+
+    assert (rehearsal.outcome.ending, rehearsal.outcome.stdout) == (Ending.EXITED, b"begun\n")
     assert rehearsal.left_running
     assert not running(NAP)
 

@@ -7,11 +7,11 @@ import pytest
 
 from handrail.core.box import Profile
 from handrail.core.hands import Hands
-from handrail.core.outcome import CommandOutcome
+from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject
 from handrail.testing import FakeCommands, FakeHands
-from handrail.tools.command.result import run_stages
+from handrail.tools.command.result import result_of, run_stages
 
 RECORDED = "; git treats tracked ones as changed, and still shows their recorded content"
 
@@ -57,3 +57,19 @@ async def test_of_git_nothing_is_said_where_none_has_run() -> None:
     assert await told("grep", b"?? .env\n", exit_code=2) == (
         "[kept from it: .env; no command reads these files]"
     )
+
+
+def test_what_was_kept_is_the_last_line_also_behind_notes() -> None:
+    outcome = CommandOutcome(b"", b"trouble\n", Ending.EXITED, 1, 0.1, kept_from_it=(".env",))
+    stage = Stage(("grep",), Profile.READ, programs=("grep",))
+    notes = ["it changed nothing", "needs network: example.com"]
+
+    result = result_of(outcome, (stage,), title="grep", timeout_seconds=1, notes=notes)
+
+    assert result.output.splitlines() == [
+        "trouble",
+        "[exit code 1]",
+        "[it changed nothing]",
+        "[needs network: example.com]",
+        "[kept from it: .env; no command reads these files]",
+    ]

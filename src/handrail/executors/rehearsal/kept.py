@@ -261,6 +261,7 @@ def _told(rehearsal: Rehearsal, effects: Effects) -> Rehearsed:
         left_running=rehearsal.left_running,
         outside=rehearsal.outside,
         ended_by=_why_incomplete(rehearsal, effects),
+        caches=rehearsal.dropped,
     )
 
 

@@ -24,7 +24,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
-_MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MS_SLAVE = 0x2, 0x4, 0x1000, 0x4000, 0x80000
+_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_REMOUNT = 0x1, 0x2, 0x4, 0x20
+_MS_BIND, _MS_REC, _MS_SLAVE = 0x1000, 0x4000, 0x80000
+_KEPT_FLAGS = os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC
+# Those that bubblewrap binds into each box.
+_DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
 _MNT_DETACH = 2
 _NEW_MOUNTS, _NEW_NETWORK, _NEW_USERS = 0x20000, 0x40000000, 0x10000000
 _SET_DEATH_SIGNAL, _SET_REAPER = 1, 36
@@ -303,11 +307,25 @@ def _enter(line: socket.socket) -> None:
         raise OSError(0, "no user ids could be mapped")
     # What is mounted on the machine later shows up here, and nothing that is mounted here there.
     _mount("none", "/", None, _MS_REC | _MS_SLAVE)
+    if os.geteuid() == 0:
+        for name in _DEVICES:
+            _protect_device(f"/dev/{name}")
     signal.signal(signal.SIGTERM, _leave)
     _check(_libc.prctl(_SET_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0))
     # A bubblewrap that is killed while it makes a box leaves a child that waits for it for ever.
     # Such a child comes to this process.
     _check(_libc.prctl(_SET_REAPER, 1, 0, 0, 0))
+
+
+def _protect_device(path: str) -> None:
+    """Put a device file on a read-only mount, which the boxes inherit.
+
+    Programs can still write to the device, but not change the file's mode, owner or times.
+    """
+    _mount(path, path, None, _MS_BIND)
+    # A remount may not drop the flags that the mount has outside.
+    flags = os.statvfs(path).f_flag & _KEPT_FLAGS
+    _mount("none", path, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | flags)
 
 
 def main(line_fd: int) -> None:

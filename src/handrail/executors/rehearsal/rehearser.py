@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from handrail.core.box import Profile
+from handrail.core.effects import Dropped
 from handrail.core.errors import CommandExecutionError
 from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
@@ -36,7 +37,7 @@ _FOREIGN = b"Value too large for defined data type"
 class Rehearsal:
     """How a command went that was rehearsed, and what it would have changed.
 
-    The changes are what lies in the upper directory. `scratch` are caches that were taken out of
+    The changes are what lies in the upper directory. `dropped` are caches that were taken out of
     it, and `hidden` what of the workspace the command could not see: all by paths from the root. A
     rehearsal that `exceeded` a cap has not come to its end. `hosts` are those whose addresses it
     asked for in vain. `left_running` says that it had left processes running, which were ended.
@@ -51,10 +52,15 @@ class Rehearsal:
     hosts: tuple[str, ...]
     left_running: bool
     met_foreign: bool
-    scratch: tuple[str, ...]
+    dropped: tuple[Dropped, ...]
     hidden: tuple[str, ...]
     outside: tuple[str, ...]
     stand: Stand
+
+    @property
+    def scratch(self) -> tuple[str, ...]:
+        """The paths of what was dropped."""
+        return tuple(one.path for one in self.dropped)
 
     def open_upper(self) -> int:
         """A descriptor of the upper directory, which no path of this machine may lead to."""
@@ -124,7 +130,7 @@ class Rehearser:
             await self._end(starter, watch, stand)
             await stand.discard()
             raise
-        scratch = await self._end(starter, watch, stand)
+        dropped = await self._end(starter, watch, stand)
         hidden = [path for view in starter.views for path in view.hidden]
         self._remove_covers(stand, [*starter.covers, *hidden])
         began_ns = began.by_the_clock_of(_Moment.now())
@@ -135,7 +141,7 @@ class Rehearser:
             names.asked,
             any(tree.left_running for tree in starter.trees),
             _FOREIGN in outcome.stderr,
-            scratch,
+            dropped,
             _hidden(starter.views),
             self._session.written_outside(began_ns),
             stand,
@@ -191,7 +197,9 @@ class Rehearser:
             objection=object_to,
         )
 
-    async def _end(self, starter: RehearsalStarter, watch: Watch, stand: Stand) -> tuple[str, ...]:
+    async def _end(
+        self, starter: RehearsalStarter, watch: Watch, stand: Stand
+    ) -> tuple[Dropped, ...]:
         starter.close()
         self._cpu_left -= watch.cpu_seconds
         return await self._session.unmount(stand)

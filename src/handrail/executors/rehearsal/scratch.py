@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 
+from handrail.core.effects import Dropped
 from handrail.executors.files.removal import remove
 
 # Of a folder's name, or of the end of its path.
@@ -28,13 +29,13 @@ def is_scratch(path: str) -> bool:
     return any(path == name or path.endswith(f"/{name}") for name in SCRATCH)
 
 
-def take_out(upper_fd: int, into_fd: int, root: str) -> list[str]:
+def take_out(upper_fd: int, into_fd: int, root: str) -> list[Dropped]:
     """Move the caches in an upper directory into another one, by the same paths.
 
     A cache that was deleted is one of these, unless the workspace has it: then its deletion is an
     effect like any other.
     """
-    found: list[str] = []
+    found: list[Dropped] = []
     for path in _find(upper_fd):
         parent, _, name = path.rpartition("/")
         is_deletion = not _is_folder(upper_fd, path)
@@ -45,7 +46,7 @@ def take_out(upper_fd: int, into_fd: int, root: str) -> list[str]:
             source = _opened(stack, upper_fd, parent)
             target = _opened(stack, into_fd, parent, like_fd=upper_fd)
             os.rename(name, name, src_dir_fd=source, dst_dir_fd=target)
-            found.append(path)
+            found.append(Dropped(path, _count_files(target, name)))
     return found
 
 
@@ -94,6 +95,21 @@ def _find(upper_fd: int) -> Iterator[str]:
                     todo.append(path)
         if count > _MOST_ENTRIES:
             return
+
+
+def _count_files(folder_fd: int, name: str) -> int:
+    """The number of files in a folder; of a very large one, only so far."""
+    count, todo = 0, [name]
+    while todo and count < _MOST_ENTRIES:
+        path = todo.pop()
+        with suppress(OSError), ExitStack() as stack:
+            entries = stack.enter_context(os.scandir(_opened(stack, folder_fd, path)))
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    todo.append(f"{path}/{entry.name}")
+                else:
+                    count += 1
+    return count
 
 
 def _merge(source: int, target: int, name: str, path: str, levels: int) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from handrail.core.effects import Dropped
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.files.removal import remove
 from handrail.executors.rehearsal.caps import Caps
@@ -139,7 +140,7 @@ class Session:
         self._running += 1
         return Stand(name, view, view_fd, os.dup(self.layers_fd))
 
-    async def unmount(self, stand: Stand) -> tuple[str, ...]:
+    async def unmount(self, stand: Stand) -> tuple[Dropped, ...]:
         """Take the overlay away and the caches out of what it has changed; these are told."""
         self._running -= 1
         # A mount of another namespace goes with the folder that it is on. What the kernel knows of
@@ -158,7 +159,7 @@ class Session:
                 os.close(out)
         finally:
             os.close(own)
-        self._waiting.append((stand.name, found))
+        self._waiting.append((stand.name, [one.path for one in found]))
         self._merge_caches()
         return tuple(found)
 

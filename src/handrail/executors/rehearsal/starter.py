@@ -15,11 +15,13 @@ from handrail.executors.processes.tree import BoxedTree, Tree
 from handrail.executors.rehearsal.names import NameRecorder
 from handrail.executors.rehearsal.overlay import BoxProcess, Maker
 from handrail.executors.rehearsal.session import Stand
-from handrail.executors.rehearsal.watch import Watch, children_of, is_alive
+from handrail.executors.rehearsal.watch import Watch, children_of, is_alive, number_in_box
 from handrail.executors.sandbox.box import Box, Lines, Movers
 from handrail.executors.sandbox.bubblewrap import Lent, View
 
 _MOMENT_SECONDS = 0.0005
+# In a box the first process has the number 1 and starts the command. No number is used twice.
+_COMMAND = 2
 # Who ends together with the command may take a moment longer, and was not left running.
 _LINGER_SECONDS = 0.03
 
@@ -58,7 +60,7 @@ class RehearsedTree(BoxedTree):
             command = await _command_of(first)
             if command is not None:
                 await _end_of(command)
-                self.left_running = await _has_left(first)
+            self.left_running = await _has_left(first)
         finally:
             self._watch.take_off(first)
             self._box.resume()
@@ -163,10 +165,13 @@ class RehearsalStarter:
 
 
 async def _command_of(first: int) -> int | None:
-    """The process of the command, which the first one in a box starts; None once that has ended."""
+    """The process of the command, which the first one in a box starts; None once it has ended.
+
+    What a command leaves running becomes a child of the first one too.
+    """
     while (children := children_of(first)) is not None:
         if children:
-            return children[0]
+            return next((pid for pid in children if number_in_box(pid) == _COMMAND), None)
         if not is_alive(first):
             return None
         await asyncio.sleep(_MOMENT_SECONDS)

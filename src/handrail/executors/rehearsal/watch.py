@@ -191,6 +191,16 @@ def children_of(pid: int) -> list[int] | None:
     return [child for child in found if is_alive(child)]
 
 
+def number_in_box(pid: int) -> int | None:
+    """The number of a process in its own process namespace; None if it has ended."""
+    try:
+        status = _read(f"/proc/{pid}/status")
+    except OSError:
+        return None
+    numbers = next((row for row in status.splitlines() if row.startswith(b"NSpid:")), b"")
+    return int(numbers.split()[-1]) if numbers else None
+
+
 def is_alive(pid: int) -> bool:
     try:
         return _fields(_read(f"/proc/{pid}/stat"))[0] != _ZOMBIE

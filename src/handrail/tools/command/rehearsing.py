@@ -69,8 +69,9 @@ class Rehearsing:
         if not rehearsed.changes:
             return Survey(_NO_CHANGE, changes_nothing=True)
         effects, rules = rehearsed.effects, scene.rules
+        shown = replace(effects, dropped=(*rehearsed.caches, *effects.dropped))
         drawn = await hands.rehearsals.show(
-            hands.call, lambda contents: show_effects(effects, rules, contents)
+            hands.call, lambda contents: show_effects(shown, rules, contents)
         )
         told = "".join(f"{line}\n" for line in self._about(rehearsed)) + drawn.text
         masked = mask_text(told)
@@ -103,16 +104,19 @@ class Rehearsing:
         return result
 
     def _result(self, rehearsed: Rehearsed) -> ToolResult:
-        result = result_of(
-            rehearsed.outcome, self.stages, title=self.title, timeout_seconds=self.timeout_seconds
-        )
         notes = [*_notes(rehearsed)]
+        result = result_of(
+            rehearsed.outcome,
+            self.stages,
+            title=self.title,
+            timeout_seconds=self.timeout_seconds,
+            notes=notes,
+        )
         changed = [change.path for change in rehearsed.changes]
         fields = {**result.fields, "rehearsed": True, "changed": changed, "notes": notes}
         if changed:
             fields["can_undo"] = True
-        told = "".join(f"\n[{note}]" for note in notes)
-        return replace(result, output=f"{result.output.rstrip()}{told}".lstrip(), fields=fields)
+        return replace(result, output=result.output.lstrip(), fields=fields)
 
     def _about(self, rehearsed: Rehearsed) -> Iterator[str]:
         """The command and its output, in lines that no line of a diff can be taken for."""

@@ -2,6 +2,7 @@
 
 import posixpath
 import signal
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from handrail.core.box import Profile, widest
@@ -40,9 +41,14 @@ async def run_stages(
 
 
 def result_of(
-    outcome: CommandOutcome, stages: tuple[Stage, ...], *, title: str, timeout_seconds: int
+    outcome: CommandOutcome,
+    stages: tuple[Stage, ...],
+    *,
+    title: str,
+    timeout_seconds: int,
+    notes: Sequence[str] = (),
 ) -> ToolResult:
-    """The result of stages that ran, or were rehearsed."""
+    """The result of stages that ran, or were rehearsed, with further notes for the model."""
     fields: JsonObject = {
         "stdout": _text(outcome.stdout),
         "stderr": _text(outcome.stderr),
@@ -60,7 +66,7 @@ def result_of(
     error, error_type = _failure(outcome, title, timeout_seconds)
     return ToolResult(
         success=error is None and outcome.exit_code == 0,
-        output=_told(outcome, fields, error, is_git=_runs_git(stages)),
+        output=_told(outcome, fields, error, notes, is_git=_runs_git(stages)),
         fields=fields,
         error=error,
         error_type=error_type,
@@ -94,7 +100,14 @@ def _by_what(outcome: CommandOutcome) -> str:
         return ""
 
 
-def _told(outcome: CommandOutcome, fields: JsonObject, error: str | None, *, is_git: bool) -> str:
+def _told(
+    outcome: CommandOutcome,
+    fields: JsonObject,
+    error: str | None,
+    notes: Sequence[str],
+    *,
+    is_git: bool,
+) -> str:
     """What the model reads: both streams, and in brackets what they do not say."""
     parts = [
         fields["stdout"],
@@ -106,9 +119,11 @@ def _told(outcome: CommandOutcome, fields: JsonObject, error: str | None, *, is_
         parts.append(f"[{error}]")
     elif outcome.exit_code != 0:
         parts.append(f"[exit code {outcome.exit_code}]")
+    parts += [f"[not reached: {refused.reason}]" for refused in outcome.traffic.refused]
+    parts += [f"[{note}]" for note in notes]
+    # The last line, where the scan for suspicious text knows it as ours.
     if kept := fields.get("kept_from_it"):
         parts.append(_tell_kept(kept, outcome.stdout, is_git=is_git))
-    parts += [f"[not reached: {refused.reason}]" for refused in outcome.traffic.refused]
     told = ""
     for part in filter(None, parts):
         told += part if not told or told.endswith("\n") else f"\n{part}"
