@@ -7,6 +7,7 @@ from rich.console import Console
 
 from handrail.cli import output
 from handrail.cli.output import in_short, print_json, say, status, visible
+from handrail.core.masks import cut_mark
 
 
 @pytest.fixture
@@ -68,6 +69,7 @@ def test_json_is_printed_to_the_letter(capsys: pytest.CaptureFixture[str]) -> No
         ("x" * 60, "x" * 60),
         ("x" * 1_061, "x" * 60 + "… [1,001 more characters]"),
         ("a\nb\nc", "[2 lines]"),
+        (f"a\nb\nc{cut_mark(9_000)}", "[2 lines and more]"),
         (["a", "b"], "a b"),
     ],
 )

@@ -6,6 +6,7 @@ from handrail.core.audit import find_break
 from handrail.core.change import Change
 from handrail.core.event import EventKind, NewEvent
 from handrail.core.ports import EventRange
+from handrail.core.retention import EVENTS_DAYS
 from handrail.plane import forgetting
 from handrail.plane.forgetting import EVENTS_KEPT, Forgetter
 from handrail.server.services import Services
@@ -48,6 +49,22 @@ async def test_the_newest_events_are_kept_and_the_older_ones_forgotten(
     assert await range_of(store, household) == EventRange(4, KEPT + 3)
     items = await store.read_stream(household.project.id, after=3, client_id=None, limit=99)
     assert [item.event.seq for item in items] == [4, 5, 6, 7, 8]
+
+
+async def test_events_are_forgotten_by_age_too(
+    services: Services,
+    store: SqliteStore,
+    forgetter: Forgetter,
+    household: Household,
+    clock: FakeClock,
+) -> None:
+    await tell(services, household, 3)
+    clock.advance(EVENTS_DAYS * 86_400 + 1)
+    await tell(services, household, 2)
+
+    await forgetter.forget_old_events()
+
+    assert await range_of(store, household) == EventRange(4, 5)
 
 
 async def test_what_is_not_too_much_is_kept_whole(

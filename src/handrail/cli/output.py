@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from handrail.client.exit_codes import failed_exit
+from handrail.core.masks import is_cut
 from handrail.core.visible import cut
 from handrail.core.visible import visible as make_visible
 
@@ -75,7 +76,7 @@ def in_short(value: object, most: int = 60) -> str:
     """A value in a few words: many lines are counted, long ones cut."""
     text = " ".join(map(str, cast(list[object], value))) if isinstance(value, list) else str(value)
     if (lines := text.count("\n")) > 0:
-        return f"[{lines:,} line{'s' * (lines > 1)}]"
+        return f"[{lines:,} line{'s' * (lines > 1)}{' and more' * is_cut(text)}]"
     return cut(text, most)
 
 

@@ -13,10 +13,15 @@ def cut_mark(chars: int) -> str:
     return f"… [{chars:,} more characters]"
 
 
+def is_cut(text: str) -> bool:
+    """True if the end of the text is left out."""
+    return _CUT.search(text) is not None
+
+
 def count_masks(value: Any) -> int:
     """How many marks are in a JSON value. Text that only looks like a mark counts as one."""
     if isinstance(value, str):
-        return value.count(MASK) + (_CUT.search(value) is not None)
+        return value.count(MASK) + is_cut(value)
     if isinstance(value, Mapping):
         items = [*cast(Mapping[str, Any], value).values()]
     elif isinstance(value, list | tuple):

@@ -1,9 +1,8 @@
 """The program of the maker: one process per client that mounts overlays and starts boxes in them.
 
-Mounting needs a user and a mount namespace. A process with several threads cannot enter them, and a
-fresh interpreter for each command would take longer than the box itself; so this one enters them
-once and waits for orders. It imports the standard library only. It ends with its client, and every
-box that it started is killed with it.
+Mounting needs a user and a mount namespace, which a process with several threads cannot enter. A
+fresh interpreter for each command would take too long, so this one enters them once. It imports the
+standard library only. It ends with its client, and every box that it started is killed with it.
 
 An order is a JSON object in the first descriptor of a message. `start` is answered over a socket of
 its own, all others over the line they came by.
@@ -24,11 +23,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
-_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_REMOUNT = 0x1, 0x2, 0x4, 0x20
+_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT = 0x1, 0x2, 0x4, 0x8, 0x20
 _MS_BIND, _MS_REC, _MS_SLAVE = 0x1000, 0x4000, 0x80000
-_KEPT_FLAGS = os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC
 # Those that bubblewrap binds into each box.
-_DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
+_DEVICES = ("/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero")
 _MNT_DETACH = 2
 _NEW_MOUNTS, _NEW_NETWORK, _NEW_USERS = 0x20000, 0x40000000, 0x10000000
 _SET_DEATH_SIGNAL, _SET_REAPER = 1, 36
@@ -66,7 +64,8 @@ class _Orders:
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer)
-        signal.signal(signal.SIGCHLD, _ignore)
+        # Without a handler nothing is written to the wakeup descriptor.
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
         waiting = select.poll()
         waiting.register(self._line, select.POLLIN)
         waiting.register(reader, select.POLLIN)
@@ -201,10 +200,6 @@ def _leave(*_: object) -> NoReturn:
     sys.exit()
 
 
-def _ignore(*_: object) -> None:
-    """A handler, for without one nothing is written to the wakeup descriptor."""
-
-
 def _reset_signals() -> None:
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM):
@@ -232,8 +227,7 @@ def _mount_memory(order: Order) -> list[int]:
 def _mount_overlay(order: Order) -> list[int]:
     """An overlay; the answer is its root.
 
-    Layers are named by descriptors: no character in a name can be taken for another option, and the
-    options stay below the 4,096 bytes that the kernel takes.
+    Layers are named by descriptors: names can hold commas, and options only 4,096 bytes.
     """
     lowers = [_open_true(path) for path in order["lowers"]]
     own = [_open_true(order[name]) for name in ("upper", "work")]
@@ -241,8 +235,8 @@ def _mount_overlay(order: Order) -> list[int]:
         found = os.fstat(lowers[-1])
         if [found.st_dev, found.st_ino] != order["identity"]:
             raise OSError(0, "the maker sees another folder in the place of the workspace")
-        names = [f"/proc/self/fd/{fd}" for fd in (*lowers, *own)]
-        options = f"lowerdir={':'.join(names[:-2])},upperdir={names[-2]},workdir={names[-1]}"
+        *below, upper, work = [f"/proc/self/fd/{fd}" for fd in (*lowers, *own)]
+        options = f"lowerdir={':'.join(below)},upperdir={upper},workdir={work}"
         options += f",userxattr,volatile,{order['options']}".rstrip(",")
         _mount("overlay", order["at"], "overlay", _MS_NOSUID | _MS_NODEV, options)
     finally:
@@ -308,24 +302,15 @@ def _enter(line: socket.socket) -> None:
     # What is mounted on the machine later shows up here, and nothing that is mounted here there.
     _mount("none", "/", None, _MS_REC | _MS_SLAVE)
     if os.geteuid() == 0:
-        for name in _DEVICES:
-            _protect_device(f"/dev/{name}")
+        for path in _DEVICES:
+            # Programs use the device, but cannot change its file. No outer flag may be dropped.
+            _mount(path, path, None, _MS_BIND)
+            flags = os.statvfs(path).f_flag & (_MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
+            _mount("none", path, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | flags)
     signal.signal(signal.SIGTERM, _leave)
     _check(_libc.prctl(_SET_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0))
-    # A bubblewrap that is killed while it makes a box leaves a child that waits for it for ever.
-    # Such a child comes to this process.
+    # A bubblewrap that is killed while it makes a box leaves a waiting child: it becomes ours.
     _check(_libc.prctl(_SET_REAPER, 1, 0, 0, 0))
-
-
-def _protect_device(path: str) -> None:
-    """Put a device file on a read-only mount, which the boxes inherit.
-
-    Programs can still write to the device, but not change the file's mode, owner or times.
-    """
-    _mount(path, path, None, _MS_BIND)
-    # A remount may not drop the flags that the mount has outside.
-    flags = os.statvfs(path).f_flag & _KEPT_FLAGS
-    _mount("none", path, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | flags)
 
 
 def main(line_fd: int) -> None:
