@@ -37,6 +37,7 @@ class Screen:
         self.raw = b""
         self._seen_up_to = 0
         self.times_heard = self._times_found_heard = 0
+        self.times_read = 0
         # A thread, because a terminal that nobody reads holds up who writes to it.
         self._reading = threading.Thread(target=self._read, daemon=True)
         self._reading.start()
@@ -130,6 +131,13 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Generator[Screen]:
         made.times_heard += 1
 
     monkeypatch.setattr(Keyboard, "_listen", count_and_listen)
+    read = Keyboard._on_readable
+
+    def count_and_read(keyboard: Keyboard) -> None:
+        read(keyboard)
+        made.times_read += 1
+
+    monkeypatch.setattr(Keyboard, "_on_readable", count_and_read)
     yield made
     monkeypatch.undo()
     made.close()

@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, redirect_stdout
+from contextlib import asynccontextmanager, redirect_stdout, suppress
 from io import StringIO
 from typing import Any
 
@@ -40,8 +40,13 @@ class Sitting:
         self.asking = asking
 
     async def press(self, keys: str) -> None:
-        self._screen.type(keys)
-        await until(lambda: self._screen.unread == 0 or self.asking.done())
+        screen, read_before = self._screen, self._screen.times_read
+        screen.type(keys)
+        # The kernel delivers in its own time: nothing unread may mean that nothing arrived yet.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(1):
+                await until(lambda: screen.unread > 0 or screen.times_read > read_before)
+        await until(lambda: screen.unread == 0 or self.asking.done())
         # Each key gets the chance to be read by itself, and not as the rest of a sequence.
         await asyncio.sleep(0.07)
 
