@@ -228,7 +228,10 @@ class AnySchedule(RuleBasedStateMachine):
         accepting = self._services.surveyor.accept(
             self._looks[call], seen, machine, self._home.project.id
         )
-        if before.status is Status.PENDING and before.client_id == machine.subject:
+        # The facts may also come while a person is already asked without them.
+        asked_without = before.status is Status.AWAITING_APPROVAL and not before.surveyed
+        awaited = before.status is Status.PENDING or asked_without
+        if awaited and before.client_id == machine.subject:
             self._do(accepting)
         else:
             with pytest.raises((Conflict, NotFound)):
