@@ -6,8 +6,17 @@ import pytest
 
 from handrail.core.effects import Effect, Effects, Node
 from handrail.core.files import EntryKind
+from handrail.core.grant import CallClass
+from handrail.core.outcome import CommandOutcome, Ending
+from handrail.core.rehearsal import Rehearsed
 from handrail.core.risk import Finding, RiskLevel, worst
-from handrail.policy.effects import Concern, concern_of, judge_effects
+from handrail.policy.effects import (
+    GRANTED_CHANGES,
+    Concern,
+    class_of_effects,
+    concern_of,
+    judge_effects,
+)
 from handrail.policy.rulebook.book import project_rules
 from handrail.policy.rulebook.rules import default_rules
 
@@ -201,3 +210,33 @@ def test_what_matters_most_is_shown_first() -> None:
     concerns = [concern_of(change, RULES) for change in changes]
     assert concerns == sorted(concerns)
     assert set(concerns) == set(Concern)
+
+
+def class_of(*paths: str) -> CallClass | None:
+    outcome = CommandOutcome(b"", b"", Ending.EXITED, 0, 0.1)
+    return class_of_effects(Rehearsed(outcome, Effects(tuple(map(changed, paths)))).facts)
+
+
+def test_changes_within_one_folder_have_a_class_that_names_it() -> None:
+    found = class_of("src/a.py", "src/deep/b.py")
+
+    assert found is not None
+    assert found.key == "effects:src/"
+    assert "in src/ only, at most 50, and delete none" in found.words
+    assert found == class_of("src/other.py")
+
+
+@pytest.mark.parametrize("paths", [["a.py"], ["src/a.py", "docs/b.md"], ["src/a.py", "b.md"]])
+def test_changes_in_several_places_have_no_class(paths: list[str]) -> None:
+    assert class_of(*paths) is None
+
+
+def test_a_class_covers_only_so_many_changes() -> None:
+    paths = [f"src/{number}.py" for number in range(GRANTED_CHANGES + 1)]
+
+    assert class_of(*paths[1:]) is not None
+    assert class_of(*paths) is None
+
+
+def test_a_command_without_a_rehearsal_has_no_class_of_effects() -> None:
+    assert class_of_effects({}) is None
