@@ -198,7 +198,7 @@ async def test_odd_names_and_deep_folders_are_only_names(session: RehearsalSessi
     )
 
     assert rehearsal.outcome.exit_code == 0
-    assert rehearsal.scratch == ()
+    assert rehearsal.dropped == ()
     fd = rehearsal.open_upper()
     assert sorted(map(os.fsencode, os.listdir(fd))) == [b"d", b"\xff\xfe\n\x1b[31mred"]
     os.close(fd)

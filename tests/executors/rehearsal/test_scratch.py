@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from handrail.core.effects import Dropped
 from handrail.executors.rehearsal.scratch import is_scratch
 from tests.executors.rehearsal.conftest import (
     OpenSession,
@@ -50,11 +51,11 @@ async def test_a_cache_is_kept_for_the_session_and_no_further(
     other = await open_session("other").shell("ls src")
 
     assert changed_in(first) == {"new", "src"}
-    assert first.scratch == second.scratch == ("src/__pycache__",)
+    assert first.dropped == second.dropped == (Dropped("src/__pycache__", 1),)
     assert second.outcome.stdout == b"1\n"
     assert changed_in(second) == {"src"}
     assert third.outcome.stdout == b"1\n2\n"
-    assert (third.scratch, changed_in(third)) == ((), set())
+    assert (third.dropped, changed_in(third)) == ((), set())
     assert other.outcome.stdout == b""
     assert snapshot(root) == before
 
@@ -129,7 +130,7 @@ async def test_a_link_or_a_file_with_the_name_of_a_cache_is_an_effect(
     rehearsal = await session.shell("ln -s /etc .mypy_cache; echo x > .ruff_cache")
 
     assert changed_in(rehearsal) == {".mypy_cache", ".ruff_cache"}
-    assert rehearsal.scratch == ()
+    assert rehearsal.dropped == ()
 
 
 async def test_a_folder_keeps_its_mode_under_a_kept_cache(

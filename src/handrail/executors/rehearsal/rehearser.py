@@ -57,11 +57,6 @@ class Rehearsal:
     outside: tuple[str, ...]
     stand: Stand
 
-    @property
-    def scratch(self) -> tuple[str, ...]:
-        """The paths of what was dropped."""
-        return tuple(one.path for one in self.dropped)
-
     def open_upper(self) -> int:
         """A descriptor of the upper directory, which no path of this machine may lead to."""
         return self.stand.open_upper()
