@@ -95,6 +95,22 @@ async def test_a_card_names_caches_that_are_not_applied(rig: Rig) -> None:
     assert (rig.workspace / "a.txt").read_text() == "x\n"
 
 
+async def test_a_title_counts_files_and_folders_as_the_reasons_do(rig: Rig) -> None:
+    (rig.workspace / "old").mkdir()
+    for name in ("a.txt", "b.txt"):
+        (rig.workspace / "old" / name).write_text("x\n")
+    rig.start_server()
+    rig.start_client()
+
+    call = asyncio.create_task(rig.call("run_bash", {"command": "rm -r old"}))
+    card = await rig.answer(Choice(approved=True))
+
+    assert (await call)["status"] == "completed"
+    assert card.description == "Run: rm -r old: deletes 2 files and 1 folder"
+    assert "changes 2 files and 1 folder" in card.reasons
+    assert not (rig.workspace / "old").exists()
+
+
 @pytest.mark.behaviour("rehearsal.effect")
 async def test_a_yes_to_what_has_changed_since_asks_again_with_the_new_effect(rig: Rig) -> None:
     path = rig.workspace / "a.txt"

@@ -212,12 +212,17 @@ def _judge_deletions(effects: Effects, *, moved: set[str]) -> Iterator[Finding]:
 
 
 def _judge_any(effects: Effects) -> Iterator[Finding]:
-    count = len(effects.changes) - len(effects.renames)
-    if count:
-        folders = sum(_is_folder(change) for change in effects.changes)
-        words = [_count(count - folders, "file"), _count(folders, "folder")]
-        reason = f"changes {' and '.join(filter(None, words))}"
+    moved = {*effects.renames.values()}
+    if changes := [change for change in effects.changes if change.path not in moved]:
+        reason = f"changes {count_entries(changes)}"
         yield Finding("effects.changes", reason, RiskLevel.MEDIUM)
+
+
+def count_entries(changes: Sequence[Effect]) -> str:
+    """Words such as: 2 files and 1 folder."""
+    folders = sum(map(_is_folder, changes))
+    words = [_count(len(changes) - folders, "file"), _count(folders, "folder")]
+    return " and ".join(filter(None, words))
 
 
 def _is_folder(change: Effect) -> bool:

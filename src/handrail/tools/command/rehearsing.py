@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from handrail.core.effects import EffectKind, Effects
+from handrail.core.effects import Effect, EffectKind, Effects
 from handrail.core.errors import CommandExecutionError
 from handrail.core.hands import Hands
 from handrail.core.outcome import CommandOutcome, Ending
@@ -14,7 +14,7 @@ from handrail.core.stage import Stage
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.visible import cut_middle, visible
-from handrail.policy.effects import judge_effects
+from handrail.policy.effects import count_entries, judge_effects
 from handrail.policy.redaction import mask_text
 from handrail.policy.rulebook.reading import in_full
 from handrail.policy.security import Scene
@@ -26,7 +26,7 @@ _MOST_TOLD = 3
 _MOST_OUTPUT_CHARS = 20_000
 _MOST_EVIDENCE_CHARS = 480_000
 _MARGIN = " " * 9
-_NOUNS = {
+_VERBS = {
     EffectKind.ADDED: "adds",
     EffectKind.CHANGED: "changes",
     EffectKind.DELETED: "deletes",
@@ -146,14 +146,14 @@ def _sum_up(effects: Effects) -> str:
     """A few words such as: changes 2 files, deletes src/a.py."""
     renames = effects.renames
     moved = {*renames.values()}
-    by_kind: dict[EffectKind, list[str]] = {}
+    by_kind: dict[EffectKind, list[Effect]] = {}
     for change in effects.changes:
         if change.path not in moved:
             kind = EffectKind.RENAMED if change.path in renames else change.kind
-            by_kind.setdefault(kind, []).append(change.path)
+            by_kind.setdefault(kind, []).append(change)
     parts = (
-        f"{_NOUNS[kind]} {in_full(paths[0]) if len(paths) == 1 else f'{len(paths):,} files'}"
-        for kind, paths in by_kind.items()
+        f"{_VERBS[kind]} {in_full(some[0].path) if len(some) == 1 else count_entries(some)}"
+        for kind, some in by_kind.items()
     )
     return ", ".join(parts)
 
