@@ -63,7 +63,8 @@ class CallsView(Vertical):
         self.look()
 
     def look(self) -> None:
-        self.run_worker(self._refill(), exclusive=True, group=self.id or "")
+        # A worker that is cancelled before it begins would leave a coroutine that is never awaited.
+        self.run_worker(self._refill, exclusive=True, group=self.id or "")
 
     def move(self, step: int) -> None:
         if self._calls:

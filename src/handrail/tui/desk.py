@@ -1,5 +1,6 @@
 """The desk: what waits on one side, the card on the other, and the decision below."""
 
+from functools import partial
 from typing import ClassVar
 
 from rich.text import Text
@@ -100,7 +101,7 @@ class Desk(Screen[None]):
         self._inbox.on_word = self.say
         self.set_interval(1.0, self._tick)
         self.set_interval(_LOOK_EVERY_SECONDS, self._look_for_machines)
-        self.run_worker(self._decide_forever())
+        self.run_worker(self._decide_forever)
         self.say(self._inbox.last_words)
         self._redraw()
 
@@ -158,7 +159,7 @@ class Desk(Screen[None]):
             self.take_next()
         elif not self._inbox.has(self.shown) and not self._answer:
             self._answer = "This call was answered; looking up by whom…"
-            self.run_worker(self._tell_answer(self.shown))
+            self.run_worker(partial(self._tell_answer, self.shown))
         self._tick()
 
     async def _tell_answer(self, card: Card) -> None:
@@ -307,7 +308,7 @@ class Desk(Screen[None]):
             self._inbox.choose(card, choice)
 
     def _look_for_machines(self) -> None:
-        self.run_worker(self._count_machines(), group="machines", exclusive=True)
+        self.run_worker(self._count_machines, group="machines", exclusive=True)
 
     async def _count_machines(self) -> None:
         try:

@@ -86,7 +86,7 @@ class KeyDialog(Dialog[T]):
 
     def on_mount(self) -> None:
         self._attention.begin_anew()
-        self.run_worker(self._listen())
+        self.run_worker(self._listen)
 
     def on_key(self, event: events.Key) -> None:
         self._attention.press(event.character or event.key, event.time)
