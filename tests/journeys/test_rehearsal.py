@@ -95,6 +95,7 @@ async def test_a_card_names_caches_that_are_not_applied(rig: Rig) -> None:
     assert (rig.workspace / "a.txt").read_text() == "x\n"
 
 
+@pytest.mark.behaviour("rehearsal.effect")
 async def test_a_title_counts_files_and_folders_as_the_reasons_do(rig: Rig) -> None:
     (rig.workspace / "old").mkdir()
     for name in ("a.txt", "b.txt"):
