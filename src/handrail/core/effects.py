@@ -8,7 +8,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Any
 
 from handrail.core.audit import canonical
@@ -141,9 +141,62 @@ class Dropped:
     files: int = 1
 
 
+class GitWeight(IntEnum):
+    """How much a note about git matters, the most first.
+
+    REFUSED is never applied. LOSS is history or content that would be lost. SETTING changes how git
+    works here. CHANGE is all else.
+    """
+
+    REFUSED = 0
+    LOSS = 1
+    SETTING = 2
+    CHANGE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class GitNote:
+    """What would change in git's data: one line for the person who decides."""
+
+    weight: GitWeight
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class GitEffects:
+    """The effects below `.git` folders: `notes` in words, `changes` by path.
+
+    `as_git` are files of the workspace that become what git has of them, and `known` those of them
+    whose content git had before. The `repositories` are there before and after: objects are added
+    to them and never removed.
+    """
+
+    notes: tuple[GitNote, ...] = ()
+    changes: tuple[Effect, ...] = ()
+    as_git: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()
+    repositories: tuple[str, ...] = ()
+
+    @property
+    def is_ordinary(self) -> bool:
+        """True if nothing is refused or lost, and no setting changes."""
+        return all(note.weight is GitWeight.CHANGE for note in self.notes)
+
+    def as_bound(self) -> list[Any]:
+        """The part that an approval binds."""
+        return [
+            [[int(note.weight), note.words] for note in self.notes],
+            [change.as_bound() for change in self.changes],
+            *map(sorted, (self.as_git, self.known, self.repositories)),
+        ]
+
+
+_NO_GIT = GitEffects()
+
+
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """All that a command would change, by path.
+    """All that a command would change, by path; `git` has what lies below `.git` folders.
 
     `dropped` is scratch; `hidden` are paths that the command could not see. With `refusals` none
     of it can ever be applied. `stale` paths were changed by others during the rehearsal.
@@ -154,6 +207,12 @@ class Effects:
     hidden: tuple[str, ...] = ()
     refusals: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
+    git: GitEffects = _NO_GIT
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing would change."""
+        return not (self.changes or self.git.changes)
 
     @property
     def digest(self) -> str:
@@ -162,6 +221,7 @@ class Effects:
             [change.as_bound() for change in self.changes],
             [[one.path, one.files] for one in self.dropped],
             *map(list, (self.hidden, self.refusals, self.stale)),
+            self.git.as_bound(),
         ]
         return hashlib.sha256(canonical(told).encode()).hexdigest()
 

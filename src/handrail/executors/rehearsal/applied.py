@@ -166,8 +166,8 @@ class AppliedSet:
             given = stat_of(self._journal.slots_fd, slot)
             self._move(way, path, slot, (out, into))
         # Seen only now: a check before the move could be too early, and a crash came in between.
-        if out is not None and not self._is_in_slot(slot, out):
-            self._give_back(way, path, slot, into, given)
+        if out is not None and not self._is_in_slot(step, out):
+            self._give_back(way, step, into, given)
             raise StaleFileError(f"{path} was changed meanwhile")
 
     def _cross_folder(self, way: Way, path: str, *, makes: bool) -> None:
@@ -205,17 +205,17 @@ class AppliedSet:
             raise StaleFileError(f"{path} is gone") from error
 
     def _give_back(
-        self, way: Way, path: str, slot: str, ours: Node | None, given: os.stat_result | None
+        self, way: Way, step: "_Step", ours: Node | None, given: os.stat_result | None
     ) -> None:
         """Put back what came out. If ours was saved over meanwhile, that save is the newest.
 
         `given` is what was put there from the slot; None where that was before a crash.
         """
-        slots_fd = self._journal.slots_fd
-        folder_fd, name = way.folder_of(path)
+        slots_fd, slot = self._journal.slots_fd, step.slot
+        folder_fd, name = way.folder_of(step.change.path)
         try:
             if ours is not None and exchange(slots_fd, slot, name, other_fd=folder_fd):
-                if self._is_being_written(slot) or not self._is_still(slot, ours, given):
+                if self._is_being_written(slot) or not self._is_still(step, ours, given):
                     exchange(slots_fd, slot, name, other_fd=folder_fd)
                 return
         except FileNotFoundError:
@@ -224,11 +224,11 @@ class AppliedSet:
         with suppress(FileExistsError):
             move_to_free_name(slots_fd, slot, name, new_fd=folder_fd)
 
-    def _is_still(self, slot: str, ours: Node, given: os.stat_result | None) -> bool:
+    def _is_still(self, step: "_Step", ours: Node, given: os.stat_result | None) -> bool:
         """Whether a slot holds what was once put in place from it."""
         if given is None:
-            return self._is_in_slot(slot, ours)
-        found = stat_of(self._journal.slots_fd, slot)
+            return self._is_in_slot(step, ours)
+        found = stat_of(self._journal.slots_fd, step.slot)
         return found is not None and _is_same(found, given)
 
     def _is_being_written(self, slot: str) -> bool:
@@ -242,12 +242,12 @@ class AppliedSet:
         finally:
             os.close(fd)
 
-    def _is_in_slot(self, slot: str, expected: Node) -> bool:
+    def _is_in_slot(self, step: "_Step", expected: Node) -> bool:
         """Whether a slot holds what it should, and no one else can change it any more."""
-        if self._is_being_written(slot):
+        if self._is_being_written(step.slot):
             return False
         try:
-            return node_at(self._journal.slots_fd, slot) == expected
+            return node_at(self._journal.slots_fd, step.slot, step.change.path) == expected
         except OSError:
             return False
 

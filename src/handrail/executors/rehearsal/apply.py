@@ -117,7 +117,7 @@ class _Staging:
     def _stage_file(self, slot: str, change: Effect, after: Node) -> None:
         folder_fd, name = self._upper.folder_of(change.path)
         copy_file(folder_fd, name, self._slots_fd, slot)
-        if node_at(self._slots_fd, slot) != after:
+        if node_at(self._slots_fd, slot, change.path) != after:
             raise StaleFileError(f"the rehearsal's copy of {change.path} has changed")
         self._give_owner(slot, change)
 

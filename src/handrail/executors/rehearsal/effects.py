@@ -15,12 +15,13 @@ from handrail.core.effects import Dropped, Effect, Effects, Node
 from handrail.core.files import EntryKind
 from handrail.executors.rehearsal import marks
 from handrail.executors.rehearsal.attributes import has_capabilities
-from handrail.executors.rehearsal.git_index import differs_in_stat_alone
+from handrail.executors.rehearsal.git_index import is_index
 from handrail.executors.rehearsal.nodes import (
     READ,
     bare_node,
     file_node,
     folder_node,
+    index_node,
     kind_of,
     link_node,
     node_at,
@@ -35,7 +36,6 @@ MOST_BYTES = 1 << 30
 # Clocks of file systems are behind the real one by up to a tick.
 CLOCK_SLACK_NS = 20_000_000
 _MOST_REASONS = 20
-_MOST_INDEX_BYTES = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +145,6 @@ class _Reader:
                 self._check_not_removed(path, lower)
             if lower is not None and before and before.kind is EntryKind.DIRECTORY:
                 self._delete_within(path, name, lower)
-            if path.endswith(".git/index") and lower is not None:
-                after = before if _is_index_refreshed(name, lower, upper) else after
             self._add(path, before, after)
 
     def _after(self, path: str, name: str, upper: int) -> tuple[Node, bool]:
@@ -167,7 +165,8 @@ class _Reader:
         fd = os.open(name, READ, dir_fd=upper)
         try:
             self._check_marks(path, fd)
-            node, was_copied_up = file_node(fd), marks.was_copied_up(fd)
+            node = index_node(fd) if is_index(path) else file_node(fd)
+            was_copied_up = marks.was_copied_up(fd)
         finally:
             os.close(fd)
         if node.has_special_bits:
@@ -183,7 +182,7 @@ class _Reader:
             return Node(kind_of(found))
         self._count_bytes(found)
         self._check_capabilities(path, name, lower)
-        node = node_at(lower, name)
+        node = node_at(lower, name, path)
         # Looked at again: it may have been saved while it was read.
         found = stat_of(lower, name)
         is_late = found is None or self._is_late(found)
@@ -312,19 +311,6 @@ def _listed(folder_fd: int, name: str) -> Generator[int]:
         yield fd
     finally:
         os.close(fd)
-
-
-def _is_index_refreshed(name: str, lower: int, upper: int) -> bool:
-    """Whether two indexes of git differ in nothing but what `git status` notes for itself."""
-    contents: list[bytes] = []
-    for folder_fd in (lower, upper):
-        found = stat_of(folder_fd, name)
-        if found is None or not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_INDEX_BYTES:
-            return False
-        fd = os.open(name, READ, dir_fd=folder_fd)
-        with os.fdopen(fd, "rb") as file:
-            contents.append(file.read())
-    return differs_in_stat_alone(*contents)
 
 
 def _first(reasons: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,8 +1,16 @@
-"""git's index: `git status` rewrites it only to note the times and sizes it has seen."""
+"""git's index, which `git status` rewrites only to note the times and sizes of files.
 
+Its digest leaves them out, so that an index that was refreshed is still the same.
+"""
+
+import hashlib
+import re
 import struct
 from collections.abc import Iterator
 
+# A larger one is compared byte by byte.
+MOST_BYTES = 50_000_000
+_PATH = re.compile(r"(?:.*/)?\.git(?:/(?:modules|worktrees)/.+)?/index")
 _HEADER = struct.Struct(">4sII")
 # Times, device, inode, owner and size of a file stand around its mode.
 _STAT_BEFORE_MODE, _MODE_END, _HASH_AT, _FLAGS_AT, _NAME_AT = 24, 28, 40, 60, 62
@@ -10,12 +18,17 @@ _EXTENDED = 0x4000
 _CHECKSUM = 20
 
 
-def differs_in_stat_alone(one: bytes, other: bytes) -> bool:
-    """Whether two indexes hold the same entries; False where one of them cannot be read."""
+def is_index(path: str) -> bool:
+    return _PATH.fullmatch(path) is not None
+
+
+def index_digest(content: bytes) -> str:
+    """A hash of the entries and extensions; of all bytes where the index cannot be read."""
     try:
-        return list(_entries(one)) == list(_entries(other))
+        pieces = [*_entries(content)]
     except (ValueError, struct.error):
-        return False
+        pieces = [content]
+    return hashlib.sha256(b"".join(pieces)).hexdigest()
 
 
 def _entries(index: bytes) -> Iterator[bytes]:
@@ -29,7 +42,8 @@ def _entries(index: bytes) -> Iterator[bytes]:
         (flags,) = struct.unpack_from(">H", index, at + _FLAGS_AT)
         name_at = at + _NAME_AT + (2 if flags & _EXTENDED else 0)
         end = index.index(b"\0", name_at)
-        yield index[at + _STAT_BEFORE_MODE : at + _MODE_END] + index[at + _HASH_AT : end]
+        # With the zero at its end, no two lists of entries give the same bytes.
+        yield index[at + _STAT_BEFORE_MODE : at + _MODE_END] + index[at + _HASH_AT : end + 1]
         # Entries are padded with one to eight zero bytes.
         at += (end - at + 8) // 8 * 8
     yield index[at:-_CHECKSUM]

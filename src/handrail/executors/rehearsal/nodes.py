@@ -7,6 +7,7 @@ import stat
 from handrail.core.effects import Node
 from handrail.core.files import EntryKind
 from handrail.executors.rehearsal.attributes import digest_of, xattrs_of
+from handrail.executors.rehearsal.git_index import MOST_BYTES, index_digest, is_index
 from handrail.executors.rehearsal.way import LISTED, Way
 
 # O_NONBLOCK: opening a pipe must not wait for a writer.
@@ -30,8 +31,10 @@ def stat_of(folder_fd: int, name: str) -> os.stat_result | None:
         return None
 
 
-def node_at(folder_fd: int, name: str) -> Node | None:
+def node_at(folder_fd: int, name: str, path: str = "") -> Node | None:
     """The node of that name as it is now; None where there is nothing.
+
+    `path` is where it belongs in the workspace, if that has another name.
 
     Raises:
         OSError: It may not be read.
@@ -50,7 +53,7 @@ def node_at(folder_fd: int, name: str) -> Node | None:
             flags, read = READ, file_node
     fd = os.open(name, flags, dir_fd=folder_fd)
     try:
-        return read(fd)
+        return index_node(fd) if read is file_node and is_index(path) else read(fd)
     finally:
         os.close(fd)
 
@@ -58,7 +61,7 @@ def node_at(folder_fd: int, name: str) -> Node | None:
 def look(way: Way, path: str) -> Node | None:
     """The node at a path below the root of a way; None also where a folder above is missing."""
     try:
-        return node_at(*way.folder_of(path))
+        return node_at(*way.folder_of(path), path)
     except (FileNotFoundError, NotADirectoryError):
         return None
 
@@ -94,12 +97,25 @@ def file_node(fd: int) -> Node:
     while piece := os.read(fd, PIECE):
         digest.update(piece)
         size += len(piece)
+    return _file_node(fd, size, digest.hexdigest())
+
+
+def index_node(fd: int) -> Node:
+    """git's index, without the times in it."""
+    if os.fstat(fd).st_size > MOST_BYTES:
+        return file_node(fd)
+    with os.fdopen(os.dup(fd), "rb") as file:
+        content = file.read()
+    return _file_node(fd, len(content), index_digest(content))
+
+
+def _file_node(fd: int, size: int, sha256: str) -> Node:
     found = os.fstat(fd)
     return Node(
         EntryKind.FILE,
         mode=stat.S_IMODE(found.st_mode),
         size=size,
-        sha256=digest.hexdigest(),
+        sha256=sha256,
         xattrs=digest_of(xattrs_of(fd)),
         modified_ns=found.st_mtime_ns,
     )
