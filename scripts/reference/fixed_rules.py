@@ -119,7 +119,13 @@ SEEN = (
     Seen("command.not-rehearsed", RiskLevel.LOW, "why its effects cannot be shown"),
     Seen("command.asked-again", RiskLevel.LOW, "what has changed since a rehearsal was approved"),
     Seen("effects.never-applied", RiskLevel.FORBIDDEN, "an effect that can never be applied"),
-    Seen("effects.git", RiskLevel.FORBIDDEN, "a program other than git changes git's data"),
+    Seen("effects.git", RiskLevel.MEDIUM, "commits, branches, the index or the stash change"),
+    Seen(
+        "effects.git-lost", RiskLevel.HIGH, "commits, stashed or uncommitted content would be lost"
+    ),
+    Seen("effects.git-name", RiskLevel.FORBIDDEN, "a name that is `.git` on some file systems"),
+    Seen("effects.git-refused", RiskLevel.FORBIDDEN, "what git may run or trust changes"),
+    Seen("effects.git-settings", RiskLevel.MEDIUM, "settings of a repository change"),
     Seen("effects.link-out", RiskLevel.FORBIDDEN, "a link would lead out of the workspace"),
     Seen("effects.many-files", RiskLevel.CRITICAL, "deletes and overwrites more than 100 files"),
     Seen("effects.deletes", RiskLevel.HIGH, "deletes these files or folders"),

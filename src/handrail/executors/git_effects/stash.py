@@ -44,7 +44,7 @@ class StashQueries:
         for message in self.made:
             yield change(f"stash: puts aside “{message}”")
         if len(self.gone) > _MOST_COMPARED:
-            yield loss(f"stash: takes out {count(len(self.gone), 'entry', 'entries')} for good")
+            yield loss(f"stash: takes out {count(len(self.gone), 'entry', 'entries')} permanently")
             return
         pairs = zip(answers[::2], answers[1::2], strict=True)
         for message, (tracked, untracked) in zip(self.gone.values(), pairs, strict=True):
@@ -52,7 +52,7 @@ class StashQueries:
             if files and all(blob_at(path) == blob for path, blob in files):
                 yield change(f"stash: puts back “{message}”")
             else:
-                yield loss(f"stash: takes out “{message}” for good")
+                yield loss(f"stash: takes out “{message}” permanently")
 
 
 def _entries(side: Side | None) -> dict[str, str]:

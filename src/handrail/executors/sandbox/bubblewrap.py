@@ -41,6 +41,11 @@ _SETTINGS_BY_KIND = "/etc/java-*"
 HOSTS = "/etc/hosts"
 HOSTS_OF_BOX = b"127.0.0.1 localhost box\n::1 localhost box\n"
 
+# Our folder in a workspace, and what git is told of it there.
+OWN = ".handrail"
+IGNORED = f"{OWN}/.gitignore"
+IGNORED_IN_OWN = b"*\n"
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -82,6 +87,10 @@ class View:
         """What a box gets of the workspace itself."""
         pinned = [path for path in self.pinned if path not in self.frozen]
         return [self.root, *pinned, *self.frozen] if writable else [self.root]
+
+    def emptied(self, *, writable: bool) -> tuple[str, ...]:
+        """Folders that a box shows empty."""
+        return (*self.hidden_folders, *(self.missing if writable else ()))
 
     @property
     def pinned(self) -> list[str]:
@@ -199,6 +208,9 @@ def _workspace(
         yield from ("--ro-bind-data", str(fd), path)
     for path in view.hidden_files:
         yield from ("--ro-bind", "/dev/null", path)
-    covered = (*view.hidden_folders, *(view.missing if writable else ()))
-    for folder in covered:
-        yield from ("--tmpfs", folder, "--remount-ro", folder)
+    for folder in view.emptied(writable=writable):
+        yield from ("--tmpfs", folder)
+        if folder == os.path.join(view.root, OWN) and IGNORED in held:
+            # An empty folder is one that git would clean away.
+            yield from ("--ro-bind-data", str(held[IGNORED]), f"{folder}/.gitignore")
+        yield from ("--remount-ro", folder)
