@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +16,21 @@ NO = Choice(approved=False)
 GIT = "execute_command"
 
 
+REPOSITORY = "notes"
+
+
 def git(*words: str) -> dict[str, Any]:
-    return {"command": "git", "args": list(words)}
+    return {"command": "git", "args": ["-C", REPOSITORY, *words]}
+
+
+def a_repository(standing: Rig) -> Path:
+    """A new repository in the workspace, with one file that is not staged."""
+    folder = standing.workspace / REPOSITORY
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    for key, value in (("user.name", "Ann"), ("user.email", "ann@example.org")):
+        subprocess.run(["git", "-C", folder, "config", key, value], check=True)
+    (folder / "a.md").write_text("a\n")
+    return folder
 
 
 def a_write(path: str, content: str = "x\n") -> dict[str, Any]:
@@ -75,19 +90,25 @@ async def test_a_yes_for_a_class_of_git_commands_lets_its_like_pass_and_no_other
     standing: Rig,
 ) -> None:
     yes = Choice(approved=True, scope=Scope.CLASS)
+    repository = a_repository(standing)
     first, card = await asked(standing, yes, GIT, git("add", "a.md"), "call-1", "class")
-    second = await standing.call(GIT, git("add", "-u"), "call-2", session_id="class")
-    other, _ = await asked(standing, NO, GIT, git("commit", "-m", "x"), "call-3", "class")
-    elsewhere, _ = await asked(standing, NO, GIT, git("add", "a.md"), "call-4", "another-class")
+    second = await standing.call(GIT, git("commit", "-m", "x"), "call-2", session_id="class")
+    (repository / "a.md").write_text("not kept anywhere\n")
+    lossy = git("checkout", "--", "a.md")
+    other, loss = await asked(standing, NO, GIT, lossy, "call-3", "class")
+    elsewhere, _ = await asked(standing, NO, GIT, git("tag", "v1"), "call-4", "another-class")
 
     grant = await grant_in(standing, "class")
-    assert [offer.words for offer in card.offers][1] == "git add …, for the rest of this session"
+    words = [offer.words for offer in card.offers][1]
+    assert words.startswith("git commands that change only this repository")
     assert warnings_on(card)[Scope.CLASS] is None
     assert (first["status"], first["scope"]) == ("completed", "class")
     assert (second["status"], second["scope"]) == ("completed", "class")
     assert second["approval_id"] is None
     assert second["approved_by"] == await recorded(standing, second["tool_id"]) == grant["grant_id"]
     assert (other["status"], elsewhere["status"]) == ("rejected", "rejected")
+    assert Scope.CLASS not in warnings_on(loss)
+    assert (repository / "a.md").read_text() == "not kept anywhere\n"
 
 
 @pytest.mark.behaviour("scope.session")
