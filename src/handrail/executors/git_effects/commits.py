@@ -20,7 +20,9 @@ _KINDS = {
     "refs/notes/": "notes",
 }
 _ASIDE = (STASH, "refs/notes/", "refs/bisect/")
-_FORMAT = "%x01%H%x02%h%x02%an <%ae>%x02%cn <%ce>%x02%P%x02%s%x02"
+# No commit holds a zero byte, so nothing in one can end a field.
+_FORMAT = "%x00%h%x00%an <%ae>%x00%cn <%ce>%x00%P%x00%s%x00"
+_FIELDS = 6
 
 
 class Move(NamedTuple):
@@ -140,18 +142,31 @@ def _name_of_head(side: Side) -> str:
     return short(side.branch) if side.branch else f"{short(side.head)} without a branch"
 
 
+class _Commit(NamedTuple):
+    brief: str
+    author: str
+    committer: str
+    parents: str
+    subject: str
+    changed: str
+
+    @classmethod
+    def parse(cls, log: str) -> list["_Commit"]:
+        fields = log.split("\0")[1:]
+        return [cls(*fields[at : at + _FIELDS]) for at in range(0, len(fields), _FIELDS)]
+
+
 def _tell_new(log: str) -> Iterator[GitNote]:
-    commits = [row.split("\x02") for row in log.split("\x01")[1:]]
-    told = commits[:_MOST_TOLD]
+    commits = _Commit.parse(log)
     if len(commits) == 1:
-        (_, brief, author, committer, parents, subject, changed) = commits[0]
-        kind = "merge" if " " in parents else "new commit"
-        by = f" by {author}" if author != committer else ""
-        yield change(f"{kind} {brief} “{subject}”{by}: {_stat(changed)}")
+        (one,) = commits
+        kind = "merge" if " " in one.parents else "new commit"
+        by = f" by {one.author}" if one.author != one.committer else ""
+        yield change(f"{kind} {one.brief} “{one.subject}”{by}: {_stat(one.changed)}")
     elif commits:
         number = f"{len(commits):,}{' or more' if len(commits) == _MOST_COMMITS else ''}"
-        subjects = some((f"{row[1]} “{row[5]}”" for row in commits), _MOST_TOLD)
-        names = dict.fromkeys(name for row in told for name in _names(row[6]))
+        subjects = some((f"{one.brief} “{one.subject}”" for one in commits), _MOST_TOLD)
+        names = dict.fromkeys(name for one in commits for name in _names(one.changed))
         yield change(f"{number} new commits: {subjects} ({some(names)})")
 
 

@@ -67,7 +67,8 @@ class GitEffectsReader:
         reader = GitReader(space, Path(scratch), self._run)
         try:
             git = reader.read(effects)
-        except UnreadableError as error:
+        except (UnreadableError, OSError, ValueError, LookupError) as error:
+            # A repository may hold anything, and a part that nobody can read is not applied.
             shutil.rmtree(scratch, ignore_errors=True)
             return ReadEffects(effects, why_not=f"git's part of it cannot be read: {error}")
         except BaseException:
