@@ -36,9 +36,9 @@ _QUESTIONS = (
     ("rev-parse", "-q", "--verify", "HEAD"),
     ("ls-files", "-s", "-v"),
     ("stash", "list", "--format=%gd %H %gs"),
-    # The long one also says what is under way.
-    ("status",),
-    ("status", "--porcelain"),
+    # The long one also says what is under way. What Handrail keeps there is not git's.
+    ("status", "--", ".", ":!.handrail"),
+    ("status", "--porcelain", "--", ".", ":!.handrail"),
     ("config", "--list"),
     ("worktree", "list", "--porcelain"),
 )
@@ -154,7 +154,8 @@ def state_of(root: Path) -> dict[str, object]:
         here = Path(folder)
         name = str(here.relative_to(root))
         if ".git" in (*folders, *files):
-            found[f"{name}/.git"] = _told_by_git(here, root)
+            told = _told_by_git(here, root)
+            found |= {f"{name}/.git {question}": answer for question, answer in told.items()}
         found[name] = "folder"
         folders[:] = [one for one in folders if one not in _OWN]
         for file in files:
