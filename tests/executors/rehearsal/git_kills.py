@@ -38,8 +38,8 @@ from tests.executors.rehearsal.repositories import (
 from tests.executors.rehearsal.rounds import _STEPS, _STEPS_BY_CTYPES, clear
 
 LINE = (
-    "printf 'y = 2\\n' >> src/x.py; git commit -qam 'Change x'; git switch -qc topic; git tag t2;"
-    " git merge -q --no-ff -m 'Merge feature' feature; printf 'new\\n' > new.txt"
+    r"printf 'y = 2\n' >> src/x.py && git commit -qam 'Change x' && git switch -qc topic"
+    r" && git tag t2 && git merge -q --no-ff -m 'Merge feature' feature && printf 'new\n' > new.txt"
 )
 CUTS = 40
 # What an apply to git does besides: locks are put in place, and git is started and waited for.

@@ -26,7 +26,7 @@ TABLE = Path(__file__).with_name("git_commands.toml")
 
 @dataclass(frozen=True)
 class Row:
-    """A command, what is done before it, and what is to be told of it.
+    """A command, what is done before it, its exit code, and what is to be told of it.
 
     Where `notes` are None, none is asked for; an empty list forbids them.
     """
@@ -143,10 +143,10 @@ async def test_without_a_yes_a_command_leaves_another_state_than_git_would(
 @pytest.mark.parametrize(
     "row",
     [
-        Row("git add -A", "printf 'y = 2\n' >> src/x.py"),
-        Row("git commit -qam 'Change x'", "printf 'y = 2\n' >> src/x.py"),
+        Row("git add -A", r"printf 'y = 2\n' >> src/x.py"),
+        Row("git commit -qam 'Change x'", r"printf 'y = 2\n' >> src/x.py"),
         Row("git switch -qc topic"),
-        Row("git stash push -qm work", "printf 'y = 2\n' >> src/x.py"),
+        Row("git stash push -qm work", r"printf 'y = 2\n' >> src/x.py"),
         Row("git merge -q ahead"),
         Row("git merge -q --no-edit feature"),
         Row("git rebase -q main feature"),

@@ -38,7 +38,7 @@ def test_a_kill_at_any_step_leaves_all_or_nothing(part: int, tmp_path: Path, pro
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["wrong"] == []
-    assert len(told["ends"]) * PARTS == CUTS
+    assert len(told["ends"]) * PARTS == CUTS <= told["steps"]
     assert set(told["ends"]) == {"before", "after"}
 
 
