@@ -1,10 +1,11 @@
 """The risk of a rehearsed command is that of its effects, in plain reasons."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from handrail.core.effects import Effect, Effects, Node
+from handrail.core.effects import Effect, Effects, GitEffects, GitNote, GitWeight, Node
 from handrail.core.files import EntryKind
 from handrail.core.grant import CallClass
 from handrail.core.outcome import CommandOutcome, Ending
@@ -12,6 +13,7 @@ from handrail.core.rehearsal import Rehearsed
 from handrail.core.risk import Finding, RiskLevel, worst
 from handrail.policy.effects import (
     GRANTED_CHANGES,
+    LOCAL_GIT,
     Concern,
     class_of_effects,
     concern_of,
@@ -42,6 +44,14 @@ def changed(path: str) -> Effect:
 
 def deleted(path: str) -> Effect:
     return Effect(path, file(path), None)
+
+
+COMMIT = GitNote(GitWeight.CHANGE, "new commit")
+INDEX = (changed(".git/index"),)
+
+
+def git(*notes: GitNote) -> GitEffects:
+    return GitEffects(notes, INDEX)
 
 
 def judge(*changes: Effect) -> list[Finding]:
@@ -177,13 +187,67 @@ def test_guarded_names_are_refused(path: str, make: Callable[[str], Effect]) -> 
     assert risk_of(make(path)) is RiskLevel.FORBIDDEN
 
 
-def test_all_changes_below_git_are_one_refusal() -> None:
-    found = judge(*map(changed, (".git/index", ".git/HEAD", "sub/.git/config", ".GIT/hooks/a")))
-    refused = [one for one in found if one.risk is RiskLevel.FORBIDDEN]
-    assert [one.reason for one in refused] == [
-        "changes git's data ('.git/index', '.git/HEAD', 'sub/.git/config' and 1 more); call git "
-        "by itself"
-    ]
+@pytest.mark.parametrize(
+    ("weight", "rule", "risk"),
+    [
+        (GitWeight.REFUSED, "effects.git-refused", RiskLevel.FORBIDDEN),
+        (GitWeight.LOSS, "effects.git-lost", RiskLevel.HIGH),
+        (GitWeight.SETTING, "effects.git-settings", RiskLevel.MEDIUM),
+        (GitWeight.CHANGE, "effects.git", RiskLevel.MEDIUM),
+    ],
+)
+def test_what_git_would_do_is_judged_by_its_weight(
+    weight: GitWeight, rule: str, risk: RiskLevel
+) -> None:
+    (found,) = judge_effects(Effects(git=git(GitNote(weight, "moves v1"))), RULES)
+    assert (found.rule, found.risk, found.reason) == (rule, risk, "moves v1")
+
+
+def test_many_notes_about_git_are_one_finding() -> None:
+    notes = [GitNote(GitWeight.LOSS, f"deletes {n}") for n in range(5)]
+    (found,) = judge_effects(Effects(git=git(*notes)), RULES)
+    assert found.reason == "deletes 0; deletes 1; deletes 2; and 2 more"
+
+
+def test_a_name_that_looks_like_git_is_refused() -> None:
+    assert risk_of(changed(".GIT/hooks/a")) is RiskLevel.FORBIDDEN
+
+
+def test_files_that_become_as_git_has_them_are_not_lost() -> None:
+    paths = [f"src/{n}.py" for n in range(200)]
+    effects = Effects(tuple(map(deleted, paths)), git=replace(git(COMMIT), as_git=frozenset(paths)))
+    assert worst(judge_effects(effects, RULES)) is RiskLevel.MEDIUM
+
+
+def test_a_new_content_is_judged_though_git_has_it() -> None:
+    """Only what git had before the command is nothing new."""
+    effects = Effects((added("run.sh", 0o755),))
+    as_git = replace(git(COMMIT), as_git=frozenset({"run.sh"}))
+    known = replace(as_git, known=frozenset({"run.sh"}))
+    assert worst(judge_effects(replace(effects, git=as_git), RULES)) is RiskLevel.HIGH
+    assert worst(judge_effects(replace(effects, git=known), RULES)) is RiskLevel.MEDIUM
+
+
+def test_a_guarded_name_is_refused_though_git_had_it_before() -> None:
+    known = replace(git(COMMIT), as_git=frozenset({".env"}), known=frozenset({".env"}))
+    assert worst(judge_effects(Effects((added(".env"),), git=known), RULES)) is RiskLevel.FORBIDDEN
+
+
+@pytest.mark.parametrize(
+    ("effects", "expected"),
+    [
+        (Effects((added("a"),), git=GitEffects((COMMIT,), INDEX, frozenset({"a"}))), LOCAL_GIT),
+        (Effects(git=GitEffects((COMMIT,), INDEX)), LOCAL_GIT),
+        (Effects((added("src/a"),), git=GitEffects((COMMIT,), INDEX)), None),
+        (Effects(git=GitEffects((COMMIT, GitNote(GitWeight.SETTING, "x")), INDEX)), None),
+        (Effects(git=GitEffects((GitNote(GitWeight.LOSS, "x"),), INDEX)), None),
+    ],
+)
+def test_local_git_is_a_class_without_losses_settings_or_other_files(
+    effects: Effects, expected: CallClass | None
+) -> None:
+    outcome = CommandOutcome(b"", b"", Ending.EXITED, 0, 0.1)
+    assert class_of_effects(Rehearsed(outcome, effects).facts) == expected
 
 
 def test_what_can_never_be_applied_is_refused_with_its_reason() -> None:

@@ -57,7 +57,9 @@ class Rehearsed:
     def facts(self) -> JsonObject:
         """What an approval covers: every byte of the effects, and the output.
 
-        `folder` is the top folder that holds all changes; it is empty where there is none.
+        `folder` is the top folder that holds all changes; it is empty where there is none. `git` is
+        `local` if git's data changes without a loss and every file becomes what git has of it,
+        `other` if git's data changes in another way, else empty.
         """
         tops = {change.path.partition("/")[0] for change in self.changes}
         is_within = len(tops) == 1 and all("/" in change.path for change in self.changes)
@@ -66,8 +68,16 @@ class Rehearsed:
             "output": _digest(self.outcome),
             "changes": len(self.changes),
             "folder": next(iter(tops)) if is_within else "",
+            "git": self._kind_of_git(),
         }
         return {REHEARSAL: told}
+
+    def _kind_of_git(self) -> str:
+        git = self.effects.git
+        if not git.changes:
+            return ""
+        is_own = git.as_git.issuperset(change.path for change in self.changes)
+        return "local" if is_own and git.is_ordinary else "other"
 
 
 def was_rehearsed(facts: JsonObject | None) -> bool:

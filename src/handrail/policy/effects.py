@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 
-from handrail.core.effects import Effect, EffectKind, Effects
+from handrail.core.effects import Effect, EffectKind, Effects, GitEffects, GitWeight
 from handrail.core.files import EntryKind
 from handrail.core.grant import CallClass
 from handrail.core.rehearsal import REHEARSAL
@@ -13,6 +13,12 @@ from handrail.core.visible import visible
 from handrail.policy.rulebook.globs import fold
 from handrail.policy.rulebook.rules import Rules
 
+# Whatever is lost is HIGH, and settings are not local: neither is covered.
+LOCAL_GIT = CallClass(
+    "git:local",
+    "git commands that change only this repository: its commits, branches and index, and files to"
+    " what git has of them; never what loses content or commits, moves tags or changes settings",
+)
 # More files than this, deleted or overwritten, are CRITICAL.
 MANY_FILES = 100
 # A grant for commands covers no more changes than this.
@@ -26,6 +32,12 @@ RUNS_BY_ITSELF = frozenset(
     )
 )
 _GIT = ".git"
+_GIT_RULES = {
+    GitWeight.REFUSED: ("effects.git-refused", RiskLevel.FORBIDDEN),
+    GitWeight.LOSS: ("effects.git-lost", RiskLevel.HIGH),
+    GitWeight.SETTING: ("effects.git-settings", RiskLevel.MEDIUM),
+    GitWeight.CHANGE: ("effects.git", RiskLevel.MEDIUM),
+}
 # Programs of the system lie here. The environments that tools make for a project link to them.
 _PROGRAM_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
 _MOST_NAMED = 3
@@ -44,32 +56,39 @@ class Concern(IntEnum):
 
 def judge_effects(effects: Effects, rules: Rules) -> list[Finding]:
     """Every reason for concern, the worst first; none where nothing changes."""
-    changes = [change for change in effects.changes if not _is_gits(change.path)]
+    changes = effects.changes
+    # git has these, so nothing is lost with them, and what it had before is nothing new.
+    own = [change for change in changes if change.path not in effects.git.as_git]
+    fresh = [change for change in changes if change.path not in effects.git.known]
     renames = effects.renames
     findings = [
         *(forbidden("effects.never-applied", reason) for reason in effects.refusals),
-        *_judge_git(effects.changes),
+        *_judge_git(effects.git),
+        *_judge_look_alikes(changes),
         *_group(
             found for change in changes for found in rules.judge_path(change.path, writing=True)
         ),
         *_group(found for change in changes for found in _judge_link(change, rules)),
-        *_judge_amount(effects, moved=set(renames.values())),
-        *_group(found for change in changes for found in _judge_content(change, rules)),
+        *_judge_amount(own, moved=set(renames.values())),
+        *_group(found for change in fresh for found in _judge_content(change, rules)),
         *_group(found for old in renames.values() for found in _judge_move(old, rules)),
-        *_judge_executables(changes),
-        *_judge_deletions(effects, moved=set(renames.values())),
+        *_judge_executables(fresh),
+        *_judge_deletions(own, moved=set(renames.values())),
         *_judge_any(effects),
     ]
     return sorted(findings, key=lambda finding: finding.risk, reverse=True)
 
 
 def class_of_effects(facts: JsonObject) -> CallClass | None:
-    """The class of commands that change files in the same folder; None outside of one.
+    """The class of local git commands, or of commands that change files in the same folder.
 
-    A deletion or a file that runs by itself is HIGH, and no class is offered for what is HIGH.
+    A deletion, a loss or a file that runs by itself is HIGH, and no class is offered for what is
+    HIGH.
     """
     match facts.get(REHEARSAL):
-        case {"folder": str(folder), "changes": int(changes)} if folder:
+        case {"git": "local"}:
+            return LOCAL_GIT
+        case {"git": "", "folder": str(folder), "changes": int(changes)} if folder:
             pass
         case _:
             return None
@@ -82,8 +101,8 @@ def class_of_effects(facts: JsonObject) -> CallClass | None:
     return CallClass(f"effects:{folder}/", words)
 
 
-def concern_of(change: Effect, rules: Rules) -> Concern:
-    """How much a single change matters."""
+def concern_of(change: Effect, rules: Rules, *, is_known: bool = False) -> Concern:
+    """How much a single change matters; of a content that git had before, only where it is."""
     if (
         change.kind is EffectKind.SPECIAL
         or leads_out(change)
@@ -91,6 +110,8 @@ def concern_of(change: Effect, rules: Rules) -> Concern:
         or rules.judge_path(change.path, writing=True)
     ):
         return Concern.REFUSED
+    if is_known:
+        return Concern.ORDINARY
     found = _judge_content(change, rules)
     if change.makes_executable or any(one.rule in RUNS_BY_ITSELF for one in found):
         return Concern.RUNS_BY_ITSELF
@@ -135,11 +156,21 @@ def _is_gits(path: str) -> bool:
     return _GIT in fold(path).split("/")
 
 
-def _judge_git(changes: Iterable[Effect]) -> Iterator[Finding]:
+def _judge_git(git: GitEffects) -> Iterator[Finding]:
+    """A finding for each weight, in the words of its notes."""
+    for weight, (rule, risk) in _GIT_RULES.items():
+        words = [note.words for note in git.notes if note.weight is weight]
+        if words:
+            more = len(words) - _MOST_NAMED
+            told = "; ".join(words[:_MOST_NAMED]) + (f"; and {more:,} more" if more > 0 else "")
+            yield Finding(rule, told, risk)
+
+
+def _judge_look_alikes(changes: Iterable[Effect]) -> Iterator[Finding]:
+    """Names that are `.git` only where a file system does not tell the case."""
     touched = [change.path for change in changes if _is_gits(change.path)]
     if touched:
-        reason = f"changes git's data ({_names(touched)}); call git by itself"
-        yield forbidden("effects.git", reason)
+        yield forbidden("effects.git-name", f"writes what looks like `.git` ({_names(touched)})")
 
 
 def _judge_link(change: Effect, rules: Rules) -> Iterator[Finding]:
@@ -166,8 +197,8 @@ def _judge_move(old: str, rules: Rules) -> Iterator[Finding]:
         yield Finding(found.rule, f"moves away {found.reason}", found.risk, found.layer)
 
 
-def _judge_amount(effects: Effects, *, moved: set[str]) -> Iterator[Finding]:
-    lost = [one for one in effects.changes if one.loses_content and one.path not in moved]
+def _judge_amount(changes: Iterable[Effect], *, moved: set[str]) -> Iterator[Finding]:
+    lost = [one for one in changes if one.loses_content and one.path not in moved]
     if len(lost) > MANY_FILES:
         deleted = sum(one.after is None for one in lost)
         reason = (
@@ -195,9 +226,9 @@ def _judge_executables(changes: Iterable[Effect]) -> Iterator[Finding]:
         yield Finding("effects.executable", f"makes {_names(made)} executable", RiskLevel.HIGH)
 
 
-def _judge_deletions(effects: Effects, *, moved: set[str]) -> Iterator[Finding]:
+def _judge_deletions(changes: Iterable[Effect], *, moved: set[str]) -> Iterator[Finding]:
     """A file that was only renamed is not deleted, nor is a folder whose files all were."""
-    gone = [change for change in effects.changes if change.kind is EffectKind.DELETED]
+    gone = [change for change in changes if change.kind is EffectKind.DELETED]
     files = [
         one.path
         for one in gone

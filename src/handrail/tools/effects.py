@@ -8,7 +8,7 @@ diff of each text file.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from handrail.core.effects import Effect, EffectKind, Effects, Node
+from handrail.core.effects import Effect, EffectKind, Effects, GitWeight, Node
 from handrail.core.files import EntryKind
 from handrail.core.rehearsal import Contents
 from handrail.core.visible import visible
@@ -24,6 +24,12 @@ COMPARED_BYTES = 10_000_000
 _NOTES = {
     Concern.REFUSED: "never applied",
     Concern.RUNS_BY_ITSELF: "runs by itself",
+}
+_WEIGHTS = {
+    GitWeight.REFUSED: ", never applied",
+    GitWeight.LOSS: ", LOST",
+    GitWeight.SETTING: ", setting",
+    GitWeight.CHANGE: "",
 }
 _SIGNATURES = (
     (b"\x7fELF", "program or library"),
@@ -49,8 +55,18 @@ class Shown(NamedTuple):
 
 def show_effects(effects: Effects, rules: Rules, contents: Contents) -> Shown:
     """All changes in the order of concern, then diffs, then what is left out of them."""
-    concerns = {change.path: concern_of(change, rules) for change in effects.changes}
-    ordered = sorted(effects.changes, key=lambda change: (concerns[change.path], change.path))
+    git = effects.git
+    concerns = {
+        change.path: concern_of(change, rules, is_known=change.path in git.known)
+        for change in effects.changes
+    }
+    # What becomes as git has it is one line of git's, unless its place or content matters.
+    told = [
+        change
+        for change in effects.changes
+        if change.path not in git.as_git or concerns[change.path] is not Concern.ORDINARY
+    ]
+    ordered = sorted(told, key=lambda change: (concerns[change.path], change.path))
     renames = effects.renames
     sources = set(renames.values())
     listed = [change for change in ordered if change.path not in sources]
@@ -61,6 +77,7 @@ def show_effects(effects: Effects, rules: Rules, contents: Contents) -> Shown:
         return (None, None) if is_refused else contents(change)
 
     rows = [f"[{reason}]" for reason in map(visible, effects.refusals)]
+    rows += (f"[git{_WEIGHTS[note.weight]}] {visible(note.words)}" for note in git.notes)
     rows += (
         _row(change, renames.get(change.path), concerns[change.path], shown)
         for change in listed[:LISTED_CHANGES]

@@ -336,7 +336,8 @@ def test_an_index_that_git_status_has_refreshed_is_no_effect(bench: Workbench) -
     before = (bench.root / ".git/index").read_bytes()
     bench.run("git -c safe.directory='*' status")
     assert (bench.upper / ".git/index").read_bytes() != before
-    assert bench.read().changes == ()
+    assert bench.read().git.changes == ()
+    assert bench.read().git.repositories == (".git",)
 
 
 def test_an_index_with_another_entry_is_an_effect(bench: Workbench) -> None:
@@ -344,4 +345,4 @@ def test_an_index_with_another_entry_is_an_effect(bench: Workbench) -> None:
     (bench.root / "a").write_text("a")
     git(bench.root, "add", "a")
     bench.run("echo more >> a; git -c safe.directory='*' add a")
-    assert ".git/index" in [one.path for one in bench.read().changes]
+    assert ".git/index" in [one.path for one in bench.read().git.changes]

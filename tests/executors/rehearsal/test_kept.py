@@ -3,14 +3,14 @@
 import os
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from handrail.core.effects import Effects
-from handrail.core.errors import CommandExecutionError, StaleFileError
+from handrail.core.errors import CommandExecutionError, PathValidationError, StaleFileError
 from handrail.core.rehearsal import CallRef
+from handrail.executors.rehearsal.git_reading import ReadEffects
 from handrail.executors.rehearsal.rehearser import Rehearsal
 from tests.executors.conftest import PYTHON
 from tests.executors.rehearsal.agent import Agent, stage
@@ -107,6 +107,9 @@ def hidden(root: Path) -> Generator[None]:
         "rm -rf kept; ln -s /etc kept",
         "mv kept old; mkdir -p kept/deep; mv kept new; mv old kept",
         "chmod -R a+rwx . ; cat kept/.env kept/deep/id_rsa > copy",
+        "mv .git moved; cat moved/config > copy",
+        "cp -a .git moved; ln .git/config copy; cat .git/config > copy2",
+        "rm -f .git/config; rm -rf .git; git config --list --show-origin > copy",
     ],
 )
 async def test_what_is_hidden_is_never_taken_away_moved_or_read(agent: Agent, line: str) -> None:
@@ -114,7 +117,9 @@ async def test_what_is_hidden_is_never_taken_away_moved_or_read(agent: Agent, li
 
     assert SECRET.encode() not in rehearsed.outcome.stdout + rehearsed.outcome.stderr
     if rehearsed.is_complete:
-        await agent.kept.apply(call)
+        # What is written to git's folder, which is no repository here, is refused.
+        with suppress(PathValidationError):
+            await agent.kept.apply(call)
 
 
 async def test_a_poisoned_cache_reaches_later_rehearsals_of_its_session_alone(
@@ -193,7 +198,7 @@ async def test_a_save_is_seen_though_the_clock_was_set_back(
     ahead = [3600 * 10**9]
     saves = ["saved\n"]
 
-    def save_and_read(rehearsal: Rehearsal) -> Effects:
+    def save_and_read(rehearsal: Rehearsal) -> ReadEffects:
         if saves:
             (root / "a").write_text(saves.pop())
         return read(rehearsal)

@@ -276,7 +276,7 @@ def plant(root: Path, key: bytes | None = None, name: str = "9999999999-" + 24 *
         (folder / file).write_text(json.dumps(told))
     if key is not None:
         store_fd = os.open(root / ".handrail/undo", os.O_RDONLY)
-        journal = Journal(store_fd, name, key)
+        journal = Journal(store_fd, name, key, store_fd)
         journal.write_plan(plan)
         journal.note(State.APPLYING, plan)
         journal.close()

@@ -317,7 +317,8 @@ def test_plan_is_what_would_be_started_and_in_which_box() -> None:
         (["no-such-thing"], True),
         (["npm", "install"], False),
         (["npm", "run", "dev"], False),
-        (["git", "commit", "-m", "x"], False),
+        (["git", "commit", "-m", "x"], True),
+        (["git", "push"], False),
     ],
     ids=str,
 )

@@ -114,5 +114,5 @@ class _Bare:
     def __init__(self, root: str):
         self.root = root
 
-    def view(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View:
+    def view(self, *, git_in: str | None, leave: Leave = ORDINARY, opens_git: bool = False) -> View:
         return View(self.root)

@@ -27,7 +27,9 @@ class ExecutionContext:
     `variables` are its environment variables. `local_hosts` are hosts of a private network that it
     may reach, if they are among its hosts. The `exchange` has the stand-ins for git's remotes. With
     `sees_settings`, git sees passwords in its settings, and its output is for Handrail alone.
-    `withdrawn` tells which hosts the operator has removed from the list while it runs.
+    `withdrawn` tells which hosts the operator has removed from the list while it runs. With
+    `is_rehearsed`, it may change all of git's data, because the effects are read before they are
+    applied.
     """
 
     variables: tuple[tuple[str, str], ...] = ()
@@ -35,13 +37,17 @@ class ExecutionContext:
     exchange: Exchange | None = None
     sees_settings: bool = False
     withdrawn: Withdrawn = nothing_withdrawn
+    is_rehearsed: bool = False
 
 
 EMPTY = ExecutionContext()
 
 
 class ContextBuilder:
-    """Builds the contexts of a call's programs. Mirrors of remotes are kept in `mirrors`."""
+    """Builds the contexts of a call's programs. Mirrors of remotes are kept in `mirrors`.
+
+    Where they are rehearsed, git has no remotes, and needs no check of its settings.
+    """
 
     def __init__(
         self,
@@ -50,7 +56,10 @@ class ContextBuilder:
         remotes: RemoteFinder,
         programs: ProgramFinder,
         mirrors: Path | None,
+        *,
+        is_rehearsed: bool = False,
     ):
+        self._is_rehearsed = is_rehearsed
         self._git = git
         self._programs = programs
         self._networks = networks
@@ -64,6 +73,9 @@ class ContextBuilder:
         reachable = await self._networks.reachable_by(stage.networks)
         withdrawn = self._networks.withdrawals(stage.networks, reachable)
         own = ((SAFE_PATH,) if runs_tool(stage) else ()) + npm_settings(stage, self._programs)
+        if self._is_rehearsed:
+            given = (*own, *self._git.rehearsed, *reachable.variables)
+            return ExecutionContext(given, reachable.local, is_rehearsed=True)
         if not runs_git(stage):
             given = (*own, *reachable.variables)
             return ExecutionContext(given, reachable.local, withdrawn=withdrawn)

@@ -137,7 +137,7 @@ class CommandExecutor:
         root: str,
         objection: Objection = no_objection,
     ) -> CommandOutcome:
-        """Run as `run` does, but by another starter, and in what `root` shows of the workspace.
+        """Rehearse: run by another starter, and in what `root` shows of the workspace.
 
         Only the first program must exist by now: the others may come out of what runs before them.
         """
@@ -206,7 +206,12 @@ class CommandExecutor:
         starter = starter or self._starter
         with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:
             contexts = ContextBuilder(
-                git, self._networks, self._remotes, self._programs, self._mirrors
+                git,
+                self._networks,
+                self._remotes,
+                self._programs,
+                self._mirrors,
+                is_rehearsed=root is not None,
             )
             folder = root or self.root
             run = Run(starter, contexts, folder, out, err, self._grace_seconds, objection)

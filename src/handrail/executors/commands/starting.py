@@ -113,7 +113,9 @@ class BoxStarter:
     async def view(self, stage: Stage, given: ExecutionContext) -> View:
         """The workspace as the box of this stage shows it."""
         git_in = repository_folder(self._box.root, stage)
-        view = await self._box.look(git_in=git_in, leave=leave_for(stage))
+        view = await self._box.look(
+            git_in=git_in, leave=leave_for(stage), opens_git=given.is_rehearsed
+        )
         return replace(view, settings=()) if given.sees_settings else view
 
     def marked(self, argv: Sequence[str]) -> list[str]:

@@ -18,6 +18,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.executors.git.named_files import without_files_elsewhere
+from handrail.executors.git.rehearsed import rehearsed_environment
 from handrail.executors.git.settings import LIST_SETTINGS, Pairs, as_variables, pairs_in
 from handrail.executors.git.settled import WORKTREE, refuse_links, refuse_other_trees
 from handrail.executors.git.under_way import refuse_foreign_plans
@@ -138,6 +139,11 @@ class GitGuard:
         self._own = own or []
         self._look = look
         self._find = find
+
+    @property
+    def rehearsed(self) -> Pairs:
+        """What git is given in a rehearsal."""
+        return rehearsed_environment(self._root, self._own)
 
     def environment(self, stage: Stage, found: Pairs, last: Pairs | None = None) -> Pairs:
         """What git is given so that it runs nothing but itself, and stays in the workspace.

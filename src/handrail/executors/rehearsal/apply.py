@@ -5,16 +5,19 @@ system surely the same, so that each file is put in place by one rename.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
-from handrail.core.effects import Effect, Effects, Node
+from handrail.core.effects import Effect, Effects, GitWeight, Node
 from handrail.core.errors import FileOperationError, PathValidationError, StaleFileError
 from handrail.core.files import EntryKind
 from handrail.executors.rehearsal.applied import AppliedSet, find_conflicts
 from handrail.executors.rehearsal.attributes import digest_of, xattrs_of
 from handrail.executors.rehearsal.copies import copy_file
+from handrail.executors.rehearsal.git_applying import changes_of_files, locks_for
+from handrail.executors.rehearsal.git_objects import take_in_objects
 from handrail.executors.rehearsal.journal import Journal, Plan, sync_file_system
 from handrail.executors.rehearsal.nodes import node_at
 from handrail.executors.rehearsal.undo import PLACE, UndoStore
@@ -23,8 +26,16 @@ from handrail.executors.rehearsal.way import LISTED, Way
 _MOST_TOLD = 5
 
 
-def apply(store: UndoStore, call: str, effects: Effects, upper_fd: int) -> None:
+def apply(
+    store: UndoStore,
+    call: str,
+    effects: Effects,
+    upper_fd: int,
+    objects: Sequence[tuple[str, Path]] = (),
+) -> None:
     """Make the changes of a call, so that they can be undone; after a crash `resume` ends it.
+
+    `objects` are folders of ours with the checked objects for each repository.
 
     Raises:
         PathValidationError: They can never be applied.
@@ -36,23 +47,41 @@ def apply(store: UndoStore, call: str, effects: Effects, upper_fd: int) -> None:
     if effects.stale:
         told = ", ".join(effects.stale[:_MOST_TOLD])
         raise StaleFileError(f"changed by others during the rehearsal: {told}")
-    if not effects.changes:
+    if refused := [note for note in effects.git.notes if note.weight is GitWeight.REFUSED]:
+        raise PathValidationError("; ".join(note.words for note in refused[:_MOST_TOLD]))
+    if effects.is_empty:
         return
     if any(change.path.split("/")[0] == PLACE[0] for change in effects.changes):
         raise PathValidationError(f"{PLACE[0]} is Handrail's own")
     with store.opened():
         store.resume()
+        _take_in(store, effects, objects)
+        changes = (*effects.changes, *changes_of_files(effects.git))
+        locks = tuple(locks_for(changes, effects.git))
         with store.new_journal(call) as journal:
-            _prepare(store, call, effects, journal, upper_fd).go(forward=True)
+            plan = Plan(call, store.now(), tuple(sorted(changes, key=_path)), locks=locks)
+            applied = _prepare(store, plan, journal, upper_fd)
+            try:
+                applied.go(forward=True)
+            finally:
+                journal.unlock()
         store.prune(keep=call)
 
 
-def _prepare(
-    store: UndoStore, call: str, effects: Effects, journal: Journal, upper_fd: int
-) -> AppliedSet:
+def _take_in(store: UndoStore, effects: Effects, objects: Sequence[tuple[str, Path]]) -> None:
+    """Objects come first. Until a ref names them, nothing has changed for anybody."""
+    try:
+        for git, folder in objects:
+            if git in effects.git.repositories:
+                take_in_objects(store.root_fd, git, folder)
+    except OSError as error:
+        raise FileOperationError(f"git's objects cannot be added: {error}") from error
+
+
+def _prepare(store: UndoStore, plan: Plan, journal: Journal, upper_fd: int) -> AppliedSet:
     """Stage everything and write the plan; until now nothing but the journal has changed."""
     try:
-        plan = Plan(call, store.now(), effects.changes)
+        journal.lock(plan.locks_to_take(forward=True))
         conflicts = find_conflicts(store.root_fd, plan.changes, forward=True)
         if conflict := next(conflicts, None):
             raise StaleFileError(conflict)
@@ -151,6 +180,10 @@ class _Staging:
             if not os.access(here, os.W_OK | os.X_OK, effective_ids=True):
                 modes[path] = os.stat(here).st_mode & 0o7777
         return modes
+
+
+def _path(change: Effect) -> str:
+    return change.path
 
 
 def _has_folder(change: Effect) -> bool:

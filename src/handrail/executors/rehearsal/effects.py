@@ -11,8 +11,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
 
-from handrail.core.effects import Dropped, Effect, Effects, Node
+from handrail.core.effects import Dropped, Effect, Effects, GitEffects, Node
 from handrail.core.files import EntryKind
+from handrail.executors.git_effects.finding import root_of
 from handrail.executors.rehearsal import marks
 from handrail.executors.rehearsal.attributes import has_capabilities
 from handrail.executors.rehearsal.git_index import is_index
@@ -57,6 +58,8 @@ class Reading:
 def read_effects(lower_fd: int, upper_fd: int, reading: Reading) -> Effects:
     """Every change that the upper layer makes to the lower.
 
+    Of git's, `repositories` are all that the command has touched, also where nothing has changed.
+
     Raises:
         OSError: One of the two roots cannot be read.
     """
@@ -80,13 +83,20 @@ class _Reader:
     seen: int = 0
     read_bytes: int = 0
     hidden: frozenset[str] = frozenset()
+    gits: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
         self.hidden = frozenset(self.reading.hidden)
 
     def effects(self) -> Effects:
+        changes = sorted(self.changes, key=lambda change: change.path)
+        gits = GitEffects(
+            changes=tuple(one for one in changes if root_of(one.path)),
+            repositories=tuple(sorted(self.gits)),
+        )
         return Effects(
-            changes=tuple(sorted(self.changes, key=lambda change: change.path)),
+            changes=tuple(one for one in changes if not root_of(one.path)),
+            git=gits,
             dropped=tuple(self.dropped),
             hidden=tuple(sorted(self.reading.hidden)),
             refusals=_first(tuple(dict.fromkeys(self.refusals))),
@@ -115,9 +125,12 @@ class _Reader:
         found = os.stat(name, dir_fd=upper, follow_symlinks=False)
         if self._is_scratch(path):
             self.dropped.append(Dropped(path, self._count_files(name, upper)))
-        elif self._is_cover(path, name, lower, upper):
             return
-        elif marks.is_whiteout(name, upper, found):
+        if self._is_cover(path, name, lower, upper):
+            return
+        if git := root_of(path):
+            self.gits.add(git)
+        if marks.is_whiteout(name, upper, found):
             if lower is not None:
                 self._delete(path, name, lower)
         elif kind_of(found) is EntryKind.DIRECTORY:

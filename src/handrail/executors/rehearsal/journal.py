@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import json
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,10 +19,11 @@ from typing import Any, NamedTuple
 from handrail.core.effects import Effect
 from handrail.core.errors import FileOperationError
 from handrail.core.files import EntryKind
+from handrail.executors.rehearsal.git_locks import TOKEN, release_locks, take_locks
 from handrail.executors.rehearsal.nodes import READ, stat_of
 from handrail.executors.rehearsal.way import LISTED
 
-_PLAN, _STATE, _SLOTS = "plan.json", "state.json", "slots"
+_PLAN, _STATE, _SLOTS, _LOCKS = "plan.json", "state.json", "slots", "locks.json"
 _SEAL = "seal"
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -55,7 +57,8 @@ class Plan:
     `staged` are the inodes of the new nodes in their slots, and `kept`, once an undo has begun,
     those of the old ones. `modes` are those of folders that stay as they are and must be opened for
     the time of the change; `attributes` and `owners` are those of folders that change, come or go.
-    `expected` is the hash of a content still to be written.
+    `expected` is the hash of a content still to be written. `locks` are paths of git's locks, which
+    are taken for the time of the change.
     """
 
     call: str
@@ -67,6 +70,7 @@ class Plan:
     owners: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
     expected: str = ""
     kept: tuple[int, ...] = ()
+    locks: tuple[str, ...] = ()
 
     @property
     def folders(self) -> set[str]:
@@ -79,6 +83,15 @@ class Plan:
             if node is not None and node.kind is EntryKind.DIRECTORY
         }
         return (parents | own) - {""}
+
+    def locks_to_take(self, *, forward: bool) -> list[str]:
+        """The locks but for those in a folder that goes, which could not be removed then."""
+        going: set[str] = set()
+        for one in self.changes:
+            old, new = (one.before, one.after) if forward else (one.after, one.before)
+            if new is None and old is not None and old.kind is EntryKind.DIRECTORY:
+                going.add(one.path)
+        return [path for path in self.locks if path.rpartition("/")[0] not in going]
 
     @property
     def kept_bytes(self) -> int:
@@ -98,6 +111,7 @@ class Plan:
             "owners": self.owners,
             "expected": self.expected,
             "kept": self.kept,
+            "locks": self.locks,
         }
 
     @classmethod
@@ -115,6 +129,7 @@ class Plan:
             owners={path: (uid, gid) for path, (uid, gid) in told["owners"].items()},
             expected=told["expected"],
             kept=tuple(told.get("kept", ())),
+            locks=tuple(told.get("locks", ())),
         )
 
 
@@ -140,18 +155,27 @@ def stamp_of(store_fd: int, name: str) -> Stamp | None:
     return found.st_ino, found.st_mtime_ns
 
 
+def has_locks(store_fd: int, name: str) -> bool:
+    return _exists(store_fd, f"{name}/{_LOCKS}")
+
+
 def has_plan(store_fd: int, name: str) -> bool:
+    return _exists(store_fd, f"{name}/{_PLAN}")
+
+
+def _exists(store_fd: int, path: str) -> bool:
     try:
-        os.stat(f"{name}/{_PLAN}", dir_fd=store_fd, follow_symlinks=False)
+        os.stat(path, dir_fd=store_fd, follow_symlinks=False)
     except OSError:
         return False
     return True
 
 
 class Journal:
-    """A folder with a plan, a state and one slot for each change."""
+    """A folder with a plan, a state and one slot for each change, for the workspace `root_fd`."""
 
-    def __init__(self, store_fd: int, name: str, key: bytes, *, create: bool = False):
+    def __init__(self, store_fd: int, name: str, key: bytes, root_fd: int, *, create: bool = False):
+        self._root_fd = root_fd
         self._store_fd = store_fd
         self._name = name
         self._key = key
@@ -204,6 +228,37 @@ class Journal:
         told = Standing(state, plan.call, plan.at, plan.kept_bytes)
         self._write(_STATE, told._asdict())
 
+    def lock(self, paths: Sequence[str]) -> None:
+        """Take git's locks; a crash does not leave them behind, because they are written down.
+
+        Raises:
+            StaleFileError: Another git holds one of them; none is taken.
+            FileOperationError: The file system refused; none is taken.
+        """
+        if not paths:
+            return
+        try:
+            self._write(_LOCKS, {"paths": list(paths)})
+            take_locks(self._root_fd, self._fd, paths)
+        except FileOperationError:
+            self.unlock()
+            raise
+        except OSError as error:
+            self.unlock()
+            raise FileOperationError(f"git's locks cannot be taken: {error}") from error
+
+    def unlock(self) -> None:
+        """Release the locks that are held."""
+        try:
+            release_locks(self._root_fd, self._fd, self._read(_LOCKS)["paths"])
+        except FileNotFoundError:
+            return
+        except (ValueError, LookupError, TypeError) as error:
+            raise FileOperationError(f"the locks in {self._name} are damaged: {error}") from error
+        for name in (TOKEN, _LOCKS):
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=self._fd)
+
     def inodes(self, count: int) -> tuple[int, ...]:
         """Those of what lies in the first slots."""
         found = [stat_of(self.slots_fd, str(slot)) for slot in range(count)]
@@ -211,6 +266,7 @@ class Journal:
 
     def empty(self) -> None:
         """Remove all but the state, the plan last: as long as it is there, more may be left."""
+        self.unlock()
         for slot in os.listdir(self.slots_fd):
             _remove(self.slots_fd, slot)
         for name in os.listdir(self._fd):

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from handrail.core.effects import Effects
 from handrail.core.errors import CommandExecutionError
 from handrail.core.rehearsal import CallRef, Contents, Rehearsed, T
 from handrail.core.stage import Stage
@@ -19,6 +18,8 @@ from handrail.executors.rehearsal.apply import apply
 from handrail.executors.rehearsal.caps import DEFAULT_CAPS
 from handrail.executors.rehearsal.contents import LayerContents
 from handrail.executors.rehearsal.effects import CLOCK_SLACK_NS, Reading, read_effects
+from handrail.executors.rehearsal.git_applying import changes_of_files
+from handrail.executors.rehearsal.git_reading import GitEffectsReader, ReadEffects
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import Proof
 from handrail.executors.rehearsal.rehearser import Rehearsal, Rehearser
@@ -53,11 +54,17 @@ class _Kept:
     stages: tuple[Stage, ...]
     rehearsed: Rehearsed
     rehearsal: Rehearsal
+    read: ReadEffects
 
     @property
     def bytes(self) -> int:
-        nodes = (change.after for change in self.rehearsed.changes)
+        effects = self.rehearsed.effects
+        nodes = (change.after for change in (*effects.changes, *effects.git.changes))
         return sum(node.size for node in nodes if node is not None)
+
+    async def close(self) -> None:
+        await self.rehearsal.close()
+        await asyncio.to_thread(self.read.discard)
 
 
 class KeptRehearsals:
@@ -81,6 +88,7 @@ class KeptRehearsals:
         self._proof = proof
         self._store = store
         self._keeper = keeper
+        self._git = GitEffectsReader(box, base)
         self._gate = asyncio.Semaphore(_AT_ONCE)
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._kept: OrderedDict[CallRef, _Kept] = OrderedDict()
@@ -103,7 +111,7 @@ class KeptRehearsals:
                 kept = await self._rehearse(session, stages, timeout_seconds)
                 if kept.rehearsed.effects.stale:
                     # Another program has changed the same files meanwhile: once more.
-                    await kept.rehearsal.close()
+                    await kept.close()
                     # A change of this moment could not be told from one during the next rehearsal.
                     await asyncio.sleep(2 * CLOCK_SLACK_NS / 1e9)
                     kept = await self._rehearse(session, stages, timeout_seconds)
@@ -140,7 +148,7 @@ class KeptRehearsals:
 
         def apply_it() -> None:
             with self._layers(kept.rehearsal) as (_, upper):
-                apply(self._store, call.tool_id, kept.rehearsed.effects, upper)
+                apply(self._store, call.tool_id, kept.rehearsed.effects, upper, kept.read.objects)
 
         kept = self._get(call)
         try:
@@ -150,7 +158,7 @@ class KeptRehearsals:
 
     async def drop(self, call: CallRef) -> None:
         if (kept := self._kept.pop(call, None)) is not None:
-            await kept.rehearsal.close()
+            await kept.close()
 
     async def drop_stale(self, call: CallRef) -> str:
         if (kept := self._kept.get(call)) is None:
@@ -179,11 +187,11 @@ class KeptRehearsals:
     ) -> _Kept:
         rehearsal = await session.rehearser.rehearse(stages, timeout_seconds=timeout_seconds)
         try:
-            effects = await asyncio.to_thread(self._read, rehearsal)
+            read = await asyncio.to_thread(self._read, rehearsal)
         except BaseException:
             await rehearsal.close()
             raise
-        return _Kept(tuple(stages), _told(rehearsal, effects), rehearsal)
+        return _Kept(tuple(stages), _told(rehearsal, read), rehearsal, read)
 
     async def _open(self, session_id: str) -> _Session:
         known = self._sessions.get(session_id)
@@ -223,14 +231,18 @@ class KeptRehearsals:
             left -= self._kept[call].bytes
             await self.drop(call)
 
-    def _read(self, rehearsal: Rehearsal) -> Effects:
+    def _read(self, rehearsal: Rehearsal) -> ReadEffects:
         with self._layers(rehearsal) as (lower, upper):
             reading = Reading(rehearsal.began_ns, hidden=rehearsal.hidden)
-            return read_effects(lower, upper, reading)
+            effects = read_effects(lower, upper, reading)
+            is_whole = not (effects.stale or effects.refusals or rehearsal.exceeded)
+            return self._git.read(effects, lower, upper) if is_whole else ReadEffects(effects)
 
     def _find_conflict(self, kept: _Kept) -> str:
         with self._layers(kept.rehearsal) as (lower, _):
-            return next(find_conflicts(lower, kept.rehearsed.changes, forward=True), "")
+            effects = kept.rehearsed.effects
+            changes = (*effects.changes, *changes_of_files(effects.git))
+            return next(find_conflicts(lower, changes, forward=True), "")
 
     @contextmanager
     def _layers(self, rehearsal: Rehearsal) -> Generator[tuple[int, int]]:
@@ -253,23 +265,23 @@ class KeptRehearsals:
             os.close(lower)
 
 
-def _told(rehearsal: Rehearsal, effects: Effects) -> Rehearsed:
+def _told(rehearsal: Rehearsal, read: ReadEffects) -> Rehearsed:
     return Rehearsed(
         rehearsal.outcome,
-        effects,
+        read.effects,
         hosts=rehearsal.hosts,
         left_running=rehearsal.left_running,
         outside=rehearsal.outside,
-        ended_by=_why_incomplete(rehearsal, effects),
+        ended_by=_why_incomplete(rehearsal, read),
         caches=rehearsal.dropped,
     )
 
 
-def _why_incomplete(rehearsal: Rehearsal, effects: Effects) -> str:
+def _why_incomplete(rehearsal: Rehearsal, read: ReadEffects) -> str:
     if rehearsal.exceeded is not None:
         return rehearsal.exceeded.tell(DEFAULT_CAPS)
     if rehearsal.met_foreign:
         return _FOREIGN
-    if effects.refusals:
-        return effects.refusals[0]
-    return _RACED if effects.stale else ""
+    if read.effects.refusals:
+        return read.effects.refusals[0]
+    return _RACED if read.effects.stale else read.why_not

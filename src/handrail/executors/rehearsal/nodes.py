@@ -101,7 +101,7 @@ def file_node(fd: int) -> Node:
 
 
 def index_node(fd: int) -> Node:
-    """git's index, without the times in it."""
+    """Git's index, without the times in it."""
     if os.fstat(fd).st_size > MOST_BYTES:
         return file_node(fd)
     with os.fdopen(os.dup(fd), "rb") as file:

@@ -19,6 +19,7 @@ from handrail.executors.rehearsal.journal import (
     Stamp,
     Standing,
     State,
+    has_locks,
     has_plan,
     stamp_of,
 )
@@ -154,6 +155,7 @@ class UndoStore:
         with self.opened():
             for name, told in self._standings():
                 if told is not None and told.state in _ENDS:
+                    self._unlock(name)
                     if told.state is State.UNDONE and has_plan(self._here, name):
                         with suppress(OSError), self._journal(name) as journal:
                             journal.empty()
@@ -164,7 +166,13 @@ class UndoStore:
                             journal.discard()
                     else:
                         ended[told.call] = self._end(journal, told)
+                self._unlock(name)
         return ended
+
+    def _unlock(self, name: str) -> None:
+        if has_locks(self._here, name):
+            with suppress(OSError), self._journal(name) as journal:
+                journal.unlock()
 
     def prune(self, keep: str = "") -> None:
         """Forget the oldest calls until the rest is young and small enough, but not `keep`."""
@@ -228,7 +236,7 @@ class UndoStore:
         own = [int(name.partition("-")[0]) for name, told in self._standings() if told]
         name = f"{max(own, default=0) + 1:010d}-{_digest(call)}"
         try:
-            journal = Journal(self._here, name, self._key, create=True)
+            journal = Journal(self._here, name, self._key, self.root_fd, create=True)
         except OSError as error:
             raise FileOperationError(f"no journal can be made: {error}") from error
         try:
@@ -251,7 +259,11 @@ class UndoStore:
             plan = journal.plan()
             plan = replace(plan, kept=journal.inodes(len(plan.changes)))
             journal.write_plan(plan)
-            AppliedSet(self.root_fd, journal, plan).go(forward=False)
+            journal.lock(plan.locks_to_take(forward=False))
+            try:
+                AppliedSet(self.root_fd, journal, plan).go(forward=False)
+            finally:
+                journal.unlock()
 
     def _end(self, journal: Journal, told: Standing) -> bool:
         """Go on in the direction that was taken; whether the set is applied then."""
@@ -298,7 +310,7 @@ class UndoStore:
 
     @contextmanager
     def _journal(self, name: str) -> Generator[Journal]:
-        journal = Journal(self._here, name, self._key)
+        journal = Journal(self._here, name, self._key, self.root_fd)
         try:
             yield journal
         finally:

@@ -64,7 +64,9 @@ class Views(Protocol):
 
     root: str
 
-    def view(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View: ...
+    def view(
+        self, *, git_in: str | None, leave: Leave = ORDINARY, opens_git: bool = False
+    ) -> View: ...
 
 
 class Box:
@@ -87,16 +89,24 @@ class Box:
         self._covers = _Covers()
         self._movers = Movers()
 
-    async def look(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View:
+    def over(self, views: Views) -> "Box":
+        """A box of the same kind over something else."""
+        return Box(self._programs, self.isolation, views, search_path=self.search_path)
+
+    async def look(
+        self, *, git_in: str | None, leave: Leave = ORDINARY, opens_git: bool = False
+    ) -> View:
         """What the workspace holds now, for the command that is started next.
 
         `git_in` is the folder it runs in, if it is git and about the repository there, of which it
-        is left to change some.
+        is left to change some; if `opens_git`, all can be changed.
 
         Raises:
             CommandExecutionError: There is more to cover than a box can.
         """
-        return await asyncio.to_thread(self._views.view, git_in=git_in, leave=leave)
+        return await asyncio.to_thread(
+            self._views.view, git_in=git_in, leave=leave, opens_git=opens_git
+        )
 
     @contextmanager
     def launch(

@@ -87,7 +87,7 @@ class _Trial:
         self._fence = Fence((), self)
         self.argv = ("/bin/sh", "-c", _ATTEMPTS, "probe", folder)
 
-    def view(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View:
+    def view(self, *, git_in: str | None, leave: Leave = ORDINARY, opens_git: bool = False) -> View:
         return View(self.root, hidden_files=(os.path.join(self.root, "hidden.txt"),))
 
     async def run_fenced(self, profile: Profile) -> set[str]:

@@ -19,6 +19,7 @@ from handrail.executors.repository.places import GIT, MARKS, is_among, own_of_gi
 from handrail.executors.sandbox.bubblewrap import View, is_of_the_system
 from handrail.executors.sandbox.guarded_links import Lead, Link, follow, lies_in, reached_by
 from handrail.executors.sandbox.second_names import Identity, SecondNames
+from handrail.executors.sandbox.settings_copies import holds_password, is_settings
 from handrail.executors.sandbox.stamp import NEVER, Stamp
 from handrail.policy.rulebook.paths import Access, PathRule
 from handrail.policy.rulebook.rules import Rules
@@ -103,11 +104,12 @@ class GuardedNames:
         folders, leads = self._look_around()
         return frozenset(map(_identity, _secrets_in(folders, leads)))
 
-    def view(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View:
+    def view(self, *, git_in: str | None, leave: Leave = ORDINARY, opens_git: bool = False) -> View:
         """The workspace as a box should show it now.
 
         git, which runs in the folder `git_in`, sees what is its own there, and changes of it what
-        it is left to change.
+        it is left to change. If `opens_git`, all of git's own can be changed, except settings that
+        hold a password: a copy is shown of them.
 
         Raises:
             CommandExecutionError: There is more to cover than a box can.
@@ -116,10 +118,10 @@ class GuardedNames:
         frozen = [path for _, folder in folders for path in folder.frozen]
         frozen += [lead.path for lead in leads if not lead.hides]
         frozen += [path for path in sorted(self._stores) if not is_among(path, frozen)]
-        gits = () if git_in is None else own_of_git(self._root, git_in, frozen)
+        gits = () if git_in is None or opens_git else own_of_git(self._root, git_in, frozen)
         changed = gits if leave.repository else ()
         held = Held((), ())
-        if git_in is not None and leave.repository:
+        if git_in is not None and leave.repository and not opens_git:
             held = held_from_git(self._root, git_in, gits, leave)
         frozen = [*(path for path in frozen if not is_among(path, changed)), *held.frozen]
         guarded = [one for _, folder in folders for one in folder.hidden]
@@ -129,8 +131,13 @@ class GuardedNames:
             for lead in leads
             if lead.hides and not lies_in(lead.path, covered)
         ]
-        shown = {path for path, _ in guarded if is_among(path, gits) and self._is_of_git(path)}
-        settings = [path for path, is_folder in guarded if path in shown and not is_folder]
+        if opens_git:
+            shown = {path for path, _ in guarded if is_settings(path)}
+            settings = [path for path in shown if holds_password(self._root, path)]
+            frozen = [*(path for path in frozen if GIT not in path.split("/")), *settings]
+        else:
+            shown = {path for path, _ in guarded if is_among(path, gits) and self._is_of_git(path)}
+            settings = [path for path, is_folder in guarded if path in shown and not is_folder]
         hidden = [(path, is_folder) for path, is_folder in guarded if path not in shown]
         hidden += [(name, False) for name in self._second_names_of_secrets(folders, leads)]
         hidden += [(name, False) for _, folder in folders for name in folder.doors]
@@ -139,19 +146,18 @@ class GuardedNames:
         if len(hidden) + len(frozen) > MOST_COVERED:
             raise CommandExecutionError(
                 f"the workspace holds {len(hidden) + len(frozen):,} files that no command may see"
-                f" or change, and a box can cover {MOST_COVERED}; work in a smaller folder, or"
-                " keep test keys and other repositories elsewhere"
+                f" or change, and a box can cover {MOST_COVERED}; work in a smaller folder, or keep"
+                " test keys and other repositories elsewhere"
             )
         own = [*self._absolute(name for name in _OWN if name not in changed)]
+        kept_out = own[1:] if opens_git else own
+        absent = [path for path in kept_out if not os.path.lexists(path)]
         return View(
             self._root,
             hidden_files=tuple(self._absolute(p for p, is_folder in hidden if not is_folder)),
             hidden_folders=tuple(self._absolute(p for p, is_folder in hidden if is_folder)),
             frozen=tuple(self._absolute(frozen)),
-            missing=(
-                *(path for path in own if not os.path.lexists(path)),
-                *self._absolute(held.missing),
-            ),
+            missing=(*absent, *self._absolute(held.missing)),
             loose=tuple(path for path in own if os.path.islink(path)),
             gits=tuple(self._absolute(changed)),
             settings=tuple(self._absolute(settings)),

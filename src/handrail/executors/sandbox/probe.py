@@ -122,7 +122,7 @@ class _Trial:
         missing = [wall for wall in _WALLS if wall not in walls]
         return Isolation(tuple(walls), f"not proven: {', '.join(missing)}" if missing else None)
 
-    def view(self, *, git_in: str | None, leave: Leave = ORDINARY) -> View:
+    def view(self, *, git_in: str | None, leave: Leave = ORDINARY, opens_git: bool = False) -> View:
         return self._view
 
     def _run_boxed(self, profile: Profile) -> subprocess.CompletedProcess[str]:

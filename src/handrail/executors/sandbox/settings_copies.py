@@ -11,13 +11,25 @@ import stat
 
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.repository.known_settings import KNOWN, WHOLE, is_known
+from handrail.executors.repository.leave import SETTINGS
 from handrail.executors.repository.passwords import without_password
+from handrail.executors.repository.places import GIT
 from handrail.executors.repository.settings import Part, parts_of
 from handrail.policy.redaction import MASK
 
 _MOST_BYTES = 1 << 20
 _ALIASES = "alias"
 _AMOUNT = re.compile(r"(?i)true|false|yes|no|on|off|auto|always|never|[+-]?[0-9]{1,6}[kmg]?")
+
+
+def is_settings(path: str) -> bool:
+    """Whether a path is one of a repository's own files of settings."""
+    return GIT in path.split("/") and path.rpartition("/")[2] in SETTINGS
+
+
+def holds_password(root: str, path: str) -> bool:
+    """Whether git may only see a copy of its settings at a path below the root."""
+    return copy_without_passwords(os.path.join(root, path)) is not None
 
 
 def copy_without_passwords(path: str) -> bytes | None:

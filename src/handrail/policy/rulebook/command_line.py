@@ -30,7 +30,6 @@ _NAME = re.compile(r"[A-Za-z0-9_./\[][A-Za-z0-9_.+@/-]{0,4095}")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}")
 _FOLDER = re.compile(r"[./~]|[^@/-][^/]*/")
 _MOST_NESTED = 4
-_GIT = "git"
 # Flags of programs that search: they bring the text, so no operand is one.
 _BRING_TEXT = ("-e", "--regexp", "--expression", "--files", "--type-list")
 # With this flag Python does not look for modules in the folder it is started in.
@@ -125,7 +124,7 @@ class _Reader:
             starts_others=rule.runs is not None and not parts.script,
             networks=(name,) if rule.need is Need.NETWORK else (),
             listens=_listens(rule.runs, parts),
-            rehearses=rule.need is None and not (changes and name == _GIT),
+            rehearses=rule.need is None,
         )
         return total([own, *inner])
 

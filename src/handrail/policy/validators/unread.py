@@ -52,7 +52,7 @@ def refusals(validator: CommandValidator, command: str, args: Sequence[str]) -> 
 def can_rehearse(validator: CommandValidator, text: str) -> bool:
     """Whether every command that can be seen in the line may be tried first without effect."""
     return all(
-        command != _GIT and validator.rehearses(command, args)
+        validator.rehearses(command, args)
         for command, *args in look_through(text)
         if command not in SHELL_WORDS
     )

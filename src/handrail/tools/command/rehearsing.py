@@ -23,6 +23,7 @@ from handrail.tools.effects import show_effects
 
 _NO_CHANGE: JsonObject = {REHEARSAL: "changed nothing"}
 _MOST_TOLD = 3
+_MOST_GIT_NOTES = 2
 _MOST_OUTPUT_CHARS = 20_000
 _MOST_EVIDENCE_CHARS = 480_000
 _MARGIN = " " * 9
@@ -66,7 +67,7 @@ class Rehearsing:
             await hands.rehearsals.drop(hands.call)
             reason = f"a rehearsal does not show its effects: {rehearsed.ended_by}"
             return Finding("command.not-rehearsed", reason, RiskLevel.LOW)
-        if not rehearsed.changes:
+        if rehearsed.effects.is_empty:
             return Survey(_NO_CHANGE, changes_nothing=True)
         effects, rules = rehearsed.effects, scene.rules
         shown = replace(effects, dropped=(*rehearsed.caches, *effects.dropped))
@@ -114,7 +115,7 @@ class Rehearsing:
         )
         changed = [change.path for change in rehearsed.changes]
         fields = {**result.fields, "rehearsed": True, "changed": changed, "notes": notes}
-        if changed:
+        if not rehearsed.effects.is_empty:
             fields["can_undo"] = True
         return replace(result, output=result.output.lstrip(), fields=fields)
 
@@ -143,15 +144,17 @@ def _ending(outcome: CommandOutcome) -> str:
 
 
 def _sum_up(effects: Effects) -> str:
-    """A few words such as: changes 2 files, deletes src/a.py."""
+    """A few words such as: changes 2 files, deletes src/a.py; of git, what matters most."""
     renames = effects.renames
+    as_git = effects.git.as_git
     moved = {*renames.values()}
     by_kind: dict[EffectKind, list[Effect]] = {}
     for change in effects.changes:
-        if change.path not in moved:
+        if change.path not in moved and change.path not in as_git:
             kind = EffectKind.RENAMED if change.path in renames else change.kind
             by_kind.setdefault(kind, []).append(change)
-    parts = (
+    parts = [note.words for note in effects.git.notes[:_MOST_GIT_NOTES]]
+    parts += (
         f"{_VERBS[kind]} {in_full(some[0].path) if len(some) == 1 else count_entries(some)}"
         for kind, some in by_kind.items()
     )
@@ -176,7 +179,8 @@ def _notes(rehearsed: Rehearsed) -> Iterator[str]:
     """What the output alone does not say, for the agent."""
     if rehearsed.changes:
         yield f"changed: {_first([change.path for change in rehearsed.changes])}"
-    else:
+    yield from (f"git: {note.words}" for note in rehearsed.effects.git.notes[:_MOST_TOLD])
+    if rehearsed.effects.is_empty:
         yield "it changed nothing"
     if rehearsed.left_running:
         yield "processes that it left running were ended"

@@ -1,0 +1,84 @@
+"""Which repositories a command has touched, and files that lead git to one."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from handrail.core.effects import Effect, GitNote
+from handrail.core.files import EntryKind
+from handrail.executors.git_effects.notes import refused
+from handrail.executors.git_effects.trees import Tree, UnreadableError
+
+GIT = ".git"
+# A folder that holds these is a repository, whatever its name.
+MARKS = ("HEAD", "objects", "refs")
+_MODULES = f"{GIT}/modules/"
+_POINTER = "gitdir: "
+_MOST_POINTER_BYTES = 4_096
+_INSIDE = re.compile(r"(?:.*/)?\.git/(?:modules|worktrees)/.+")
+
+
+def find_repositories(
+    touched: Iterable[str], changes: Iterable[Effect], trees: Sequence[Tree]
+) -> list[str]:
+    """The paths of the touched repositories and of submodules kept in them, outermost first."""
+    found = {git for git in touched if any(tree.is_folder(git) for tree in trees)}
+    for one in changes:
+        at = one.path.find(_MODULES)
+        parts = one.path[at + len(_MODULES) :].split("/") if at >= 0 else []
+        for number in range(1, len(parts)):
+            place = one.path[: at + len(_MODULES)] + "/".join(parts[:number])
+            if any(tree.is_folder(f"{place}/objects") for tree in trees):
+                found.add(place)
+    return sorted(found)
+
+
+def root_of(path: str) -> str:
+    """The `.git` that a path is or lies in; empty for a file of the workspace."""
+    folders = path.split("/")
+    return "/".join(folders[: folders.index(GIT) + 1]) if GIT in folders else ""
+
+
+def owner_of(path: str, gits: Sequence[str]) -> str:
+    """The innermost repository that holds a path; empty where none does."""
+    return max((git for git in gits if path.startswith(f"{git}/")), key=len, default="")
+
+
+def judge_pointers(root: str, changes: Iterable[Effect], after: Tree) -> Iterator[GitNote]:
+    """Refuse `.git` files and links that lead to anything but a repository's own parts."""
+    for one in changes:
+        folder, _, name = one.path.rpartition("/")
+        if name == GIT and one.after is not None and one.after.kind is not EntryKind.DIRECTORY:
+            target = _target_of(one, folder, after)
+            inside = os.path.relpath(os.path.join(root, target), root) if target else ""
+            if not _INSIDE.fullmatch(inside):
+                yield refused(f"{one.path} would lead git to another repository: {target}")
+
+
+def judge_bare(changes: Iterable[Effect], after: Tree) -> Iterator[GitNote]:
+    """Refuse a folder that becomes a repository by what is put into it."""
+    folders = {
+        one.path.rpartition("/")[0]
+        for one in changes
+        if one.after is not None and one.path.rpartition("/")[2] in MARKS
+    }
+    for folder in sorted(folders):
+        head, *others = (f"{folder}/{mark}".lstrip("/") for mark in MARKS)
+        try:
+            has_head = after.read(head, _MOST_POINTER_BYTES) is not None
+        except UnreadableError:
+            has_head = True
+        if has_head and all(after.is_folder(other) for other in others):
+            where = folder or "the workspace"
+            yield refused(f"makes a repository without a worktree of {where}")
+
+
+def _target_of(one: Effect, folder: str, after: Tree) -> str:
+    if one.after is not None and one.after.kind is EntryKind.LINK:
+        return os.path.join(folder, one.after.target)
+    try:
+        content = after.read(one.path, _MOST_POINTER_BYTES) or b""
+    except UnreadableError:
+        return ""
+    text = content.decode(errors="replace").strip()
+    return os.path.join(folder, text.removeprefix(_POINTER)) if text.startswith(_POINTER) else ""

@@ -1,0 +1,68 @@
+"""What a command may not do to the files of a repository, whatever is in them."""
+
+from collections.abc import Iterable, Iterator
+
+from handrail.core.effects import Effect, EffectKind, GitNote
+from handrail.core.files import EntryKind
+from handrail.executors.git_effects.names import (
+    FileKind,
+    Place,
+    is_folder_of_git,
+    kind_of,
+    place_of,
+)
+from handrail.executors.git_effects.notes import count, loss, refused
+from handrail.executors.git_effects.trees import Side
+
+_EXECUTABLE = 0o111
+_COMMON = b"../.."
+
+
+def judge_paths(git: str, changes: Iterable[Effect]) -> Iterator[GitNote]:
+    """The notes about names, links, permissions and left locks."""
+    solutions = 0
+    for one in changes:
+        place = place_of(one.path.removeprefix(f"{git}/"))
+        if (why := _why_refused(one, place)) is not None:
+            yield refused(why)
+            continue
+        kind = kind_of(place)
+        if kind is FileKind.LOCK and one.after is not None:
+            yield loss(f"leaves a lock behind, which stops git until it is removed: {one.path}")
+        solutions += kind is FileKind.SOLUTIONS and one.after is not None
+    if solutions:
+        yield loss(f"writes down how later conflicts are solved ({count(solutions, 'file')})")
+
+
+def judge_worktrees(git: str, after: Side, changes: Iterable[Effect]) -> Iterator[GitNote]:
+    """The notes about further worktrees that come or go."""
+    trees = {place.tree for one in changes if (place := _place(git, one)).tree}
+    for tree in sorted(trees):
+        common = after.read(f"{tree}/commondir")
+        if common is not None and common.strip() != _COMMON:
+            yield refused(f"{git}/{tree} would take its settings from another repository")
+
+
+def _place(git: str, one: Effect) -> Place:
+    return place_of(one.path.removeprefix(f"{git}/"))
+
+
+def _why_refused(one: Effect, place: Place) -> str | None:
+    before, after = one.before, one.after
+    node = after or before
+    is_folder = node is not None and node.kind is EntryKind.DIRECTORY
+    is_known = is_folder_of_git(place) if is_folder else kind_of(place) is not None
+    if after is not None and after.kind in (EntryKind.LINK, EntryKind.OTHER):
+        return f"puts a {after.kind} in the place of {one.path}"
+    if not is_known:
+        verb = "removes" if after is None else "writes"
+        return f"{verb} {one.path}, which git is not known to do; it could run programs by it"
+    if one.kind is EffectKind.MODE:
+        return f"changes the permissions or attributes of {one.path}"
+    if after is not None and not is_folder:
+        is_sample = place.name.endswith(".sample")
+        if after.mode & _EXECUTABLE and not is_sample:
+            return f"makes {one.path} executable"
+        if before is not None and before.kind is after.kind and before.mode != after.mode:
+            return f"changes the permissions of {one.path}"
+    return None

@@ -1,0 +1,226 @@
+"""What a rehearsed command would do to the repositories of a workspace."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from handrail.core.effects import Effect, Effects, GitEffects, GitNote, GitWeight
+from handrail.core.files import EntryKind
+from handrail.core.visible import cut, visible
+from handrail.executors.git_effects.clean_view import CleanView, Runner
+from handrail.executors.git_effects.finding import (
+    GIT,
+    find_repositories,
+    judge_bare,
+    judge_pointers,
+    owner_of,
+)
+from handrail.executors.git_effects.names import FileKind, kind_of, place_of
+from handrail.executors.git_effects.notes import change, loss, refused
+from handrail.executors.git_effects.paths import judge_paths, judge_worktrees
+from handrail.executors.git_effects.repository import Repository, Worktree
+from handrail.executors.git_effects.trees import Side, Tree, UnreadableError, UnsoundError
+from handrail.executors.git_effects.worktree import ReadBoth, WorktreeFiles, blob_of
+
+_MOST_CHARS = 400
+_MOST_FILE_BYTES = 64 << 20
+_SHA256 = re.compile(rb"(?i)objectformat\s*=\s*\"?sha256")
+_WORKTREE = re.compile(r"(?im)^\s*worktree\s*=\s*\"?([^\"\n]+?)\"?\s*$")
+
+
+class After(Tree, Protocol):
+    def copy(self, path: str, place: Path) -> None:
+        """Copy a file that the command has made to a place of ours.
+
+        Raises:
+            UnreadableError: It is no plain file.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The workspace at `root` before and after a command, and how its files are read."""
+
+    root: str
+    before: Tree
+    after: After
+    read: ReadBoth
+
+
+@dataclass(slots=True)
+class GitReader:
+    """Reads the effects on all repositories, with folders of ours below `scratch`.
+
+    `views` has one for each repository; its objects are those that are applied.
+    """
+
+    workspace: Workspace
+    scratch: Path
+    run: Runner
+    views: dict[str, CleanView] = field(default_factory=dict[str, CleanView])
+
+    def read(self, effects: Effects) -> GitEffects:
+        """The effects below `.git`, in words.
+
+        Raises:
+            UnreadableError: A repository cannot be read.
+        """
+        changes, space = effects.git.changes, self.workspace
+        gits = find_repositories(effects.git.repositories, changes, (space.before, space.after))
+        notes = [
+            *judge_pointers(space.root, changes, space.after),
+            *judge_bare(effects.changes, space.after),
+        ]
+        own = {git: [one for one in changes if owner_of(one.path, gits) == git] for git in gits}
+        for git in gits:
+            notes += judge_paths(git, own[git])
+        read = list[Repository]()
+        if not any(note.weight is GitWeight.REFUSED for note in notes):
+            for git in gits:
+                repository = self._open(git, own[git])
+                if isinstance(repository, GitNote):
+                    notes.append(repository)
+                else:
+                    read.append(repository)
+            notes += self._tell(read, effects.changes)
+        if not notes:
+            if not self._changes_anything(read):
+                return GitEffects()
+            notes.append(change("changes only git's own bookkeeping"))
+        files = [one.files for repository in read for one in repository.worktrees]
+        return GitEffects(
+            notes=tuple(map(_shown, sorted(notes, key=lambda note: note.weight))),
+            changes=changes,
+            as_git=frozenset(path for one in files for path in one.as_git),
+            known=frozenset(path for one in files for path in one.known),
+            repositories=tuple(one.git for one in read if one.before is not None),
+        )
+
+    def _tell(self, repositories: Sequence[Repository], files: Sequence[Effect]) -> list[GitNote]:
+        worktrees = [one.files for repository in repositories for one in repository.worktrees]
+        prefixes = sorted({one.prefix for one in worktrees}, key=len, reverse=True)
+        for one in worktrees:
+            one.changes = [
+                effect
+                for effect in files
+                if next(filter(effect.path.startswith, prefixes), None) == one.prefix
+            ]
+            one.hash_contents()
+        notes: list[GitNote] = []
+        for repository in repositories:
+            label = "" if repository.git == GIT else f"[{repository.git.removesuffix('/.git')}] "
+            try:
+                self._claim(repository)
+                told = repository.read()
+            except UnsoundError as error:
+                told = [refused(str(error))]
+            notes += (GitNote(note.weight, label + note.words) for note in told)
+        return notes
+
+    def _changes_anything(self, repositories: Sequence[Repository]) -> bool:
+        """Whether there is more to apply than git makes again by itself."""
+        unimportant = (FileKind.OBJECT, FileKind.DERIVED, FileKind.NOISE)
+        changed = (
+            kind_of(place_of(one.path.removeprefix(f"{repository.git}/")))
+            for repository in repositories
+            for one in repository.changes
+            if not one.is_of_folder
+        )
+        has_objects = any(view.has_new_objects for view in self.views.values())
+        return has_objects or any(kind and kind not in unimportant for kind in changed)
+
+    def _open(self, git: str, changes: Sequence[Effect]) -> Repository | GitNote:
+        space = self.workspace
+        before = Side.of(space.before, git)
+        try:
+            after = Side.of(space.after, git)
+        except UnreadableError as error:
+            return refused(str(error))
+        if after is None:
+            if before is None:
+                return refused(f"writes to {git}, which is no repository")
+            return loss(f"removes the whole repository {git}")
+        if note := next(judge_worktrees(git, after, changes), None):
+            return note
+        objects = os.path.join(space.root, git, "objects")
+        is_sha256 = _SHA256.search(after.read("config") or b"")
+        view = CleanView(
+            self.scratch / str(len(self.views)),
+            objects if before and space.before.is_folder(f"{git}/objects") else "",
+            "sha256" if is_sha256 else "sha1",
+            self.run,
+        )
+        self.views[git] = view
+        view.make(after.read("shallow"))
+        worktrees = [*self._worktrees(git, before, after, changes, view)]
+        return Repository(git, before, after, changes, worktrees, view, self._blob_at(view))
+
+    def _worktrees(
+        self,
+        git: str,
+        before: Side | None,
+        after: Side,
+        changes: Sequence[Effect],
+        view: CleanView,
+    ) -> Iterator[Worktree]:
+        space, sha = self.workspace, view.object_format
+        prefix = _prefix_of(git, after)
+        yield Worktree("", before, after, WorktreeFiles(prefix, (), space.read, sha))
+        places = {place_of(one.path.removeprefix(f"{git}/")).tree for one in changes}
+        for tree in sorted(places - {""}):
+            sides = [Side.of(one, f"{git}/{tree}", git) for one in (space.before, space.after)]
+            pointers = [side.read("gitdir") for side in sides if side is not None]
+            for pointer in filter(None, pointers[-1:]):
+                folder = os.path.dirname(pointer.decode(errors="surrogateescape").strip())
+                prefix = f"{os.path.relpath(folder, space.root)}/"
+                files = WorktreeFiles(prefix, (), space.read, sha)
+                yield Worktree(prefix.rstrip("/"), sides[0], sides[1], files)
+
+    def _claim(self, repository: Repository) -> None:
+        """Copy the objects that the command has made, for git to check them."""
+        loose: list[str] = []
+        for one in repository.changes:
+            inside = one.path.removeprefix(f"{repository.git}/")
+            is_file = one.after is not None and one.after.kind is EntryKind.FILE
+            if is_file and kind_of(place_of(inside)) is FileKind.OBJECT:
+                name = inside.removeprefix("objects/")
+                if name.endswith((".pack", ".idx")) or not name.startswith("pack/"):
+                    self.workspace.after.copy(one.path, repository.view.place_for(name))
+                loose += [] if name.startswith("pack/") else [name.replace("/", "")]
+        repository.view.claim(loose)
+
+    def _blob_at(self, view: CleanView) -> "_BlobAt":
+        return _BlobAt(self.workspace.after, view.object_format)
+
+
+@dataclass(frozen=True, slots=True)
+class _BlobAt:
+    """The name that git would give to a file of the workspace after the command."""
+
+    tree: Tree
+    object_format: str
+
+    def __call__(self, path: str) -> str:
+        try:
+            content = self.tree.read(path, _MOST_FILE_BYTES)
+        except UnreadableError:
+            return ""
+        return "" if content is None else blob_of(content, self.object_format)
+
+
+def _prefix_of(git: str, after: Side) -> str:
+    """How the paths begin that lie in the worktree of a repository."""
+    folder = git.removesuffix(GIT)
+    if folder == git:
+        config = (after.read("config") or b"").decode(errors="surrogateescape")
+        found = _WORKTREE.search(config)
+        folder = f"{os.path.normpath(os.path.join(git, found[1]))}/" if found else f"{git}/"
+    return folder
+
+
+def _shown(note: GitNote) -> GitNote:
+    return GitNote(note.weight, cut(visible(note.words), _MOST_CHARS))

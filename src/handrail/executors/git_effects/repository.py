@@ -1,0 +1,241 @@
+"""Reading one repository: what to ask git, in two rounds, and what its answers mean."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from handrail.core.effects import Effect, GitNote
+from handrail.executors.git_effects.clean_view import CleanView, Query
+from handrail.executors.git_effects.commits import CommitQueries, tell_commits
+from handrail.executors.git_effects.index import (
+    EMPTY,
+    LIST_INDEX,
+    Index,
+    compare_with,
+    parse_staged,
+    shared_parts,
+    tell_index,
+)
+from handrail.executors.git_effects.names import FileKind, kind_of, place_of
+from handrail.executors.git_effects.notes import change, count, loss, setting
+from handrail.executors.git_effects.settings import LIST_SETTINGS, parse_settings, tell_settings
+from handrail.executors.git_effects.stash import StashQueries
+from handrail.executors.git_effects.states import tell_states
+from handrail.executors.git_effects.trees import MOST_LOG_BYTES, Side, UnreadableError, short
+from handrail.executors.git_effects.worktree import WorktreeFiles
+
+_MOST_INDEX_BYTES = 64 << 20
+_KINDS = "%(objectname) %(objecttype)"
+_MODULES = "/.git/modules/"
+
+Answers = Sequence[bytes | None]
+
+
+@dataclass(slots=True)
+class Worktree:
+    """HEAD, index and files of the repository itself, or of the further worktree `name`."""
+
+    name: str
+    before: Side | None
+    after: Side | None
+    files: WorktreeFiles
+    index_before: Index = EMPTY
+    index_after: Index = EMPTY
+
+    @property
+    def has_moved(self) -> bool:
+        return _tip(self.before) != _tip(self.after)
+
+
+@dataclass(slots=True)
+class Repository:
+    """A repository at the path `git`, with the `changes` of its own files.
+
+    It is there after the command. `blob_at` tells what the workspace has at a path by then.
+    """
+
+    git: str
+    before: Side | None
+    after: Side
+    changes: Sequence[Effect]
+    worktrees: Sequence[Worktree]
+    view: CleanView
+    blob_at: Callable[[str], str]
+
+    def read(self) -> list[GitNote]:
+        """What would change, in words.
+
+        Raises:
+            UnreadableError: git cannot tell.
+        """
+        first = _Round()
+        kinds = first.add(Query(("cat-file", f"--batch-check={_KINDS}"), self._tips()))
+        indexes = [(one, *self._ask_for_indexes(one, n, first)) for n, one in self._numbered()]
+        settings = [*self._ask_for_settings(first)]
+        old = [first.add(one.files.look_up_old()) for one in self.worktrees]
+        known = [one.files.look_up_new() for one in self.worktrees]
+        answers, stored_new = self.view.ask(first.queries, before=known)
+        for one, before, after in indexes:
+            one.index_before = _index(answers, before)
+            one.index_after = _index(answers, after)
+        notes: list[GitNote] = []
+        for before, after in settings:
+            notes += self._tell_settings(_settings(answers, before), _settings(answers, after))
+        notes += self._read_further(_kinds(answers[kinds]))
+        for one, number, new in zip(self.worktrees, old, stored_new, strict=True):
+            notes += one.files.compare(one.index_after, stored_old=answers[number], stored_new=new)
+            if one.before and one.after and one.has_moved:
+                notes += one.files.tell_unstaged(one.index_before, one.index_after, self.blob_at)
+        return [*notes, *self._tell_rest()]
+
+    def _read_further(self, kinds: dict[str, str]) -> list[GitNote]:
+        """The second round: commits, stash and what is staged."""
+        further = _Round()
+        commits = CommitQueries(self.before, self.after, kinds)
+        about_commits = further.add_all(commits.queries)
+        stash = StashQueries(self.before, self.after)
+        about_stash = further.add_all(stash.queries)
+        staged = [
+            (one, *(self._ask_what_is_staged(side, name, further) for side, name in pairs))
+            for n, one in self._numbered()
+            for pairs in [((one.before, f"index.{n}.before"), (one.after, f"index.{n}.after"))]
+        ]
+        answers, _ = self.view.ask(further.queries)
+        notes = [*tell_commits(commits, answers[about_commits])]
+        notes += stash.tell(answers[about_stash], self.blob_at)
+        for one, before, after in staged:
+            notes += tell_index(
+                one.index_before,
+                one.index_after,
+                {} if before is None else parse_staged(answers[before]),
+                {} if after is None else parse_staged(answers[after]),
+                has_moved=one.has_moved,
+            )
+        return notes
+
+    def _numbered(self) -> Iterator[tuple[int, Worktree]]:
+        return iter(enumerate(self.worktrees))
+
+    def _tips(self) -> bytes:
+        tips = self.after.tips | (self.before.tips if self.before else set[str]())
+        for one in self.worktrees:
+            tips |= {tip for side in (one.before, one.after) if (tip := _tip(side))}
+        return "".join(f"{tip}\n" for tip in sorted(tips)).encode()
+
+    def _ask_for_indexes(
+        self, one: Worktree, number: int, asked: "_Round"
+    ) -> tuple[int | None, int | None]:
+        sides = ((one.before, f"index.{number}.before"), (one.after, f"index.{number}.after"))
+        before, after = (self._ask_for_index(side, name, asked) for side, name in sides)
+        return before, after
+
+    def _ask_for_index(self, side: Side | None, name: str, asked: "_Round") -> int | None:
+        """Copy the index, with the shared parts of a split one."""
+        content = None if side is None else side.read("index", _MOST_INDEX_BYTES)
+        if side is None or content is None:
+            return None
+        for shared in shared_parts(content, self.view.object_format):
+            if (part := side.read(shared, _MOST_INDEX_BYTES)) is not None:
+                self.view.add_index(shared, part)
+        return asked.add(Query(LIST_INDEX, index_file=self.view.add_index(name, content)))
+
+    def _ask_what_is_staged(self, side: Side | None, index: str, asked: "_Round") -> int | None:
+        if side is None or not (self.view.folder / "view" / index).exists():
+            return None
+        return asked.add(compare_with(_tip(side) or self.view.empty_tree, index))
+
+    def _ask_for_settings(self, asked: "_Round") -> Iterator[tuple[int | None, int | None]]:
+        for one in self.changes:
+            inside = one.path.removeprefix(f"{self.git}/")
+            if kind_of(place_of(inside)) is FileKind.SETTINGS:
+                contents = [
+                    None if side is None else side.read(inside)
+                    for side in (self.before, self.after)
+                ]
+                before, after = (
+                    None if content is None else asked.add(Query(LIST_SETTINGS, content))
+                    for content in contents
+                )
+                yield before, after
+
+    def _tell_settings(
+        self, before: list[tuple[str, str | None]], after: list[tuple[str, str | None]]
+    ) -> Iterator[GitNote]:
+        is_module = _MODULES in f"/{self.git}/"
+        return tell_settings(before, after, is_new=self.before is None, is_module=is_module)
+
+    def _tell_rest(self) -> Iterator[GitNote]:
+        if self.before is None:
+            branch = self.after.branch.removeprefix("refs/heads/")
+            yield change(f"new repository {self.git} on {branch or 'no branch'}")
+        for one in self.worktrees:
+            if one.after is not None:
+                yield from tell_states(one.before, one.after)
+            if one.name and (one.before is None or one.after is None):
+                side, verb = (one.after, "new") if one.after else (one.before, "removes the")
+                yield change(f"{verb} worktree {one.name} on {short(side.head) if side else ''}")
+        kinds = {kind_of(place_of(one.path.removeprefix(f"{self.git}/"))) for one in self.changes}
+        if FileKind.EXCLUDES in kinds and self.before is not None:
+            yield setting("changes which files are ignored, or left out of the folder")
+        if FileKind.SHALLOW in kinds:
+            yield setting("changes where the history is cut off (shallow)")
+        if erased := self._erased_log_rows():
+            rows = count(erased, "entry", "entries")
+            yield loss(f"erases {rows} of the reflog, by which lost commits are found again")
+
+    def _erased_log_rows(self) -> int:
+        """Rows that are gone of logs whose refs stay."""
+        if self.before is None:
+            return 0
+        stash = "refs/stash"
+        staying = {"HEAD", *(self.before.refs.keys() & self.after.refs.keys())}
+        if self.before.refs.get(stash) != self.after.refs.get(stash):
+            staying.discard(stash)
+        gone = 0
+        for one in self.changes:
+            inside = one.path.removeprefix(f"{self.git}/")
+            if inside.removeprefix("logs/") in staying and inside.startswith("logs/"):
+                rows = [
+                    (side.read(inside, MOST_LOG_BYTES) or b"").split(b"\n")
+                    for side in (self.before, self.after)
+                ]
+                gone += len(set(rows[0]) - set(rows[1]))
+        return gone
+
+
+class _Round:
+    """Questions that are asked together."""
+
+    def __init__(self) -> None:
+        self.queries: list[Query] = []
+
+    def add(self, query: Query) -> int:
+        self.queries.append(query)
+        return len(self.queries) - 1
+
+    def add_all(self, queries: Iterable[Query]) -> slice:
+        start = len(self.queries)
+        self.queries += queries
+        return slice(start, len(self.queries))
+
+
+def _tip(side: Side | None) -> str:
+    return side.tip if side is not None else ""
+
+
+def _index(answers: Answers, number: int | None) -> Index:
+    return EMPTY if number is None else Index.parse(answers[number])
+
+
+def _settings(answers: Answers, number: int | None) -> list[tuple[str, str | None]]:
+    if number is None:
+        return []
+    if (listed := answers[number]) is None:
+        raise UnreadableError("git cannot read the settings")
+    return parse_settings(listed)
+
+
+def _kinds(answer: bytes | None) -> dict[str, str]:
+    if answer is None:
+        raise UnreadableError("git cannot look up its objects")
+    rows = (row.partition(" ") for row in answer.decode().splitlines())
+    return {name: kind for name, _, kind in rows}

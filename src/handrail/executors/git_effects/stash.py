@@ -1,0 +1,77 @@
+"""Stash entries that are made or taken out."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from handrail.core.effects import GitNote
+from handrail.executors.git_effects.clean_view import Query
+from handrail.executors.git_effects.commits import STASH
+from handrail.executors.git_effects.notes import change, count, loss
+from handrail.executors.git_effects.trees import MOST_LOG_BYTES, Side
+
+_MOST_COMPARED = 3
+_ROW = re.compile(r"[0-9a-f]+ (?P<id>[0-9a-f]+) .*?\t(?P<message>.*)")
+_ABSENT = re.compile(r"0+")
+
+# The blob that the workspace has at a path after the command; empty where there is no file.
+BlobAt = Callable[[str], str]
+
+
+@dataclass(slots=True)
+class StashQueries:
+    """What to ask about the entries that are gone: which files each of them holds."""
+
+    before: Side | None
+    after: Side
+    made: list[str] = field(default_factory=list[str])
+    gone: dict[str, str] = field(default_factory=dict[str, str])
+    queries: list[Query] = field(default_factory=list[Query])
+
+    def __post_init__(self) -> None:
+        was, now = _entries(self.before), _entries(self.after)
+        self.made = [message for one, message in now.items() if one not in was]
+        self.gone = {one: message for one, message in was.items() if one not in now}
+        if len(self.gone) <= _MOST_COMPARED:
+            for one in self.gone:
+                self.queries += [
+                    Query(("diff-tree", "-r", "-z", "--no-renames", f"{one}^1", one, "--")),
+                    # Only an entry with untracked files has a third parent.
+                    Query(("ls-tree", "-r", "-z", f"{one}^3")),
+                ]
+
+    def tell(self, answers: Sequence[bytes | None], blob_at: BlobAt) -> Iterator[GitNote]:
+        for message in self.made:
+            yield change(f"stash: puts aside “{message}”")
+        if len(self.gone) > _MOST_COMPARED:
+            yield loss(f"stash: takes out {count(len(self.gone), 'entry', 'entries')} for good")
+            return
+        pairs = zip(answers[::2], answers[1::2], strict=True)
+        for message, (tracked, untracked) in zip(self.gone.values(), pairs, strict=True):
+            files = [*_changed_in(tracked or b""), *_listed_in(untracked or b"")]
+            if files and all(blob_at(path) == blob for path, blob in files):
+                yield change(f"stash: puts back “{message}”")
+            else:
+                yield loss(f"stash: takes out “{message}” for good")
+
+
+def _entries(side: Side | None) -> dict[str, str]:
+    """The message of each entry, by its commit."""
+    if side is None or STASH not in side.refs:
+        return {}
+    log = (side.read(f"logs/{STASH}", MOST_LOG_BYTES) or b"").decode(errors="replace")
+    rows = filter(None, map(_ROW.fullmatch, log.split("\n")))
+    return {row["id"]: row["message"] for row in rows}
+
+
+def _changed_in(compared: bytes) -> Iterator[tuple[str, str]]:
+    rows = compared.decode(errors="surrogateescape").split("\0")
+    for meta, path in zip(rows[::2], rows[1::2], strict=False):
+        blob = meta.split(" ")[3]
+        yield path, "" if _ABSENT.fullmatch(blob) else blob
+
+
+def _listed_in(listed: bytes) -> Iterator[tuple[str, str]]:
+    for row in filter(None, listed.decode(errors="surrogateescape").split("\0")):
+        meta, path = row.split("\t", 1)
+        yield path, meta.split(" ")[2]

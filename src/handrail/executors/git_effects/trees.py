@@ -1,0 +1,119 @@
+"""The workspace before and after a command, read file by file."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+MOST_REF_BYTES = 4_096
+MOST_PACKED_BYTES = 32 << 20
+MOST_BYTES = 8 << 20
+MOST_LOG_BYTES = 32 << 20
+_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SYMBOLIC = "ref: "
+
+
+class UnreadableError(Exception):
+    """A repository cannot be read, for this reason."""
+
+
+class UnsoundError(UnreadableError):
+    """A command has made something that git must not get."""
+
+
+class Tree(Protocol):
+    """Paths lead from the root of the workspace. No link is followed."""
+
+    def read(self, path: str, most: int) -> bytes | None:
+        """The content of a file; None where there is none.
+
+        Raises:
+            UnreadableError: It is too large, or is something other than a file.
+        """
+        ...
+
+    def files(self, folder: str) -> Sequence[str]:
+        """The paths of all files below a folder."""
+        ...
+
+    def is_folder(self, path: str) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A repository before or after: its refs, and where its HEAD is.
+
+    `refs` and `head` have object ids, or `ref: NAME` where they name another ref.
+    """
+
+    tree: Tree
+    git: str
+    head: str
+    refs: dict[str, str] = field(default_factory=dict[str, str])
+
+    @classmethod
+    def of(cls, tree: Tree, git: str, common: str = "") -> "Side | None":
+        """The repository at a path, or the worktree whose repository is `common`; None if none.
+
+        Raises:
+            UnreadableError: It is damaged, or kept in a way that is not supported.
+        """
+        content = tree.read(f"{git}/HEAD", MOST_REF_BYTES)
+        if content is None:
+            return None
+        return cls(tree, git, _value(content, f"{git}/HEAD"), _refs(tree, common or git))
+
+    def read(self, name: str, most: int = MOST_BYTES) -> bytes | None:
+        return self.tree.read(f"{self.git}/{name}", most)
+
+    def has(self, name: str) -> bool:
+        return self.read(name) is not None
+
+    @property
+    def branch(self) -> str:
+        """The full name of the current branch; empty where HEAD is detached."""
+        return self.head.removeprefix(_SYMBOLIC) if self.head.startswith(_SYMBOLIC) else ""
+
+    @property
+    def tip(self) -> str:
+        """The current commit; empty where there is none yet."""
+        return self.refs.get(self.branch, "") if self.branch else self.head
+
+    @property
+    def tips(self) -> set[str]:
+        """The objects that refs and HEAD name."""
+        return {value for value in (*self.refs.values(), self.tip) if _ID.fullmatch(value)}
+
+
+def short(name: str) -> str:
+    """A ref or an object as people write it."""
+    if _ID.fullmatch(name):
+        return name[:7]
+    return re.sub(r"^(?:ref: )?refs/(?:heads|tags|remotes)/", "", name)
+
+
+def _refs(tree: Tree, git: str) -> dict[str, str]:
+    return dict(_packed(tree, git)) | dict(_loose(tree, git))
+
+
+def _packed(tree: Tree, git: str) -> Iterator[tuple[str, str]]:
+    content = tree.read(f"{git}/packed-refs", MOST_PACKED_BYTES) or b""
+    for row in content.decode(errors="surrogateescape").split("\n"):
+        value, _, name = row.partition(" ")
+        if _ID.fullmatch(value) and name:
+            yield name, value
+
+
+def _loose(tree: Tree, git: str) -> Iterator[tuple[str, str]]:
+    for path in tree.files(f"{git}/refs"):
+        if not path.endswith(".lock"):
+            content = tree.read(path, MOST_REF_BYTES)
+            if content is not None:
+                yield path.removeprefix(f"{git}/"), _value(content, path)
+
+
+def _value(content: bytes, path: str) -> str:
+    value = content.decode(errors="surrogateescape").strip()
+    if value.startswith(_SYMBOLIC) or _ID.fullmatch(value):
+        return value
+    raise UnreadableError(f"{path} names neither a commit nor a branch")

@@ -1,0 +1,139 @@
+"""The files of a worktree that a command changed, compared with what git has of them."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from handrail.core.effects import Effect, GitNote
+from handrail.core.files import EntryKind
+from handrail.executors.git_effects.clean_view import Query
+from handrail.executors.git_effects.index import Index
+from handrail.executors.git_effects.notes import change, count, loss, some
+from handrail.executors.git_effects.trees import UnreadableError
+
+_LOOK_UP = ("cat-file", "--batch-check=%(objectname)")
+_MISSING = b" missing"
+_PROGRAM = "100755"
+_MOST_COMPARED = 200
+
+# The contents of a file before and after; None where there is none, or too much of it.
+ReadBoth = Callable[[Effect], tuple[bytes | None, bytes | None]]
+
+
+@dataclass(slots=True)
+class WorktreeFiles:
+    """The `changes` of files in one worktree, whose paths begin with `prefix`."""
+
+    prefix: str
+    changes: Sequence[Effect]
+    read: ReadBoth
+    object_format: str
+    old: dict[str, str] = field(default_factory=dict[str, str])
+    new: dict[str, str] = field(default_factory=dict[str, str])
+    as_git: set[str] = field(default_factory=set[str])
+    known: set[str] = field(default_factory=set[str])
+
+    def hash_contents(self) -> None:
+        """Find the names that git would give to the contents; reads every changed file."""
+        for one in self.changes:
+            before, after = self.read(one)
+            if before is not None:
+                self.old[one.path] = blob_of(before, self.object_format)
+            if after is not None:
+                self.new[one.path] = blob_of(after, self.object_format)
+
+    def look_up_old(self) -> Query:
+        return Query(_LOOK_UP, _lines(self.old.values()))
+
+    def look_up_new(self) -> Query:
+        return Query(_LOOK_UP, _lines(self.new.values()))
+
+    def compare(
+        self,
+        after: Index,
+        *,
+        stored_old: bytes | None,
+        stored_new: bytes | None,
+    ) -> Iterator[GitNote]:
+        """Sort the files, and tell about them. The answers say which blobs git has.
+
+        `stored_new` is about the moment before the command, `stored_old` about the one after it.
+        """
+        kept, known = _found(stored_old), _found(stored_new)
+        lost: list[str] = []
+        told: list[str] = []
+        for one in self.changes:
+            is_as_git = self._is_as_git(one, one.path.removeprefix(self.prefix), after, kept)
+            is_replaced = is_as_git or one.after is None
+            if is_replaced and one.loses_content and self.old.get(one.path) not in kept:
+                lost.append(one.path)
+            if is_as_git:
+                self.as_git.add(one.path)
+                if one.after is None or self.new.get(one.path) in known:
+                    self.known.add(one.path)
+                if not _is_folder(one):
+                    told.append(f"{one.path} ({one.kind})")
+        if lost:
+            number = count(len(lost), "file")
+            yield loss(f"the content of {number} is kept nowhere and would be lost: {some(lost)}")
+        if told:
+            verb = "becomes" if len(told) == 1 else "become"
+            number = count(len(told), "file")
+            yield change(f"{number} in the folder {verb} as git has it: {some(told)}")
+
+    def tell_unstaged(
+        self, before: Index, after: Index, blob_at: Callable[[str], str]
+    ) -> Iterator[GitNote]:
+        """Files that stay as they are while the index goes back: their changes are unstaged."""
+        changed = {one.path for one in self.changes}
+        moved = [
+            name
+            for name in sorted({*before.entries, *after.entries})
+            if before.entries.get(name) != after.entries.get(name)
+            and self.prefix + name not in changed
+            and name not in after.conflicts
+        ][:_MOST_COMPARED]
+        left = [
+            name
+            for name in moved
+            if (blob := blob_at(self.prefix + name))
+            and (name not in after.entries or after.entries[name].blob != blob)
+            and name in before.entries
+        ]
+        if left:
+            yield change(f"changes that are kept in the folder, not staged: {some(left)}")
+
+    def _is_as_git(self, one: Effect, name: str, after: Index, kept: set[str]) -> bool:
+        """Whether a file becomes what the index says; one that goes is kept, and not in there."""
+        if _is_folder(one):
+            return one.before is None or one.after is None
+        entry = after.entries.get(name)
+        if one.after is None:
+            is_left_out = entry is None or entry.is_overlooked
+            return is_left_out and self.old.get(one.path) in kept
+        is_program = entry is not None and entry.mode == _PROGRAM
+        return (
+            entry is not None
+            and entry.blob == self.new.get(one.path)
+            and is_program is one.after.is_executable
+        )
+
+
+def blob_of(content: bytes, object_format: str) -> str:
+    return hashlib.new(object_format, b"blob %d\0" % len(content) + content).hexdigest()
+
+
+def _is_folder(one: Effect) -> bool:
+    node = one.after or one.before
+    return node is not None and node.kind is EntryKind.DIRECTORY
+
+
+def _found(answer: bytes | None) -> set[str]:
+    if answer is None:
+        raise UnreadableError("git cannot look up the contents of files")
+    rows = answer.split(b"\n")
+    return {row.decode() for row in rows if row and not row.endswith(_MISSING)}
+
+
+def _lines(names: Iterable[str]) -> bytes:
+    return "".join(f"{name}\n" for name in names).encode()
