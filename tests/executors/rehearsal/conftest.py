@@ -18,6 +18,8 @@ from handrail.executors.rehearsal.rehearser import Rehearsal, Rehearser
 from handrail.executors.sandbox.box import Box, Programs
 from handrail.executors.sandbox.guarded import GuardedNames
 from tests.executors.conftest import PYTHON, TOOLCHAIN
+from tests.executors.rehearsal.agent import Agent, open_agent
+from tests.executors.rehearsal.repositories import make_template
 
 OpenSession = Callable[..., "RehearsalSession"]
 
@@ -98,6 +100,29 @@ async def open_session(
     yield open_one
     for one in opened:
         await one.close()
+
+
+@pytest.fixture
+async def agent(
+    root: Path,
+    programs: Programs,
+    isolation: Isolation,
+    guarded: GuardedNames,
+    maker: Maker,
+    proof: Proof,
+    sessions: Path,
+) -> AsyncGenerator[Agent]:
+    made = open_agent(root, programs, isolation, guarded, maker, proof, sessions)
+    yield made
+    await made.close()
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository to copy, as `repositories` describes it."""
+    made = tmp_path_factory.mktemp("git") / "template"
+    make_template(made)
+    return made
 
 
 @pytest.fixture

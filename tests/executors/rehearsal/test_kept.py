@@ -2,73 +2,20 @@
 
 import os
 import time
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from handrail.core.box import Isolation, Profile
 from handrail.core.errors import CommandExecutionError, PathValidationError, StaleFileError
-from handrail.core.rehearsal import CallRef, Rehearsed
-from handrail.core.stage import Stage
-from handrail.executors.commands.executor import CommandExecutor
+from handrail.core.rehearsal import CallRef
 from handrail.executors.rehearsal.git_reading import ReadEffects
-from handrail.executors.rehearsal.kept import KeptRehearsals
-from handrail.executors.rehearsal.overlay import Maker
-from handrail.executors.rehearsal.probe import Proof
 from handrail.executors.rehearsal.rehearser import Rehearsal
-from handrail.executors.rehearsal.undo import UndoStore
-from handrail.executors.sandbox.box import Box, Programs
-from handrail.executors.sandbox.guarded import GuardedNames
-from tests.executors.conftest import PYTHON, TOOLCHAIN
+from tests.executors.conftest import PYTHON
+from tests.executors.rehearsal.agent import Agent, stage
 
 SECRET = "hunter2"
-
-
-class Agent:
-    """Rehearses commands, one call after another, and applies what they show."""
-
-    def __init__(self, kept: KeptRehearsals, executor: CommandExecutor):
-        self.kept = kept
-        self.executor = executor
-        self.count = 0
-
-    async def rehearse(self, line: str, session: str = "first") -> tuple[CallRef, Rehearsed]:
-        self.count += 1
-        call = CallRef(session, str(self.count))
-        return call, await self.again(call, line)
-
-    async def again(self, call: CallRef, line: str) -> Rehearsed:
-        return await self.kept.rehearse(call, [stage(line)], timeout_seconds=30)
-
-    async def output(self, line: str, session: str = "first") -> str:
-        _, rehearsed = await self.rehearse(line, session)
-        return (rehearsed.outcome.stdout + rehearsed.outcome.stderr).decode()
-
-
-def stage(line: str) -> Stage:
-    return Stage(("bash", "-c", line), Profile.WRITE)
-
-
-@pytest.fixture
-async def agent(
-    root: Path,
-    programs: Programs,
-    isolation: Isolation,
-    guarded: GuardedNames,
-    maker: Maker,
-    proof: Proof,
-    sessions: Path,
-) -> AsyncGenerator[Agent]:
-    box = Box(programs, isolation, guarded, toolchains=[TOOLCHAIN])
-    search_path = ("/usr/local/bin", "/usr/bin", "/bin", str(PYTHON.parent))
-    executor = CommandExecutor(root, box=box, search_path=search_path, grace_seconds=0.2)
-    store = UndoStore(os.open(root, os.O_RDONLY), b"key")
-    kept = KeptRehearsals(executor, box, maker, sessions, proof, store)
-    yield Agent(kept, executor)
-    await kept.close()
-    store.close()
 
 
 async def test_a_kept_rehearsal_answers_its_own_command_only(agent: Agent, root: Path) -> None:
