@@ -56,7 +56,7 @@ def test_a_setting_that_git_may_run_or_trust_is_refused(key: str, value: str) ->
 
 
 def test_settings_that_each_new_repository_gets_are_not_told() -> None:
-    born = [("core.bare", "false"), ("core.repositoryformatversion", "0")]
+    born: list[Setting] = [("core.bare", "false"), ("core.repositoryformatversion", "0")]
     assert tell([], born, is_new=True) == []
     assert len(tell([], born)) == len(born)
 
@@ -72,8 +72,9 @@ def test_a_removed_setting_is_told() -> None:
 
 def test_settings_in_another_order_are_refused() -> None:
     """The last of two values counts."""
-    one, other = ("core.sshcommand", "a"), ("core.sshcommand", "b")
-    ((weight, _),) = tell([one, other], [other, one])
+    one: list[Setting] = [("core.sshcommand", "a")]
+    other: list[Setting] = [("core.sshcommand", "b")]
+    ((weight, _),) = tell([*one, *other], [*other, *one])
     assert weight is GitWeight.REFUSED
 
 

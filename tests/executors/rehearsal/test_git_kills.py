@@ -94,6 +94,9 @@ async def test_what_was_applied_to_git_is_undone(
         "printf 'mine\\n' > new.txt",
         "git branch topic v1",
         "git tag t2 v1",
+        # Refs are compared as files, and these put them into another file.
+        "git pack-refs --all",
+        "git gc -q --prune=now",
     ],
 )
 async def test_what_a_person_did_to_the_same_meanwhile_stays_and_nothing_is_applied(
@@ -136,8 +139,6 @@ async def test_a_lock_that_a_persons_git_holds_is_left_alone_and_nothing_is_appl
         "git fetch -q origin '+refs/heads/*:refs/remotes/again/*'",
         "git update-ref refs/heads/ahead $(git commit-tree -p ahead -m Person 'ahead^{tree}')",
         "git tag person",
-        "git pack-refs --all",
-        "git gc -q --prune=now",
     ],
 )
 async def test_what_a_person_did_elsewhere_meanwhile_stays_beside_what_is_applied(

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from handrail.core.box import Profile
-from handrail.core.effects import Effects
+from handrail.core.effects import Effects, GitEffects
 from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
-from handrail.executors.git_effects.finding import MARKS
+from handrail.executors.git_effects.finding import GIT, MARKS
 from handrail.executors.git_effects.reader import GitReader, Workspace
 from handrail.executors.git_effects.trees import UnreadableError
 from handrail.executors.rehearsal.contents import LayerContents
@@ -54,9 +54,20 @@ class GitEffectsReader:
         self._loop = asyncio.get_running_loop()
 
     def read(self, effects: Effects, lower_fd: int, upper_fd: int) -> ReadEffects:
-        """The same effects with git's in words; for a thread."""
-        if not _may_be_gits(effects):
+        """The same effects with git's in words; for a thread.
+
+        Where a command deletes files and leaves git alone, only their content is looked up. Without
+        an answer they are deleted files like any others.
+        """
+        if _may_be_gits(effects):
+            return self._read(effects, lower_fd, upper_fd)
+        if not _deletes_files(effects):
             return ReadEffects(effects)
+        asked = replace(effects, git=GitEffects(repositories=(GIT,)))
+        looked = self._read(asked, lower_fd, upper_fd)
+        return ReadEffects(effects) if looked.why_not else looked
+
+    def _read(self, effects: Effects, lower_fd: int, upper_fd: int) -> ReadEffects:
         self._base.mkdir(mode=0o700, parents=True, exist_ok=True)
         scratch = tempfile.mkdtemp(prefix="git-", dir=os.path.realpath(self._base))
         lower = FolderTree(lower_fd)
@@ -104,6 +115,10 @@ class _Scratch:
     def view(self, *, git_in: str | None, leave: Leave = ORDINARY, opens_git: bool = False) -> View:
         del git_in, leave, opens_git
         return View(self.root, frozen=self._objects)
+
+
+def _deletes_files(effects: Effects) -> bool:
+    return any(one.after is None and one.loses_content for one in effects.changes)
 
 
 def _may_be_gits(effects: Effects) -> bool:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from handrail.core.errors import CommandExecutionError
+from handrail.core.errors import CommandExecutionError, PathValidationError
 from handrail.core.rehearsal import CallRef, Contents, Rehearsed, T
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
@@ -142,6 +142,7 @@ class KeptRehearsals:
 
         Raises:
             CommandExecutionError: The rehearsal is gone; nothing was changed.
+            PathValidationError: It does not show all effects, or some may never be applied.
             StaleFileError: The workspace was changed since; nothing was changed.
             FileOperationError: The file system refused; nothing was changed.
         """
@@ -151,6 +152,8 @@ class KeptRehearsals:
                 apply(self._store, call.tool_id, kept.rehearsed.effects, upper, kept.read.objects)
 
         kept = self._get(call)
+        if not kept.rehearsed.is_complete:
+            raise PathValidationError(kept.rehearsed.ended_by)
         try:
             await asyncio.to_thread(apply_it)
         finally:

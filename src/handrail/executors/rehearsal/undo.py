@@ -32,7 +32,7 @@ MOST_BYTES = 1 << 30
 _ENDS = (State.APPLIED, State.UNDONE)
 # One that could not be reverted whole is tried again, but not for ever.
 _FORGETTABLE = (*_ENDS, State.REVERTING)
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NAME = re.compile(r"[0-9]{10}-[0-9a-f]{24}")
 
 
@@ -332,10 +332,11 @@ class UndoStore:
                 deeper = os.open(name, LISTED, dir_fd=fd)
                 os.close(fd)
                 fd = deeper
-            with suppress(FileExistsError):
-                ignored = os.open(".gitignore", _CREATE, 0o600, dir_fd=fd)
+            ignored = os.open(".gitignore", _CREATE, 0o600, dir_fd=fd)
+            # A crash can have left it empty.
+            if os.fstat(ignored).st_size == 0:
                 os.write(ignored, b"*\n")
-                os.close(ignored)
+            os.close(ignored)
         except OSError as error:
             os.close(fd)
             place = "/".join(PLACE)
