@@ -99,7 +99,7 @@ def test_rehearsals_are_held_against_running_for_real(
     assert [(one.name, one.target) for one in outcomes] == [
         ("rehearse-start", 1.5),
         ("rehearse-work", 1.05),
-        ("rehearse-git-status", 2.5),
+        ("rehearse-git-status", 1.5),
         ("apply-1000", 1.0),
     ]
     assert all(one.ratio > 0 for one in outcomes)
