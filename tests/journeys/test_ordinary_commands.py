@@ -24,8 +24,8 @@ REPOSITORY = Path(__file__).parents[2]
 PROGRAM = "tests.journeys.ordinary.program"
 LEAST_COMMANDS = 100
 LEAST_SILENT = 40
-# A secret to print, hooks and settings that run programs, and curl.
-MOST_REFUSED = 3
+# A secret to print, a hook and a setting that run programs, a worktree elsewhere, and curl.
+MOST_REFUSED = 5
 # For another user every so-many-th is enough: what differs for them is the box, not the command.
 SAMPLE = 5
 

@@ -126,7 +126,7 @@ def _way_of(reviewed: Reviewed) -> str:
         return "card"
     if plan.reaches_out:
         return NETWORK
-    return "git" if any("git" in argv for argv in plan.argv) else "beforehand"
+    return "beforehand"
 
 
 @asynccontextmanager

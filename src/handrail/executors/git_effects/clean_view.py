@@ -7,7 +7,7 @@ an object that is not what its name says is found here, and what is read is what
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -112,15 +112,8 @@ class CleanView:
         return self.folder / "view/objects"
 
     @property
-    def has_new_objects(self) -> bool:
-        return any(folder.name != "info" and any(folder.iterdir()) for folder in self._folders())
-
-    @property
     def empty_tree(self) -> str:
         return _EMPTY_TREES[self.object_format]
-
-    def _folders(self) -> Iterator[Path]:
-        return (path for path in self.new_objects.iterdir() if path.is_dir())
 
     def place_for(self, inside: str) -> Path:
         """Where the copy of a new object belongs; its path is below the object folder."""

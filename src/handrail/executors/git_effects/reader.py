@@ -88,7 +88,7 @@ class GitReader:
                     read.append(repository)
             notes += self._tell(read, effects.changes)
         if not notes:
-            if not self._changes_anything(read):
+            if not _changes_anything(read):
                 return GitEffects()
             notes.append(change("changes only git's own bookkeeping"))
         files = [one.files for repository in read for one in repository.worktrees]
@@ -120,18 +120,6 @@ class GitReader:
                 told = [refused(str(error))]
             notes += (GitNote(note.weight, label + note.words) for note in told)
         return notes
-
-    def _changes_anything(self, repositories: Sequence[Repository]) -> bool:
-        """Whether there is more to apply than git makes again by itself."""
-        unimportant = (FileKind.OBJECT, FileKind.DERIVED, FileKind.NOISE)
-        changed = (
-            kind_of(place_of(one.path.removeprefix(f"{repository.git}/")))
-            for repository in repositories
-            for one in repository.changes
-            if not one.is_of_folder
-        )
-        has_objects = any(view.has_new_objects for view in self.views.values())
-        return has_objects or any(kind and kind not in unimportant for kind in changed)
 
     def _open(self, git: str, changes: Sequence[Effect]) -> Repository | GitNote:
         space = self.workspace
@@ -210,6 +198,17 @@ class _BlobAt:
         except UnreadableError:
             return ""
         return "" if content is None else blob_of(content, self.object_format)
+
+
+def _changes_anything(repositories: Sequence[Repository]) -> bool:
+    """Whether there is more than git makes again, objects that nothing names, and rows of logs."""
+    unimportant = (FileKind.OBJECT, FileKind.DERIVED, FileKind.NOISE, FileKind.LOG)
+    changed = (
+        kind_of(place_of(one.path.removeprefix(f"{repository.git}/")))
+        for repository in repositories
+        for one in repository.changes
+    )
+    return any(kind is not None and kind not in unimportant for kind in changed)
 
 
 def _prefix_of(git: str, after: Side) -> str:

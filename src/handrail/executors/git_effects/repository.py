@@ -16,7 +16,7 @@ from handrail.executors.git_effects.index import (
     tell_index,
 )
 from handrail.executors.git_effects.names import FileKind, kind_of, place_of
-from handrail.executors.git_effects.notes import change, count, loss, setting
+from handrail.executors.git_effects.notes import change, count, loss, refused, setting
 from handrail.executors.git_effects.settings import LIST_SETTINGS, parse_settings, tell_settings
 from handrail.executors.git_effects.stash import StashQueries
 from handrail.executors.git_effects.states import tell_states
@@ -170,7 +170,9 @@ class Repository:
         for one in self.worktrees:
             if one.after is not None:
                 yield from tell_states(one.before, one.after)
-            if one.name and (one.before is None or one.after is None):
+            if one.name.startswith("..") and one.before is None:
+                yield refused(f"adds a worktree outside of the workspace: {one.name}")
+            elif one.name and (one.before is None or one.after is None):
                 side, verb = (one.after, "new") if one.after else (one.before, "removes the")
                 yield change(f"{verb} worktree {one.name} on {short(side.head) if side else ''}")
         kinds = {kind_of(place_of(one.path.removeprefix(f"{self.git}/"))) for one in self.changes}

@@ -17,13 +17,15 @@ from handrail.executors.rehearsal.applied import AppliedSet, find_conflicts
 from handrail.executors.rehearsal.attributes import digest_of, xattrs_of
 from handrail.executors.rehearsal.copies import copy_file
 from handrail.executors.rehearsal.git_applying import changes_of_files, locks_for
+from handrail.executors.rehearsal.git_index import index_to_apply, is_index
 from handrail.executors.rehearsal.git_objects import take_in_objects
 from handrail.executors.rehearsal.journal import Journal, Plan, sync_file_system
-from handrail.executors.rehearsal.nodes import node_at
+from handrail.executors.rehearsal.nodes import READ, node_at
 from handrail.executors.rehearsal.undo import PLACE, UndoStore
 from handrail.executors.rehearsal.way import LISTED, Way
 
 _MOST_TOLD = 5
+_REWRITE = os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def apply(
@@ -146,9 +148,22 @@ class _Staging:
     def _stage_file(self, slot: str, change: Effect, after: Node) -> None:
         folder_fd, name = self._upper.folder_of(change.path)
         copy_file(folder_fd, name, self._slots_fd, slot)
+        if is_index(change.path):
+            self._give_known_times(slot, change)
         if node_at(self._slots_fd, slot, change.path) != after:
             raise StaleFileError(f"the rehearsal's copy of {change.path} has changed")
         self._give_owner(slot, change)
+
+    def _give_known_times(self, slot: str, change: Effect) -> None:
+        """Of files that stay staged as they are, the workspace's index knows the times."""
+        before = None
+        if change.before is not None:
+            folder_fd, name = self._root.folder_of(change.path)
+            before = _content(folder_fd, name)
+        index = index_to_apply(before, _content(self._slots_fd, slot))
+        fd = os.open(slot, _REWRITE, dir_fd=self._slots_fd)
+        with os.fdopen(fd, "wb") as file:
+            file.write(index)
 
     def _give_owner(self, slot: str, change: Effect) -> None:
         """A file that replaces another keeps its owner, as far as we may say so."""
@@ -180,6 +195,11 @@ class _Staging:
             if not os.access(here, os.W_OK | os.X_OK, effective_ids=True):
                 modes[path] = os.stat(here).st_mode & 0o7777
         return modes
+
+
+def _content(folder_fd: int, name: str) -> bytes:
+    with os.fdopen(os.open(name, READ, dir_fd=folder_fd), "rb") as file:
+        return file.read()
 
 
 def _path(change: Effect) -> str:

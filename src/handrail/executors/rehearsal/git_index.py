@@ -1,12 +1,17 @@
-"""git's index, which `git status` rewrites only to note the times and sizes of files.
+"""git's index, as it is compared and applied.
 
-Its digest leaves them out, so that an index that was refreshed is still the same.
+Beside the entries it holds the times of files, which `git status` rewrites, and several caches. A
+command that writes lies there could have git overlook a changed file, or commit another tree. So
+they are neither compared nor applied: git finds them again.
 """
 
 import hashlib
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Self
 
 # A larger one is compared byte by byte.
 MOST_BYTES = 50_000_000
@@ -14,36 +19,109 @@ _PATH = re.compile(r"(?:.*/)?\.git(?:/(?:modules|worktrees)/.+)?/index")
 _HEADER = struct.Struct(">4sII")
 # Times, device, inode, owner and size of a file stand around its mode.
 _STAT_BEFORE_MODE, _MODE_END, _HASH_AT, _FLAGS_AT, _NAME_AT = 24, 28, 40, 60, 62
+_UNKNOWN = bytes(_STAT_BEFORE_MODE), bytes(_HASH_AT - _MODE_END)
 _EXTENDED = 0x4000
 _CHECKSUM = 20
+# Undone conflicts, the other half of a split index, and that folders can stand for their files.
+_KEPT = (b"REUC", b"link", b"sdir")
+
+# What is known of a file, before and behind its mode.
+_Stat = tuple[bytes, bytes]
 
 
 def is_index(path: str) -> bool:
     return _PATH.fullmatch(path) is not None
 
 
-def index_digest(content: bytes) -> str:
-    """A hash of the entries and extensions; of all bytes where the index cannot be read."""
+@dataclass(frozen=True, slots=True)
+class GitIndex:
+    """An index of version 2 or 3: each entry without its times, and these by entry."""
+
+    header: bytes
+    entries: Mapping[bytes, _Stat]
+    extensions: bytes
+
+    @classmethod
+    def parse(cls, content: bytes) -> Self:
+        """Read an index.
+
+        Raises:
+            ValueError: It is damaged, or of another kind.
+        """
+        try:
+            signature, version, count = _HEADER.unpack_from(content)
+            if signature != b"DIRC" or version not in (2, 3):
+                raise ValueError("an index of another kind")
+            entries: dict[bytes, _Stat] = {}
+            at = _HEADER.size
+            for _ in range(count):
+                entry, stat, at = _entry(content, at)
+                entries[entry] = stat
+            rest = content[at:-_CHECKSUM]
+            if hashlib.sha1(content[:-_CHECKSUM]).digest() != content[-_CHECKSUM:]:  # noqa: S324
+                raise ValueError("an index with another checksum")
+            return cls(content[: _HEADER.size], entries, b"".join(_kept_extensions(rest)))
+        except struct.error as error:
+            raise ValueError("an index that ends too early") from error
+
+    @property
+    def compared(self) -> bytes:
+        return b"".join((self.header, *self.entries, self.extensions))
+
+    def written(self, known: Mapping[bytes, _Stat]) -> bytes:
+        """The index as a file, with the times of those entries that are `known`."""
+        pieces = [self.header]
+        for entry in self.entries:
+            before, behind = known.get(entry, _UNKNOWN)
+            mode, rest = entry[: _MODE_END - _STAT_BEFORE_MODE], entry[4:]
+            whole = before + mode + behind + rest
+            # Entries end with one to eight zero bytes, of which the first is in `rest`.
+            pieces.append(whole + bytes(-len(whole) % 8))
+        content = b"".join((*pieces, self.extensions))
+        return content + hashlib.sha1(content).digest()  # noqa: S324
+
+
+def compared_index(content: bytes) -> bytes:
+    """What two indexes are compared by; all bytes where one cannot be read."""
     try:
-        pieces = [*_entries(content)]
-    except (ValueError, struct.error):
-        pieces = [content]
-    return hashlib.sha256(b"".join(pieces)).hexdigest()
+        return GitIndex.parse(content).compared
+    except ValueError:
+        return content
 
 
-def _entries(index: bytes) -> Iterator[bytes]:
-    """The header, each entry without what it says of the file's times, and all extensions."""
-    signature, version, count = _HEADER.unpack_from(index)
-    if signature != b"DIRC" or version not in (2, 3):
-        raise ValueError("a version of the index that is not supported")
-    yield index[: _HEADER.size]
-    at = _HEADER.size
-    for _ in range(count):
-        (flags,) = struct.unpack_from(">H", index, at + _FLAGS_AT)
-        name_at = at + _NAME_AT + (2 if flags & _EXTENDED else 0)
-        end = index.index(b"\0", name_at)
-        # With the zero at its end, no two lists of entries give the same bytes.
-        yield index[at + _STAT_BEFORE_MODE : at + _MODE_END] + index[at + _HASH_AT : end + 1]
-        # Entries are padded with one to eight zero bytes.
-        at += (end - at + 8) // 8 * 8
-    yield index[at:-_CHECKSUM]
+def index_to_apply(before: bytes | None, after: bytes) -> bytes:
+    """A new index with the times that the one before has for the same entries.
+
+    One that cannot be read is left as it is.
+    """
+    try:
+        new = GitIndex.parse(after)
+    except ValueError:
+        return after
+    known: Mapping[bytes, _Stat] = {}
+    with suppress(ValueError):
+        known = GitIndex.parse(before or b"").entries
+    return new.written(known)
+
+
+def _entry(content: bytes, at: int) -> tuple[bytes, _Stat, int]:
+    """The entry at a place without its times, these, and the place of the next one."""
+    (flags,) = struct.unpack_from(">H", content, at + _FLAGS_AT)
+    name_at = at + _NAME_AT + (2 if flags & _EXTENDED else 0)
+    end = content.index(b"\0", name_at)
+    stat = content[at : at + _STAT_BEFORE_MODE], content[at + _MODE_END : at + _HASH_AT]
+    mode = content[at + _STAT_BEFORE_MODE : at + _MODE_END]
+    entry = mode + content[at + _HASH_AT : end + 1]
+    return entry, stat, at + (end - at + 8) // 8 * 8
+
+
+def _kept_extensions(rest: bytes) -> Iterator[bytes]:
+    at = 0
+    while at < len(rest):
+        signature, size = struct.unpack_from(">4sI", rest, at)
+        end = at + 8 + size
+        if end > len(rest):
+            raise ValueError("an index whose extension ends too late")
+        if signature in _KEPT:
+            yield rest[at:end]
+        at = end

@@ -7,7 +7,7 @@ import stat
 from handrail.core.effects import Node
 from handrail.core.files import EntryKind
 from handrail.executors.rehearsal.attributes import digest_of, xattrs_of
-from handrail.executors.rehearsal.git_index import MOST_BYTES, index_digest, is_index
+from handrail.executors.rehearsal.git_index import MOST_BYTES, compared_index, is_index
 from handrail.executors.rehearsal.way import LISTED, Way
 
 # O_NONBLOCK: opening a pipe must not wait for a writer.
@@ -101,12 +101,12 @@ def file_node(fd: int) -> Node:
 
 
 def index_node(fd: int) -> Node:
-    """Git's index, without the times in it."""
+    """The index of git, without times and caches."""
     if os.fstat(fd).st_size > MOST_BYTES:
         return file_node(fd)
     with os.fdopen(os.dup(fd), "rb") as file:
-        content = file.read()
-    return _file_node(fd, len(content), index_digest(content))
+        compared = compared_index(file.read())
+    return _file_node(fd, len(compared), hashlib.sha256(compared).hexdigest())
 
 
 def _file_node(fd: int, size: int, sha256: str) -> Node:

@@ -333,9 +333,10 @@ class UndoStore:
                 os.close(fd)
                 fd = deeper
             ignored = os.open(".gitignore", _CREATE, 0o600, dir_fd=fd)
-            # A crash can have left it empty.
+            # A crash or a full disk can have left it empty.
             if os.fstat(ignored).st_size == 0:
-                os.write(ignored, b"*\n")
+                with suppress(OSError):
+                    os.write(ignored, b"*\n")
             os.close(ignored)
         except OSError as error:
             os.close(fd)
