@@ -87,10 +87,10 @@ class GitReader:
                 else:
                     read.append(repository)
             notes += self._tell(read, effects.changes)
-        if not notes:
-            if not _changes_anything(read):
-                return GitEffects()
+        if not notes and _changes_anything(read):
             notes.append(change("changes only git's own bookkeeping"))
+        if not notes and not effects.changes:
+            return GitEffects()
         files = [one.files for repository in read for one in repository.worktrees]
         return GitEffects(
             notes=tuple(map(_shown, sorted(notes, key=lambda note: note.weight))),
