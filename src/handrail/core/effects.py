@@ -156,7 +156,7 @@ class GitWeight(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class GitNote:
-    """What would change in git's data: one line for the person who decides."""
+    """One change of git's data, as a line for the person who decides."""
 
     weight: GitWeight
     words: str

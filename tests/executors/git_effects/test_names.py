@@ -29,7 +29,7 @@ ID = "0123456789" * 4
     ],
 )
 def test_a_file_of_git_is_known_by_its_place(path: str, kind: FileKind) -> None:
-    assert kind_of(place_of(path)) is kind
+    assert kind_of(place_of(".git", f".git/{path}")) is kind
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_file_of_git_is_known_by_its_place(path: str, kind: FileKind) -> None:
     ],
 )
 def test_any_other_file_is_not(path: str) -> None:
-    assert kind_of(place_of(path)) is None
+    assert kind_of(place_of(".git", f".git/{path}")) is None
 
 
 @pytest.mark.parametrize(
@@ -70,4 +70,4 @@ def test_any_other_file_is_not(path: str) -> None:
     ],
 )
 def test_folders_of_git_are_known_too(path: str, *, expected: bool) -> None:
-    assert is_folder_of_git(place_of(path)) is expected
+    assert is_folder_of_git(place_of(".git", f".git/{path}")) is expected

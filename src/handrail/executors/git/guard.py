@@ -19,7 +19,7 @@ from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.executors.git.named_files import without_files_elsewhere
 from handrail.executors.git.rehearsed import rehearsed_environment
-from handrail.executors.git.settings import LIST_SETTINGS, Pairs, as_variables, pairs_in
+from handrail.executors.git.settings import ALONE, LIST_SETTINGS, Pairs, as_variables, pairs_in
 from handrail.executors.git.settled import WORKTREE, refuse_links, refuse_other_trees
 from handrail.executors.git.under_way import refuse_foreign_plans
 from handrail.executors.git.unruly import (
@@ -79,16 +79,9 @@ _SETTINGS: Pairs = [
     ("repack.updateServerInfo", "false"),
 ]
 _VARIABLES: Pairs = [
-    ("GIT_CONFIG_NOSYSTEM", "1"),
-    ("GIT_CONFIG_GLOBAL", os.devnull),
-    ("GIT_ATTR_NOSYSTEM", "1"),
-    ("GIT_OPTIONAL_LOCKS", "0"),
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("GIT_PAGER", "cat"),
+    *ALONE,
     ("GIT_EDITOR", _FALSE),
     ("GIT_SEQUENCE_EDITOR", _FALSE),
-    ("GIT_ASKPASS", _FALSE),
-    ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_PROTOCOL_FROM_USER", "0"),
 ]
 # Settings whose names somebody has chosen freely, and what they are set to. A name may be empty.
@@ -142,7 +135,7 @@ class GitGuard:
 
     @property
     def rehearsed(self) -> Pairs:
-        """What git is given in a rehearsal."""
+        """The environment variables of git in a rehearsal."""
         return rehearsed_environment(self._root, self._own)
 
     def environment(self, stage: Stage, found: Pairs, last: Pairs | None = None) -> Pairs:

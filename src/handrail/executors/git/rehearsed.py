@@ -6,7 +6,7 @@ machine's own settings is in it but the name of the committer.
 
 import os
 
-from handrail.executors.git.settings import Pairs, as_variables
+from handrail.executors.git.settings import ALONE, Pairs, as_variables
 
 _TRUE = "/bin/true"
 _SETTINGS: Pairs = [
@@ -21,18 +21,11 @@ _SETTINGS: Pairs = [
     ("tag.gpgSign", "false"),
 ]
 _VARIABLES: Pairs = [
-    ("GIT_CONFIG_NOSYSTEM", "1"),
-    ("GIT_CONFIG_GLOBAL", os.devnull),
-    ("GIT_ATTR_NOSYSTEM", "1"),
-    ("GIT_OPTIONAL_LOCKS", "0"),
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("GIT_PAGER", "cat"),
+    *ALONE,
     # A prepared message, or plan of a rebase, is taken as it is.
     ("GIT_EDITOR", _TRUE),
     ("GIT_SEQUENCE_EDITOR", _TRUE),
     ("GIT_MERGE_AUTOEDIT", "no"),
-    ("GIT_ASKPASS", "/bin/false"),
-    ("GIT_NO_LAZY_FETCH", "1"),
 ]
 
 

@@ -1,6 +1,19 @@
 """Settings for git, as names and values."""
 
+import os
+
 Pairs = list[tuple[str, str]]
+# git reads no settings of this machine, asks no questions and waits for nothing.
+ALONE: Pairs = [
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_GLOBAL", os.devnull),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_ASKPASS", "/bin/false"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+]
 LIST_SETTINGS = ("config", "--list", "--includes", "-z")
 
 

@@ -116,7 +116,7 @@ class CleanView:
         return _EMPTY_TREES[self.object_format]
 
     def place_for(self, inside: str) -> Path:
-        """Where the copy of a new object belongs; its path is below the object folder."""
+        """The path for the copy of a new object; `inside` is its path in the object folder."""
         place = self.folder / "claimed" / inside
         place.parent.mkdir(exist_ok=True)
         return place

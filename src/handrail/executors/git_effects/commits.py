@@ -35,7 +35,7 @@ class Move(NamedTuple):
 
 @dataclass(slots=True)
 class CommitQueries:
-    """What to ask git about the refs of one repository; `kinds` are the types of their objects."""
+    """Queries about the refs of one repository; `kinds` are the types of their objects."""
 
     before: Side | None
     after: Side

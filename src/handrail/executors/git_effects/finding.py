@@ -40,8 +40,8 @@ def root_of(path: str) -> str:
 
 
 def owner_of(path: str, gits: Sequence[str]) -> str:
-    """The innermost repository that holds a path; empty where none does."""
-    return max((git for git in gits if path.startswith(f"{git}/")), key=len, default="")
+    """The innermost repository that a path is or lies in; empty where there is none."""
+    return max((git for git in gits if f"{path}/".startswith(f"{git}/")), key=len, default="")
 
 
 def judge_pointers(root: str, changes: Iterable[Effect], after: Tree) -> Iterator[GitNote]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class FileKind(Enum):
-    """What a file below `.git` is for."""
+    """The purpose of a file below `.git`."""
 
     OBJECT = auto()
     # Made from objects and refs, and made again by git when it is missing.
@@ -67,7 +67,6 @@ _FOLDERS = re.compile(
     r"|hooks|branches|worktrees|modules(?:/.+)?|rr-cache(?:/.+)?"
     r"|rebase-merge(?:/.+)?|rebase-apply(?:/.+)?|sequencer|NOTES_MERGE_WORKTREE(?:/.+)?"
 )
-_PLACE = re.compile(r"(?P<repository>(?:.*/)?\.git(?:/modules/.+?)?)(?:/(?P<name>.+))?")
 _TREE = re.compile(r"worktrees/(?P<tree>[^/]+)(?:/(?P<name>.+))?")
 
 
@@ -81,15 +80,21 @@ class Place(NamedTuple):
     name: str
 
 
-def place_of(inside: str) -> Place:
-    """The place of a path below a repository."""
-    if found := _TREE.fullmatch(inside):
+def inside(git: str, path: str) -> str:
+    """A path relative to the repository `git`; empty for the repository itself."""
+    return path[len(git) + 1 :]
+
+
+def place_of(git: str, path: str) -> Place:
+    """The place of a path in the repository `git`."""
+    name = inside(git, path)
+    if found := _TREE.fullmatch(name):
         return Place(f"worktrees/{found['tree']}", found["name"] or "")
-    return Place("", inside)
+    return Place("", name)
 
 
 def kind_of(place: Place) -> FileKind | None:
-    """What a file is for; None if git is not known to write it."""
+    """The kind of a file; None if git is not known to write one of this name."""
     rows = (*_ANYWHERE, *(_WORKTREE if place.tree else _REPOSITORY))
     return next((kind for words, kind in rows if re.fullmatch(words, place.name)), None)
 

@@ -1,4 +1,4 @@
-"""What a command may not do to the files of a repository, whatever is in them."""
+"""Changes of files below `.git` that are refused whatever the files contain."""
 
 from collections.abc import Iterable, Iterator
 
@@ -22,7 +22,7 @@ def judge_paths(git: str, changes: Iterable[Effect]) -> Iterator[GitNote]:
     """The notes about names, links, permissions and left locks."""
     solutions = 0
     for one in changes:
-        place = place_of(one.path.removeprefix(f"{git}/"))
+        place = place_of(git, one.path)
         if (why := _why_refused(one, place)) is not None:
             yield refused(why)
             continue
@@ -35,16 +35,12 @@ def judge_paths(git: str, changes: Iterable[Effect]) -> Iterator[GitNote]:
 
 
 def judge_worktrees(git: str, after: Side, changes: Iterable[Effect]) -> Iterator[GitNote]:
-    """The notes about further worktrees that come or go."""
-    trees = {place.tree for one in changes if (place := _place(git, one)).tree}
+    """Refuse a further worktree whose `commondir` leads to another repository."""
+    trees = {place.tree for one in changes if (place := place_of(git, one.path)).tree}
     for tree in sorted(trees):
         common = after.read(f"{tree}/commondir")
         if common is not None and common.strip() != _COMMON:
             yield refused(f"{git}/{tree} would take its settings from another repository")
-
-
-def _place(git: str, one: Effect) -> Place:
-    return place_of(one.path.removeprefix(f"{git}/"))
 
 
 def _why_refused(one: Effect, place: Place) -> str | None:

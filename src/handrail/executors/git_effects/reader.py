@@ -1,4 +1,4 @@
-"""What a rehearsed command would do to the repositories of a workspace."""
+"""Reads the effects of a rehearsed command on all repositories of a workspace."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from handrail.executors.git_effects.finding import (
     judge_pointers,
     owner_of,
 )
-from handrail.executors.git_effects.names import FileKind, kind_of, place_of
+from handrail.executors.git_effects.names import FileKind, inside, kind_of, place_of
 from handrail.executors.git_effects.notes import change, loss, refused
 from handrail.executors.git_effects.paths import judge_paths, judge_worktrees
 from handrail.executors.git_effects.repository import Repository, Worktree
@@ -145,7 +145,8 @@ class GitReader:
         self.views[git] = view
         view.make(after.read("shallow"))
         worktrees = [*self._worktrees(git, before, after, changes, view)]
-        return Repository(git, before, after, changes, worktrees, view, self._blob_at(view))
+        blob_at = _BlobAt(space.after, view.object_format)
+        return Repository(git, before, after, changes, worktrees, view, blob_at)
 
     def _worktrees(
         self,
@@ -158,7 +159,7 @@ class GitReader:
         space, sha = self.workspace, view.object_format
         prefix = _prefix_of(git, after)
         yield Worktree("", before, after, WorktreeFiles(prefix, (), space.read, sha))
-        places = {place_of(one.path.removeprefix(f"{git}/")).tree for one in changes}
+        places = {place_of(git, one.path).tree for one in changes}
         for tree in sorted(places - {""}):
             sides = [Side.of(one, f"{git}/{tree}", git) for one in (space.before, space.after)]
             pointers = [side.read("gitdir") for side in sides if side is not None]
@@ -172,17 +173,13 @@ class GitReader:
         """Copy the objects that the command has made, for git to check them."""
         loose: list[str] = []
         for one in repository.changes:
-            inside = one.path.removeprefix(f"{repository.git}/")
             is_file = one.after is not None and one.after.kind is EntryKind.FILE
-            if is_file and kind_of(place_of(inside)) is FileKind.OBJECT:
-                name = inside.removeprefix("objects/")
+            if is_file and kind_of(place_of(repository.git, one.path)) is FileKind.OBJECT:
+                name = inside(repository.git, one.path).removeprefix("objects/")
                 if name.endswith((".pack", ".idx")) or not name.startswith("pack/"):
                     self.workspace.after.copy(one.path, repository.view.place_for(name))
                 loose += [] if name.startswith("pack/") else [name.replace("/", "")]
         repository.view.claim(loose)
-
-    def _blob_at(self, view: CleanView) -> "_BlobAt":
-        return _BlobAt(self.workspace.after, view.object_format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,10 +198,13 @@ class _BlobAt:
 
 
 def _changes_anything(repositories: Sequence[Repository]) -> bool:
-    """Whether there is more than git makes again, objects that nothing names, and rows of logs."""
+    """Whether any file changes that matters without the others.
+
+    Objects matter only if a ref names them, and rows of a log only if its ref moves.
+    """
     unimportant = (FileKind.OBJECT, FileKind.DERIVED, FileKind.NOISE, FileKind.LOG)
     changed = (
-        kind_of(place_of(one.path.removeprefix(f"{repository.git}/")))
+        kind_of(place_of(repository.git, one.path))
         for repository in repositories
         for one in repository.changes
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from handrail.core.effects import Effect, GitNote
 from handrail.executors.git_effects.clean_view import CleanView, Query
-from handrail.executors.git_effects.commits import CommitQueries, tell_commits
+from handrail.executors.git_effects.commits import STASH, CommitQueries, tell_commits
 from handrail.executors.git_effects.index import (
     EMPTY,
     LIST_INDEX,
@@ -15,7 +15,7 @@ from handrail.executors.git_effects.index import (
     shared_parts,
     tell_index,
 )
-from handrail.executors.git_effects.names import FileKind, kind_of, place_of
+from handrail.executors.git_effects.names import FileKind, inside, kind_of, place_of
 from handrail.executors.git_effects.notes import change, count, loss, refused, setting
 from handrail.executors.git_effects.settings import LIST_SETTINGS, parse_settings, tell_settings
 from handrail.executors.git_effects.stash import StashQueries
@@ -32,7 +32,10 @@ Answers = Sequence[bytes | None]
 
 @dataclass(slots=True)
 class Worktree:
-    """HEAD, index and files of the repository itself, or of the further worktree `name`."""
+    """HEAD, index and files of the repository itself, or of the further worktree `name`.
+
+    `copies` are the names of the index before and after in the view; empty where there is none.
+    """
 
     name: str
     before: Side | None
@@ -40,6 +43,7 @@ class Worktree:
     files: WorktreeFiles
     index_before: Index = EMPTY
     index_after: Index = EMPTY
+    copies: tuple[str, str] = ("", "")
 
     @property
     def has_moved(self) -> bool:
@@ -62,19 +66,27 @@ class Repository:
     blob_at: Callable[[str], str]
 
     def read(self) -> list[GitNote]:
-        """What would change, in words.
+        """The changes in words.
 
         Raises:
             UnreadableError: git cannot tell.
         """
         first = _Round()
         kinds = first.add(Query(("cat-file", f"--batch-check={_KINDS}"), self._tips()))
-        indexes = [(one, *self._ask_for_indexes(one, n, first)) for n, one in self._numbered()]
+        for number, one in enumerate(self.worktrees):
+            one.copies = (
+                self._copy_index(one.before, f"index.{number}.before"),
+                self._copy_index(one.after, f"index.{number}.after"),
+            )
+        indexes = [
+            [first.add(Query(LIST_INDEX, index_file=name)) if name else None for name in one.copies]
+            for one in self.worktrees
+        ]
         settings = [*self._ask_for_settings(first)]
         old = [first.add(one.files.look_up_old()) for one in self.worktrees]
         known = [one.files.look_up_new() for one in self.worktrees]
         answers, stored_new = self.view.ask(first.queries, before=known)
-        for one, before, after in indexes:
+        for one, (before, after) in zip(self.worktrees, indexes, strict=True):
             one.index_before = _index(answers, before)
             one.index_after = _index(answers, after)
         notes: list[GitNote] = []
@@ -88,21 +100,17 @@ class Repository:
         return [*notes, *self._tell_rest()]
 
     def _read_further(self, kinds: dict[str, str]) -> list[GitNote]:
-        """The second round: commits, stash and what is staged."""
+        """The second round: commits, stash and staged files."""
         further = _Round()
         commits = CommitQueries(self.before, self.after, kinds)
         about_commits = further.add_all(commits.queries)
         stash = StashQueries(self.before, self.after)
         about_stash = further.add_all(stash.queries)
-        staged = [
-            (one, *(self._ask_what_is_staged(side, name, further) for side, name in pairs))
-            for n, one in self._numbered()
-            for pairs in [((one.before, f"index.{n}.before"), (one.after, f"index.{n}.after"))]
-        ]
+        staged = [self._ask_for_staged(one, further) for one in self.worktrees]
         answers, _ = self.view.ask(further.queries)
         notes = [*tell_commits(commits, answers[about_commits])]
         notes += stash.tell(answers[about_stash], self.blob_at)
-        for one, before, after in staged:
+        for one, (before, after) in zip(self.worktrees, staged, strict=True):
             notes += tell_index(
                 one.index_before,
                 one.index_after,
@@ -112,8 +120,12 @@ class Repository:
             )
         return notes
 
-    def _numbered(self) -> Iterator[tuple[int, Worktree]]:
-        return iter(enumerate(self.worktrees))
+    def _ask_for_staged(self, one: Worktree, asked: "_Round") -> list[int | None]:
+        """Compare the index before and after with the commit of its time."""
+        return [
+            asked.add(compare_with(_tip(side) or self.view.empty_tree, name)) if name else None
+            for side, name in zip((one.before, one.after), one.copies, strict=True)
+        ]
 
     def _tips(self) -> bytes:
         tips = self.after.tips | (self.before.tips if self.before else set[str]())
@@ -121,34 +133,21 @@ class Repository:
             tips |= {tip for side in (one.before, one.after) if (tip := _tip(side))}
         return "".join(f"{tip}\n" for tip in sorted(tips)).encode()
 
-    def _ask_for_indexes(
-        self, one: Worktree, number: int, asked: "_Round"
-    ) -> tuple[int | None, int | None]:
-        sides = ((one.before, f"index.{number}.before"), (one.after, f"index.{number}.after"))
-        before, after = (self._ask_for_index(side, name, asked) for side, name in sides)
-        return before, after
-
-    def _ask_for_index(self, side: Side | None, name: str, asked: "_Round") -> int | None:
-        """Copy the index, with the shared parts of a split one."""
+    def _copy_index(self, side: Side | None, name: str) -> str:
+        """Copy an index into the view, with the shared parts of a split one; empty without one."""
         content = None if side is None else side.read("index", _MOST_INDEX_BYTES)
         if side is None or content is None:
-            return None
+            return ""
         for shared in shared_parts(content, self.view.object_format):
             if (part := side.read(shared, _MOST_INDEX_BYTES)) is not None:
                 self.view.add_index(shared, part)
-        return asked.add(Query(LIST_INDEX, index_file=self.view.add_index(name, content)))
-
-    def _ask_what_is_staged(self, side: Side | None, index: str, asked: "_Round") -> int | None:
-        if side is None or not (self.view.folder / "view" / index).exists():
-            return None
-        return asked.add(compare_with(_tip(side) or self.view.empty_tree, index))
+        return self.view.add_index(name, content)
 
     def _ask_for_settings(self, asked: "_Round") -> Iterator[tuple[int | None, int | None]]:
         for one in self.changes:
-            inside = one.path.removeprefix(f"{self.git}/")
-            if kind_of(place_of(inside)) is FileKind.SETTINGS:
+            if kind_of(place_of(self.git, one.path)) is FileKind.SETTINGS:
                 contents = [
-                    None if side is None else side.read(inside)
+                    None if side is None else side.read(inside(self.git, one.path))
                     for side in (self.before, self.after)
                 ]
                 before, after = (
@@ -175,7 +174,7 @@ class Repository:
             elif one.name and (one.before is None or one.after is None):
                 side, verb = (one.after, "new") if one.after else (one.before, "removes the")
                 yield change(f"{verb} worktree {one.name} on {short(side.head) if side else ''}")
-        kinds = {kind_of(place_of(one.path.removeprefix(f"{self.git}/"))) for one in self.changes}
+        kinds = {kind_of(place_of(self.git, one.path)) for one in self.changes}
         if FileKind.EXCLUDES in kinds and self.before is not None:
             yield setting("changes which files are ignored, or left out of the folder")
         if FileKind.SHALLOW in kinds:
@@ -188,16 +187,15 @@ class Repository:
         """Rows that are gone of logs whose refs stay."""
         if self.before is None:
             return 0
-        stash = "refs/stash"
         staying = {"HEAD", *(self.before.refs.keys() & self.after.refs.keys())}
-        if self.before.refs.get(stash) != self.after.refs.get(stash):
-            staying.discard(stash)
+        if self.before.refs.get(STASH) != self.after.refs.get(STASH):
+            staying.discard(STASH)
         gone = 0
         for one in self.changes:
-            inside = one.path.removeprefix(f"{self.git}/")
-            if inside.removeprefix("logs/") in staying and inside.startswith("logs/"):
+            name = inside(self.git, one.path)
+            if name.removeprefix("logs/") in staying and name.startswith("logs/"):
                 rows = [
-                    (side.read(inside, MOST_LOG_BYTES) or b"").split(b"\n")
+                    (side.read(name, MOST_LOG_BYTES) or b"").split(b"\n")
                     for side in (self.before, self.after)
                 ]
                 gone += len(set(rows[0]) - set(rows[1]))

@@ -20,7 +20,7 @@ BlobAt = Callable[[str], str]
 
 @dataclass(slots=True)
 class StashQueries:
-    """What to ask about the entries that are gone: which files each of them holds."""
+    """Queries for the files of each stash entry that is gone."""
 
     before: Side | None
     after: Side

@@ -104,7 +104,7 @@ class WorktreeFiles:
             yield change(f"changes that are kept in the folder, not staged: {some(left)}")
 
     def _is_as_git(self, one: Effect, name: str, after: Index, kept: set[str]) -> bool:
-        """Whether a file becomes what the index says; one that goes is kept, and not in there."""
+        """True if a file gets the content of the index, or goes and git keeps its content."""
         if _is_folder(one):
             return one.before is None or one.after is None
         entry = after.entries.get(name)

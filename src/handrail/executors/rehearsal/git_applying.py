@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from handrail.core.effects import Effect, GitEffects, Node
 from handrail.core.files import EntryKind
 from handrail.executors.git_effects.finding import owner_of
-from handrail.executors.git_effects.names import FileKind, kind_of, place_of
+from handrail.executors.git_effects.names import FileKind, inside, kind_of, place_of
 
 _LOCKED = (FileKind.HEAD, FileKind.REF, FileKind.SETTINGS)
 _INDEX = "index"
@@ -19,10 +19,10 @@ def changes_of_files(git: GitEffects) -> Iterator[Effect]:
     replaced = {one.path for one in git.changes if _is_folder(one.before) and one.after}
     for one in git.changes:
         repository = owner_of(one.path, git.repositories)
-        inside = one.path.removeprefix(f"{repository}/")
-        if repository and (inside == _OBJECTS or inside.startswith(f"{_OBJECTS}/")):
+        name = inside(repository, one.path)
+        if repository and (name == _OBJECTS or name.startswith(f"{_OBJECTS}/")):
             continue
-        is_kept = inside.startswith(_KEPT_FOLDERS) and not any(
+        is_kept = name.startswith(_KEPT_FOLDERS) and not any(
             one.path.startswith(f"{path}/") for path in replaced
         )
         if repository and one.after is None and _is_folder(one.before) and is_kept:
@@ -36,7 +36,7 @@ def locks_for(changes: Iterable[Effect], git: GitEffects) -> Iterator[str]:
         repository = owner_of(one.path, git.repositories)
         if not repository or any(_is_folder(node) for node in (one.before, one.after)):
             continue
-        place = place_of(one.path.removeprefix(f"{repository}/"))
+        place = place_of(repository, one.path)
         if kind_of(place) in _LOCKED or place.name == _INDEX:
             yield f"{one.path}.lock"
 

@@ -82,7 +82,7 @@ class GitIndex:
 
 
 def compared_index(content: bytes) -> bytes:
-    """What two indexes are compared by; all bytes where one cannot be read."""
+    """The bytes by which two indexes are compared; all of them where one cannot be read."""
     try:
         return GitIndex.parse(content).compared
     except ValueError:

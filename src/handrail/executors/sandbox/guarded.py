@@ -150,8 +150,8 @@ class GuardedNames:
                 " test keys and other repositories elsewhere"
             )
         own = [*self._absolute(name for name in _OWN if name not in changed)]
-        kept_out = own[1:] if opens_git else own
-        absent = [path for path in kept_out if not os.path.lexists(path)]
+        may_be_made = [os.path.join(self._root, GIT)] if opens_git else []
+        absent = [p for p in own if p not in may_be_made and not os.path.lexists(p)]
         return View(
             self._root,
             hidden_files=tuple(self._absolute(p for p, is_folder in hidden if not is_folder)),
