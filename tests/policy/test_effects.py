@@ -48,6 +48,7 @@ def deleted(path: str) -> Effect:
 
 COMMIT = GitNote(GitWeight.CHANGE, "new commit")
 INDEX = (changed(".git/index"),)
+A_FILE = frozenset({"a"})
 
 
 def git(*notes: GitNote) -> GitEffects:
@@ -236,7 +237,9 @@ def test_a_guarded_name_is_refused_though_git_had_it_before() -> None:
 @pytest.mark.parametrize(
     ("effects", "expected"),
     [
-        (Effects((added("a"),), git=GitEffects((COMMIT,), INDEX, frozenset({"a"}))), LOCAL_GIT),
+        (Effects((added("a"),), git=GitEffects((COMMIT,), INDEX, A_FILE, A_FILE)), LOCAL_GIT),
+        # Written and committed by the same command: the content is new.
+        (Effects((added("a"),), git=GitEffects((COMMIT,), INDEX, A_FILE)), None),
         (Effects(git=GitEffects((COMMIT,), INDEX)), LOCAL_GIT),
         (Effects((added("src/a"),), git=GitEffects((COMMIT,), INDEX)), None),
         (Effects(git=GitEffects((COMMIT, GitNote(GitWeight.SETTING, "x")), INDEX)), None),

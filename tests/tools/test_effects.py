@@ -4,7 +4,15 @@ from typing import Any
 
 import pytest
 
-from handrail.core.effects import Dropped, Effect, Effects, Node
+from handrail.core.effects import (
+    Dropped,
+    Effect,
+    Effects,
+    GitEffects,
+    GitNote,
+    GitWeight,
+    Node,
+)
 from handrail.core.files import EntryKind
 from handrail.policy.rulebook.rules import default_rules
 from handrail.tools.effects import LISTED_CHANGES, Shown, show_effects
@@ -39,6 +47,19 @@ def test_changes_are_listed_in_order_of_concern_and_then_shown() -> None:
         "--- a/b.py\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-x\n"
         "--- a/a.py\n+++ b/a.py\n@@ -1,1 +1,1 @@\n-1\n+2\n"
     )
+
+
+def test_notes_about_git_come_first_and_a_loss_says_so() -> None:
+    notes = (GitNote(GitWeight.LOSS, "moves v1"), GitNote(GitWeight.CHANGE, "new commit “x”"))
+    text = show({"a.py": (None, b"1\n")}, git=GitEffects(notes))
+    assert text.startswith("[git, LOST] moves v1\n[git] new commit “x”\n[added] a.py: 2 bytes\n")
+
+
+def test_a_new_content_is_shown_though_it_is_committed_at_once() -> None:
+    paths = frozenset({"a.py"})
+    contents: dict[str, Versions] = {"a.py": (b"1\n", b"2\n")}
+    assert "+2\n" in show(contents, git=GitEffects(as_git=paths))
+    assert show(contents, git=GitEffects(as_git=paths, known=paths)) == ""
 
 
 def test_a_renamed_file_is_one_line() -> None:

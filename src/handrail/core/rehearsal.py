@@ -58,7 +58,7 @@ class Rehearsed:
         """What an approval covers: every byte of the effects, and the output.
 
         `folder` is the top folder that holds all changes; it is empty where there is none. `git` is
-        `local` if git's data changes without a loss and every file becomes what git has of it,
+        `local` if git's data changes without a loss and files get only contents that git had,
         `other` if git's data changes in another way, else empty.
         """
         tops = {change.path.partition("/")[0] for change in self.changes}
@@ -76,7 +76,8 @@ class Rehearsed:
         git = self.effects.git
         if not git.changes:
             return ""
-        is_own = git.as_git.issuperset(change.path for change in self.changes)
+        # A new content is a change like any other, also where it is committed at once.
+        is_own = git.known.issuperset(change.path for change in self.changes)
         return "local" if is_own and git.is_ordinary else "other"
 
 

@@ -17,7 +17,7 @@ from handrail.policy.rulebook.rules import Rules
 LOCAL_GIT = CallClass(
     "git:local",
     "git commands that change only this repository: its commits, branches and index, and files to"
-    " what git has of them; never what loses content or commits, moves tags or changes settings",
+    " what git had of them before; never what loses content, moves tags or changes settings",
 )
 # More files than this, deleted or overwritten, are CRITICAL.
 MANY_FILES = 100

@@ -60,11 +60,11 @@ def show_effects(effects: Effects, rules: Rules, contents: Contents) -> Shown:
         change.path: concern_of(change, rules, is_known=change.path in git.known)
         for change in effects.changes
     }
-    # What becomes as git has it is one line of git's, unless its place or content matters.
+    # A content that git had before is one line of git's, unless its place matters.
     told = [
         change
         for change in effects.changes
-        if change.path not in git.as_git or concerns[change.path] is not Concern.ORDINARY
+        if change.path not in git.known or concerns[change.path] is not Concern.ORDINARY
     ]
     ordered = sorted(told, key=lambda change: (concerns[change.path], change.path))
     renames = effects.renames

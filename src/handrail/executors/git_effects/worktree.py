@@ -69,7 +69,8 @@ class WorktreeFiles:
                 lost.append(one.path)
             if is_as_git:
                 self.as_git.add(one.path)
-                if one.after is None or self.new.get(one.path) in known:
+                is_without_content = one.after is None or _is_folder(one)
+                if is_without_content or self.new.get(one.path) in known:
                     self.known.add(one.path)
                 if not _is_folder(one):
                     told.append(f"{one.path} ({one.kind})")

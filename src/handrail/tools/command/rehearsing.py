@@ -146,11 +146,10 @@ def _ending(outcome: CommandOutcome) -> str:
 def _sum_up(effects: Effects) -> str:
     """A few words such as: changes 2 files, deletes src/a.py; of git, what matters most."""
     renames = effects.renames
-    as_git = effects.git.as_git
     moved = {*renames.values()}
     by_kind: dict[EffectKind, list[Effect]] = {}
     for change in effects.changes:
-        if change.path not in moved and change.path not in as_git:
+        if change.path not in moved and change.path not in effects.git.known:
             kind = EffectKind.RENAMED if change.path in renames else change.kind
             by_kind.setdefault(kind, []).append(change)
     parts = [note.words for note in effects.git.notes[:_MOST_GIT_NOTES]]
