@@ -7,6 +7,7 @@ machine's own settings is in it but the name of the committer.
 import os
 
 from handrail.executors.git.settings import ALONE, Pairs, as_variables
+from handrail.executors.sandbox.ignored import HIDDEN_NAMES
 
 _TRUE = "/bin/true"
 _SETTINGS: Pairs = [
@@ -32,4 +33,5 @@ _VARIABLES: Pairs = [
 def rehearsed_environment(root: str, identity: Pairs) -> Pairs:
     """The variables for every program of a rehearsal in the workspace `root`."""
     ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(root))
-    return [*_VARIABLES, ceiling, *as_variables([*_SETTINGS, *identity])]
+    hidden = ("core.excludesFile", os.path.join(root, HIDDEN_NAMES))
+    return [*_VARIABLES, ceiling, *as_variables([*_SETTINGS, hidden, *identity])]

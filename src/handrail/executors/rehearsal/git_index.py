@@ -8,7 +8,7 @@ they are neither compared nor applied: git finds them again.
 import hashlib
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
@@ -21,6 +21,9 @@ _HEADER = struct.Struct(">4sII")
 _STAT_BEFORE_MODE, _MODE_END, _HASH_AT, _FLAGS_AT, _NAME_AT = 24, 28, 40, 60, 62
 _UNKNOWN = bytes(_STAT_BEFORE_MODE), bytes(_HASH_AT - _MODE_END)
 _EXTENDED = 0x4000
+# In an entry without its stat.
+_ENTRY_FLAGS_AT, _ENTRY_NAME_AT = 24, 26
+_SKIP_WORKTREE = 0x4000
 _CHECKSUM = 20
 # Undone conflicts, the other half of a split index, and that folders can stand for their files.
 _KEPT = (b"REUC", b"link", b"sdir")
@@ -68,6 +71,20 @@ class GitIndex:
     def compared(self) -> bytes:
         return b"".join((self.header, *self.entries, self.extensions))
 
+    def skipping(self, names: Callable[[bytes], bool], *, skips: bool) -> Self:
+        """With git's skip-worktree flag set, or not set, for the entries of some names.
+
+        git takes a file with that flag for unchanged, whatever lies in the working tree.
+        """
+        entries = {
+            _flagged(entry, skips=skips) if names(name_of(entry)) else entry: stat
+            for entry, stat in self.entries.items()
+        }
+        version = 3 if any(map(_is_extended, entries)) else 2
+        signature, _, count = _HEADER.unpack(self.header)
+        header = _HEADER.pack(signature, version, count)
+        return type(self)(header, entries, self.extensions)
+
     def written(self, known: Mapping[bytes, _Stat]) -> bytes:
         """The index as a file, with the times of those entries that are `known`."""
         pieces = [self.header]
@@ -79,6 +96,14 @@ class GitIndex:
             pieces.append(whole + bytes(-len(whole) % 8))
         content = b"".join((*pieces, self.extensions))
         return content + hashlib.sha1(content).digest()  # noqa: S324
+
+
+def name_of(entry: bytes) -> bytes:
+    return entry[_ENTRY_NAME_AT + 2 * _is_extended(entry) : -1]
+
+
+def skips_worktree(entry: bytes) -> bool:
+    return _is_extended(entry) and bool(_extra_flags(entry) & _SKIP_WORKTREE)
 
 
 def compared_index(content: bytes) -> bytes:
@@ -102,6 +127,25 @@ def index_to_apply(before: bytes | None, after: bytes) -> bytes:
     with suppress(ValueError):
         known = GitIndex.parse(before or b"").entries
     return new.written(known)
+
+
+def _flagged(entry: bytes, *, skips: bool) -> bytes:
+    (flags,) = struct.unpack_from(">H", entry, _ENTRY_FLAGS_AT)
+    extra = _extra_flags(entry) if flags & _EXTENDED else 0
+    extra = extra | _SKIP_WORKTREE if skips else extra & ~_SKIP_WORKTREE
+    flags = flags | _EXTENDED if extra else flags & ~_EXTENDED
+    packed = struct.pack(">HH", flags, extra) if extra else struct.pack(">H", flags)
+    return entry[:_ENTRY_FLAGS_AT] + packed + name_of(entry) + b"\0"
+
+
+def _is_extended(entry: bytes) -> bool:
+    (flags,) = struct.unpack_from(">H", entry, _ENTRY_FLAGS_AT)
+    return bool(flags & _EXTENDED)
+
+
+def _extra_flags(entry: bytes) -> int:
+    (extra,) = struct.unpack_from(">H", entry, _ENTRY_NAME_AT)
+    return int(extra)
 
 
 def _entry(content: bytes, at: int) -> tuple[bytes, _Stat, int]:

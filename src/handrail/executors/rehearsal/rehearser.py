@@ -19,6 +19,7 @@ from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.files.beneath import PASSAGE, open_beneath
 from handrail.executors.rehearsal.caps import DEFAULT_CAPS, Cap, Caps
 from handrail.executors.rehearsal.conditions import why_not_here
+from handrail.executors.rehearsal.git_hidden import OverlookedFiles
 from handrail.executors.rehearsal.names import NameRecorder
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import Proof
@@ -26,6 +27,7 @@ from handrail.executors.rehearsal.session import Session, Stand
 from handrail.executors.rehearsal.starter import RehearsalStarter
 from handrail.executors.rehearsal.usage import used_in
 from handrail.executors.rehearsal.watch import Filled, Watch
+from handrail.executors.rehearsal.way import LISTED
 from handrail.executors.sandbox.box import Box
 from handrail.executors.sandbox.bubblewrap import View
 
@@ -128,6 +130,7 @@ class Rehearser:
         dropped = await self._end(starter, watch, stand)
         hidden = [path for view in starter.views for path in view.hidden]
         self._remove_covers(stand, [*starter.covers, *hidden])
+        await asyncio.to_thread(self._unflag, starter.overlooked, stand)
         began_ns = began.by_the_clock_of(_Moment.now())
         return Rehearsal(
             outcome,
@@ -157,6 +160,17 @@ class Rehearser:
         )
         temporary = Filled(session.temporary_fd, Cap.TEMPORARY, Cap.TEMPORARY)
         return Watch(self._caps, self._cpu_left, (changed, temporary))
+
+    def _unflag(self, overlooked: OverlookedFiles, stand: Stand) -> None:
+        lower = os.open(self._box.root, LISTED)
+        try:
+            upper = stand.open_upper()
+            try:
+                overlooked.unflag(upper, lower)
+            finally:
+                os.close(upper)
+        finally:
+            os.close(lower)
 
     def _remove_covers(self, stand: Stand, covers: Iterable[str]) -> None:
         """Take out what bubblewrap has made to cover names that do not exist, or no longer did.

@@ -12,6 +12,7 @@ from handrail.executors.commands.starting import MOST_STATUS_BYTES, BoxStarter
 from handrail.executors.processes.output import Output
 from handrail.executors.processes.pipes import Streams
 from handrail.executors.processes.tree import BoxedTree, Tree
+from handrail.executors.rehearsal.git_hidden import OverlookedFiles
 from handrail.executors.rehearsal.names import NameRecorder
 from handrail.executors.rehearsal.overlay import BoxProcess, Maker
 from handrail.executors.rehearsal.session import Stand
@@ -94,6 +95,7 @@ class RehearsalStarter:
         self.views: list[View] = []
         self.covers: list[str] = []
         self.trees: list[RehearsedTree] = []
+        self.overlooked = OverlookedFiles()
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -112,6 +114,9 @@ class RehearsalStarter:
         given: ExecutionContext = EMPTY,
     ) -> AsyncGenerator[Tree]:
         view = await self._plain.view(stage, given)
+        if not self.views:
+            hidden = view.hidden_in(".")
+            await asyncio.to_thread(self.overlooked.flag, self._stand.view_fd, hidden)
         self.views.append(view)
         writes = stage.profile is not Profile.READ
         self._moving.enter_context(self._movers.beside(view, joins=writes))

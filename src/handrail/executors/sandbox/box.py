@@ -18,9 +18,6 @@ from handrail.executors.sandbox.bubblewrap import (
     HOME,
     HOSTS,
     HOSTS_OF_BOX,
-    IGNORED,
-    IGNORED_IN_OWN,
-    OWN,
     TEMPORARY,
     Lent,
     Mount,
@@ -28,6 +25,7 @@ from handrail.executors.sandbox.bubblewrap import (
     arguments,
 )
 from handrail.executors.sandbox.gate import Gate
+from handrail.executors.sandbox.ignored import ignoring
 from handrail.executors.sandbox.limits import limited
 from handrail.executors.sandbox.seccomp import filter_for
 from handrail.executors.sandbox.settings_copies import copy_without_passwords
@@ -146,12 +144,12 @@ class Box:
             held(view.bound(writable=writable)) as bound,
             _copies(_copied(stage.profile, view)) as copies,
             in_memory(HOSTS_OF_BOX) as hosts,
-            _ignoring(view, writable=writable) as ignoring,
+            ignoring(view, writable=writable) as ignored,
             in_memory(
                 self._told(
                     stage,
                     view,
-                    {**bound, HOSTS: hosts, **ignoring},
+                    {**bound, HOSTS: hosts, **ignored},
                     copies,
                     further,
                     lent,
@@ -163,7 +161,7 @@ class Box:
             given = {"args": options, "block-fd": gate.bell, "seccomp": gate.filter}
             given |= {"json-status-fd": lines.status, "sync-fd": lines.alive}
             flags = [word for name, fd in given.items() for word in (f"--{name}", str(fd))]
-            fds = (*given.values(), *bound.values(), *copies.values(), hosts, *ignoring.values())
+            fds = (*given.values(), *bound.values(), *copies.values(), hosts, *ignored.values())
             words = [self._programs.bwrap, *flags, "--", *inner]
             yield Launch(words, fds, gate, bound, view.missing)
 
@@ -299,16 +297,6 @@ def environment(path: str) -> list[tuple[str, str]]:
         # Also on the line, but there a bundle such as `cfX` can take them for its values.
         ("TAR_OPTIONS", "--force-local --no-same-owner"),
     ]
-
-
-@contextmanager
-def _ignoring(view: View, *, writable: bool) -> Generator[Mapping[str, int]]:
-    """The file that goes into the cover of our own folder, if the box has that cover."""
-    if os.path.join(view.root, OWN) not in view.emptied(writable=writable):
-        yield {}
-        return
-    with in_memory(IGNORED_IN_OWN) as fd:
-        yield {IGNORED: fd}
 
 
 def _copied(profile: Profile, view: View) -> list[str]:

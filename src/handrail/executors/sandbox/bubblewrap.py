@@ -41,10 +41,9 @@ _SETTINGS_BY_KIND = "/etc/java-*"
 HOSTS = "/etc/hosts"
 HOSTS_OF_BOX = b"127.0.0.1 localhost box\n::1 localhost box\n"
 
-# Our folder in a workspace, and what git is told of it there.
+# Our folder in a workspace, and the files that a box shows in there.
 OWN = ".handrail"
-IGNORED = f"{OWN}/.gitignore"
-IGNORED_IN_OWN = b"*\n"
+IN_OWN = (".gitignore", "hidden-names")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +209,8 @@ def _workspace(
         yield from ("--ro-bind", "/dev/null", path)
     for folder in view.emptied(writable=writable):
         yield from ("--tmpfs", folder)
-        if folder == os.path.join(view.root, OWN) and IGNORED in held:
-            # An empty folder is one that git would clean away.
-            yield from ("--ro-bind-data", str(held[IGNORED]), f"{folder}/.gitignore")
+        if folder == os.path.join(view.root, OWN):
+            for name in IN_OWN:
+                if name in held:
+                    yield from ("--ro-bind-data", str(held[name]), f"{folder}/{name}")
         yield from ("--remount-ro", folder)

@@ -1,0 +1,112 @@
+"""Having git overlook the files that are hidden from a rehearsal, which it would call changed."""
+
+import os
+import stat
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+from handrail.core.errors import PathValidationError
+from handrail.executors.rehearsal.git_index import (
+    MOST_BYTES,
+    GitIndex,
+    name_of,
+    skips_worktree,
+)
+from handrail.executors.rehearsal.way import Way
+
+_GIT = ".git"
+_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+class OverlookedFiles:
+    """Flags tracked files in the indexes of a rehearsal, and takes the flags out of its result."""
+
+    def __init__(self) -> None:
+        self._flagged: dict[str, frozenset[bytes]] = {}
+
+    def flag(self, view_fd: int, hidden: Iterable[str]) -> None:
+        """Have each repository in a view of the workspace overlook the `hidden` paths in it."""
+        for repository, paths in _by_repository(hidden).items():
+            index = f"{repository}{_GIT}/index"
+            names = [os.fsencode(path.removeprefix(repository)) for path in paths]
+            with suppress(OSError, ValueError, PathValidationError):
+                content = _read(view_fd, index)
+                if not any(name in content for name in names):
+                    continue
+                found = GitIndex.parse(content)
+                flagged = frozenset(
+                    name
+                    for entry in found.entries
+                    if _is_below(name := name_of(entry), names) and not skips_worktree(entry)
+                )
+                if flagged:
+                    marked = found.skipping(flagged.__contains__, skips=True)
+                    _write(view_fd, index, marked.written(marked.entries))
+                    self._flagged[index] = flagged
+
+    def unflag(self, upper_fd: int, lower_fd: int) -> None:
+        """Take the flags out of what a rehearsal has left in its upper layer.
+
+        An index that is then the same as before is taken out of the layer.
+        """
+        for index, names in self._flagged.items():
+            with suppress(OSError, ValueError):
+                found = GitIndex.parse(_read(upper_fd, index))
+                plain = found.skipping(names.__contains__, skips=False)
+                _write(upper_fd, index, plain.written(plain.entries))
+                before = GitIndex.parse(_read(lower_fd, index))
+                if plain.compared == before.compared:
+                    _take_out(upper_fd, lower_fd, index)
+
+
+def _by_repository(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Each path by all folders above it, any of which may be a repository."""
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        parts = path.split("/")
+        for depth in range(len(parts)):
+            above = "".join(f"{part}/" for part in parts[:depth])
+            found.setdefault(above, []).append(path)
+    return found
+
+
+def _is_below(name: bytes, paths: Iterable[bytes]) -> bool:
+    return any(name == path or name.startswith(path + b"/") for path in paths)
+
+
+def _read(root_fd: int, path: str) -> bytes:
+    with Way(root_fd) as way:
+        folder_fd, name = way.folder_of(path)
+        fd = os.open(name, os.O_RDONLY | _FLAGS, dir_fd=folder_fd)
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode) or os.fstat(fd).st_size > MOST_BYTES:
+            raise ValueError(f"{path} is no file that is read here")
+        return file.read()
+
+
+def _write(root_fd: int, path: str, content: bytes) -> None:
+    with Way(root_fd) as way:
+        folder_fd, name = way.folder_of(path)
+        fd = os.open(name, os.O_WRONLY | os.O_TRUNC | _FLAGS, dir_fd=folder_fd)
+    with os.fdopen(fd, "wb") as file:
+        file.write(content)
+
+
+def _take_out(upper_fd: int, lower_fd: int, index: str) -> None:
+    """Remove an index from the layer, and the folder above it if nothing else is in there."""
+    _in_folder(upper_fd, index, os.unlink)
+    folder = os.path.dirname(index)
+    if _mode_of(upper_fd, folder) == _mode_of(lower_fd, folder):
+        with suppress(OSError):
+            _in_folder(upper_fd, folder, os.rmdir)
+
+
+def _in_folder(root_fd: int, path: str, do: Callable[..., None]) -> None:
+    with Way(root_fd) as way:
+        folder_fd, name = way.folder_of(path)
+        do(name, dir_fd=folder_fd)
+
+
+def _mode_of(root_fd: int, path: str) -> int:
+    with Way(root_fd) as way:
+        return os.fstat(way.folder(path)).st_mode
