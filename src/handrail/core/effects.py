@@ -168,7 +168,7 @@ class GitEffects:
 
     `as_git` are files of the workspace that become what git has of them, and `known` those of them
     whose content git had before. The `repositories` are there before and after: objects are added
-    to them and never removed.
+    to them and never removed. If git `has_new_contents`, it stores some that no file had before.
     """
 
     notes: tuple[GitNote, ...] = ()
@@ -176,11 +176,14 @@ class GitEffects:
     as_git: frozenset[str] = frozenset()
     known: frozenset[str] = frozenset()
     repositories: tuple[str, ...] = ()
+    has_new_contents: bool = False
 
     @property
     def is_ordinary(self) -> bool:
-        """True if nothing is refused or lost, and no setting changes."""
-        return all(note.weight is GitWeight.CHANGE for note in self.notes)
+        """True if nothing is refused or lost, no setting changes, and no content is new."""
+        return not self.has_new_contents and all(
+            note.weight is GitWeight.CHANGE for note in self.notes
+        )
 
     def as_bound(self) -> list[Any]:
         """The part that an approval binds."""

@@ -9,7 +9,7 @@ import pytest
 
 from handrail.core.effects import GitWeight
 from handrail.core.errors import PathValidationError
-from handrail.core.rehearsal import CallRef, Rehearsed
+from handrail.core.rehearsal import REHEARSAL, CallRef, Rehearsed
 from tests.executors.rehearsal.agent import Agent
 from tests.executors.rehearsal.conftest import snapshot
 from tests.executors.rehearsal.repositories import (
@@ -163,3 +163,55 @@ async def test_a_step_of_ordinary_work_is_told_in_a_few_lines(
     _, rehearsed = await rehearse(agent, row)
 
     assert 1 <= len(rehearsed.effects.git.notes) <= 3
+
+
+ORDINARY = [
+    ("git add untracked.txt", ""),
+    ("git add -A && git commit -qm both", "echo new >> a.txt"),
+    ("git commit -qam 'Change x'", "echo new >> a.txt"),
+    ("git stash -q && git stash apply -q", "echo new >> a.txt"),
+    ("git stash -qu", "echo new >> a.txt"),
+    ("git merge -q ahead", ""),
+    ("git switch -q feature", ""),
+    ("git revert --no-edit HEAD", ""),
+]
+
+
+@pytest.mark.parametrize(("line", "setup"), ORDINARY)
+async def test_local_git_is_what_keeps_to_contents_that_were_there(
+    agent: Agent, root: Path, template: Path, line: str, setup: str
+) -> None:
+    Row(line, setup).prepare(template, root)
+
+    _, rehearsed = await rehearse(agent, Row(line))
+
+    assert rehearsed.facts[REHEARSAL]["git"] == "local"
+
+
+BROUGHT_IN = [
+    "echo evil | git hash-object -w --stdin && git tag t",
+    "B=$(echo evil | git hash-object -w --stdin) && git update-index --cacheinfo 100644,$B,a.txt",
+    "B=$(echo evil | git hash-object -w --stdin)"
+    " && T=$(printf '100644 blob %s\\ta.txt\\n' $B | git mktree)"
+    " && git branch evil $(git commit-tree -m fine $T)",
+    "echo evil > a.txt && git commit -qam fine && git switch -q feature",
+    "echo evil > a.txt && git stash -q",
+    "git notes add -m evil HEAD",
+    "GIT_WORK_TREE=/tmp/t git status; mkdir -p /tmp/t && cd /tmp/t && echo evil > a.txt"
+    " && export GIT_DIR=$OLDPWD/.git GIT_WORK_TREE=/tmp/t && git add a.txt",
+]
+
+
+@pytest.mark.parametrize("line", BROUGHT_IN)
+async def test_local_git_brings_in_no_content_by_way_of_git_alone(
+    agent: Agent, root: Path, template: Path, line: str
+) -> None:
+    """Else a later checkout would write it into a file, as a content that git had before."""
+    copy_of(template, root)
+
+    _, rehearsed = await rehearse(agent, Row(line))
+
+    assert rehearsed.facts[REHEARSAL]["git"] == "other"
+    assert "that no file of the folder has" in " ".join(
+        note.words for note in rehearsed.effects.git.notes
+    )

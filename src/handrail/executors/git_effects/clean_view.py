@@ -112,6 +112,11 @@ class CleanView:
         return self.folder / "view/objects"
 
     @property
+    def taken_in(self) -> bytes:
+        """The names of all objects that were taken in, one in each line; after a question."""
+        return (self.folder / "wanted").read_bytes()
+
+    @property
     def empty_tree(self) -> str:
         return _EMPTY_TREES[self.object_format]
 

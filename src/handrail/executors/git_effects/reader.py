@@ -98,6 +98,7 @@ class GitReader:
             as_git=frozenset(path for one in files for path in one.as_git),
             known=frozenset(path for one in files for path in one.known),
             repositories=tuple(one.git for one in read if one.before is not None),
+            has_new_contents=any(one.new_contents for one in read),
         )
 
     def _tell(self, repositories: Sequence[Repository], files: Sequence[Effect]) -> list[GitNote]:

@@ -1,7 +1,7 @@
 """Reading one repository: what to ask git, in two rounds, and what its answers mean."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from handrail.core.effects import Effect, GitNote
 from handrail.executors.git_effects.clean_view import CleanView, Query
@@ -16,15 +16,15 @@ from handrail.executors.git_effects.index import (
     tell_index,
 )
 from handrail.executors.git_effects.names import FileKind, inside, kind_of, place_of
-from handrail.executors.git_effects.notes import change, count, loss, refused, setting
+from handrail.executors.git_effects.notes import change, count, loss, refused, setting, some
 from handrail.executors.git_effects.settings import LIST_SETTINGS, parse_settings, tell_settings
 from handrail.executors.git_effects.stash import StashQueries
 from handrail.executors.git_effects.states import tell_states
 from handrail.executors.git_effects.trees import MOST_LOG_BYTES, Side, UnreadableError, short
-from handrail.executors.git_effects.worktree import WorktreeFiles
+from handrail.executors.git_effects.worktree import BlobAt, WorktreeFiles
 
 _MOST_INDEX_BYTES = 64 << 20
-_KINDS = "%(objectname) %(objecttype)"
+_KINDS_OF = ("cat-file", "--batch-check=%(objectname) %(objecttype)")
 _MODULES = "/.git/modules/"
 
 Answers = Sequence[bytes | None]
@@ -55,6 +55,7 @@ class Repository:
     """A repository at the path `git`, with the `changes` of its own files.
 
     It is there after the command. `blob_at` tells what the workspace has at a path by then.
+    `new_contents` are blobs that it gets and that no file of the workspace had before.
     """
 
     git: str
@@ -63,7 +64,8 @@ class Repository:
     changes: Sequence[Effect]
     worktrees: Sequence[Worktree]
     view: CleanView
-    blob_at: Callable[[str], str]
+    blob_at: BlobAt
+    new_contents: set[str] = field(default_factory=set[str])
 
     def read(self) -> list[GitNote]:
         """The changes in words.
@@ -72,7 +74,7 @@ class Repository:
             UnreadableError: git cannot tell.
         """
         first = _Round()
-        kinds = first.add(Query(("cat-file", f"--batch-check={_KINDS}"), self._tips()))
+        kinds = first.add(Query(_KINDS_OF, self._tips()))
         for number, one in enumerate(self.worktrees):
             one.copies = (
                 self._copy_index(one.before, f"index.{number}.before"),
@@ -107,6 +109,7 @@ class Repository:
         stash = StashQueries(self.before, self.after)
         about_stash = further.add_all(stash.queries)
         staged = [self._ask_for_staged(one, further) for one in self.worktrees]
+        taken_in = further.add(Query(_KINDS_OF, self.view.taken_in))
         answers, _ = self.view.ask(further.queries)
         notes = [*tell_commits(commits, answers[about_commits])]
         notes += stash.tell(answers[about_stash], self.blob_at)
@@ -118,7 +121,25 @@ class Repository:
                 {} if after is None else parse_staged(answers[after]),
                 has_moved=one.has_moved,
             )
-        return notes
+        kinds = _kinds(answers[taken_in])
+        return [*notes, *self._tell_contents({one for one in kinds if kinds[one] == "blob"})]
+
+    def _tell_contents(self, blobs: set[str]) -> Iterator[GitNote]:
+        """New blobs, of which those are told that no diff of a file shows."""
+        for one in self.worktrees:
+            blobs -= one.files.had_before(blobs, one.index_after, self.blob_at)
+        self.new_contents = blobs
+        untold = blobs.difference(*(one.files.new.values() for one in self.worktrees))
+        if untold:
+            names = {
+                entry.blob: name
+                for one in self.worktrees
+                for name, entry in one.index_after.entries.items()
+                if entry.blob in untold
+            }
+            told = sorted(names.get(blob, short(blob)) for blob in untold)
+            number = count(len(untold), "content")
+            yield change(f"stores {number} that no file of the folder has: {some(told)}")
 
     def _ask_for_staged(self, one: Worktree, asked: "_Round") -> list[int | None]:
         """Compare the index before and after with the commit of its time."""

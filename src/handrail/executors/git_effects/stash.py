@@ -1,7 +1,7 @@
 """Stash entries that are made or taken out."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from handrail.core.effects import GitNote
@@ -9,13 +9,11 @@ from handrail.executors.git_effects.clean_view import Query
 from handrail.executors.git_effects.commits import STASH
 from handrail.executors.git_effects.notes import change, count, loss
 from handrail.executors.git_effects.trees import MOST_LOG_BYTES, Side
+from handrail.executors.git_effects.worktree import BlobAt
 
 _MOST_COMPARED = 3
 _ROW = re.compile(r"[0-9a-f]+ (?P<id>[0-9a-f]+) .*?\t(?P<message>.*)")
 _ABSENT = re.compile(r"0+")
-
-# The blob that the workspace has at a path after the command; empty where there is no file.
-BlobAt = Callable[[str], str]
 
 
 @dataclass(slots=True)

@@ -15,9 +15,12 @@ _LOOK_UP = ("cat-file", "--batch-check=%(objectname)")
 _MISSING = b" missing"
 _PROGRAM = "100755"
 _MOST_COMPARED = 200
+_MOST_LOOKED_AT = 5_000
 
 # The contents of a file before and after; None where there is none, or too much of it.
 ReadBoth = Callable[[Effect], tuple[bytes | None, bytes | None]]
+# The blob that the workspace has at a path after the command; empty where there is no file.
+BlobAt = Callable[[str], str]
 
 
 @dataclass(slots=True)
@@ -82,9 +85,20 @@ class WorktreeFiles:
             number = count(len(told), "file")
             yield change(f"{number} in the folder {verb} as git has it: {some(told)}")
 
-    def tell_unstaged(
-        self, before: Index, after: Index, blob_at: Callable[[str], str]
-    ) -> Iterator[GitNote]:
+    def had_before(self, blobs: set[str], after: Index, blob_at: BlobAt) -> set[str]:
+        """Those of the blobs that were the content of a file before the command."""
+        found = blobs.intersection(self.old.values())
+        changed = {one.path for one in self.changes}
+        # What was added is found at once. A stash that was taken back may be of any tracked file.
+        names = sorted(after.entries, key=lambda name: after.entries[name].blob not in blobs)
+        for name in names[:_MOST_LOOKED_AT]:
+            if found == blobs:
+                break
+            if self.prefix + name not in changed:
+                found |= blobs & {blob_at(self.prefix + name)}
+        return found
+
+    def tell_unstaged(self, before: Index, after: Index, blob_at: BlobAt) -> Iterator[GitNote]:
         """Files that stay as they are while the index goes back: their changes are unstaged."""
         changed = {one.path for one in self.changes}
         moved = [
