@@ -13,8 +13,8 @@ from handrail.core.box import Profile
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.files.filesystem import FileSystemExecutor
+from handrail.executors.guarded.names import GuardedNames
 from handrail.executors.sandbox.box import Box
-from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.executors.sandbox.probe import find_programs, prove
 from handrail.tools.catalogue import judge
 

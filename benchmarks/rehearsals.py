@@ -23,12 +23,12 @@ from handrail.core.rehearsal import CallRef, Rehearsed
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.files.filesystem import FileSystemExecutor
+from handrail.executors.guarded.names import GuardedNames
 from handrail.executors.rehearsal.kept import KeptRehearsals
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import prove_rehearsals
 from handrail.executors.rehearsal.undo import UndoStore
 from handrail.executors.sandbox.box import Box
-from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.executors.sandbox.probe import find_programs, prove
 
 STARTS = 25

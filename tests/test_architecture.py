@@ -167,6 +167,17 @@ def test_a_tool_touches_the_world_only_through_hands() -> None:
         assert uses_of("asyncio", tree) <= harmless, name_of(path)
 
 
+def test_the_sandbox_knows_nothing_of_git() -> None:
+    rooms = ("git", "git_effects", "guarded", "rehearsal", "repository")
+    of_git = tuple(f"handrail.executors.{room}" for room in rooms)
+    assert_none(
+        {
+            name_of(path): {name for name in own_imports(path) if name.startswith(of_git)}
+            for path in (SOURCE / "executors/sandbox").glob("*.py")
+        }
+    )
+
+
 def test_no_module_imports_itself_round_a_corner() -> None:
     graph = {module_of(path): own_imports(path) for path in FILES if name_of(path) != "__init__.py"}
     done: set[str] = set()

@@ -116,6 +116,7 @@ SEEN = (
         RiskLevel.HIGH,
         "characters of what would run are not shown: there are too many",
     ),
+    Seen("command.git-unchecked", RiskLevel.HIGH, "nothing checks what git changes"),
     Seen("command.not-rehearsed", RiskLevel.LOW, "why its effects cannot be shown"),
     Seen("command.asked-again", RiskLevel.LOW, "what has changed since a rehearsal was approved"),
     Seen("effects.never-applied", RiskLevel.FORBIDDEN, "an effect that can never be applied"),

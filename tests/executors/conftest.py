@@ -12,8 +12,8 @@ from handrail.core.box import Isolation, Profile
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.files.filesystem import FileSystemExecutor
+from handrail.executors.guarded.names import GuardedNames
 from handrail.executors.sandbox.box import Box, Programs
-from handrail.executors.sandbox.guarded import GuardedNames
 
 # The Python of the tests may live in somebody's home, which no box shows unless told to.
 PYTHON = Path(os.path.realpath(sys.executable))

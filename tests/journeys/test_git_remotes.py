@@ -68,3 +68,31 @@ async def test_a_commit_is_pushed_by_ssh_after_a_card_that_names_the_address(
     assert sh(remote.folder / "a.git", "git log -1 --format=%s main") == "Change a\n"
     assert [*(rig.home / "remotes").iterdir()] != []
     assert sh(rig.workspace, "git status -sb") == "## main...origin/main\n"
+
+
+@pytest.mark.behaviour("git.remote-effects")
+async def test_a_pull_that_would_lose_work_or_plant_a_setting_changes_nothing_here(
+    rig: Rig, remote: SshRemote
+) -> None:
+    rig.start_server()
+    rig.start_client()
+    await approved(rig, "git push -u origin main", "call-1")
+    hook = rig.workspace / ".git/hooks/post-merge"
+    hook.write_text("#!/bin/sh\nprintf '[core]\\n\\tfsmonitor = x\\n' >> .git/config\n")
+    hook.chmod(0o755)
+    bare = remote.folder / "a.git"
+    sh(bare, "git update-ref refs/heads/main $(git commit-tree -p main -m new main^{tree})")
+    config = (rig.workspace / ".git/config").read_text()
+    head = sh(rig.workspace, "git rev-parse HEAD")
+
+    planted, _ = await approved(rig, "git pull", "call-2")
+    hook.unlink()
+    (rig.workspace / "a.txt").write_text("mine\n")
+    lost, _ = await approved(rig, "git fetch && git reset --hard origin/main", "call-3")
+
+    for call in (planted, lost):
+        assert "nothing was changed here" in call["result"]["output"], call
+    assert "core.fsmonitor" in planted["result"]["output"]
+    assert (rig.workspace / ".git/config").read_text() == config
+    assert sh(rig.workspace, "git rev-parse HEAD") == head
+    assert (rig.workspace / "a.txt").read_text() == "mine\n"

@@ -31,7 +31,7 @@ from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.files.ripgrep import Ripgrep
 from handrail.executors.files.search import SearchExecutor
-from handrail.executors.git.guard import own_identity
+from handrail.executors.git.environment import own_identity
 from handrail.executors.judging.pool import JudgingPool
 from handrail.executors.processes.programs import SEARCH_PATH
 from handrail.executors.rehearsal.kept import KeptRehearsals

@@ -118,6 +118,29 @@ class Rehearsals(Protocol):
         """
         ...
 
+    async def why_not(self, call: CallRef) -> str:
+        """Why nothing can be rehearsed here now; empty if it can."""
+        ...
+
+    async def carry_out(
+        self,
+        call: CallRef,
+        stages: Sequence[Stage],
+        *,
+        timeout_seconds: float,
+        expected: JsonObject,
+    ) -> Rehearsed:
+        """Run approved stages in which git reaches remotes; what it pushes is pushed for real.
+
+        The effects on the workspace are kept until they are applied. `expected` are the facts of
+        the look that was approved.
+
+        Raises:
+            CommandExecutionError: They could not be started, or a remote could not be reached.
+            StaleCommandError: The facts do not hold any more; nothing was started.
+        """
+        ...
+
     async def find(self, call: CallRef) -> Rehearsed | None:
         """The kept rehearsal of a call."""
         ...
@@ -160,6 +183,19 @@ class NoRehearsals:
 
     async def rehearse(
         self, call: CallRef, stages: Sequence[Stage], *, timeout_seconds: float
+    ) -> Rehearsed:
+        raise CommandExecutionError(self._why_not)
+
+    async def why_not(self, call: CallRef) -> str:
+        return self._why_not
+
+    async def carry_out(
+        self,
+        call: CallRef,
+        stages: Sequence[Stage],
+        *,
+        timeout_seconds: float,
+        expected: JsonObject,
     ) -> Rehearsed:
         raise CommandExecutionError(self._why_not)
 

@@ -1,5 +1,6 @@
 """git at work in tests: by a shell, as its user does, and by the executor, after an approval."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -7,7 +8,18 @@ from handrail.core.outcome import CommandOutcome
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.policy.rulebook.book import Rulebook, operator_rules
 from handrail.policy.validators.commands import CommandValidator
-from tests.executors.git.plants import PLAIN
+
+# git with no settings but those of a repository.
+PLAIN = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "HOME": "/nowhere",
+    "LC_ALL": "C.UTF-8",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_TERMINAL_PROMPT": "0",
+    **{f"GIT_{who}_NAME": "a" for who in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{who}_EMAIL": "a@b.c" for who in ("AUTHOR", "COMMITTER")},
+}
 
 
 def sh(folder: Path, lines: str) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.git.address import Address, is_address
-from tests.executors.git.plants import PLAIN
+from tests.executors.git.shell import PLAIN
 
 
 @pytest.mark.parametrize(

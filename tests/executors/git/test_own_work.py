@@ -1,4 +1,4 @@
-"""git does in its box what it does outside, though it cannot change what names programs."""
+"""git in a box without an overlay: it does its work, and what names programs stays as it is."""
 
 import subprocess
 from pathlib import Path
@@ -7,68 +7,46 @@ import pytest
 
 from handrail.core.box import Profile
 from handrail.core.outcome import CommandOutcome
-from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
-from handrail.executors.repository.leave import Leave
-from handrail.executors.repository.needs import leave_for
 from handrail.policy.validators.commands import CommandValidator
-from tests.executors.git.plants import PLAIN
+from tests.executors.git.shell import PLAIN, sh
 
 START = """
 git init -qb main . && echo x > a.txt && git add a.txt && git commit -qm first
 git init -qb main ../up && git -C ../up commit -q --allow-empty -m x
 git remote add origin ../up && git fetch -q origin && git update-ref refs/remotes/origin/far HEAD
 git -c protocol.file.allow=always submodule --quiet add ../up part && git commit -qm part
+git config user.name a && git config user.email a@b.c
 """
 LINES = """
 git checkout -b near
 git commit --allow-empty -m second
-git checkout far
-git checkout -b tracked origin/main
-git switch -c again --track origin/far
-git branch -u origin/main near
-git branch -m near nearer
-git branch -D nearer
-git remote add up https://example.com/a.git
-git remote rename up over
-git remote set-url over https://example.com/b.git
-git remote remove over
-git worktree add trees/one
-git worktree move trees/one trees/two
-git worktree lock trees/two
-git worktree unlock trees/two
-git worktree remove trees/two
+git switch -c again --no-track origin/far
 git stash
 git checkout main
-git submodule init
-git submodule sync
-git submodule deinit -f part
-git submodule update --no-fetch
 git submodule status
-git checkout --recurse-submodules again
-git checkout --recurse-submodules main
-git mv part moved
+git mv a.txt b.txt
 git commit -m moved
-git rm -qf moved
+git rm -q b.txt
 git commit -m gone
 git tag v1
 git notes add -m note
 git reset --hard HEAD
 git rebase main
-git cherry-pick --allow-empty tracked
+git merge near --no-edit
 git bisect start
 git bisect reset
 git gc
 git prune
 git archive -o a.tar HEAD
 git format-patch -1
-git init
+git worktree add trees/one --detach
 """
 
 
 @pytest.fixture
 def repository(root: Path) -> Path:
-    subprocess.run(["sh", "-ec", START], cwd=root, env=PLAIN, check=True, capture_output=True)
+    sh(root, START)
     return root
 
 
@@ -85,23 +63,72 @@ async def test_all_the_work_of_a_day_is_done(executor: CommandExecutor, reposito
         outcome = await run(executor, line)
         assert outcome.exit_code == 0, (line, outcome.stdout, outcome.stderr)
         assert b"Read-only" not in outcome.stderr, (line, outcome.stderr)
-
-    told = subprocess.run(
-        ["git", "config", "--list"], cwd=repository, env=PLAIN, check=True, capture_output=True
-    ).stdout.decode()
-    for setting in ("branch.far.remote=origin", "branch.again.merge=refs/heads/far"):
-        assert setting in told
-    assert "remote.over" not in told
+    assert sh(repository, "git fsck 2>&1") == ""
 
 
-async def test_also_in_a_part_and_in_a_further_tree(
-    executor: CommandExecutor, repository: Path
+async def test_also_in_a_submodule(executor: CommandExecutor, repository: Path) -> None:
+    for line in ("git checkout -b new", "git commit --allow-empty -m x"):
+        outcome = await run(executor, line, "part")
+        assert outcome.exit_code == 0, (line, outcome.stderr)
+
+
+@pytest.mark.parametrize(
+    "line", ["git remote add up https://example.com/a.git", "git config a.b c"]
+)
+async def test_settings_cannot_be_changed(
+    executor: CommandExecutor, repository: Path, line: str
 ) -> None:
-    assert (await run(executor, "git worktree add tree")).exit_code == 0
-    for folder in ("part", "tree"):
-        for line in ("git checkout -b new", "git commit --allow-empty -m x", "git branch -m newer"):
-            outcome = await run(executor, line, folder)
-            assert outcome.exit_code == 0, (folder, line, outcome.stderr)
+    before = (repository / ".git/config").read_bytes()
+
+    outcome = await run(executor, line)
+
+    assert outcome.exit_code != 0
+    assert b"config" in outcome.stderr
+    assert (repository / ".git/config").read_bytes() == before
+
+
+PLACES = [
+    *("config", "hooks/post-checkout", "info/attributes", "commondir", "worktrees/w/commondir"),
+    *("modules/part/config", "modules/part/hooks/post-checkout", "modules/part/commondir"),
+]
+
+
+@pytest.mark.behaviour("git.holds-programs")
+@pytest.mark.parametrize("by", ["hook", "filter"])
+async def test_what_the_repository_has_git_run_plants_no_program(
+    executor: CommandExecutor, repository: Path, by: str
+) -> None:
+    sh(
+        repository,
+        "git worktree add -q ../ws-w 2> /dev/null; mv .git/worktrees/ws-w .git/worktrees/w",
+    )
+    lines = "\n".join(
+        f"mkdir -p $(dirname .git/{name}); echo planted >> .git/{name}"
+        f"; mv .git/{name} .git/{name}.moved"
+        for name in PLACES
+    )
+    planting = repository / "planting.sh"
+    planting.write_text(f"#!/bin/sh\ncat\ntouch {repository}/ran\n{lines}\n")
+    planting.chmod(0o755)
+    if by == "hook":
+        planting.rename(repository / ".git/hooks/pre-commit")
+    else:
+        sh(
+            repository,
+            f"git config filter.x.clean {planting} && echo '* filter=x' > .gitattributes",
+        )
+    sh(repository, "rm -f ran")
+    before = {name: content(repository / ".git" / name) for name in PLACES}
+
+    (repository / "a.txt").write_text("changed\n")
+    outcome = await run(executor, "git commit -am second")
+
+    assert (repository / "ran").exists(), outcome.stderr
+    assert {name: content(repository / ".git" / name) for name in PLACES} == before
+
+
+def content(path: Path) -> str | None:
+    return path.read_text() if path.exists() else None
 
 
 @pytest.mark.parametrize("template", ["--template=", ""])
@@ -116,33 +143,3 @@ async def test_what_is_held_leaves_no_trace(
 
     assert outcome.exit_code == 0, outcome.stderr
     assert sorted(path.relative_to(root) for path in (root / ".git").rglob("*")) == before
-
-
-@pytest.mark.parametrize(
-    ("line", "left"),
-    [
-        ("git commit -m x", Leave()),
-        ("git archive -o x.tar HEAD", Leave(repository=False)),
-        ("git format-patch -1", Leave(repository=False)),
-        ("git fetch origin", Leave()),
-        ("git push origin main", Leave()),
-        ("git push -u origin main", Leave(settings=True)),
-        ("git push -qu origin main", Leave(settings=True)),
-        ("git push --set-up origin main", Leave(settings=True)),
-        ("timeout 5 git checkout main", Leave(settings=True)),
-        ("git rm x", Leave(pointers=True)),
-        ("git worktree add x", Leave(settings=True, pointers=True, trees=True)),
-        ("git submodule update", Leave(settings=True, pointers=True, modules=True)),
-        ("git reset --recurse-sub", Leave(settings=True, pointers=True, modules=True)),
-        ("git config --list", Leave(repository=False)),
-        ("xargs git checkout", Leave(repository=False)),
-        ("make checkout", Leave(repository=False)),
-    ],
-)
-def test_git_is_left_what_its_words_need(line: str, left: Leave) -> None:
-    command, *args = line.split()
-    stage = CommandValidator("/ws").stage_of(command, args)
-    named = stage._replace(argv=(f"/usr/bin/{stage.argv[0]}", *stage.argv[1:]))
-
-    assert leave_for(named) == left
-    assert leave_for(Stage(("/usr/bin/cat", "x"), Profile.WRITE)) == Leave(repository=False)

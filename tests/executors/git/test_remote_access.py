@@ -22,8 +22,7 @@ from handrail.policy.validators.commands import CommandValidator
 from handrail.testing import FakeFiles
 from handrail.tools.command.survey import survey_stages
 from tests.executors.git.http_remote import PASSWORD, USERNAME, HttpRemote, http_remote
-from tests.executors.git.plants import PLAIN
-from tests.executors.git.shell import run_approved, sh, trust_host
+from tests.executors.git.shell import PLAIN, run_approved, sh, trust_host
 
 QUOTED = PASSWORD.replace(" ", "%20").replace("/", "%2f")
 
@@ -227,11 +226,10 @@ async def test_only_a_push_changes_a_remote(
 
 
 @pytest.mark.usefixtures("home")
-async def test_what_is_pushed_is_not_for_settings_to_say(
+async def test_settings_of_the_person_say_what_is_pushed_as_with_plain_git(
     executor: CommandExecutor, repository: Path, remote: HttpRemote
 ) -> None:
     seeded(repository, remote)
-    before = heads(remote)
     sh(repository, "git checkout -qb topic && git commit -q --allow-empty -m mine")
     sh(repository, "git config branch.topic.remote origin && git tag -am x v1")
     sh(repository, "git config branch.topic.merge refs/heads/main")
@@ -239,8 +237,9 @@ async def test_what_is_pushed_is_not_for_settings_to_say(
 
     outcome = await run_approved(executor, "git push")
 
-    assert outcome.exit_code != 0
-    assert heads(remote) == before
+    assert outcome.exit_code == 0
+    assert b"topic -> main" in outcome.stderr
+    assert {*heads(remote)} == {"refs/heads/main", "refs/heads/old", "refs/tags/v1"}
 
 
 @pytest.mark.usefixtures("home")
@@ -399,9 +398,9 @@ async def test_neither_is_one_reached_that_a_step_before_has_exchanged(
     ]
     seen = await executor.look(stages)
 
-    with pytest.raises(CommandExecutionError, match="the remote has changed since"):
-        await executor.run(stages, timeout_seconds=50, expected=seen.facts)
+    outcome = await executor.run(stages, timeout_seconds=50, expected=seen.facts)
 
+    assert outcome.exit_code != 0
     assert [*(other / "refs" / "heads").iterdir()] == []
     assert not any("receive-pack" in path for path, _ in remote.visits)
 
@@ -451,17 +450,17 @@ HOSTILE = {
     "pushed addresses": "url.{evil}/.pushInsteadOf {good}/",
     "a proxy": "http.proxy {evil}",
     "a proxy of the remote": "remote.origin.proxy {evil}",
-    "a helper": "credential.helper '!cat >stolen; true'",
-    "a helper for the host": "credential.{good}.helper '!cat >stolen; true'",
+    "a helper": "credential.helper '!cat >>stolen; env >>stolen; true'",
+    "a helper for the host": "credential.{good}.helper '!cat >>stolen; env >>stolen; true'",
     "a header": "http.extraHeader 'X-Told: 1'",
     "redirects": "http.followRedirects true",
     "cookies": "http.cookieFile .git/config",
-    "an ssh command": "core.sshCommand 'touch stolen;'",
-    "a program at the remote": "remote.origin.receivepack 'touch stolen; git-receive-pack'",
-    "a program at the remote to fetch": "remote.origin.uploadpack 'touch stolen; git-upload-pack'",
+    "an ssh command": "core.sshCommand 'env >>stolen;'",
+    "a program at the remote": "remote.origin.receivepack 'env >>stolen; git-receive-pack'",
+    "a program at the remote to fetch": "remote.origin.uploadpack 'env >>stolen; git-upload-pack'",
     "hooks": "core.hooksPath hooks",
-    "a program for refs": "core.alternateRefsCommand 'touch stolen'",
-    "a question": "core.askPass 'touch stolen;'",
+    "a program for refs": "core.alternateRefsCommand 'env >>stolen'",
+    "a question": "core.askPass 'env >>stolen;'",
     "signatures": "push.gpgSign true",
     "a promise": "remote.origin.promisor true",
     "a group": "remotes.origin 'x y'",
@@ -477,7 +476,7 @@ async def test_settings_of_the_repository_meet_no_credential_and_no_network(
     seeded(repository, remote)
     (repository / "hooks").mkdir()
     for name in ("pre-push", "reference-transaction"):
-        (repository / "hooks" / name).write_text("#!/bin/sh\ntouch stolen\n")
+        (repository / "hooks" / name).write_text("#!/bin/sh\nenv >>stolen\n")
         (repository / "hooks" / name).chmod(0o755)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -490,7 +489,8 @@ async def test_settings_of_the_repository_meet_no_credential_and_no_network(
                 outcomes.append(await run_approved(executor, line))
         assert evil.visits == []
 
-    assert [*repository.rglob("stolen")] == []
+    # What the repository names may run in the box, where there is no credential.
+    stolen = "".join(path.read_text() for path in repository.rglob("stolen"))
+    assert not any(secret in stolen for secret in (PASSWORD, QUOTED))
     assert PASSWORD not in str([outcome.stdout + outcome.stderr for outcome in outcomes])
-    is_refused = setting.endswith("-pack'")
-    assert [outcome.exit_code for outcome in outcomes][1:] == ([] if is_refused else [0])
+    assert [outcome.exit_code for outcome in outcomes][1:] == [0]

@@ -4,12 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
-from handrail.core.outcome import CommandOutcome
-from handrail.core.stage import Stage
-from handrail.executors.commands.executor import CommandExecutor
-from handrail.executors.git.remotes import RemoteFinder, addresses_in
+from handrail.executors.git.remotes import addresses_in, find_targets
 from handrail.policy.validators.commands import CommandValidator
 from tests.executors.git.shell import sh
 
@@ -24,14 +20,10 @@ def repository(root: Path) -> Path:
     return root
 
 
-async def find(executor: CommandExecutor, line: str) -> list[str]:
-    async def look(stage: Stage) -> CommandOutcome:
-        assert stage.profile is Profile.READ
-        return await executor.run([stage], timeout_seconds=20)
-
+async def find(root: Path, line: str) -> list[str]:
     command, *args = line.split()
-    stage = CommandValidator(executor.root).stage_of(command, args)
-    return [address.shown for address in addresses_in(await RemoteFinder(look).find(stage))]
+    stage = CommandValidator(str(root)).stage_of(command, args)
+    return [address.shown for address in addresses_in(await find_targets(str(root), stage))]
 
 
 @pytest.mark.parametrize(
@@ -77,15 +69,15 @@ async def find(executor: CommandExecutor, line: str) -> list[str]:
     ],
 )
 async def test_the_remotes_are_those_that_git_can_mean(
-    executor: CommandExecutor, repository: Path, settings: str, line: str, addresses: list[str]
+    repository: Path, settings: str, line: str, addresses: list[str]
 ) -> None:
     sh(repository, settings)
 
-    assert await find(executor, line) == addresses
+    assert await find(repository, line) == addresses
 
 
 async def test_the_settings_of_the_person_say_where_an_address_leads(
-    executor: CommandExecutor, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = tmp_path / "gitconfig"
     settings.write_text(
@@ -94,10 +86,10 @@ async def test_the_settings_of_the_person_say_where_an_address_leads(
     )
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
 
-    assert await find(executor, "git fetch") == [ORIGIN]
-    assert await find(executor, "git push") == [ORIGIN, "git@o.example.com:a.git"]
+    assert await find(repository, "git fetch") == [ORIGIN]
+    assert await find(repository, "git push") == [ORIGIN, "git@o.example.com:a.git"]
     sh(repository, "git remote set-url origin kept:a.git")
-    assert await find(executor, "git fetch") == ["https://kept.example.com/a.git"]
+    assert await find(repository, "git fetch") == ["https://kept.example.com/a.git"]
 
 
 @pytest.mark.parametrize(
@@ -112,35 +104,32 @@ async def test_the_settings_of_the_person_say_where_an_address_leads(
             "git fetch",
             "can mislead",
         ),
-        ("true", "find . -name x -exec git fetch origin ;", "start git by itself"),
-        ("true", "timeout --sig KILL 5 git fetch origin", "start git by itself"),
+        ("true", "make fetch", "start git by itself"),
     ],
 )
 async def test_an_address_that_cannot_be_reached_is_refused_with_the_reason(
-    executor: CommandExecutor, repository: Path, settings: str, line: str, why: str
+    repository: Path, settings: str, line: str, why: str
 ) -> None:
     sh(repository, settings)
 
     with pytest.raises(CommandExecutionError, match=why):
-        await find(executor, line)
+        await find(repository, line)
 
 
 @pytest.mark.parametrize(
     "line", ["git push", "git push -u origin main", "git fetch", "git pull", "git clone . lib"]
 )
 async def test_what_needs_a_remote_is_refused_where_there_is_none(
-    executor: CommandExecutor, repository: Path, line: str
+    repository: Path, line: str
 ) -> None:
     sh(repository, "git remote remove origin && git remote remove fork")
 
     with pytest.raises(CommandExecutionError, match="finds no remote; name one that `git remote`"):
-        await find(executor, line)
+        await find(repository, line)
 
 
 @pytest.mark.parametrize("line", ["git remote update", "git submodule update --init"])
-async def test_what_does_nothing_without_remotes_reaches_none(
-    executor: CommandExecutor, repository: Path, line: str
-) -> None:
+async def test_what_does_nothing_without_remotes_reaches_none(repository: Path, line: str) -> None:
     sh(repository, "git remote remove origin && git remote remove fork")
 
-    assert await find(executor, line) == []
+    assert await find(repository, line) == []

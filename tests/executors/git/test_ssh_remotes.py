@@ -48,7 +48,7 @@ async def test_one_pushes_fetches_and_clones_by_ssh(
 ) -> None:
     for line in (
         "git push -u origin main",
-        "git pull --rebase",
+        "git pull --rebase origin main",
         "git ls-remote origin",
         f"git clone -q {remote.url('a.git')} lib",
     ):

@@ -8,7 +8,7 @@ import pytest
 
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.git.stand_in import Change, StandIn
-from tests.executors.git.plants import PLAIN
+from tests.executors.git.shell import PLAIN
 
 ONE, TWO = "1" * 40, "2" * 40
 

@@ -26,8 +26,9 @@ from handrail.executors.commands.starting import BoxStarter, OpenStarter, Starte
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.files.ripgrep import Ripgrep
 from handrail.executors.files.search import SearchExecutor
-from handrail.executors.git.guard import own_identity
+from handrail.executors.git.environment import own_identity
 from handrail.executors.git.outside import OutsideGit
+from handrail.executors.guarded.names import GuardedNames
 from handrail.executors.judging.pool import JudgingPool
 from handrail.executors.network import listener
 from handrail.executors.network.hosts import Networks
@@ -42,7 +43,6 @@ from handrail.executors.rehearsal.rehearser import Rehearser
 from handrail.executors.sandbox.box import Box, Programs
 from handrail.executors.sandbox.fence import Fence
 from handrail.executors.sandbox.fence_probe import prove_fence
-from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.policy.rulebook.book import Rulebook, operator_rules
 from tests.executors.conftest import one
 from tests.executors.network.net_box import box as net_box
@@ -240,7 +240,7 @@ WAYS: dict[str, dict[str, Way]] = {
         for kind in (Profile.READ, Profile.WRITE)
     },
     "executors/files/search.py": {"ripgrep": a_search},
-    "executors/git/guard.py": {"git-identity": gits_own_identity},
+    "executors/git/environment.py": {"git-identity": gits_own_identity},
     "executors/git/outside.py": {"git-outside": git_outside},
     "executors/judging/pool.py": {"judging": a_judging_process},
     "executors/network/hosts.py": {"package-manager": a_package_manager},

@@ -7,12 +7,12 @@ from handrail.core.box import Isolation, Profile
 from handrail.core.rehearsal import CallRef, Rehearsed
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.guarded.names import GuardedNames
 from handrail.executors.rehearsal.kept import KeptRehearsals
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import Proof
 from handrail.executors.rehearsal.undo import UndoStore
 from handrail.executors.sandbox.box import Box, Programs
-from handrail.executors.sandbox.guarded import GuardedNames
 from tests.executors.conftest import PYTHON, TOOLCHAIN
 
 

@@ -11,12 +11,12 @@ import pytest
 from handrail.core.box import Isolation, Profile
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.guarded.names import GuardedNames
 from handrail.executors.rehearsal.caps import DEFAULT_CAPS, Caps
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import Proof, prove_rehearsals
 from handrail.executors.rehearsal.rehearser import Rehearsal, Rehearser
 from handrail.executors.sandbox.box import Box, Programs
-from handrail.executors.sandbox.guarded import GuardedNames
 from tests.executors.conftest import PYTHON, TOOLCHAIN
 from tests.executors.rehearsal.agent import Agent, open_agent
 from tests.executors.rehearsal.repositories import make_template

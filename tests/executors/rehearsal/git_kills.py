@@ -19,10 +19,10 @@ from typing import Any
 
 from handrail.core.rehearsal import CallRef
 from handrail.executors.files.filesystem import FileSystemExecutor
+from handrail.executors.guarded.names import GuardedNames
 from handrail.executors.rehearsal.kept import KeptRehearsals
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import prove_rehearsals
-from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.executors.sandbox.probe import find_programs, prove
 from tests.executors.rehearsal.agent import Agent, open_agent, open_store
 from tests.executors.rehearsal.overlay import in_child

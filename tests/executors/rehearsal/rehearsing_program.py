@@ -11,11 +11,11 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.files.filesystem import FileSystemExecutor
+from handrail.executors.guarded.names import GuardedNames
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import prove_rehearsals
 from handrail.executors.rehearsal.rehearser import Rehearser
 from handrail.executors.sandbox.box import Box
-from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.executors.sandbox.probe import find_programs, prove
 
 

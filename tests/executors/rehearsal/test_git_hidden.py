@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from handrail.core.box import Profile
+from handrail.core.stage import Stage
 from tests.executors.rehearsal.agent import Agent
 from tests.executors.rehearsal.repositories import git, run
 
@@ -89,3 +91,14 @@ async def test_git_refuses_to_overwrite_one(agent: Agent, repository: Path):
 
     assert rehearsed.outcome.exit_code == 1
     assert b"web/.npmrc" in rehearsed.outcome.stderr
+
+
+async def test_the_read_box_shows_them_in_the_same_way(agent: Agent, repository: Path):
+    (repository / "a.txt").write_text("three\n")
+    stage = Stage(("git", "status", "--short", "web", ".aws", "a.txt"), Profile.READ)
+
+    outcome = await agent.executor.run([stage], timeout_seconds=30)
+
+    assert outcome.stdout.splitlines()[0] == b" M a.txt"
+    assert b"npmrc" not in outcome.stdout
+    assert b".aws" not in outcome.stdout

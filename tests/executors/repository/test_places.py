@@ -13,8 +13,7 @@ from handrail.core.outcome import CommandOutcome
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.repository.places import check_place
-from tests.executors.git.plants import PLAIN
-from tests.executors.git.shell import sh
+from tests.executors.git.shell import PLAIN, sh
 
 READ = Profile.READ
 WRITE = Profile.WRITE
@@ -170,8 +169,7 @@ async def test_what_points_nowhere_is_for_git_to_refuse(
 ) -> None:
     (root / ".git").write_bytes(words)
 
-    with pytest.raises(CommandExecutionError, match="cannot be read: fatal: "):
-        await run(executor, "status")
+    assert (await run(executor, "status")).exit_code == 128
 
 
 def test_nobody_waits_at_a_pipe(root: Path) -> None:

@@ -15,12 +15,12 @@ from handrail.core.box import Isolation, Profile, Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.core.outcome import CommandOutcome, Ending
 from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.guarded.names import GuardedNames
 from handrail.executors.processes.programs import SEARCH_PATH
 from handrail.executors.sandbox import fence_probe
 from handrail.executors.sandbox.bubblewrap import View
 from handrail.executors.sandbox.fence import Fence, ground
 from handrail.executors.sandbox.fence_probe import prove_fence
-from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.executors.sandbox.landlock import LOOK, Allowed, Right, make_ruleset, version
 from handrail.executors.sandbox.seccomp import filter_for
 from tests.executors.conftest import one

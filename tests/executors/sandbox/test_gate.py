@@ -8,9 +8,9 @@ import pytest
 
 from handrail.core.box import Isolation, Profile
 from handrail.core.stage import Stage
+from handrail.executors.guarded.names import GuardedNames
 from handrail.executors.sandbox.box import Box, Lines, Programs
 from handrail.executors.sandbox.gate import Gate
-from handrail.executors.sandbox.guarded import GuardedNames
 
 
 def start(
@@ -20,7 +20,7 @@ def start(
     box = Box(programs, isolation, guarded)
     with open(os.devnull, "w") as nowhere:
         lines = Lines(nowhere.fileno(), nowhere.fileno())
-        stage, view = Stage(("/bin/echo", "begun"), Profile.WRITE), guarded.view(git_in=None)
+        stage, view = Stage(("/bin/echo", "begun"), Profile.WRITE), guarded.view()
         with box.launch(stage, view, lines, 10) as launch:
             process = subprocess.Popen(
                 launch.argv, pass_fds=launch.fds, env={}, stdout=-1, stderr=-1, text=True

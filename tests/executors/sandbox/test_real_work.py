@@ -14,9 +14,9 @@ import pytest
 from handrail.core.box import Isolation, Profile
 from handrail.core.outcome import CommandOutcome, Ending
 from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.guarded.names import GuardedNames
 from handrail.executors.processes.programs import SEARCH_PATH
 from handrail.executors.sandbox.box import Box, Programs
-from handrail.executors.sandbox.guarded import GuardedNames
 from handrail.executors.toolchains.toolchain import FOLDER, Toolbelt, toolchain_at
 from tests.executors.conftest import one
 

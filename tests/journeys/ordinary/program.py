@@ -28,7 +28,7 @@ from handrail.core.rehearsal import CallRef, NoRehearsals
 from handrail.core.verdict import Ruling
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.files.filesystem import FileSystemExecutor
-from handrail.executors.git.guard import own_identity
+from handrail.executors.git.environment import own_identity
 from handrail.executors.processes.programs import SEARCH_PATH
 from handrail.executors.rehearsal.scratch import SCRATCH
 from handrail.executors.rehearsal.undoing import undo_in

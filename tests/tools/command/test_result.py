@@ -13,7 +13,7 @@ from handrail.core.tool import JsonObject
 from handrail.testing import FakeCommands, FakeHands
 from handrail.tools.command.result import result_of, run_stages
 
-RECORDED = "; git treats tracked ones as changed, and still shows their recorded content"
+RECORDED = "; git takes tracked ones for unchanged, and still shows their recorded content"
 
 
 class Blinded(FakeCommands):

@@ -13,9 +13,8 @@ from handrail.core.errors import HandrailError
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.processes.programs import SEARCH_PATH, ProgramFinder
-from handrail.executors.repository.leave import ORDINARY, Leave
 from handrail.executors.sandbox.box import Box, Programs
-from handrail.executors.sandbox.bubblewrap import View
+from handrail.executors.sandbox.bubblewrap import GitAccess, View
 from handrail.executors.sandbox.probe import find_programs, prove
 from handrail.executors.toolchains.toolchain import Toolbelt, Toolchain
 
@@ -114,5 +113,5 @@ class _Bare:
     def __init__(self, root: str):
         self.root = root
 
-    def view(self, *, git_in: str | None, leave: Leave = ORDINARY, opens_git: bool = False) -> View:
+    def view(self, git: GitAccess = GitAccess.NONE) -> View:
         return View(self.root)

@@ -1,5 +1,6 @@
 """The environment variables, hosts and remotes of each program of a call."""
 
+import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,15 +10,17 @@ from handrail.core.stage import Stage
 from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.executors.commands.modules import SAFE_PATH, runs_tool
 from handrail.executors.commands.npm import npm_settings
+from handrail.executors.git.environment import git_environment
 from handrail.executors.git.exchange import Exchange
-from handrail.executors.git.guard import GitGuard, Pairs
 from handrail.executors.git.outside import NetworkAccess
-from handrail.executors.git.remotes import RemoteFinder, addresses_in, reaches_remote
+from handrail.executors.git.remotes import addresses_in, find_targets, reaches_remote
+from handrail.executors.git.repository import settings_at
+from handrail.executors.git.settings import Pairs
+from handrail.executors.git.words import is_git, runs_git, words_of_git
 from handrail.executors.network.hosts import Networks, Withdrawn, nothing_withdrawn
 from handrail.executors.processes.programs import ProgramFinder
-from handrail.executors.repository.line import runs_git, words_of_git
-from handrail.executors.repository.needs import leave_for
 from handrail.executors.repository.passwords import mask_settings
+from handrail.executors.repository.places import check_place
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,70 +28,69 @@ class ExecutionContext:
     """The environment of one program.
 
     `variables` are its environment variables. `local_hosts` are hosts of a private network that it
-    may reach, if they are among its hosts. The `exchange` has the stand-ins for git's remotes. With
-    `sees_settings`, git sees passwords in its settings, and its output is for Handrail alone.
+    may reach, if they are among its hosts. The `exchange` has the stand-ins for git's remotes.
     `withdrawn` tells which hosts the operator has removed from the list while it runs. With
-    `is_rehearsed`, it may change all of git's data, because the effects are read before they are
+    `over_overlay`, it may change all of git's data, because the effects are read before they are
     applied.
     """
 
     variables: tuple[tuple[str, str], ...] = ()
     local_hosts: tuple[str, ...] = ()
     exchange: Exchange | None = None
-    sees_settings: bool = False
     withdrawn: Withdrawn = nothing_withdrawn
-    is_rehearsed: bool = False
+    over_overlay: bool = False
 
 
 EMPTY = ExecutionContext()
 
 
 class ContextBuilder:
-    """Builds the contexts of a call's programs. Mirrors of remotes are kept in `mirrors`.
+    """Builds the contexts of a call's programs in the workspace `root`.
 
-    Where they are rehearsed, git has no remotes, and needs no check of its settings.
+    git commits under the name in `identity`. Mirrors of remotes are kept in `mirrors`.
     """
 
     def __init__(
         self,
-        git: GitGuard,
+        root: str,
+        identity: Pairs,
         networks: Networks,
-        remotes: RemoteFinder,
         programs: ProgramFinder,
         mirrors: Path | None,
         *,
-        is_rehearsed: bool = False,
+        over_overlay: bool = False,
     ):
-        self._is_rehearsed = is_rehearsed
-        self._git = git
+        self._root = root
+        self._identity = identity
         self._programs = programs
         self._networks = networks
-        self._remotes = remotes
         self._mirrors = mirrors
+        self._over_overlay = over_overlay
         self._settings: Pairs = []
         self._exchanges: list[Exchange] = []
 
     async def build(self, stage: Stage, stack: AsyncExitStack) -> ExecutionContext:
-        """The context of a stage; its stand-ins are removed with the stack."""
+        """The context of a stage; its stand-ins are removed with the stack.
+
+        Raises:
+            CommandExecutionError: git would leave the workspace, or cannot reach its remotes.
+        """
         reachable = await self._networks.reachable_by(stage.networks)
         withdrawn = self._networks.withdrawals(stage.networks, reachable)
-        own = ((SAFE_PATH,) if runs_tool(stage) else ()) + npm_settings(stage, self._programs)
-        if self._is_rehearsed:
-            given = (*own, *self._git.rehearsed, *reachable.variables)
-            return ExecutionContext(given, reachable.local, is_rehearsed=True)
-        if not runs_git(stage):
-            given = (*own, *reachable.variables)
-            return ExecutionContext(given, reachable.local, withdrawn=withdrawn)
-        found = await self._git.settings_in_use(stage)
-        self._settings += found
+        if is_git(stage):
+            await asyncio.to_thread(check_place, self._root, stage.folder)
+        if runs_git(stage):
+            self._settings += await asyncio.to_thread(settings_at, self._root, stage.folder)
         access = NetworkAccess(reachable.local, withdrawn)
-        exchange = await self._exchange(stage, found, access, stack)
-        last = None if exchange is None else exchange.settings
-        given = (*own, *self._git.environment(stage, found, last), *reachable.variables)
-        return ExecutionContext(given, reachable.local, exchange, self._git.lists, withdrawn)
+        exchange = await self._exchange(stage, access, stack)
+        further = [] if exchange is None else exchange.settings
+        own = ((SAFE_PATH,) if runs_tool(stage) else ()) + npm_settings(stage, self._programs)
+        git = git_environment(self._root, self._identity, further)
+        given = (*own, *git, *reachable.variables)
+        return ExecutionContext(given, reachable.local, exchange, withdrawn, self._over_overlay)
 
     async def _exchange(
-        self, stage: Stage, settings: Pairs, access: NetworkAccess, stack: AsyncExitStack
+        self, stage: Stage, access: NetworkAccess, stack: AsyncExitStack
     ) -> Exchange | None:
         """Make stand-ins for the approved remotes.
 
@@ -97,17 +99,14 @@ class ContextBuilder:
         """
         if not (reaches_remote(stage) and stage.remotes):
             return None
-        targets = await self._remotes.find(stage, settings)
+        targets = await find_targets(self._root, stage)
         shown = tuple(dict.fromkeys(address.shown for address in addresses_in(targets)))
         if shown != stage.remotes:
             raise CommandExecutionError(
                 f"the remote has changed since it was checked, to {', '.join(shown)};"
                 " call this by itself"
             )
-        words = words_of_git(stage) or ()
-        # Only a command that may change the settings sees the files themselves, with passwords.
-        sees_logins = leave_for(stage).settings
-        opened = Exchange.open(self._mirrors, targets, words, access, sees_logins=sees_logins)
+        opened = Exchange.open(self._mirrors, targets, words_of_git(stage) or (), access)
         self._exchanges.append(await stack.enter_async_context(opened))
         return self._exchanges[-1]
 

@@ -18,14 +18,13 @@ from handrail.executors.commands.looking import CommandLooker
 from handrail.executors.commands.run import Objection, Run, no_objection
 from handrail.executors.commands.starting import BoxStarter, OpenStarter, Starter
 from handrail.executors.git.address import Address
-from handrail.executors.git.guard import GitGuard, Pairs
 from handrail.executors.git.recording import Recorder
-from handrail.executors.git.remotes import RemoteFinder, addresses_in, reaches_remote
+from handrail.executors.git.remotes import addresses_in, find_targets, reaches_remote
+from handrail.executors.git.settings import Pairs
+from handrail.executors.git.words import changes_git
 from handrail.executors.network.hosts import Networks
 from handrail.executors.processes.output import Output
 from handrail.executors.processes.programs import SEARCH_PATH, ProgramFinder, may_use_workspace
-from handrail.executors.repository.needs import leave_for
-from handrail.executors.repository.places import settings_files
 from handrail.executors.sandbox.box import Box
 from handrail.executors.sandbox.fence import Fence
 from handrail.policy.rulebook.rules import Rules, default_rules
@@ -68,9 +67,8 @@ class CommandExecutor:
         self._grace_seconds = grace_seconds
         self._max_stream_bytes = max_stream_bytes
         self._box = box
-        self._git = GitGuard(self.root, identity, self._look_at_settings, self._find_settings)
+        self._identity = identity or []
         self._networks = Networks(rules or default_rules(), self._programs)
-        self._remotes = RemoteFinder(self._look_at)
         self._recorder = Recorder(self._look_at)
 
     def adopt(self, rules: Rules) -> None:
@@ -124,9 +122,9 @@ class CommandExecutor:
         """Run to the end, or to the limit; nothing that was started is left running."""
         _refuse_zero_bytes(stages)
         if expected is not None:
-            stages = _as_seen(stages, await self._look_again(stages, expected))
+            stages = await self.as_expected(stages, expected)
         ready = [self._named_by_path(stage) for stage in stages]
-        return await self._run(ready, self._git, timeout_seconds)
+        return await self._run(ready, timeout_seconds)
 
     async def run_by(
         self,
@@ -144,15 +142,18 @@ class CommandExecutor:
         _refuse_zero_bytes(stages)
         first, *others = stages
         ready = [self._named_by_path(first), *map(self._named_if_found, others)]
-        return await self._run(
-            ready, self._git, timeout_seconds, objection, starter=starter, root=root
-        )
+        return await self._run(ready, timeout_seconds, objection, starter=starter, root=root)
 
-    async def _look_again(self, stages: Sequence[Stage], expected: JsonObject) -> Sight:
+    async def as_expected(self, stages: Sequence[Stage], expected: JsonObject) -> Sequence[Stage]:
+        """The stages as another look sees them, with the hosts and remotes that they may reach.
+
+        Raises:
+            StaleCommandError: The look differs from the facts of the one that was approved.
+        """
         sight = await self.look(stages)
         if names := differing(expected, sight.facts):
             raise StaleCommandError(tell_differing(names))
-        return sight
+        return _as_seen(stages, sight)
 
     async def _hosts_for(
         self, stages: Sequence[Stage], remotes: Sequence[Sequence[Address] | None]
@@ -169,7 +170,7 @@ class CommandExecutor:
     async def _remotes_of(self, stages: Sequence[Stage]) -> list[tuple[Address, ...] | None]:
         """The addresses that git would reach with its current settings; None for other programs."""
         return [
-            addresses_in(await self._remotes.find(stage)) if reaches_remote(stage) else None
+            addresses_in(await find_targets(self.root, stage)) if reaches_remote(stage) else None
             for stage in map(self._named_by_path, stages)
         ]
 
@@ -178,26 +179,14 @@ class CommandExecutor:
         if self._box is None:
             return None
         profile = widest(stage.profile for stage in stages)
-        changing = (stage for stage in stages if stage.profile is not Profile.READ)
-        changes_git = any(leave_for(self._named_by_path(stage)).repository for stage in changing)
-        return Room(profile, changes_git)
+        return Room(profile, any(map(changes_git, stages)))
 
     async def _look_at(self, stage: Stage) -> CommandOutcome:
-        return await self._look_at_settings(stage, GitGuard(self.root))
-
-    async def _look_at_settings(self, stage: Stage, git: GitGuard) -> CommandOutcome:
-        return await self._run([self._named_by_path(stage)], git, _LISTING_SECONDS)
-
-    async def _find_settings(self, folder: str) -> Sequence[str]:
-        if self._box is None:
-            return []
-        view = await self._box.look(git_in=folder)
-        return await asyncio.to_thread(settings_files, view)
+        return await self._run([self._named_by_path(stage)], _LISTING_SECONDS)
 
     async def _run(
         self,
         stages: Sequence[Stage],
-        git: GitGuard,
         seconds: float,
         objection: Objection = no_objection,
         starter: Starter | None = None,
@@ -206,12 +195,12 @@ class CommandExecutor:
         starter = starter or self._starter
         with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:
             contexts = ContextBuilder(
-                git,
+                self.root,
+                self._identity,
                 self._networks,
-                self._remotes,
                 self._programs,
                 self._mirrors,
-                is_rehearsed=root is not None,
+                over_overlay=root is not None,
             )
             folder = root or self.root
             run = Run(starter, contexts, folder, out, err, self._grace_seconds, objection)

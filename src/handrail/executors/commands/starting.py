@@ -7,23 +7,22 @@ import stat
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import replace
 from typing import Protocol
 
 from handrail.core.box import Profile, Wall
 from handrail.core.stage import Stage
 from handrail.executors.commands.context import EMPTY, ExecutionContext
-from handrail.executors.git.keeping import kept
 from handrail.executors.git.remotes import reaches_remote
+from handrail.executors.git.words import changes_git, runs_git
 from handrail.executors.network.way_out import VARIABLES, way_out
 from handrail.executors.processes.output import Output
 from handrail.executors.processes.pipes import Streams
 from handrail.executors.processes.programs import path_for
 from handrail.executors.processes.start import Process, start_process
 from handrail.executors.processes.tree import BoxedTree, OpenTree, Tree, end_strays
-from handrail.executors.repository.needs import leave_for, repository_folder
+from handrail.executors.repository.held import remove_planted
 from handrail.executors.sandbox.box import Box, Launch, Lines, environment
-from handrail.executors.sandbox.bubblewrap import View
+from handrail.executors.sandbox.bubblewrap import GitAccess, View
 from handrail.executors.sandbox.fence import Fence, FencedLaunch
 
 # In the environment of what is started: for whom it runs.
@@ -86,42 +85,41 @@ class BoxStarter:
         seconds: float,
         given: ExecutionContext = EMPTY,
     ) -> AsyncGenerator[Tree]:
-        if reaches_remote(stage):
-            # It talks to stand-ins; no network is behind them.
-            stage = stage._replace(profile=Profile.WRITE)
+        stage = without_network(stage)
         mounts = () if given.exchange is None else given.exchange.mounts
         variables = (*given.variables, *(VARIABLES if stage.profile is Profile.NET else ()))
         view = await self.view(stage, given)
-        writes = stage.profile is not Profile.READ
-        with (
-            kept(view.root, view.gits if writes else (), view.frozen),
-            Output(MOST_STATUS_BYTES) as status,
-            Output(0) as alive,
-        ):
+        with Output(MOST_STATUS_BYTES) as status, Output(0) as alive:
             lines = Lines(status.writer, alive.writer)
             box = self._box.launch(stage, view, lines, seconds, variables, mounts=mounts)
-            with box as launch:
-                words = self.marked(launch.argv)
-                process = start_process(words, streams, "/", {}, launch.fds)
-                async with _boxed(process, status, alive) as tree, AsyncExitStack() as stack:
-                    tree.kept_from_it = view.hidden_in(stage.folder)
-                    with suppress(TimeoutError):
-                        async with asyncio.timeout(seconds):
-                            await _let_begin(tree, launch, stage, given, stack)
-                    yield tree
+            try:
+                with box as launch:
+                    words = self.marked(launch.argv)
+                    process = start_process(words, streams, "/", {}, launch.fds)
+                    async with _boxed(process, status, alive) as tree, AsyncExitStack() as stack:
+                        tree.kept_from_it = view.hidden_in(stage.folder)
+                        with suppress(TimeoutError):
+                            async with asyncio.timeout(seconds):
+                                await _let_begin(tree, launch, stage, given, stack)
+                        yield tree
+            finally:
+                await asyncio.to_thread(remove_planted, view.gits, view.frozen)
 
     async def view(self, stage: Stage, given: ExecutionContext) -> View:
         """The workspace as the box of this stage shows it."""
-        git_in = repository_folder(self._box.root, stage)
-        view = await self._box.look(
-            git_in=git_in, leave=leave_for(stage), opens_git=given.is_rehearsed
-        )
-        return replace(view, settings=()) if given.sees_settings else view
+        if given.over_overlay:
+            return await self._box.look(GitAccess.ALL)
+        return await self._box.look(GitAccess.CONTENT if changes_git(stage) else GitAccess.NONE)
 
     def marked(self, argv: Sequence[str]) -> list[str]:
         """The words for bubblewrap with the keeper's name among them."""
         bwrap, *told = argv
         return [bwrap, *self._mark, *told]
+
+
+def without_network(stage: Stage) -> Stage:
+    """Give git that reaches a remote a box without network: it talks to stand-ins."""
+    return stage._replace(profile=Profile.WRITE) if reaches_remote(stage) else stage
 
 
 async def _let_begin(
@@ -197,7 +195,8 @@ class OpenStarter:
         if self._fence is None:
             yield FencedLaunch(stage.argv)
             return
-        async with self._fence.around(stage, home, seconds) as launch:
+        fence = self._fence.around(stage, home, seconds, shows_settings=runs_git(stage))
+        async with fence as launch:
             yield launch
 
     def end_what_was_left(self) -> None:

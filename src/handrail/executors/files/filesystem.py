@@ -21,11 +21,11 @@ from handrail.executors.files.listing import Tour, list_folder
 from handrail.executors.files.place import Place
 from handrail.executors.files.reading import INLINE_BYTES, in_thread, read_whole
 from handrail.executors.files.version import nobody_writes, version_of
+from handrail.executors.guarded.names import GuardedNames
+from handrail.executors.guarded.second_names import SecondNames
+from handrail.executors.guarded.secrets_here import SecretsHere
 from handrail.executors.processes.threads import to_its_end
 from handrail.executors.repository.places import as_inside_git
-from handrail.executors.sandbox.guarded import GuardedNames
-from handrail.executors.sandbox.second_names import SecondNames
-from handrail.executors.sandbox.secrets_here import SecretsHere
 from handrail.policy.rulebook.rules import Rules, default_rules
 
 # What the system says of a word that names no file, or none that a program could open.

@@ -7,7 +7,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.core.visible import cut, visible
-from handrail.executors.repository.line import GIT
+from handrail.executors.git.words import GIT
 
 # Runs a command in the box in which nothing can be changed.
 Look = Callable[[Stage], Awaitable[CommandOutcome]]

@@ -19,7 +19,7 @@ from handrail.executors.git.mirror import Mirror
 from handrail.executors.git.outside import NetworkAccess, RemoteError, Target
 from handrail.executors.git.settings import Pairs
 from handrail.executors.git.stand_in import Change, StandIn
-from handrail.executors.repository.line import action_in
+from handrail.executors.git.words import action_in
 from handrail.executors.repository.passwords import without_password
 from handrail.executors.sandbox.bubblewrap import Mount
 
@@ -53,14 +53,11 @@ class Exchange:
         targets: Sequence[Target],
         words: Sequence[str],
         access: NetworkAccess,
-        *,
-        sees_logins: bool = False,
     ) -> AsyncGenerator[Self]:
         """Make stand-ins for these remotes; they are removed when the block ends.
 
         Mirrors are kept in the folder `mirrors`, or removed too if that is None. Only a push can
-        change a stand-in. Pass `sees_logins` if the settings that git sees in the box still have
-        logins in their addresses.
+        change a stand-in.
 
         Raises:
             RemoteError: A remote cannot be reached.
@@ -87,7 +84,8 @@ class Exchange:
                     Mount(str(stand_in.folder), place, writable=pushes),
                     Mount(str(mirror.folder / "objects"), objects),
                 ]
-                written = target.url if sees_logins else without_password(target.url, "url")
+                # As the settings are shown in a box.
+                written = without_password(target.url, "url")
                 settings += [(f"url.{address}.{key}", written) for key in _INSTEAD]
             yield cls(settings, tuple(mounts), tuple(remotes), pushes)
 

@@ -8,28 +8,11 @@ from handrail.core.sight import SeenRecord
 from handrail.core.stage import Stage
 from handrail.core.visible import cut, visible
 from handrail.executors.git.asking import Look, ask_git
-from handrail.executors.git.flags import Flags
-from handrail.executors.repository.line import action_in, words_of_git
+from handrail.executors.git.words import action_in, words_of_git
 
 _MOST_NAMES = 12
 _MOST_CHARS = 120
 _PLAIN = ("--no-renames", "--no-ext-diff", "--no-textconv")
-_COMMIT = Flags(
-    alone=frozenset(
-        {
-            *("-a", "-i", "-n", "-o", "-q", "-s", "-v", "--all", "--allow-empty", "--amend"),
-            *("--allow-empty-message", "--include", "--no-edit", "--no-verify", "--only"),
-            *("--quiet", "--reset-author", "--signoff", "--verbose"),
-        }
-    ),
-    valued=frozenset(
-        {
-            *("-C", "-F", "-m", "-t", "--author", "--cleanup", "--date", "--file", "--fixup"),
-            *("--message", "--reuse-message", "--squash", "--template"),
-        }
-    ),
-)
-_OF_THE_TREE = frozenset({"-a", "--all", "-i", "--include", "-o", "--only"})
 
 
 class Recorder:
@@ -42,26 +25,25 @@ class Recorder:
         action = "" if words is None else action_in(words)
         try:
             if words is not None and action == "commit":
-                return await self._staged([*words[words.index(action) + 1 :]], stage.folder)
+                return await self._changes(stage.folder)
             return await self._branches(stage.folder) if action == "push" else None
         except CommandExecutionError as error:
             what = f"the input of git {action}"
             return SeenRecord(what, f"{what} cannot be read before the call: {error.message}")
 
-    async def _staged(self, words: list[str], folder: str) -> SeenRecord:
+    async def _changes(self, folder: str) -> SeenRecord:
+        """All changes since the last commit: without its flags, any of them may be recorded."""
         staged = await self._ask(["diff", "--cached", "--name-status", "-z", *_PLAIN], folder)
-        entries = await self._ask(
-            ["diff", "--cached", "--raw", "--no-abbrev", "-z", *_PLAIN], folder
-        )
-        told, marks = f"staged: {_names(staged)}", [entries]
-        if _takes_the_tree(words):
-            changed = await self._ask(["diff", "--name-status", "-z", *_PLAIN], folder)
-            marks.append(await self._ask(["diff", "--binary", *_PLAIN], folder))
-            told += f"; not staged: {_names(changed)}"
+        changed = await self._ask(["diff", "--name-status", "-z", *_PLAIN], folder)
+        marks = [
+            await self._ask(["diff", "--cached", "--raw", "--no-abbrev", "-z", *_PLAIN], folder),
+            await self._ask(["diff", "--binary", *_PLAIN], folder),
+        ]
         with suppress(CommandExecutionError):
             # There need not be a commit yet.
             marks.append(await self._ask(["rev-parse", "-q", "--verify", "HEAD"], folder))
-        return SeenRecord("the staged changes", told, _mark(marks))
+        told = f"staged: {_names(staged)}; not staged: {_names(changed)}"
+        return SeenRecord("the changes since the last commit", told, _mark(marks))
 
     async def _branches(self, folder: str) -> SeenRecord:
         shape = "--format=%(objectname) %(refname)"
@@ -74,15 +56,6 @@ class Recorder:
 
     async def _ask(self, words: list[str], folder: str) -> bytes:
         return await ask_git(self._look, words, folder)
-
-
-def _takes_the_tree(words: list[str]) -> bool:
-    """Whether it takes more than what is staged, or nobody can tell."""
-    try:
-        read = _COMMIT.read(words)
-    except ValueError:
-        return True
-    return bool(read.operands) or not _OF_THE_TREE.isdisjoint(read.flags)
 
 
 def _names(listed: bytes) -> str:

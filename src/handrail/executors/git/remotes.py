@@ -4,7 +4,7 @@ git's flags are not parsed. A remote that is found here but not used costs one m
 that is used but not found here cannot be reached from the box.
 """
 
-import os
+import asyncio
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
@@ -14,16 +14,10 @@ from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.git.address import Address, is_address
-from handrail.executors.git.asking import Look, ask_git
 from handrail.executors.git.outside import Target, target_of
-from handrail.executors.git.settings import LIST_SETTINGS, Pairs, pairs_in
-from handrail.executors.repository.line import (
-    GIT,
-    action_in,
-    may_change_its_own,
-    runs_git,
-    words_of_git,
-)
+from handrail.executors.git.repository import Repository
+from handrail.executors.git.settings import Pairs
+from handrail.executors.git.words import GIT, action_in, runs_git, words_of_git
 
 _URL_SETTING = re.compile(r"remote\.(?P<name>.+)\.(?P<kind>url|pushurl)", re.DOTALL)
 _MODULE_SETTING = re.compile(r"submodule\..+\.url", re.DOTALL)
@@ -32,7 +26,6 @@ _DEFAULT = "origin"
 _PUSHING = "push"
 # These do nothing without a remote.
 _REMOTE_NEEDED = frozenset({_PUSHING, "fetch", "pull", "clone"})
-_MODULES = ".gitmodules"
 
 
 class Remote(NamedTuple):
@@ -42,54 +35,27 @@ class Remote(NamedTuple):
     push_urls: tuple[str, ...] = ()
 
 
-class Repository(NamedTuple):
-    """The settings and the branch by which git chooses a remote; `modules` is `.gitmodules`."""
+async def find_targets(root: str, stage: Stage) -> tuple[Target, ...]:
+    """The remotes that a stage can reach from the workspace `root`.
 
-    settings: Pairs
-    modules: Pairs
-    branch: str
-
-
-class RemoteFinder:
-    def __init__(self, look: Look):
-        self._look = look
-
-    async def find(self, stage: Stage, settings: Pairs | None = None) -> tuple[Target, ...]:
-        """The remotes that a stage can reach; without `settings`, the current ones are read.
-
-        Raises:
-            CommandExecutionError: An address is not supported, or there is no remote.
-        """
-        words = words_of_git(stage)
-        if words is None or not may_change_its_own(stage):
-            raise CommandExecutionError(
-                "cannot determine which remote this would reach: git is started by another program"
-                " that could tell it more; start git by itself"
-            )
-        if settings is None:
-            settings = pairs_in(await ask_git(self._look, LIST_SETTINGS, stage.folder))
-        modules = Pairs()
-        if action_in(words) == "submodule":
-            modules = pairs_in(
-                await self._said(("config", "-f", _MODULES, "--list", "-z"), stage.folder)
-            )
-        head = await self._said(("symbolic-ref", "-q", "--short", "HEAD"), stage.folder)
-        branch = os.fsdecode(head).rstrip("\n")
-        urls = urls_meant(words, Repository(settings, modules, branch))
-        if not urls and action_in(words) in _REMOTE_NEEDED:
-            raise CommandExecutionError(
-                f"git {action_in(words)} finds no remote; name one that `git remote` lists, or an"
-                " address such as https://HOST/PATH or git@HOST:PATH"
-            )
-        pushes = action_in(words) == _PUSHING
-        return tuple([await target_of(url, pushes=pushes) for url in urls])
-
-    async def _said(self, words: Sequence[str], folder: str) -> bytes:
-        """The output of git; empty if it fails, as without a branch or a `.gitmodules`."""
-        try:
-            return await ask_git(self._look, words, folder)
-        except CommandExecutionError:
-            return b""
+    Raises:
+        CommandExecutionError: An address is not supported, or there is no remote.
+    """
+    words = words_of_git(stage)
+    if words is None:
+        raise CommandExecutionError(
+            "cannot determine which remote this would reach, because another program starts git;"
+            " start git by itself"
+        )
+    repository = await asyncio.to_thread(Repository.at, root, stage.folder)
+    urls = urls_meant(words, repository)
+    if not urls and action_in(words) in _REMOTE_NEEDED:
+        raise CommandExecutionError(
+            f"git {action_in(words)} finds no remote; name one that `git remote` lists, or an"
+            " address such as https://HOST/PATH or git@HOST:PATH"
+        )
+    pushes = action_in(words) == _PUSHING
+    return tuple([await target_of(url, pushes=pushes) for url in urls])
 
 
 def addresses_in(targets: Iterable[Target]) -> tuple[Address, ...]:

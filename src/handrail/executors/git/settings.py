@@ -14,13 +14,6 @@ ALONE: Pairs = [
     ("GIT_ASKPASS", "/bin/false"),
     ("GIT_NO_LAZY_FETCH", "1"),
 ]
-LIST_SETTINGS = ("config", "--list", "--includes", "-z")
-
-
-def pairs_in(listed: bytes) -> Pairs:
-    """The settings in the output of `git config --list -z`."""
-    rows = listed.decode(errors="surrogateescape").split("\0")
-    return [(name, value) for name, _, value in (row.partition("\n") for row in rows if row)]
 
 
 def as_variables(settings: Pairs) -> Pairs:

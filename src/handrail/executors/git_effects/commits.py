@@ -13,10 +13,11 @@ STASH = "refs/stash"
 _MOST_COMMITS = 500
 _MOST_LOST = 6
 _MOST_TOLD = 5
+_REMOTE = "refs/remotes/"
 _KINDS = {
     "refs/heads/": "branch",
     "refs/tags/": "tag",
-    "refs/remotes/": "remote branch",
+    _REMOTE: "remote branch",
     "refs/notes/": "notes",
 }
 _ASIDE = (STASH, "refs/notes/", "refs/bisect/")
@@ -35,11 +36,15 @@ class Move(NamedTuple):
 
 @dataclass(slots=True)
 class CommitQueries:
-    """Queries about the refs of one repository; `kinds` are the types of their objects."""
+    """Queries about the refs of one repository; `kinds` are the types of their objects.
+
+    If it `follows_remotes`, what remote branches lose is not lost by the command.
+    """
 
     before: Side | None
     after: Side
     kinds: Mapping[str, str]
+    follows_remotes: bool = False
     moves: list[Move] = field(default_factory=list[Move])
     queries: list[Query] = field(default_factory=list[Query])
     _places: dict[str, int] = field(default_factory=dict[str, int])
@@ -65,6 +70,10 @@ class CommitQueries:
             raise UnreadableError(f"git cannot compare the commits of {name}")
         return found.decode(errors="replace")
 
+    def is_followed(self, move: Move) -> bool:
+        """Whether it follows what the remote has done to its branch."""
+        return self.follows_remotes and move.ref.startswith(_REMOTE)
+
     def _ask(self, name: str, query: Query) -> None:
         self._places[name] = len(self.queries)
         self.queries.append(query)
@@ -74,7 +83,7 @@ class CommitQueries:
         if is_old and is_new:
             words = ("rev-list", "--left-right", "--count", f"{move.old}...{move.new}", "--")
             self._ask(f"{move.ref} relation", Query(words))
-        if move.ref != STASH:
+        if move.ref != STASH and not self.is_followed(move):
             self._ask_about_lost(move.ref, move.old, move.new if is_new else "")
         if is_new and move.ref.startswith("refs/tags/"):
             is_tag = self.kinds.get(move.new) == "tag"
@@ -203,7 +212,8 @@ def _tell_move(
         told = f"deletes the {kind} {short(move.ref)} (was {short(move.old)})"
         if lost:
             return loss(f"{told}; {count(len(lost), 'commit')} in no other branch: {some(lost)}")
-        return change(f"{told}; its commits are kept elsewhere")
+        kept = "as at the remote" if asked.is_followed(move) else "its commits are kept elsewhere"
+        return change(f"{told}; {kept}")
     way = f"{short(move.old)} → {short(move.new)}"
     if kind == "tag":
         return loss(f"moves the tag {short(move.ref)}: {way}")
@@ -215,7 +225,8 @@ def _tell_move(
     told = f"{what} {how}: {way} ({behind:,} back, {ahead:,} forward)"
     if lost:
         return loss(f"{told}; in no branch any more: {some(lost)}")
-    return change(f"{told}; no commit is lost")
+    kept = "as at the remote" if asked.is_followed(move) else "no commit is lost"
+    return change(f"{told}; {kept}")
 
 
 def _lost(answer: str) -> list[str]:

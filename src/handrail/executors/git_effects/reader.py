@@ -55,12 +55,14 @@ class Workspace:
 class GitReader:
     """Reads the effects on all repositories, with folders of ours below `scratch`.
 
-    `views` has one for each repository; its objects are those that are applied.
+    `views` has one for each repository; its objects are those that are applied. If the command
+    `follows_remotes`, what a remote branch has lost there is no loss here.
     """
 
     workspace: Workspace
     scratch: Path
     run: Runner
+    follows_remotes: bool = False
     views: dict[str, CleanView] = field(default_factory=dict[str, CleanView])
 
     def read(self, effects: Effects) -> GitEffects:
@@ -147,7 +149,8 @@ class GitReader:
         view.make(after.read("shallow"))
         worktrees = [*self._worktrees(git, before, after, changes, view)]
         blob_at = _BlobAt(space.after, view.object_format)
-        return Repository(git, before, after, changes, worktrees, view, blob_at)
+        follows = self.follows_remotes
+        return Repository(git, before, after, changes, worktrees, view, blob_at, follows)
 
     def _worktrees(
         self,

@@ -65,6 +65,7 @@ class Repository:
     worktrees: Sequence[Worktree]
     view: CleanView
     blob_at: BlobAt
+    follows_remotes: bool = False
     new_contents: set[str] = field(default_factory=set[str])
 
     def read(self) -> list[GitNote]:
@@ -104,7 +105,7 @@ class Repository:
     def _read_further(self, kinds: dict[str, str]) -> list[GitNote]:
         """The second round: commits, stash and staged files."""
         further = _Round()
-        commits = CommitQueries(self.before, self.after, kinds)
+        commits = CommitQueries(self.before, self.after, kinds, self.follows_remotes)
         about_commits = further.add_all(commits.queries)
         stash = StashQueries(self.before, self.after)
         about_stash = further.add_all(stash.queries)

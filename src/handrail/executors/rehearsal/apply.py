@@ -17,12 +17,12 @@ from handrail.executors.rehearsal.applied import AppliedSet, find_conflicts
 from handrail.executors.rehearsal.attributes import digest_of, xattrs_of
 from handrail.executors.rehearsal.copies import copy_file
 from handrail.executors.rehearsal.git_applying import changes_of_files, locks_for
-from handrail.executors.rehearsal.git_index import index_to_apply, is_index
 from handrail.executors.rehearsal.git_objects import take_in_objects
 from handrail.executors.rehearsal.journal import Journal, Plan, sync_file_system
 from handrail.executors.rehearsal.nodes import READ, node_at
 from handrail.executors.rehearsal.undo import PLACE, UndoStore
 from handrail.executors.rehearsal.way import LISTED, Way
+from handrail.executors.repository.index import index_to_apply, is_index
 
 _MOST_TOLD = 5
 _REWRITE = os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -16,7 +16,6 @@ from handrail.core.files import EntryKind
 from handrail.executors.git_effects.finding import root_of
 from handrail.executors.rehearsal import marks
 from handrail.executors.rehearsal.attributes import has_capabilities
-from handrail.executors.rehearsal.git_index import is_index
 from handrail.executors.rehearsal.nodes import (
     READ,
     bare_node,
@@ -30,6 +29,7 @@ from handrail.executors.rehearsal.nodes import (
 )
 from handrail.executors.rehearsal.scratch import SCRATCH
 from handrail.executors.rehearsal.way import LISTED
+from handrail.executors.repository.index import is_index
 
 MOST_DEPTH = 100
 MOST_ENTRIES = 10_000

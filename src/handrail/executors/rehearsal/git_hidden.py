@@ -6,15 +6,10 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from handrail.core.errors import PathValidationError
-from handrail.executors.rehearsal.git_index import (
-    MOST_BYTES,
-    GitIndex,
-    name_of,
-    skips_worktree,
-)
 from handrail.executors.rehearsal.way import Way
+from handrail.executors.repository.index import MOST_BYTES, GitIndex
+from handrail.executors.repository.overlooked import by_index, overlooking
 
-_GIT = ".git"
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
@@ -26,23 +21,12 @@ class OverlookedFiles:
 
     def flag(self, view_fd: int, hidden: Iterable[str]) -> None:
         """Have each repository in a view of the workspace overlook the `hidden` paths in it."""
-        for repository, paths in _by_repository(hidden).items():
-            index = f"{repository}{_GIT}/index"
-            names = [os.fsencode(path.removeprefix(repository)) for path in paths]
+        for index, names in by_index(hidden).items():
             with suppress(OSError, ValueError, PathValidationError):
-                content = _read(view_fd, index)
-                if not any(name in content for name in names):
-                    continue
-                found = GitIndex.parse(content)
-                flagged = frozenset(
-                    name
-                    for entry in found.entries
-                    if _is_below(name := name_of(entry), names) and not skips_worktree(entry)
-                )
-                if flagged:
-                    marked = found.skipping(flagged.__contains__, skips=True)
-                    _write(view_fd, index, marked.written(marked.entries))
-                    self._flagged[index] = flagged
+                found = overlooking(_read(view_fd, index), names)
+                if found is not None:
+                    _write(view_fd, index, found.content)
+                    self._flagged[index] = found.names
 
     def unflag(self, upper_fd: int, lower_fd: int) -> None:
         """Take the flags out of what a rehearsal has left in its upper layer.
@@ -57,21 +41,6 @@ class OverlookedFiles:
                 before = GitIndex.parse(_read(lower_fd, index))
                 if plain.compared == before.compared:
                     _take_out(upper_fd, lower_fd, index)
-
-
-def _by_repository(paths: Iterable[str]) -> dict[str, list[str]]:
-    """Each path by all folders above it, any of which may be a repository."""
-    found: dict[str, list[str]] = {}
-    for path in paths:
-        parts = path.split("/")
-        for depth in range(len(parts)):
-            above = "".join(f"{part}/" for part in parts[:depth])
-            found.setdefault(above, []).append(path)
-    return found
-
-
-def _is_below(name: bytes, paths: Iterable[bytes]) -> bool:
-    return any(name == path or name.startswith(path + b"/") for path in paths)
 
 
 def _read(root_fd: int, path: str) -> bytes:

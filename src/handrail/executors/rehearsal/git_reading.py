@@ -19,9 +19,8 @@ from handrail.executors.git_effects.reader import GitReader, Workspace
 from handrail.executors.git_effects.trees import UnreadableError
 from handrail.executors.rehearsal.contents import LayerContents
 from handrail.executors.rehearsal.git_trees import FolderTree, LayeredTree
-from handrail.executors.repository.leave import ORDINARY, Leave
 from handrail.executors.sandbox.box import Box
-from handrail.executors.sandbox.bubblewrap import View
+from handrail.executors.sandbox.bubblewrap import GitAccess, View
 
 _SECONDS = 30.0
 _MOST_FILE_BYTES = 64 << 20
@@ -53,21 +52,26 @@ class GitEffectsReader:
         self._base = base
         self._loop = asyncio.get_running_loop()
 
-    def read(self, effects: Effects, lower_fd: int, upper_fd: int) -> ReadEffects:
+    def read(
+        self, effects: Effects, lower_fd: int, upper_fd: int, *, follows_remotes: bool = False
+    ) -> ReadEffects:
         """The same effects with git's in words; for a thread.
 
+        If git `follows_remotes`, its copies of remote branches may lose what these have lost.
         Where a command deletes files and leaves git alone, only their content is looked up. Without
         an answer they are deleted files like any others.
         """
         if _may_be_gits(effects):
-            return self._read(effects, lower_fd, upper_fd)
+            return self._read(effects, lower_fd, upper_fd, follows_remotes=follows_remotes)
         if not _deletes_files(effects):
             return ReadEffects(effects)
         asked = replace(effects, git=GitEffects(repositories=(GIT,)))
         looked = self._read(asked, lower_fd, upper_fd)
         return ReadEffects(effects) if looked.why_not else looked
 
-    def _read(self, effects: Effects, lower_fd: int, upper_fd: int) -> ReadEffects:
+    def _read(
+        self, effects: Effects, lower_fd: int, upper_fd: int, *, follows_remotes: bool = False
+    ) -> ReadEffects:
         self._base.mkdir(mode=0o700, parents=True, exist_ok=True)
         scratch = tempfile.mkdtemp(prefix="git-", dir=os.path.realpath(self._base))
         lower = FolderTree(lower_fd)
@@ -75,7 +79,7 @@ class GitEffectsReader:
         after = LayeredTree(lower, FolderTree(upper_fd), changes)
         contents = LayerContents(lower_fd, upper_fd, _MOST_FILE_BYTES)
         space = Workspace(self._box.root, lower, after, contents)
-        reader = GitReader(space, Path(scratch), self._run)
+        reader = GitReader(space, Path(scratch), self._run, follows_remotes)
         try:
             git = reader.read(effects)
         except (UnreadableError, OSError, ValueError, LookupError) as error:
@@ -112,8 +116,8 @@ class _Scratch:
         self.root = root
         self._objects = tuple(objects)
 
-    def view(self, *, git_in: str | None, leave: Leave = ORDINARY, opens_git: bool = False) -> View:
-        del git_in, leave, opens_git
+    def view(self, git: GitAccess = GitAccess.NONE) -> View:
+        del git
         return View(self.root, frozen=self._objects)
 
 

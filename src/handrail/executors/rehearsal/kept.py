@@ -12,6 +12,7 @@ from pathlib import Path
 from handrail.core.errors import CommandExecutionError, PathValidationError
 from handrail.core.rehearsal import CallRef, Contents, Rehearsed, T
 from handrail.core.stage import Stage
+from handrail.core.tool import JsonObject
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.rehearsal.applied import find_conflicts
 from handrail.executors.rehearsal.apply import apply
@@ -115,8 +116,35 @@ class KeptRehearsals:
                     # A change of this moment could not be told from one during the next rehearsal.
                     await asyncio.sleep(2 * CLOCK_SLACK_NS / 1e9)
                     kept = await self._rehearse(session, stages, timeout_seconds)
-                self._kept[call] = kept
-                await self._drop_oldest(call.session_id)
+                await self._keep(call, kept)
+        return kept.rehearsed
+
+    async def why_not(self, call: CallRef) -> str:
+        async with self._gate:
+            session = await self._open(call.session_id)
+            return await session.rehearser.why_not() or ""
+
+    async def carry_out(
+        self,
+        call: CallRef,
+        stages: Sequence[Stage],
+        *,
+        timeout_seconds: float,
+        expected: JsonObject,
+    ) -> Rehearsed:
+        """Run approved stages in which git reaches remotes; what it pushes is pushed for real.
+
+        Raises:
+            CommandExecutionError: They could not be started, or a remote could not be reached.
+            StaleCommandError: The facts do not hold any more; nothing was started.
+        """
+        async with self._gate:
+            session = await self._open(call.session_id)
+            async with session.turn:
+                await self.drop(call)
+                ready = await self._executor.as_expected(stages, expected)
+                kept = await self._rehearse(session, ready, timeout_seconds, with_remotes=True)
+                await self._keep(call, kept)
         return kept.rehearsed
 
     async def find(self, call: CallRef) -> Rehearsed | None:
@@ -185,12 +213,23 @@ class KeptRehearsals:
             raise CommandExecutionError(_GONE)
         return kept
 
+    async def _keep(self, call: CallRef, kept: _Kept) -> None:
+        self._kept[call] = kept
+        await self._drop_oldest(call.session_id)
+
     async def _rehearse(
-        self, session: _Session, stages: Sequence[Stage], timeout_seconds: float
+        self,
+        session: _Session,
+        stages: Sequence[Stage],
+        timeout_seconds: float,
+        *,
+        with_remotes: bool = False,
     ) -> _Kept:
-        rehearsal = await session.rehearser.rehearse(stages, timeout_seconds=timeout_seconds)
+        rehearsal = await session.rehearser.rehearse(
+            stages, timeout_seconds=timeout_seconds, with_remotes=with_remotes
+        )
         try:
-            read = await asyncio.to_thread(self._read, rehearsal)
+            read = await asyncio.to_thread(self._read, rehearsal, follows_remotes=with_remotes)
         except BaseException:
             await rehearsal.close()
             raise
@@ -234,12 +273,14 @@ class KeptRehearsals:
             left -= self._kept[call].bytes
             await self.drop(call)
 
-    def _read(self, rehearsal: Rehearsal) -> ReadEffects:
+    def _read(self, rehearsal: Rehearsal, *, follows_remotes: bool = False) -> ReadEffects:
         with self._layers(rehearsal) as (lower, upper):
             reading = Reading(rehearsal.began_ns, hidden=rehearsal.hidden)
             effects = read_effects(lower, upper, reading)
             is_whole = not (effects.stale or effects.refusals or rehearsal.exceeded)
-            return self._git.read(effects, lower, upper) if is_whole else ReadEffects(effects)
+            if not is_whole:
+                return ReadEffects(effects)
+            return self._git.read(effects, lower, upper, follows_remotes=follows_remotes)
 
     def _find_conflict(self, kept: _Kept) -> str:
         with self._layers(kept.rehearsal) as (lower, _):

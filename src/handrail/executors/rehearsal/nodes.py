@@ -7,8 +7,8 @@ import stat
 from handrail.core.effects import Node
 from handrail.core.files import EntryKind
 from handrail.executors.rehearsal.attributes import digest_of, xattrs_of
-from handrail.executors.rehearsal.git_index import MOST_BYTES, compared_index, is_index
 from handrail.executors.rehearsal.way import LISTED, Way
+from handrail.executors.repository.index import MOST_BYTES, compared_index, is_index
 
 # O_NONBLOCK: opening a pipe must not wait for a writer.
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC

@@ -106,8 +106,13 @@ class Rehearser:
             return f"this session's rehearsals have computed for {most}, as long as they may"
         return await asyncio.to_thread(why_not_here, self._box.root)
 
-    async def rehearse(self, stages: Sequence[Stage], *, timeout_seconds: float) -> Rehearsal:
+    async def rehearse(
+        self, stages: Sequence[Stage], *, timeout_seconds: float, with_remotes: bool = False
+    ) -> Rehearsal:
         """Run to the end, or to a limit; nothing that was started is left running.
+
+        There is no network. If `with_remotes`, git reaches the remotes of the stages through their
+        stand-ins, and what it pushes is pushed for real.
 
         Raises:
             CommandExecutionError: It cannot be rehearsed here, or could not be started.
@@ -122,7 +127,8 @@ class Rehearser:
         )
         try:
             async with watch:
-                outcome = await self._run(starter, stand, stages, watch, timeout_seconds)
+                ready = stages if with_remotes else [*map(_without_remotes, stages)]
+                outcome = await self._run(starter, stand, ready, watch, timeout_seconds)
         except BaseException:
             await self._end(starter, watch, stand)
             await stand.discard()
@@ -200,7 +206,7 @@ class Rehearser:
 
         return await self._executor.run_by(
             starter,
-            [_without_network(stage) for stage in stages],
+            stages,
             timeout_seconds=seconds,
             root=f"/proc/self/fd/{stand.view_fd}",
             objection=object_to,
@@ -232,9 +238,9 @@ class _Moment(NamedTuple):
         return min(self.clock_ns, later.clock_ns - (later.steady_ns - self.steady_ns))
 
 
-def _without_network(stage: Stage) -> Stage:
+def _without_remotes(stage: Stage) -> Stage:
     profile = Profile.WRITE if stage.profile is Profile.NET else stage.profile
-    return stage._replace(profile=profile, networks=(), hosts=())
+    return stage._replace(profile=profile, networks=(), hosts=(), remotes=())
 
 
 def _remove_empty(upper: int, path: str) -> None:

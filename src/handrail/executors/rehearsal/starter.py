@@ -8,7 +8,7 @@ from contextlib import ExitStack, asynccontextmanager, suppress
 from handrail.core.box import Profile, Wall
 from handrail.core.stage import Stage
 from handrail.executors.commands.context import EMPTY, ExecutionContext
-from handrail.executors.commands.starting import MOST_STATUS_BYTES, BoxStarter
+from handrail.executors.commands.starting import MOST_STATUS_BYTES, BoxStarter, without_network
 from handrail.executors.processes.output import Output
 from handrail.executors.processes.pipes import Streams
 from handrail.executors.processes.tree import BoxedTree, Tree
@@ -113,6 +113,8 @@ class RehearsalStarter:
         seconds: float,
         given: ExecutionContext = EMPTY,
     ) -> AsyncGenerator[Tree]:
+        stage = without_network(stage)
+        mounts = () if given.exchange is None else given.exchange.mounts
         view = await self._plain.view(stage, given)
         if not self.views:
             hidden = view.hidden_in(".")
@@ -123,7 +125,7 @@ class RehearsalStarter:
         with Output(MOST_STATUS_BYTES) as status, Output(0) as alive, ExitStack() as stack:
             lines = Lines(status.writer, alive.writer)
             launching = self._box.launch(
-                stage, view, lines, seconds, given.variables, lent=self._lent
+                stage, view, lines, seconds, given.variables, lent=self._lent, mounts=mounts
             )
             launch = stack.enter_context(launching)
             self.covers += launch.missing

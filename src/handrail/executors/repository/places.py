@@ -1,30 +1,15 @@
 """The repositories of a workspace: where they are, and where they keep their settings."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Iterator
 
 from handrail.core.errors import CommandExecutionError
 
 GIT = ".git"
-_SETTINGS = ("config", "config.worktree")
+SETTINGS = ("config", "config.worktree")
 _MOST_POINTER_BYTES = 1 << 20
 # By these git itself knows the inside of a repository, whatever its name.
 MARKS = frozenset({"HEAD", "objects", "refs"})
-
-
-def own_of_git(root: str, folder: str, found: Iterable[str]) -> tuple[str, ...]:
-    """What git may see and change when it runs in a folder, of those `.git` that were `found`.
-
-    Paths lead from the root. It is the repository that the folder belongs to, with what points
-    there. Whoever may write can plant another one further down, whose settings name programs, and
-    have it looked into as a part of the first: that one is not git's own.
-    """
-    place = place_of(root, folder)
-    named = os.path.relpath(f"{place}/{GIT}", root)
-    own = _kept_in(root, named)
-    pointing = [path for path in found if _kept_in(root, path) <= own]
-    return tuple(dict.fromkeys((*own, *pointing, named)))
 
 
 def stores_of(root: str, gits: Iterable[str]) -> Iterator[str]:
@@ -44,37 +29,6 @@ def as_inside_git(root: str, path: str) -> str:
         if os.path.lexists(f"{folder}/HEAD") and _is_store(folder):
             return "/".join((*parts[:count], GIT, *parts[count:]))
     return path
-
-
-def is_among(path: str, folders: Iterable[str]) -> bool:
-    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
-
-
-class BoxView(Protocol):
-    """What a box shows of a workspace, as paths; see `sandbox.bubblewrap.View`."""
-
-    @property
-    def root(self) -> str: ...
-    @property
-    def gits(self) -> Sequence[str]: ...
-    @property
-    def frozen(self) -> Sequence[str]: ...
-    @property
-    def settings(self) -> Sequence[str]: ...
-    @property
-    def hidden_files(self) -> Sequence[str]: ...
-
-
-def settings_files(view: BoxView) -> list[str]:
-    """Every file of settings that git could come to read in a box with this view."""
-    found = [*view.settings]
-    # What of git's own is frozen lies in it.
-    others = (path for path in view.frozen if not is_among(path, view.gits))
-    for place in (*view.gits, *others):
-        # What lies elsewhere is in no box.
-        for folder in (one for one in folders_of(place) if _is_in(view.root, one)):
-            found += filter(os.path.isfile, (f"{folder}/{name}" for name in _SETTINGS))
-    return [path for path in dict.fromkeys(found) if path not in view.hidden_files]
 
 
 def check_place(root: str, folder: str) -> None:
@@ -99,16 +53,6 @@ def place_of(root: str, folder: str) -> str:
     while not os.path.lexists(f"{place}/{GIT}") and place.startswith(f"{root}/"):
         place = os.path.dirname(place)
     return place if _is_in(root, place) else root
-
-
-def _kept_in(root: str, path: str) -> set[str]:
-    """Which `.git` a repository consists of: itself, or the folders to which a file points."""
-    ways = [
-        os.path.relpath(one, root).split("/")
-        for one in folders_of(os.path.join(root, path))
-        if _is_in(root, one)
-    ]
-    return {"/".join(way[: way.index(GIT) + 1] if GIT in way else way) for way in ways} or {path}
 
 
 def _is_store(folder: str) -> bool:

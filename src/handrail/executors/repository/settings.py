@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from handrail.executors.repository.plain import read_plain
+
 # Every branch begins with another character, so that there is one way only to read a file.
 _NOTHING = re.compile(r"[ \t\r\n]+")
 _COMMENT = re.compile(r"[;#][^\n]*")
@@ -22,7 +24,7 @@ _BACKSLASH = re.compile(r"\\(.)")
 _SIGNS = {"t": "\t", "b": "\b", "n": "\n"}
 _QUOTED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\b": "\\b"}
 _NEEDS_NO_QUOTES = re.compile(r'[^\s"\\;#](?:[^"\\;#\n\t\b]*[^\s"\\;#])?')
-
+_MOST_BYTES = 1 << 20
 
 # The whole name of a setting, as git has it, and its value; none where it only stands there.
 Entry = tuple[str, str | None]
@@ -48,6 +50,16 @@ class Part(NamedTuple):
         if not content or _NEEDS_NO_QUOTES.fullmatch(content):
             return content
         return f'"{"".join(_QUOTED.get(char, char) for char in content)}"'
+
+
+def read_settings(path: str) -> str | None:
+    """The text of a file; None where there is none.
+
+    Raises:
+        ValueError: It cannot be read.
+    """
+    content = read_plain(path, _MOST_BYTES)
+    return None if content is None else content.decode(errors="surrogateescape")
 
 
 def parts_of(text: str) -> Iterator[Part]:

@@ -12,23 +12,22 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.processes.memory import in_memory
 from handrail.executors.processes.programs import SEARCH_PATH, path_for
-from handrail.executors.repository.leave import ORDINARY, Leave
-from handrail.executors.repository.places import is_among
 from handrail.executors.sandbox.bubblewrap import (
     HOME,
     HOSTS,
     HOSTS_OF_BOX,
     TEMPORARY,
+    GitAccess,
     Lent,
     Mount,
     View,
     arguments,
+    is_among,
 )
 from handrail.executors.sandbox.gate import Gate
 from handrail.executors.sandbox.ignored import ignoring
 from handrail.executors.sandbox.limits import limited
 from handrail.executors.sandbox.seccomp import filter_for
-from handrail.executors.sandbox.settings_copies import copy_without_passwords
 from handrail.executors.sandbox.sources import held
 
 
@@ -65,9 +64,7 @@ class Views(Protocol):
 
     root: str
 
-    def view(
-        self, *, git_in: str | None, leave: Leave = ORDINARY, opens_git: bool = False
-    ) -> View: ...
+    def view(self, git: GitAccess = GitAccess.NONE) -> View: ...
 
 
 class Box:
@@ -94,20 +91,13 @@ class Box:
         """A box of the same kind over something else."""
         return Box(self._programs, self.isolation, views, search_path=self.search_path)
 
-    async def look(
-        self, *, git_in: str | None, leave: Leave = ORDINARY, opens_git: bool = False
-    ) -> View:
+    async def look(self, git: GitAccess = GitAccess.NONE) -> View:
         """What the workspace holds now, for the command that is started next.
-
-        `git_in` is the folder it runs in, if it is git and about the repository there, of which it
-        is left to change some; if `opens_git`, all can be changed.
 
         Raises:
             CommandExecutionError: There is more to cover than a box can.
         """
-        return await asyncio.to_thread(
-            self._views.view, git_in=git_in, leave=leave, opens_git=opens_git
-        )
+        return await asyncio.to_thread(self._views.view, git)
 
     @contextmanager
     def launch(
@@ -126,8 +116,7 @@ class Box:
         see, and leaves no covers there.
 
         Raises:
-            CommandExecutionError: Something could not be held in place, or not be shown without
-                the passwords in it.
+            CommandExecutionError: Something could not be held in place.
         """
         writable = stage.profile is not Profile.READ
         if writable and view.loose:
@@ -142,7 +131,7 @@ class Box:
             self._movers.beside(view, joins=writable and lent is None),
             self._covers.over(view.missing if writable and lent is None else ()),
             held(view.bound(writable=writable)) as bound,
-            _copies(_copied(stage.profile, view)) as copies,
+            _open(view.copies) as copies,
             in_memory(HOSTS_OF_BOX) as hosts,
             ignoring(view, writable=writable) as ignored,
             in_memory(
@@ -268,12 +257,10 @@ def _is_gone(path: str) -> bool:
 def _loose_in(other: View, view: View) -> Iterator[str]:
     """What is to be covered, and is not held in place in the other's box.
 
-    Within what is frozen there nothing can be moved. Of what is left to git, it puts another file
-    in the place of its settings; all else there it could move.
+    Within what is frozen there nothing can be moved.
     """
     pinned = {other.root, *other.pinned}
     holds = {*other.covered, *other.missing, *pinned}
-    holds |= {path for path in other.settings if other.gits and os.path.dirname(path) in pinned}
     for path in view.covered:
         if path not in holds and not is_among(path, other.frozen):
             yield path
@@ -299,24 +286,7 @@ def environment(path: str) -> list[tuple[str, str]]:
     ]
 
 
-def _copied(profile: Profile, view: View) -> list[str]:
-    """Settings of which git is shown no password: all that it cannot change.
-
-    Words that nobody has seen could have git print what it may only read, and whatever it starts
-    could carry it away.
-    """
-    if profile is Profile.READ or not view.gits:
-        return [*view.settings]
-    return [path for path in view.settings if path in view.frozen]
-
-
 @contextmanager
-def _copies(settings: Sequence[str]) -> Generator[Mapping[str, int]]:
-    """A copy for each file of settings that holds what may not be seen."""
+def _open(copies: Mapping[str, bytes]) -> Generator[Mapping[str, int]]:
     with ExitStack() as stack:
-        found = {path: copy_without_passwords(path) for path in settings}
-        yield {
-            path: stack.enter_context(in_memory(content))
-            for path, content in found.items()
-            if content is not None
-        }
+        yield {path: stack.enter_context(in_memory(copy)) for path, copy in copies.items()}

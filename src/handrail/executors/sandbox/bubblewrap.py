@@ -6,7 +6,8 @@ and the workspace, read-only or not. Nothing else of the machine has a name in i
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum, auto
 from glob import glob
 
 from handrail.core.box import Profile
@@ -46,6 +47,14 @@ OWN = ".handrail"
 IN_OWN = (".gitignore", "hidden-names")
 
 
+class GitAccess(Enum):
+    """What a command may change of repositories; their CONTENT is all but settings and hooks."""
+
+    NONE = auto()
+    CONTENT = auto()
+    ALL = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """A workspace as a box shows it. Paths are absolute and lead through no link.
@@ -53,9 +62,9 @@ class View:
     Hidden names can be neither read nor changed; frozen ones can be read. Folders on the way to
     either are pinned: who could rename them would carry the secret out from under its cover.
     `missing` folders do not exist and shall not: they are covered all the same. `loose` names are
-    links, which nothing can hold in place: whoever may write could put something else there.
-    `gits` are left to git, for which the box is, but for what of them is frozen or missing.
-    `settings` are shown to it alone, or a copy.
+    links, which nothing can hold in place: whoever may write could put something else there. Of
+    some files, `copies` are shown that hold no passwords. `gits` are repositories of which the
+    content can be changed.
     """
 
     root: str
@@ -64,8 +73,8 @@ class View:
     frozen: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     loose: tuple[str, ...] = ()
+    copies: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     gits: tuple[str, ...] = ()
-    settings: tuple[str, ...] = ()
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -122,6 +131,10 @@ class Mount:
     source: str
     target: str
     writable: bool = False
+
+
+def is_among(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
 def is_of_the_system(path: str) -> bool:

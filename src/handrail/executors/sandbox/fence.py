@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +18,6 @@ from handrail.core.box import Profile, Wall
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.processes.memory import in_memory
-from handrail.executors.repository.needs import leave_for, repository_folder
 from handrail.executors.sandbox.box import Views
 from handrail.executors.sandbox.bubblewrap import SYSTEM, View, settings
 from handrail.executors.sandbox.landlock import (
@@ -56,8 +56,12 @@ class Fence:
         self._toolchains = toolchains
 
     @asynccontextmanager
-    async def around(self, stage: Stage, home: str, seconds: float) -> AsyncGenerator[FencedLaunch]:
+    async def around(
+        self, stage: Stage, home: str, seconds: float, *, shows_settings: bool = False
+    ) -> AsyncGenerator[FencedLaunch]:
         """How to start a command that may take so long, with a home of its own.
+
+        A fence can show no copies: settings with passwords are hidden, or shown as they are.
 
         Raises:
             CommandExecutionError: It needs what no fence can narrow, or none could be made.
@@ -67,11 +71,9 @@ class Fence:
                 "this needs the network, which only a box can restrict to the approved hosts; "
                 "install bubblewrap, and see `handrail doctor`"
             )
-        view = await asyncio.to_thread(
-            self._views.view,
-            git_in=repository_folder(self._views.root, stage),
-            leave=leave_for(stage),
-        )
+        view = await asyncio.to_thread(self._views.view)
+        if not shows_settings:
+            view = replace(view, hidden_files=(*view.hidden_files, *view.copies))
         allowed = [*ground(stage.profile, view, home), *self._kits()]
         with ExitStack() as stack:
             try:

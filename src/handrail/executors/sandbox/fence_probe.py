@@ -14,8 +14,7 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
 from handrail.executors.processes.pipes import Streams
 from handrail.executors.processes.start import open_process
-from handrail.executors.repository.leave import ORDINARY, Leave
-from handrail.executors.sandbox.bubblewrap import View
+from handrail.executors.sandbox.bubblewrap import GitAccess, View
 from handrail.executors.sandbox.fence import Fence
 from handrail.executors.sandbox.inherited import (
     LIST_DESCRIPTORS,
@@ -87,7 +86,7 @@ class _Trial:
         self._fence = Fence((), self)
         self.argv = ("/bin/sh", "-c", _ATTEMPTS, "probe", folder)
 
-    def view(self, *, git_in: str | None, leave: Leave = ORDINARY, opens_git: bool = False) -> View:
+    def view(self, git: GitAccess = GitAccess.NONE) -> View:
         return View(self.root, hidden_files=(os.path.join(self.root, "hidden.txt"),))
 
     async def run_fenced(self, profile: Profile) -> set[str]:

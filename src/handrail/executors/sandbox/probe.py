@@ -13,9 +13,8 @@ from handrail.core.box import Isolation, Profile, Wall
 from handrail.core.stage import Stage
 from handrail.executors.processes.pipes import Streams
 from handrail.executors.processes.start import open_process
-from handrail.executors.repository.leave import ORDINARY, Leave
 from handrail.executors.sandbox.box import Box, Lines, Programs
-from handrail.executors.sandbox.bubblewrap import View
+from handrail.executors.sandbox.bubblewrap import GitAccess, View
 from handrail.executors.sandbox.gate import Gate
 from handrail.executors.sandbox.inherited import (
     LIST_DESCRIPTORS,
@@ -122,7 +121,7 @@ class _Trial:
         missing = [wall for wall in _WALLS if wall not in walls]
         return Isolation(tuple(walls), f"not proven: {', '.join(missing)}" if missing else None)
 
-    def view(self, *, git_in: str | None, leave: Leave = ORDINARY, opens_git: bool = False) -> View:
+    def view(self, git: GitAccess = GitAccess.NONE) -> View:
         return self._view
 
     def _run_boxed(self, profile: Profile) -> subprocess.CompletedProcess[str]:

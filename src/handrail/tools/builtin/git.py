@@ -38,8 +38,7 @@ class Git(ProgramTool[GitParams]):
     description: ClassVar[str] = (
         "Use git in the workspace and return what it prints. Reading needs no approval; changing "
         "the repository and reaching a remote do. Forcing and deleting on a remote are refused, "
-        "as is `checkout --force`. Hooks, filters and helpers that the "
-        "repository names are not run."
+        "as is `checkout --force`. Hooks and filters of the repository run in the sandbox."
     )
     params = GitParams
 

@@ -13,10 +13,10 @@ from handrail.core.verdict import Plan
 from handrail.core.visible import visible
 from handrail.policy.network.hosts import read_host
 from handrail.policy.rulebook.rules import Rules
+from handrail.tools.command.git_remotes import runs_git
 
 MOST_HOSTS = 20
 _HTTPS = 443
-_GIT = "git"
 
 # The parameter of tools that run commands.
 HOSTS: Any = Field(
@@ -47,7 +47,7 @@ def with_hosts(stages: Sequence[Stage], hosts: Sequence[str]) -> tuple[Stage, ..
     """
     return tuple(
         stage
-        if stage.profile is Profile.READ or _runs_git(stage)
+        if stage.profile is Profile.READ or runs_git(stage)
         else stage._replace(profile=Profile.NET, hosts=tuple(dict.fromkeys(hosts)))
         for stage in stages
     )
@@ -61,7 +61,3 @@ def plan_with_hosts(stages: Sequence[Stage], hosts: Sequence[str]) -> Plan:
 def words_for(hosts: Sequence[str]) -> str:
     """The end of a card's title."""
     return f" with access to {', '.join(map(visible, hosts))}" if hosts else ""
-
-
-def _runs_git(stage: Stage) -> bool:
-    return any(name.rpartition("/")[2] == _GIT for name in stage.programs)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from handrail.core.effects import Effect, EffectKind, Effects
-from handrail.core.errors import CommandExecutionError
+from handrail.core.errors import CommandExecutionError, ErrorType, ToolError
 from handrail.core.hands import Hands
 from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.rehearsal import REHEARSAL, Rehearsed
@@ -17,7 +17,9 @@ from handrail.core.visible import cut_middle, visible
 from handrail.policy.effects import count_entries, judge_effects
 from handrail.policy.redaction import mask_text
 from handrail.policy.rulebook.reading import in_full
+from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
+from handrail.tools.command.git_remotes import facts_of_look, pushes, why_not_applied
 from handrail.tools.command.result import result_of
 from handrail.tools.effects import show_effects
 
@@ -103,6 +105,53 @@ class Rehearsing:
             raise CommandExecutionError("its rehearsal is gone; nothing was done")
         await hands.rehearsals.apply(hands.call)
         return result
+
+    async def carry_out(self, hands: Hands, rules: Rules, facts: JsonObject) -> ToolResult:
+        """Run approved stages in which git reaches remotes, and apply what they changed here.
+
+        Raises:
+            CommandExecutionError: They could not be started.
+            StaleCommandError: The machine does not fit the facts any more; nothing was started.
+        """
+        call = hands.call
+        if call is None:
+            raise CommandExecutionError("its changes cannot be kept without the id of the call")
+        done = await hands.rehearsals.carry_out(
+            call, self.stages, timeout_seconds=self.timeout_seconds, expected=facts_of_look(facts)
+        )
+        result = self._result(done)
+        fields = {**result.fields, "rehearsed": False}
+        # What was pushed stays at the remote.
+        fields |= {"can_undo": False} if pushes(self.stages) else {}
+        result = replace(result, fields=fields)
+        if done.effects.is_empty or result.error is not None:
+            await hands.rehearsals.drop(call)
+            return result
+        if why := why_not_applied(done, rules):
+            await hands.rehearsals.drop(call)
+            return self._unapplied(result, why)
+        try:
+            await hands.rehearsals.apply(call)
+        except ToolError as error:
+            return self._unapplied(result, error.message)
+        return result
+
+    def _unapplied(self, result: ToolResult, why: str) -> ToolResult:
+        """What git did at a remote cannot be taken back, but nothing has changed here."""
+        told = f"nothing was changed here: {why}"
+        if pushes(self.stages):
+            told += "; what it has pushed is at the remote"
+        else:
+            told += "; fetch by itself, and do the rest as another command: its card shows that"
+        fields: JsonObject = {**result.fields, "changed": [], "can_undo": False}
+        return replace(
+            result,
+            success=False,
+            output=f"{result.output}\n[{told}]",
+            error=told,
+            error_type=ErrorType.EXECUTION,
+            fields=fields,
+        )
 
     def _result(self, rehearsed: Rehearsed) -> ToolResult:
         notes = [*_notes(rehearsed)]

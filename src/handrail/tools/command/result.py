@@ -15,8 +15,11 @@ from handrail.core.traffic import Traffic
 from handrail.policy.injection.checked import KEPT_FROM_IT
 from handrail.policy.redaction import mask_own_tokens
 from handrail.policy.rulebook.reading import in_full
+from handrail.tools.command.git_remotes import runs_git
 
 _MOST_KEPT_TOLD = 10
+# That a command does not see these surprises no agent.
+_OWN = frozenset({".git", ".handrail"})
 
 
 async def run_stages(
@@ -66,7 +69,7 @@ def result_of(
     error, error_type = _failure(outcome, title, timeout_seconds)
     return ToolResult(
         success=error is None and outcome.exit_code == 0,
-        output=_told(outcome, fields, error, notes, is_git=_runs_git(stages)),
+        output=_told(outcome, fields, error, notes, is_git=any(map(runs_git, stages))),
         fields=fields,
         error=error,
         error_type=error_type,
@@ -132,20 +135,15 @@ def _told(
 
 def _kept_from(outcome: CommandOutcome, stages: tuple[Stage, ...]) -> tuple[str, ...]:
     """What it could not see, where that may be why it failed, or why git tells a falsehood."""
-    # What is git's own is kept from all others, and that surprises nobody.
-    kept = tuple(path for path in outcome.kept_from_it if ".git" not in path.split("/"))
+    kept = tuple(path for path in outcome.kept_from_it if _OWN.isdisjoint(path.split("/")))
     if outcome.ending is not Ending.EXITED or outcome.exit_code != 0:
         return kept
-    if not _runs_git(stages):
+    if not any(map(runs_git, stages)):
         return ()
     said = outcome.stdout + outcome.stderr
     return tuple(
         path for path in kept if posixpath.basename(path).encode(errors="surrogateescape") in said
     )
-
-
-def _runs_git(stages: tuple[Stage, ...]) -> bool:
-    return any(posixpath.basename(name) == "git" for stage in stages for name in stage.programs)
 
 
 def _tell_kept(paths: list[str], said: bytes, *, is_git: bool) -> str:
@@ -154,7 +152,7 @@ def _tell_kept(paths: list[str], said: bytes, *, is_git: bool) -> str:
     more = f" and {rest:,} more" if rest > 0 else ""
     why = "no command reads these files"
     if is_git:
-        why += "; git treats tracked ones as changed, and still shows their recorded content"
+        why += "; git takes tracked ones for unchanged, and still shows their recorded content"
     if untracked := [path for path in paths if is_git and _is_untracked(path, said)]:
         why += f"; for git to pass over {in_full(untracked[0])}, put it into .gitignore"
     return f"{KEPT_FROM_IT}{told}{more}; {why}]"

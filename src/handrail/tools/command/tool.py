@@ -16,6 +16,14 @@ from handrail.policy.rulebook.reading import shown
 from handrail.policy.security import Scene
 from handrail.policy.validators.commands import UNBOXED, CommandValidator
 from handrail.tools.base import P, Tool
+from handrail.tools.command.git_remotes import (
+    UNCHECKED,
+    changes_git,
+    facts_of_look,
+    reaches_only_remotes,
+    unchecked,
+    was_unchecked,
+)
 from handrail.tools.command.hosts import judge_hosts, plan_with_hosts, words_for
 from handrail.tools.command.rehearsing import Rehearsing, may_rehearse
 from handrail.tools.command.result import run_stages
@@ -81,7 +89,12 @@ class CommandTool(Tool[P]):
         if isinstance(found, Survey):
             return found
         survey = await self._line(params, scene, hands, plan).survey()
-        return survey if found is None else replace(survey, findings=(*survey.findings, found))
+        if found is not None:
+            survey = replace(survey, findings=(*survey.findings, found))
+        if changes_git(plan.stages) and (why := await self._why_unchecked(scene, hands, plan)):
+            findings = (*survey.findings, unchecked(why))
+            survey = replace(survey, findings=findings, facts={**survey.facts, **UNCHECKED})
+        return survey
 
     async def expect(
         self, params: P, scene: Scene, hands: Hands, facts: JsonObject | None
@@ -98,13 +111,25 @@ class CommandTool(Tool[P]):
             return await self._rehearsing(params, plan).apply(hands)
         if facts is None:
             await self._line(params, scene, hands, plan).check_unsurveyed()
+        elif changes_git(plan.stages) and not was_unchecked(facts):
+            return await self._rehearsing(params, plan).carry_out(hands, scene.rules, facts)
         return await run_stages(
             hands,
             plan.stages,
             title=self.title(params),
             timeout_seconds=self.seconds(params),
-            facts=facts,
+            facts=None if facts is None else facts_of_look(facts),
         )
+
+    async def _why_unchecked(self, scene: Scene, hands: Hands, plan: Plan) -> str:
+        """Why git would change the repository itself; empty if its effects are checked first."""
+        if plan.rehearses:
+            return "it could not be rehearsed"
+        if not reaches_only_remotes(plan.stages):
+            return "it uses the network for more than git's remotes"
+        if not may_rehearse(scene) or hands.call is None:
+            return "nothing can be rehearsed here"
+        return await hands.rehearsals.why_not(hands.call)
 
     def _plan(self, params: P, scene: Scene, hands: Hands) -> Plan:
         return self.plan(params, scene) if hands.verdict is None else hands.verdict.plan

@@ -11,7 +11,7 @@ import pytest
 from handrail.core.errors import PathValidationError
 from handrail.core.pattern import NamePattern
 from handrail.executors.files.filesystem import FileSystemExecutor
-from handrail.executors.sandbox import second_names
+from handrail.executors.guarded import second_names
 
 LIMIT = 100_000_000
 

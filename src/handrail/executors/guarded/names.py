@@ -9,18 +9,18 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.repository.leave import ORDINARY, Held, Leave, held_from_git
-from handrail.executors.repository.places import GIT, MARKS, is_among, own_of_git, stores_of
-from handrail.executors.sandbox.bubblewrap import View, is_of_the_system
-from handrail.executors.sandbox.guarded_links import Lead, Link, follow, lies_in, reached_by
-from handrail.executors.sandbox.second_names import Identity, SecondNames
-from handrail.executors.sandbox.settings_copies import holds_password, is_settings
-from handrail.executors.sandbox.stamp import NEVER, Stamp
+from handrail.executors.guarded.copies import copies_of_indexes, copies_of_settings
+from handrail.executors.guarded.links import Lead, Link, follow, lies_in, reached_by
+from handrail.executors.guarded.second_names import Identity, SecondNames
+from handrail.executors.guarded.stamp import NEVER, Stamp
+from handrail.executors.repository.held import Held, held_in
+from handrail.executors.repository.places import GIT, MARKS, SETTINGS, stores_of
+from handrail.executors.sandbox.bubblewrap import GitAccess, View, is_among, is_of_the_system
 from handrail.policy.rulebook.paths import Access, PathRule
 from handrail.policy.rulebook.rules import Rules
 
@@ -104,12 +104,10 @@ class GuardedNames:
         folders, leads = self._look_around()
         return frozenset(map(_identity, _secrets_in(folders, leads)))
 
-    def view(self, *, git_in: str | None, leave: Leave = ORDINARY, opens_git: bool = False) -> View:
+    def view(self, git: GitAccess = GitAccess.NONE) -> View:
         """The workspace as a box should show it now.
 
-        git, which runs in the folder `git_in`, sees what is its own there, and changes of it what
-        it is left to change. If `opens_git`, all of git's own can be changed, except settings that
-        hold a password: a copy is shown of them.
+        git's settings that hold a password are shown as a copy without it, and stay as they are.
 
         Raises:
             CommandExecutionError: There is more to cover than a box can.
@@ -118,12 +116,6 @@ class GuardedNames:
         frozen = [path for _, folder in folders for path in folder.frozen]
         frozen += [lead.path for lead in leads if not lead.hides]
         frozen += [path for path in sorted(self._stores) if not is_among(path, frozen)]
-        gits = () if git_in is None or opens_git else own_of_git(self._root, git_in, frozen)
-        changed = gits if leave.repository else ()
-        held = Held((), ())
-        if git_in is not None and leave.repository and not opens_git:
-            held = held_from_git(self._root, git_in, gits, leave)
-        frozen = [*(path for path in frozen if not is_among(path, changed)), *held.frozen]
         guarded = [one for _, folder in folders for one in folder.hidden]
         covered = {path for path, is_folder in guarded if is_folder}
         guarded += [
@@ -131,36 +123,38 @@ class GuardedNames:
             for lead in leads
             if lead.hides and not lies_in(lead.path, covered)
         ]
-        if opens_git:
-            shown = {path for path, _ in guarded if is_settings(path)}
-            settings = [path for path in shown if holds_password(self._root, path)]
-            frozen = [*(path for path in frozen if GIT not in path.split("/")), *settings]
-        else:
-            shown = {path for path, _ in guarded if is_among(path, gits) and self._is_of_git(path)}
-            settings = [path for path, is_folder in guarded if path in shown and not is_folder]
-        hidden = [(path, is_folder) for path, is_folder in guarded if path not in shown]
+        settings = {path for path, is_folder in guarded if not is_folder and self._sets_git(path)}
+        copies = copies_of_settings(self._root, settings)
+        held = Held()
+        if git is not GitAccess.NONE:
+            gits = [path for path in frozen if GIT in path.split("/")]
+            frozen = [path for path in frozen if path not in gits] + list(copies)
+            held = held_in([*map(self._at, gits)]) if git is GitAccess.CONTENT else held
+        hidden = [
+            one for one in guarded if one[0] not in settings or copies.get(one[0], b"") is None
+        ]
         hidden += [(name, False) for name in self._second_names_of_secrets(folders, leads)]
         hidden += [(name, False) for _, folder in folders for name in folder.doors]
         hidden += [(path, os.path.isdir(path)) for path in self._elsewhere if os.path.exists(path)]
         hidden = list(dict.fromkeys(hidden))
+        if git is GitAccess.NONE:
+            copies |= copies_of_indexes(self._root, [path for path, _ in hidden])
         if len(hidden) + len(frozen) > MOST_COVERED:
             raise CommandExecutionError(
                 f"the workspace holds {len(hidden) + len(frozen):,} files that no command may see"
                 f" or change, and a box can cover {MOST_COVERED}; work in a smaller folder, or keep"
                 " test keys and other repositories elsewhere"
             )
-        own = [*self._absolute(name for name in _OWN if name not in changed)]
-        may_be_made = [os.path.join(self._root, GIT)] if opens_git else []
-        absent = [p for p in own if p not in may_be_made and not os.path.lexists(p)]
+        own = [self._at(name) for name in _OWN if name != GIT or git is GitAccess.NONE]
         return View(
             self._root,
-            hidden_files=tuple(self._absolute(p for p, is_folder in hidden if not is_folder)),
-            hidden_folders=tuple(self._absolute(p for p, is_folder in hidden if is_folder)),
-            frozen=tuple(self._absolute(frozen)),
-            missing=(*absent, *self._absolute(held.missing)),
-            loose=tuple(path for path in own if os.path.islink(path)),
-            gits=tuple(self._absolute(changed)),
-            settings=tuple(self._absolute(settings)),
+            hidden_files=tuple(self._at(path) for path, is_folder in hidden if not is_folder),
+            hidden_folders=tuple(self._at(path) for path, is_folder in hidden if is_folder),
+            frozen=tuple(dict.fromkeys((*map(self._at, frozen), *held.frozen))),
+            missing=(*(path for path in own if not os.path.lexists(path)), *held.missing),
+            loose=tuple(path for path in map(self._at, _OWN) if os.path.islink(path)),
+            gits=held.gits,
+            copies={self._at(path): copy for path, copy in copies.items() if copy is not None},
         )
 
     def _look_around(self) -> tuple[list[tuple[str, _Folder]], list[Lead]]:
@@ -295,9 +289,11 @@ class GuardedNames:
     def _hides(self, path: str) -> bool:
         return path in self._private or _is_covered(self._hiding, path)
 
-    def _is_of_git(self, path: str) -> bool:
-        """Whether a hidden file is so because it is git's; what lies beside it is no more git's."""
-        return GIT in path.split("/") or not self._hides(path)
+    def _sets_git(self, path: str) -> bool:
+        """Whether it is a repository's own file of settings."""
+        folder, _, name = path.rpartition("/")
+        is_inside = GIT in folder.split("/") or is_among(folder, self._stores)
+        return name in SETTINGS and is_inside
 
     def _second_names_of_secrets(
         self, folders: list[tuple[str, _Folder]], leads: list[Lead]
@@ -308,8 +304,8 @@ class GuardedNames:
                 if _identity(found) in own or self._second_names.are_kept(found):
                     yield _join(path, name)
 
-    def _absolute(self, paths: Iterable[str]) -> Iterator[str]:
-        return (os.path.join(self._root, path) for path in paths)
+    def _at(self, path: str) -> str:
+        return os.path.join(self._root, path)
 
 
 def _sort_hidden(folder: _Folder, path: str, entry: os.DirEntry[str]) -> None:

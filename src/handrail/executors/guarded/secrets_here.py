@@ -5,8 +5,8 @@ import threading
 import time
 
 from handrail.core.errors import CommandExecutionError
-from handrail.executors.sandbox.guarded import GuardedNames
-from handrail.executors.sandbox.second_names import Identity
+from handrail.executors.guarded.names import GuardedNames
+from handrail.executors.guarded.second_names import Identity
 
 # Reading is frequent, and must not wait for a look each time: one takes its share and no more.
 _SHARE = 20

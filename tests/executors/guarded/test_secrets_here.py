@@ -10,8 +10,8 @@ from handrail.core.search import Query
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.files.ripgrep import Ripgrep
 from handrail.executors.files.search import SearchExecutor
-from handrail.executors.sandbox import guarded as guarded_module
-from handrail.executors.sandbox import secrets_here
+from handrail.executors.guarded import names as guarded_module
+from handrail.executors.guarded import secrets_here
 from handrail.policy.rulebook.rules import Rules
 
 LIMIT = 1_000_000

@@ -6,7 +6,7 @@ import pytest
 
 from handrail.core.risk import RiskLevel
 from handrail.core.verdict import Ruling
-from handrail.executors.sandbox.guarded import GuardedNames
+from handrail.executors.guarded.names import GuardedNames
 from handrail.tools.catalogue import judge
 
 # Names that public lists of secret scanners have (gitleaks, GitHub's secret scanning).
@@ -70,4 +70,4 @@ def test_a_box_hides_each_of_them_and_nothing_that_looks_alike(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
 
-    assert set(guarded.view(git_in=None).hidden_files) == {str(root / "app" / n) for n in NAMES}
+    assert set(guarded.view().hidden_files) == {str(root / "app" / n) for n in NAMES}

@@ -1,35 +1,19 @@
-"""git's own settings without the passwords in them, for commands that only look.
+"""git's own settings without the passwords in them, as boxes show them.
 
-git must read its settings, and many of its commands print them, or print whatever file they are
-led to. So who is asked nobody about gets a copy: without comments, and without what no git goes by,
-since nobody can tell what other programs keep there.
+git must read its settings, and many of its commands print them. So each box shows a copy: without
+comments, and without what no git goes by, since other programs may keep anything there.
 """
 
-import os
 import re
-import stat
 
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.repository.known_settings import KNOWN, WHOLE, is_known
-from handrail.executors.repository.leave import SETTINGS
 from handrail.executors.repository.passwords import without_password
-from handrail.executors.repository.places import GIT
-from handrail.executors.repository.settings import Part, parts_of
+from handrail.executors.repository.settings import Part, parts_of, read_settings
 from handrail.policy.redaction import MASK
 
-_MOST_BYTES = 1 << 20
 _ALIASES = "alias"
 _AMOUNT = re.compile(r"(?i)true|false|yes|no|on|off|auto|always|never|[+-]?[0-9]{1,6}[kmg]?")
-
-
-def is_settings(path: str) -> bool:
-    """Whether a path is one of a repository's own files of settings."""
-    return GIT in path.split("/") and path.rpartition("/")[2] in SETTINGS
-
-
-def holds_password(root: str, path: str) -> bool:
-    """Whether git may only see a copy of its settings at a path below the root."""
-    return copy_without_passwords(os.path.join(root, path)) is not None
 
 
 def copy_without_passwords(path: str) -> bytes | None:
@@ -38,13 +22,12 @@ def copy_without_passwords(path: str) -> bytes | None:
     Raises:
         CommandExecutionError: Nobody can tell where in it the passwords are.
     """
-    content = _read(path)
-    if content is None:
-        return b""
-    text = content.decode(errors="surrogateescape")
     copied: list[str] = []
     end = 0
     try:
+        text = read_settings(path)
+        if text is None:
+            return None
         for part in parts_of(text):
             copied += [text[end : part.start], _masked(text[part.start : part.end], part)]
             end = part.end
@@ -77,27 +60,5 @@ def _is_gits(part: Part) -> bool:
     return is_known(part.section, part.key.lower()) or bool(is_amount)
 
 
-def _read(path: str) -> bytes | None:
-    """None where there is no such file any more."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise _refused(path, error.strerror or "it cannot be opened") from error
-    try:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            raise _refused(path, "it is not a file")
-        content = os.read(fd, _MOST_BYTES + 1)
-    finally:
-        os.close(fd)
-    if len(content) > _MOST_BYTES:
-        raise _refused(path, f"it is larger than {_MOST_BYTES:,} bytes")
-    return content
-
-
 def _refused(path: str, why: str) -> CommandExecutionError:
-    return CommandExecutionError(
-        f"{path} cannot be shown to git without the passwords in it: {why}"
-    )
+    return CommandExecutionError(f"{path} cannot be shown without the passwords in it: {why}")

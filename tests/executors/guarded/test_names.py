@@ -10,10 +10,11 @@ import pytest
 
 from handrail.core.errors import CommandExecutionError
 from handrail.executors.files.filesystem import FileSystemExecutor
-from handrail.executors.repository.leave import Leave
-from handrail.executors.sandbox import bubblewrap, stamp
-from handrail.executors.sandbox import guarded as module
-from handrail.executors.sandbox.guarded import GuardedNames
+from handrail.executors.guarded import names as module
+from handrail.executors.guarded import stamp
+from handrail.executors.guarded.names import GuardedNames
+from handrail.executors.sandbox import bubblewrap
+from handrail.executors.sandbox.bubblewrap import GitAccess, is_among
 from handrail.policy.rulebook.paths import Access, PathRule
 from handrail.policy.rulebook.rules import Rules
 
@@ -35,73 +36,68 @@ def test_secrets_are_hidden_wherever_they_lie(root: Path, guarded: GuardedNames)
     key = put(root / "server.pem")
     put(root / "app" / "main.py")
 
-    assert set(guarded.view(git_in=None).hidden_files) == {str(secret), str(key)}
+    assert set(guarded.view().hidden_files) == {str(secret), str(key)}
 
 
 def test_a_folder_of_secrets_is_hidden_whole(root: Path, guarded: GuardedNames) -> None:
     put(root / ".ssh" / "config")
 
-    view = guarded.view(git_in=None)
+    view = guarded.view()
     assert (view.hidden_files, view.hidden_folders) == ((), (str(root / ".ssh"),))
 
 
-def test_the_inside_of_git_is_frozen_and_its_passwords_are_hidden(
-    root: Path, guarded: GuardedNames
+PASSWORD = "[http]\n\textraHeader = Authorization: Basic c2VjcmV0\n"
+
+
+@pytest.mark.parametrize("git", GitAccess)
+def test_settings_are_shown_without_passwords_and_stay_as_they_are(
+    root: Path, guarded: GuardedNames, git: GitAccess
 ) -> None:
-    config = put(root / ".git" / "config")
-    put(root / ".git" / "HEAD")
+    plain = put(root / ".git" / "config", "[core]\n\tbare = false\n")
+    inner = put(root / "inner" / ".git" / "config", PASSWORD)
+    damaged = put(root / "other" / ".git" / "config", "[core\n")
 
-    view = guarded.view(git_in=None)
-    assert (view.frozen, view.hidden_files) == ((str(root / ".git"),), (str(config),))
+    view = guarded.view(git)
 
-
-def test_git_itself_sees_and_changes_what_is_its_own(root: Path, guarded: GuardedNames) -> None:
-    put(root / ".git" / "config")
-    secret = put(root / ".env")
-
-    view = guarded.view(git_in=".")
-    assert (view.gits, view.hidden_files) == ((str(root / ".git"),), (str(secret),))
-    assert str(root / ".git") not in (*view.missing, *view.frozen)
+    assert {*view.copies} == {str(inner)}
+    assert b"c2VjcmV0" not in view.copies[str(inner)]
+    assert view.hidden_files == (str(damaged),)
+    assert is_among(str(inner), view.frozen)
+    assert is_among(str(plain), view.frozen) is (git is not GitAccess.ALL)
 
 
-def test_of_its_own_git_is_kept_from_what_names_programs(root: Path, guarded: GuardedNames) -> None:
+def test_repositories_are_frozen_open_or_held(root: Path, guarded: GuardedNames) -> None:
     git = root / ".git"
     (git / "hooks").mkdir(parents=True)
-    names = ["config", "modules/part/config", "worktrees/tree/commondir"]
-    for name in names:
+    for name in ("config", "modules/part/HEAD", "modules/part/config", "worktrees/tree/commondir"):
         put(git / name)
+    put(git / "worktrees/tree/HEAD")
     pointer = put(root / "part" / ".git", "gitdir: ../.git/modules/part\n")
 
-    view = guarded.view(git_in=".")
-    held = ["hooks", "config", "modules", "worktrees/tree/commondir"]
-    assert {*view.frozen} == {*(str(git / name) for name in held), str(pointer)}
-    assert str(git / "info") in view.missing
-    assert str(git) in view.pinned
-
-    left = Leave(settings=True, pointers=True, modules=True, trees=True)
-    view = guarded.view(git_in=".", leave=left)
-    assert view.frozen == (str(git / "hooks"),)
-    held = ["info", "modules/part/hooks", "modules/part/info"]
-    assert {*(str(git / name) for name in held)} <= {*view.missing}
-
-    view = guarded.view(git_in="part")
-    assert str(git / "modules") not in view.frozen
-    assert str(git / "modules/part/config") in view.frozen
+    assert {*guarded.view().frozen} == {str(git), str(pointer)}
+    assert guarded.view(GitAccess.ALL).frozen == ()
+    held = guarded.view(GitAccess.CONTENT)
+    names = ("hooks", "config", "modules/part/config", "worktrees/tree/commondir")
+    assert {*held.frozen} == {*(str(git / name) for name in names), str(pointer)}
+    names = ("info", "modules/part/hooks", "modules/part/info", "worktrees/tree/hooks")
+    assert {str(git / name) for name in names} <= {*held.missing}
+    assert str(git) in held.pinned
+    assert held.gits == (str(git),)
 
 
 def test_repositories_further_down_are_frozen_too(root: Path, guarded: GuardedNames) -> None:
     put(root / "vendor" / "lib" / ".git" / "HEAD")
 
-    view = guarded.view(git_in=None)
+    view = guarded.view()
     assert view.frozen == (str(root / "vendor/lib/.git"),)
     assert view.pinned == [str(root / "vendor"), str(root / "vendor/lib")]
 
 
 def test_what_must_not_come_into_being_is_named(root: Path, guarded: GuardedNames) -> None:
-    assert set(guarded.view(git_in=None).missing) == {str(root / ".git"), str(root / ".handrail")}
+    assert set(guarded.view().missing) == {str(root / ".git"), str(root / ".handrail")}
 
     put(root / ".git" / "HEAD")
-    assert guarded.view(git_in=None).missing == (str(root / ".handrail"),)
+    assert guarded.view().missing == (str(root / ".handrail"),)
 
 
 def test_a_second_name_of_a_secret_is_hidden_too(root: Path, guarded: GuardedNames) -> None:
@@ -109,7 +105,7 @@ def test_a_second_name_of_a_secret_is_hidden_too(root: Path, guarded: GuardedNam
     other = root / "notes.txt"
     os.link(secret, other)
 
-    assert set(guarded.view(git_in=None).hidden_files) == {str(secret), str(other)}
+    assert set(guarded.view().hidden_files) == {str(secret), str(other)}
 
 
 def test_a_second_name_of_a_file_that_is_no_secret_is_left_alone(
@@ -117,7 +113,7 @@ def test_a_second_name_of_a_file_that_is_no_secret_is_left_alone(
 ) -> None:
     os.link(put(root / "a.txt"), root / "b.txt")
 
-    assert guarded.view(git_in=None).hidden_files == ()
+    assert guarded.view().hidden_files == ()
 
 
 def test_a_second_name_of_a_private_file_of_elsewhere_is_hidden(root: Path, tmp_path: Path) -> None:
@@ -126,7 +122,7 @@ def test_a_second_name_of_a_private_file_of_elsewhere_is_hidden(root: Path, tmp_
 
     with FileSystemExecutor(root, private=[tmp_path / "home"]) as files:
         names = GuardedNames(files.root, files.rules, files.second_names)
-        assert names.view(git_in=None).hidden_files == (str(root / "notes.txt"),)
+        assert names.view().hidden_files == (str(root / "notes.txt"),)
 
 
 def test_a_link_with_a_guarded_name_has_its_target_covered(
@@ -136,7 +132,7 @@ def test_a_link_with_a_guarded_name_has_its_target_covered(
     (root / ".env").symlink_to(target)
     (root / "elsewhere.pem").symlink_to("/etc/hostname")
 
-    assert guarded.view(git_in=None).hidden_files == (str(target),)
+    assert guarded.view().hidden_files == (str(target),)
 
 
 def test_a_link_with_a_guarded_name_is_followed_anew_each_time(
@@ -149,13 +145,13 @@ def test_a_link_with_a_guarded_name_is_followed_anew_each_time(
     (root / "app" / ".env").symlink_to("config/local.txt")
     (root / "app" / "secrets.json").symlink_to("../releases/now/x.txt")
     monkeypatch.setattr(stamp, "_STILL_NS", -(10**18))
-    assert guarded.view(git_in=None).hidden_files == (str(old),)
+    assert guarded.view().hidden_files == (str(old),)
 
     come = put(root / "app" / "config" / "local.txt")
     moved = put(root / "releases" / "two" / "x.txt")
     (root / "releases" / "now").unlink()
     (root / "releases" / "now").symlink_to("two")
-    assert set(guarded.view(git_in=None).hidden_files) == {str(come), str(moved)}
+    assert set(guarded.view().hidden_files) == {str(come), str(moved)}
 
 
 def test_what_a_link_in_a_hidden_folder_leads_to_is_hidden(
@@ -168,7 +164,7 @@ def test_what_a_link_in_a_hidden_folder_leads_to_is_hidden(
     (root / ".ssh" / "id").symlink_to("../keys/work.txt")
     (root / ".ssh" / "own").symlink_to("config")
 
-    view = guarded.view(git_in=None)
+    view = guarded.view()
     assert set(view.hidden_files) == {str(key), str(second)}
     assert view.hidden_folders == (str(root / ".ssh"),)
 
@@ -183,7 +179,7 @@ def test_a_folder_to_which_a_guarded_link_leads_is_hidden_with_all_its_names(
     (root / "keys" / "far").symlink_to("../far.txt")
     (root / ".ssh").symlink_to("keys")
 
-    view = guarded.view(git_in=None)
+    view = guarded.view()
     assert set(view.hidden_files) == {str(second), str(far)}
     assert view.hidden_folders == (str(root / "keys"),)
 
@@ -194,10 +190,10 @@ def test_a_folder_is_seen_again_when_no_guarded_link_leads_there_any_more(
     put(root / "keys" / "x.txt")
     (root / "keys" / "itself").symlink_to("../keys")
     (root / ".ssh").symlink_to("keys")
-    assert guarded.view(git_in=None).hidden_folders == (str(root / "keys"),)
+    assert guarded.view().hidden_folders == (str(root / "keys"),)
 
     (root / ".ssh").unlink()
-    assert guarded.view(git_in=None).hidden_folders == ()
+    assert guarded.view().hidden_folders == ()
 
 
 def test_links_that_lead_on_and_on_are_said(
@@ -211,30 +207,30 @@ def test_links_that_lead_on_and_on_are_said(
     (root / ".ssh").symlink_to("f0")
 
     with pytest.raises(CommandExecutionError, match="too often to be followed"):
-        guarded.view(git_in=None)
+        guarded.view()
 
 
 def test_a_secret_that_appears_later_is_found(root: Path, guarded: GuardedNames) -> None:
     put(root / "app" / "main.py")
     age(root / "app")
-    assert guarded.view(git_in=None).hidden_files == ()
+    assert guarded.view().hidden_files == ()
 
     secret = put(root / "app" / ".env")
-    assert guarded.view(git_in=None).hidden_files == (str(secret),)
+    assert guarded.view().hidden_files == (str(secret),)
 
 
 def test_a_change_in_the_very_moment_of_the_look_is_not_missed(
     root: Path, guarded: GuardedNames
 ) -> None:
     put(root / "main.py")
-    guarded.view(git_in=None)
+    guarded.view()
     before = root.stat()
 
     secret = put(root / ".env")
     # The clock of the file system has not ticked in between.
     os.utime(root, ns=(before.st_atime_ns, before.st_mtime_ns))
 
-    assert guarded.view(git_in=None).hidden_files == (str(secret),)
+    assert guarded.view().hidden_files == (str(secret),)
 
 
 def test_a_folder_that_has_been_still_is_not_read_again(
@@ -242,22 +238,22 @@ def test_a_folder_that_has_been_still_is_not_read_again(
 ) -> None:
     secret = put(root / ".env")
     monkeypatch.setattr(stamp, "_STILL_NS", -(10**18))
-    guarded.view(git_in=None)
+    guarded.view()
 
     def refuse(path: object) -> None:
         raise AssertionError(f"{path} was read again")
 
     monkeypatch.setattr(os, "scandir", refuse)
-    assert guarded.view(git_in=None).hidden_files == (str(secret),)
+    assert guarded.view().hidden_files == (str(secret),)
 
 
 def test_other_rules_are_followed_from_then_on(root: Path, guarded: GuardedNames) -> None:
     put(root / ".env")
-    guarded.view(git_in=None)
+    guarded.view()
 
     guarded.adopt(Rules())
 
-    assert guarded.view(git_in=None).hidden_files == ()
+    assert guarded.view().hidden_files == ()
 
 
 def test_more_than_a_box_can_cover_is_said(
@@ -268,7 +264,7 @@ def test_more_than_a_box_can_cover_is_said(
         put(root / f"{number}.pem")
 
     with pytest.raises(CommandExecutionError, match="3 files that no command may see"):
-        guarded.view(git_in=None)
+        guarded.view()
 
 
 def test_more_folders_than_can_be_looked_through_are_said(
@@ -278,7 +274,7 @@ def test_more_folders_than_can_be_looked_through_are_said(
     put(root / "a" / "b" / "c" / "x")
 
     with pytest.raises(CommandExecutionError, match="work in a smaller folder"):
-        guarded.view(git_in=None)
+        guarded.view()
 
 
 def test_a_folder_that_is_gone_by_then_is_passed_over(
@@ -294,7 +290,7 @@ def test_a_folder_that_is_gone_by_then_is_passed_over(
         return real(path, **how)
 
     monkeypatch.setattr(os, "stat", vanishing)
-    assert guarded.view(git_in=None).hidden_files == (str(root / "b" / ".env"),)
+    assert guarded.view().hidden_files == (str(root / "b" / ".env"),)
 
 
 def test_what_leads_to_other_processes_is_hidden_even_from_git(
@@ -303,8 +299,8 @@ def test_what_leads_to_other_processes_is_hidden_even_from_git(
     os.mkfifo(root / "pipe")
     os.mkfifo(put(root / ".git" / "x").parent / "pipe")
 
-    for git_in in (None, "."):
-        hidden = guarded.view(git_in=git_in).hidden_files
+    for git in GitAccess:
+        hidden = guarded.view(git).hidden_files
         assert set(hidden) == {str(root / "pipe"), str(root / ".git" / "pipe")}
 
 
@@ -315,7 +311,7 @@ def test_a_second_name_of_what_lies_in_a_hidden_folder_is_hidden(
     second = root / "second.txt"
     second.hardlink_to(put(root / place))
 
-    view = guarded.view(git_in=None)
+    view = guarded.view()
     assert view.hidden_files == (str(second),)
     assert view.hidden_folders == (str(root / ".aws"),)
 
@@ -327,7 +323,7 @@ def test_a_second_name_of_what_a_guarded_link_leads_to_is_hidden(
     (root / "second.txt").hardlink_to(real)
     (root / ".env").symlink_to("real.txt")
 
-    assert set(guarded.view(git_in=None).hidden_files) == {str(real), str(root / "second.txt")}
+    assert set(guarded.view().hidden_files) == {str(real), str(root / "second.txt")}
 
 
 def test_a_file_that_becomes_a_secret_by_a_new_name_is_hidden_under_its_old_one(
@@ -339,11 +335,11 @@ def test_a_file_that_becomes_a_secret_by_a_new_name_is_hidden_under_its_old_one(
     settled = time.time_ns() + 60 * 10**9
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(time, "time_ns", lambda: settled)
-        assert guarded.view(git_in=None).hidden_files == ()
+        assert guarded.view().hidden_files == ()
 
         new = root / "app" / ".env"
         new.hardlink_to(old)
-        assert set(guarded.view(git_in=None).hidden_files) == {str(new), str(old)}
+        assert set(guarded.view().hidden_files) == {str(new), str(old)}
 
 
 def dig(root: Path, name: str, levels: int) -> None:
@@ -364,7 +360,7 @@ def test_what_lies_too_deep_to_be_named_is_hidden_with_its_folder(
 ) -> None:
     dig(root, "d" * 200, 25)
 
-    view = guarded.view(git_in=None)
+    view = guarded.view()
     assert max(map(len, view.covered)) < 4_000
     [folder] = view.hidden_folders
     assert len(folder) > 3_500
@@ -376,7 +372,7 @@ def test_what_lies_below_too_many_folders_is_hidden_with_them(
 ) -> None:
     dig(root, "d", 300)
 
-    view = guarded.view(git_in=None)
+    view = guarded.view()
     assert view.hidden_folders == (str(root) + "/d" * 101,)
     assert len(view.hidden_files) == 100
 
@@ -389,7 +385,7 @@ def test_a_folder_that_cannot_be_looked_into_is_hidden_whole(
     put(root / "locked" / ".env")
     (root / "locked").chmod(0)
     try:
-        assert guarded.view(git_in=None).hidden_folders == (str(root / "locked"),)
+        assert guarded.view().hidden_folders == (str(root / "locked"),)
     finally:
         (root / "locked").chmod(0o700)
 
@@ -402,7 +398,7 @@ def test_a_workspace_that_cannot_be_looked_into_is_said(
 
     monkeypatch.setattr(os, "scandir", refuse)
     with pytest.raises(CommandExecutionError, match="searched for secrets: Permission"):
-        guarded.view(git_in=None)
+        guarded.view()
 
 
 def test_our_own_home_is_hidden_whatever_it_is_called(
@@ -411,7 +407,7 @@ def test_our_own_home_is_hidden_whatever_it_is_called(
     put(root / "deep" / "home" / "token")
     guarded = GuardedNames(files.root, files.rules, files.second_names, [root / "deep" / "home"])
 
-    assert guarded.view(git_in=".").hidden_folders == (str(root / "deep" / "home"),)
+    assert guarded.view(GitAccess.CONTENT).hidden_folders == (str(root / "deep" / "home"),)
 
 
 def test_our_own_home_is_hidden_where_the_system_lies_too(
@@ -425,7 +421,7 @@ def test_our_own_home_is_hidden_where_the_system_lies_too(
     private = [home, other, tmp_path / "system" / "nothing"]
     guarded = GuardedNames(files.root, files.rules, files.second_names, private)
 
-    assert guarded.view(git_in=None).hidden_folders == (str(home),)
+    assert guarded.view().hidden_folders == (str(home),)
 
 
 @pytest.mark.parametrize("name", [".git", ".handrail"])
@@ -435,8 +431,8 @@ def test_a_link_in_the_place_of_what_is_ours_is_loose(
     (root / "real").mkdir()
     (root / name).symlink_to("real")
 
-    assert guarded.view(git_in=None).loose == (str(root / name),)
-    assert guarded.view(git_in=".").loose == (() if name == ".git" else (str(root / name),))
+    assert guarded.view().loose == (str(root / name),)
+    assert guarded.view(GitAccess.CONTENT).loose == (str(root / name),)
 
 
 def test_what_may_not_be_written_is_frozen_for_git_too_unless_it_is_its_own(
@@ -448,7 +444,7 @@ def test_what_may_not_be_written_is_frozen_for_git_too_unless_it_is_its_own(
     put(root / ".git" / "HEAD")
     guarded = GuardedNames(files.root, rules, files.second_names)
 
-    assert guarded.view(git_in=".").frozen == (str(root / "plans"),)
+    assert guarded.view(GitAccess.CONTENT).frozen == (str(root / "plans"),)
 
 
 def make_store(folder: Path) -> Path:
@@ -466,48 +462,49 @@ def test_a_repository_kept_under_another_name_is_covered_like_any(
     part = put(root / "pub" / "modules" / "part" / "config")
     pointer = put(root / ".git", "gitdir: pub\n")
 
-    view = guarded.view(git_in=None)
-    assert set(view.frozen) == {str(pointer), str(root / "pub")}
-    assert set(view.hidden_files) == {str(config), str(part)}
+    for file in (config, part):
+        file.write_text(PASSWORD)
 
-    own = guarded.view(git_in=".")
-    assert (set(own.gits), own.hidden_files) == ({str(pointer), str(root / "pub")}, ())
-    assert set(own.settings) == {str(config), str(part)}
+    for git in GitAccess:
+        view = guarded.view(git)
+        assert str(root / "pub") in view.frozen
+        assert {*view.copies} == {str(config), str(part)}
+    assert str(pointer) in guarded.view().frozen
 
 
 def test_a_file_that_comes_to_point_elsewhere_is_followed_anew(
     root: Path, guarded: GuardedNames
 ) -> None:
-    config = put(root / "pub" / "config")
+    config = put(root / "pub" / "config", PASSWORD)
     pointer = put(root / ".git", "gitdir: nowhere\n")
     age(root)
     age(root / "pub")
-    assert guarded.view(git_in=None).hidden_files == ()
+    assert guarded.view().copies == {}
 
     pointer.write_text("gitdir: pub\n")
-    assert guarded.view(git_in=None).hidden_files == (str(config),)
+    assert {*guarded.view().copies} == {str(config)}
 
 
 def test_what_a_repository_shares_with_others_is_covered_too(
     root: Path, guarded: GuardedNames
 ) -> None:
-    config = put(root / "shared" / "config")
+    config = put(root / "shared" / "config", PASSWORD)
     put(root / ".git" / "commondir", "../shared\n")
 
-    view = guarded.view(git_in=None)
+    view = guarded.view()
     assert str(root / "shared") in view.frozen
-    assert view.hidden_files == (str(config),)
+    assert {*view.copies} == {str(config)}
 
 
 def test_a_repository_without_a_workspace_is_covered_by_what_it_holds(
     root: Path, guarded: GuardedNames
 ) -> None:
-    config = make_store(root / "lib" / "bare")
-    put(root / "lib" / "config")
+    make_store(root / "lib" / "bare").write_text(PASSWORD)
+    put(root / "lib" / "config", PASSWORD)
 
-    view = guarded.view(git_in=".")
-    assert view.frozen == (str(root / "lib" / "bare"),)
-    assert view.hidden_files == (str(config),)
+    view = guarded.view(GitAccess.CONTENT)
+    assert view.frozen[0] == str(root / "lib" / "bare")
+    assert {*view.copies} == {str(root / "lib" / "bare" / "config")}
 
 
 def test_no_secret_becomes_gits_own_by_lying_in_its_folder(
@@ -517,7 +514,7 @@ def test_no_secret_becomes_gits_own_by_lying_in_its_folder(
     secret = put(root / "pub" / ".env")
     put(root / ".git", "gitdir: pub\n")
 
-    assert guarded.view(git_in=".").hidden_files == (str(secret),)
+    assert guarded.view(GitAccess.CONTENT).hidden_files == (str(secret),)
 
 
 def test_a_workspace_that_is_the_inside_of_a_repository_is_refused(
@@ -528,4 +525,4 @@ def test_a_workspace_that_is_the_inside_of_a_repository_is_refused(
     with pytest.raises(
         CommandExecutionError, match=r"itself the inside of a git repository.* remove its HEAD"
     ):
-        guarded.view(git_in=None)
+        guarded.view()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.executors.rehearsal.git_index import compared_index, index_to_apply, is_index
+from handrail.executors.repository.index import compared_index, index_to_apply, is_index
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from handrail.executors.repository.places import is_among
+from handrail.executors.sandbox.bubblewrap import is_among
 
 
 class Link(NamedTuple):

@@ -1,0 +1,1 @@
+"""Which files of a workspace no command may see or change, by whatever name."""
