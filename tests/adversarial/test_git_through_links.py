@@ -175,7 +175,8 @@ async def test_what_is_left_to_a_running_git_is_not_taken_for_held(
         try:
             assert (await run(executor, "true", profile=Profile.READ)).exit_code == 0
             (root / ".git" / "worktrees" / "new").mkdir(parents=True)
-            (root / ".git" / "worktrees" / "new" / "config.worktree").touch()
+            settings = root / ".git" / "worktrees" / "new" / "config.worktree"
+            settings.write_text("[http]\n\textraHeader = Authorization: Basic c2VjcmV0\n")
             with pytest.raises(CommandExecutionError, match=r"config.worktree .* try again"):
                 await run(executor, "true", profile=Profile.READ)
         finally:

@@ -77,22 +77,28 @@ async def test_a_pull_that_would_lose_work_or_plant_a_setting_changes_nothing_he
     rig.start_server()
     rig.start_client()
     await approved(rig, "git push -u origin main", "call-1")
-    hook = rig.workspace / ".git/hooks/post-merge"
-    hook.write_text("#!/bin/sh\nprintf '[core]\\n\\tfsmonitor = x\\n' >> .git/config\n")
-    hook.chmod(0o755)
+    program = rig.workspace / ".git/planting"
+    program.write_text("#!/bin/sh\ncat\nprintf '[core]\\n\\tfsmonitor = x\\n' >> .git/config\n")
+    program.chmod(0o755)
+    sh(rig.workspace, "git config filter.x.smudge .git/planting")
+    (rig.workspace / ".git/info/attributes").write_text("* filter=x\n")
     bare = remote.folder / "a.git"
-    sh(bare, "git update-ref refs/heads/main $(git commit-tree -p main -m new main^{tree})")
-    config = (rig.workspace / ".git/config").read_text()
+    sh(
+        bare,
+        "B=$(echo theirs | git hash-object -w --stdin)\n"
+        "T=$(printf '100644 blob %s\\ta.txt\\n' $B | git mktree)\n"
+        "git update-ref refs/heads/main $(git commit-tree -p main -m new $T)",
+    )
     head = sh(rig.workspace, "git rev-parse HEAD")
 
     planted, _ = await approved(rig, "git pull", "call-2")
-    hook.unlink()
+    sh(rig.workspace, "git config --unset filter.x.smudge")
     (rig.workspace / "a.txt").write_text("mine\n")
     lost, _ = await approved(rig, "git fetch && git reset --hard origin/main", "call-3")
 
     for call in (planted, lost):
         assert "nothing was changed here" in call["result"]["output"], call
     assert "core.fsmonitor" in planted["result"]["output"]
-    assert (rig.workspace / ".git/config").read_text() == config
+    assert "fsmonitor" not in (rig.workspace / ".git/config").read_text()
     assert sh(rig.workspace, "git rev-parse HEAD") == head
     assert (rig.workspace / "a.txt").read_text() == "mine\n"

@@ -155,29 +155,41 @@ async def test_a_line_commits_and_pushes(agent: Agent, root: Path, remote: HttpR
     assert run("git log -1 --format=%s main", remote.folder / "a.git") == "three\n"
 
 
-HOSTILE = "#!/bin/sh\ncat\nprintf '[core]\\n\\tfsmonitor = x\\n' >> .git/config\n"
+PLANTING = "#!/bin/sh\ncat\ntouch ran\nprintf '[core]\\n\\tfsmonitor = x\\n' >> .git/config\n"
 
 
-@pytest.mark.parametrize("by", ["a hook", "a filter"])
+def plant(root: Path, name: str) -> None:
+    (root / ".git" / name).write_text(PLANTING)
+    (root / ".git" / name).chmod(0o755)
+
+
 async def test_what_a_repository_has_git_run_is_told_and_refused(
-    agent: Agent, root: Path, remote: HttpRemote, by: str
+    agent: Agent, root: Path, remote: HttpRemote
 ) -> None:
     prepare(remote, "a.git", root)
-    (root / ".git/planting").write_text(HOSTILE)
-    (root / ".git/planting").chmod(0o755)
-    if by == "a hook":
-        (root / ".git/planting").rename(root / ".git/hooks/post-merge")
-    else:
-        run(
-            "git config filter.x.smudge .git/planting; echo '* filter=x' > .git/info/attributes",
-            root,
-        )
+    plant(root, "planting")
+    run("git config filter.x.smudge .git/planting", root)
+    (root / ".git/info/attributes").write_text("* filter=x\n")
     before = snapshot(root)
 
     _, done = await carry_out(agent, remote, "git pull")
 
     assert GitWeight.REFUSED in [note.weight for note in done.effects.git.notes]
     assert snapshot(root) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "line"), [("hooks/pre-push", "git push"), ("hooks/post-merge", "git pull")]
+)
+async def test_no_hook_meets_a_remote(
+    agent: Agent, root: Path, remote: HttpRemote, name: str, line: str
+) -> None:
+    prepare(remote, "a.git", root)
+    plant(root, name)
+
+    _, done = await carry_out(agent, remote, line)
+
+    assert "ran" not in [change.path for change in done.effects.changes]
 
 
 async def test_what_is_lost_here_is_told_as_a_loss(

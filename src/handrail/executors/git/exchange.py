@@ -67,6 +67,8 @@ class Exchange:
             stack.push_async_callback(asyncio.to_thread, _remove, scratch)
             pushes = action_in(words) == _PUSHING
             settings: Pairs = [("protocol.allow", "never"), ("protocol.file.allow", "always")]
+            # A hook could push something else to a stand-in.
+            settings.append(("core.hooksPath", os.devnull))
             remotes: list[_Remote] = []
             mounts: list[Mount] = []
             for number, target in enumerate(targets):

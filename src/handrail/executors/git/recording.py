@@ -11,6 +11,7 @@ from handrail.executors.git.asking import Look, ask_git
 from handrail.executors.git.words import action_in, words_of_git
 
 _MOST_NAMES = 12
+_MOST_COMMITS = 8
 _MOST_CHARS = 120
 _PLAIN = ("--no-renames", "--no-ext-diff", "--no-textconv")
 
@@ -51,7 +52,12 @@ class Recorder:
         head = await self._ask(["log", "-1", "--no-decorate", "--format=%h %s"], folder)
         branch = await self._ask(["branch", "--show-current"], folder)
         where = f"{_word(branch)} is at" if branch.strip() else "HEAD is at"
+        words = ["log", "--no-decorate", "--format=%h %s", f"--max-count={_MOST_COMMITS + 1}"]
+        new = (await self._ask([*words, "HEAD", "--not", "--remotes"], folder)).splitlines()
         told = f"all branches and tags; {where} {_word(head)}"
+        if new:
+            more = " and more" if len(new) > _MOST_COMMITS else ""
+            told += f"; no remote branch has {', '.join(map(_word, new[:_MOST_COMMITS]))}{more}"
         return SeenRecord("the branches and tags", told, _mark([refs, branch]))
 
     async def _ask(self, words: list[str], folder: str) -> bytes:

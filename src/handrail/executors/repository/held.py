@@ -34,9 +34,8 @@ def held_in(paths: Iterable[str]) -> Held:
     missing: list[str] = []
     for folder in (folder for git in gits for folder in _folders_of(git)):
         frozen += filter(os.path.lexists, (f"{folder}/{name}" for name in (*_FOLDERS, *_FILES)))
-        missing += (
-            f"{folder}/{name}" for name in _FOLDERS if not os.path.lexists(f"{folder}/{name}")
-        )
+        absent = (*_FOLDERS, _MODULES) if folder in gits else _FOLDERS
+        missing += (path for name in absent if not os.path.lexists(path := f"{folder}/{name}"))
     return Held(tuple(gits), tuple(frozen), tuple(missing))
 
 

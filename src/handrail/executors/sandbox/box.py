@@ -261,7 +261,7 @@ def _loose_in(other: View, view: View) -> Iterator[str]:
     """
     pinned = {other.root, *other.pinned}
     holds = {*other.covered, *other.missing, *pinned}
-    for path in view.covered:
+    for path in (*view.covered, *view.copies):
         if path not in holds and not is_among(path, other.frozen):
             yield path
 
