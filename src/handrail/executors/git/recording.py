@@ -1,19 +1,25 @@
 """What a commit would record, and a push could send, as the repository stands: no word says it."""
 
 import hashlib
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
+from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
+from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.sight import SeenRecord
 from handrail.core.stage import Stage
 from handrail.core.visible import cut, visible
-from handrail.executors.git.asking import Look, ask_git
-from handrail.executors.git.words import action_in, words_of_git
+from handrail.executors.git.words import GIT, action_in, words_of_git
 
 _MOST_NAMES = 12
 _MOST_COMMITS = 8
 _MOST_CHARS = 120
+_MOST_ERROR_CHARS = 200
 _PLAIN = ("--no-renames", "--no-ext-diff", "--no-textconv")
+
+# Runs a command in the box in which nothing can be changed.
+Look = Callable[[Stage], Awaitable[CommandOutcome]]
 
 
 class Recorder:
@@ -61,7 +67,17 @@ class Recorder:
         return SeenRecord("the branches and tags", told, _mark([refs, branch]))
 
     async def _ask(self, words: list[str], folder: str) -> bytes:
-        return await ask_git(self._look, words, folder)
+        """All that git says where nothing can be changed.
+
+        Raises:
+            CommandExecutionError: It fails, or says more than is kept.
+        """
+        stage = Stage((GIT, *words), Profile.READ, folder=folder, programs=(GIT,))
+        outcome = await self._look(stage)
+        if outcome.ending is Ending.EXITED and not outcome.exit_code and not outcome.stdout_lost:
+            return outcome.stdout
+        why = visible(outcome.stderr.decode(errors="replace").strip())
+        raise CommandExecutionError(cut(why, _MOST_ERROR_CHARS) or "git fails")
 
 
 def _names(listed: bytes) -> str:
