@@ -57,7 +57,7 @@ class FakeRehearsals(NoRehearsals):
     async def show(self, call: CallRef, draw: Any) -> Any:
         return draw(lambda change: (None, None))
 
-    async def apply(self, call: CallRef) -> None:
+    async def apply(self, call: CallRef, *, can_undo: bool = True) -> None:
         assert self.kept is not None
         self.applied.append(self.kept)
 

@@ -104,7 +104,7 @@ async def test_a_commit_records_what_was_staged_when_the_person_was_asked(rig: R
     assert "pinned   staged: A a.txt" in card.evidence
     assert (answer["status"], answer["error_type"]) == ("failed", "stale")
     assert answer["error"] == (
-        "changed since the call was checked: the staged changes; nothing was done"
+        "changed since the call was checked: the changes since the last commit; nothing was done"
     )
 
 

@@ -167,14 +167,17 @@ class GitEffects:
     """The effects below `.git` folders: `notes` in words, `changes` by path.
 
     `as_git` are files of the workspace that become what git has of them, and `known` those of them
-    whose content git had before. The `repositories` are there before and after: objects are added
-    to them and never removed. If git `has_new_contents`, it stores some that no file had before.
+    whose content some commit had there before. `conflicts` are files that git has left to be
+    merged, and of which it has the old content. The `repositories` are there before and after:
+    objects are added to them and never removed. If git `has_new_contents`, it stores some that no
+    file had before.
     """
 
     notes: tuple[GitNote, ...] = ()
     changes: tuple[Effect, ...] = ()
     as_git: frozenset[str] = frozenset()
     known: frozenset[str] = frozenset()
+    conflicts: frozenset[str] = frozenset()
     repositories: tuple[str, ...] = ()
     has_new_contents: bool = False
 

@@ -153,8 +153,10 @@ class Rehearsals(Protocol):
         """
         ...
 
-    async def apply(self, call: CallRef) -> None:
+    async def apply(self, call: CallRef, *, can_undo: bool = True) -> None:
         """Make exactly the effects of the kept rehearsal real, and forget the rehearsal.
+
+        Where it cannot be undone as a whole, nothing is kept to undo a part of it.
 
         Raises:
             CommandExecutionError: The rehearsal is gone; nothing was changed.
@@ -205,7 +207,7 @@ class NoRehearsals:
     async def show(self, call: CallRef, draw: Callable[[Contents], T]) -> T:
         raise CommandExecutionError(self._why_not)
 
-    async def apply(self, call: CallRef) -> None:
+    async def apply(self, call: CallRef, *, can_undo: bool = True) -> None:
         raise CommandExecutionError(self._why_not)
 
     async def drop(self, call: CallRef) -> None:

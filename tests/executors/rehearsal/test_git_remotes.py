@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handrail.core.effects import GitWeight
-from handrail.core.errors import StaleCommandError
+from handrail.core.errors import CommandExecutionError, StaleCommandError
 from handrail.core.rehearsal import CallRef, Rehearsed
 from handrail.core.stage import Join, Stage
 from handrail.policy.validators.commands import CommandValidator
@@ -200,6 +200,7 @@ async def test_what_is_lost_here_is_told_as_a_loss(
 
     _, done = await carry_out(agent, remote, "git fetch", "git reset --hard origin/main")
 
+    assert done.is_complete, done.ended_by
     losses = [note.words for note in done.effects.git.notes if note.weight is GitWeight.LOSS]
     assert len(losses) == 1
     assert "a.txt" in losses[0]
@@ -218,4 +219,37 @@ async def test_nothing_is_started_once_the_machine_has_changed(
         await agent.kept.carry_out(
             CallRef("s", "t"), stages, timeout_seconds=50, expected=sight.facts
         )
+    assert remote.visits == []
+
+
+async def test_the_message_of_a_merge_names_the_remote(
+    agent: Agent, root: Path, remote: HttpRemote
+) -> None:
+    prepare(remote, "a.git", root, "git config user.name a; git config user.email b")
+    run("git commit -q --allow-empty -m mine", root)
+
+    call, done = await carry_out(agent, remote, "git pull --no-rebase --no-edit")
+    await agent.kept.apply(call)
+
+    assert done.outcome.exit_code == 0, done.outcome.stderr.decode()
+    subject = run("git log -1 --format=%s", root)
+    assert subject == f"Merge branch 'main' of {remote.url('a')}\n"
+
+
+LEADING = [
+    "remote.origin.receivepack ./tools.sh",
+    "remote.origin.uploadpack ./tools.sh",
+    "include.path ../settings",
+    "includeIf.gitdir:/.path ../settings",
+]
+
+
+@pytest.mark.parametrize("setting", LEADING)
+async def test_a_setting_that_could_lead_to_another_stand_in_is_refused(
+    agent: Agent, root: Path, remote: HttpRemote, setting: str
+) -> None:
+    prepare(remote, "a.git", root, f"git config {setting}")
+
+    with pytest.raises(CommandExecutionError, match="could have git do more at the remote"):
+        await carry_out(agent, remote, "git push origin main")
     assert remote.visits == []

@@ -198,10 +198,10 @@ async def test_a_save_is_seen_though_the_clock_was_set_back(
     ahead = [3600 * 10**9]
     saves = ["saved\n"]
 
-    def save_and_read(rehearsal: Rehearsal) -> ReadEffects:
+    def save_and_read(rehearsal: Rehearsal, *, follows_remotes: bool) -> ReadEffects:
         if saves:
             (root / "a").write_text(saves.pop())
-        return read(rehearsal)
+        return read(rehearsal, follows_remotes=follows_remotes)
 
     monkeypatch.setattr(time, "time_ns", lambda: real() + (ahead.pop() if ahead else 0))
     monkeypatch.setattr(agent.kept, "_read", save_and_read)

@@ -50,7 +50,7 @@ class FakeRehearsals(NoRehearsals):
         self.done.append("ran")
         return Rehearsed(self.outcome, self.effects, ended_by=self.ended_by)
 
-    async def apply(self, call: CallRef) -> None:
+    async def apply(self, call: CallRef, *, can_undo: bool = True) -> None:
         if self.error is not None:
             raise self.error
         self.done.append("applied")

@@ -6,6 +6,8 @@ remote. After it, git outside pushes to the remote exactly what was pushed to th
 
 import asyncio
 import os
+import re
+import shlex
 import tempfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -24,6 +26,9 @@ from handrail.executors.repository.passwords import without_password
 from handrail.executors.sandbox.bubblewrap import Mount
 
 _PLACE = "/remotes"
+_HOOKS = f"{_PLACE}/hooks"
+_MESSAGE_HOOK = "prepare-commit-msg"
+_SPECIAL = re.compile(r"[\\&|\n]")
 _CLONING, _PUSHING = "clone", "push"
 _INSTEAD = ("insteadOf", "pushInsteadOf")
 
@@ -67,8 +72,10 @@ class Exchange:
             stack.push_async_callback(asyncio.to_thread, _remove, scratch)
             pushes = action_in(words) == _PUSHING
             settings: Pairs = [("protocol.allow", "never"), ("protocol.file.allow", "always")]
-            # A hook could push something else to a stand-in.
-            settings.append(("core.hooksPath", os.devnull))
+            # A hook of the repository could push something else to a stand-in.
+            settings.append(("core.hooksPath", _HOOKS))
+            hooks = scratch / "hooks"
+            hooks.mkdir()
             remotes: list[_Remote] = []
             mounts: list[Mount] = []
             for number, target in enumerate(targets):
@@ -86,9 +93,11 @@ class Exchange:
                     Mount(str(stand_in.folder), place, writable=pushes),
                     Mount(str(mirror.folder / "objects"), objects),
                 ]
+                _name_in_messages(hooks, address, target.shown[0])
                 # As the settings are shown in a box.
                 written = without_password(target.url, "url")
                 settings += [(f"url.{address}.{key}", written) for key in _INSTEAD]
+            mounts.append(Mount(str(hooks), _HOOKS))
             yield cls(settings, tuple(mounts), tuple(remotes), pushes)
 
     def with_addresses(self, printed: bytes) -> bytes:
@@ -117,6 +126,16 @@ class Exchange:
                     await _refuse_losses(mirror, changes)
                     answers.append(await mirror.push(changes, stand_in.push_options()))
         return b"".join(answers)
+
+
+def _name_in_messages(hooks: Path, address: str, shown: str) -> None:
+    """Have the message of a merge name the remote and not its stand-in, as plain git would."""
+    hook = hooks / _MESSAGE_HOOK
+    script = hook.read_text(encoding="utf-8") if hook.exists() else "#!/bin/sh\n"
+    plain = _SPECIAL.sub(r"\\\g<0>", shown.removesuffix(".git"))
+    command = shlex.quote(f"s|{re.escape(address)}|{plain}|")
+    hook.write_text(f'{script}sed -i {command} "$1"\n', encoding="utf-8")
+    hook.chmod(0o755)
 
 
 def _remove(folder: Path) -> None:

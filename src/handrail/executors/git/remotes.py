@@ -13,6 +13,7 @@ from typing import NamedTuple
 from handrail.core.box import Profile
 from handrail.core.errors import CommandExecutionError
 from handrail.core.stage import Stage
+from handrail.core.visible import visible
 from handrail.executors.git.address import Address, is_address
 from handrail.executors.git.outside import Target, target_of
 from handrail.executors.git.repository import Repository
@@ -20,6 +21,8 @@ from handrail.executors.git.settings import Pairs
 from handrail.executors.git.words import GIT, action_in, runs_git, words_of_git
 
 _URL_SETTING = re.compile(r"remote\.(?P<name>.+)\.(?P<kind>url|pushurl)", re.DOTALL)
+# These name a program that talks to the remote, or files with more settings.
+_LEADING = re.compile(r"remote\..+\.(?:receivepack|uploadpack|vcs)|include(?:if\..+)?\.path", re.S)
 _MODULE_SETTING = re.compile(r"submodule\..+\.url", re.DOTALL)
 _ALL = frozenset({"--all", "--multiple", "-m"})
 _DEFAULT = "origin"
@@ -48,6 +51,11 @@ async def find_targets(root: str, stage: Stage) -> tuple[Target, ...]:
             " start git by itself"
         )
     repository = await asyncio.to_thread(Repository.at, root, stage.folder)
+    if leading := next((name for name, _ in repository.settings if _LEADING.fullmatch(name)), ""):
+        raise CommandExecutionError(
+            f"the setting {visible(leading)} of this repository could have git do more at the"
+            " remote than the command says; remove it, or run this yourself"
+        )
     urls = urls_meant(words, repository)
     if not urls and action_in(words) in _REMOTE_NEEDED:
         raise CommandExecutionError(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from handrail.core.effects import GitNote
 from handrail.executors.git_effects.clean_view import Query
-from handrail.executors.git_effects.notes import change, count, loss, refused, some
+from handrail.executors.git_effects.notes import change, count, loss, refused, setting, some
 from handrail.executors.git_effects.trees import Side, UnreadableError, short
 
 STASH = "refs/stash"
@@ -38,12 +38,14 @@ class Move(NamedTuple):
 class CommitQueries:
     """Queries about the refs of one repository; `kinds` are the types of their objects.
 
+    The further `worktrees` have a HEAD of their own, before and after.
     If it `follows_remotes`, what remote branches lose is not lost by the command.
     """
 
     before: Side | None
     after: Side
     kinds: Mapping[str, str]
+    worktrees: Sequence[tuple[Side | None, Side | None]] = ()
     follows_remotes: bool = False
     moves: list[Move] = field(default_factory=list[Move])
     queries: list[Query] = field(default_factory=list[Query])
@@ -61,6 +63,8 @@ class CommitQueries:
             self._ask_about(move)
         left = self.before.head if self.before and not self.before.branch else ""
         self._ask_about_lost("HEAD", left, "")
+        for number, (was, _) in enumerate(self.worktrees):
+            self._ask_about_lost(f"HEAD {number}", was.head if was and not was.branch else "", "")
 
     def answer(self, answers: Sequence[bytes | None], name: str) -> str:
         """The answer to a question; empty where it was not asked."""
@@ -112,13 +116,14 @@ class CommitQueries:
 
     def _ask_about_lost(self, name: str, old: str, new: str) -> None:
         """Commits of a former tip in no branch any more, but for those that were only rebased."""
-        if self._is_commit(old) and old not in self.after.tips:
-            kept = [f"^{one}" for one in sorted(filter(self._is_commit, self.after.tips))]
+        keeping = self.after.keeping.union(*(now.keeping for _, now in self.worktrees if now))
+        if self._is_commit(old) and old not in keeping:
+            kept = [f"^{one}" for one in sorted(filter(self._is_commit, keeping))]
             words = ("log", "--format=%h %s", f"--max-count={_MOST_LOST}")
             if new:
                 # The other side of the comparison is left out by itself.
                 words += ("--left-only", "--cherry-pick")
-                kept.remove(f"^{new}")
+                kept = [one for one in kept if one != f"^{new}"]
             row = f"{old}...{new}" if new else old
             self._ask(f"{name} lost", Query((*words, "--stdin"), _lines([row, *kept])))
 
@@ -134,8 +139,9 @@ def tell_commits(asked: CommitQueries, answers: Sequence[bytes | None]) -> Itera
         yield _tell_move(asked, answers, move, _switching(asked) if is_switched else "")
     if _is_switched(asked) and not told_head:
         yield change(f"{_switching(asked)}{_name_of_head(asked.after)}")
-    if lost := _lost(asked.answer(answers, "HEAD lost")):
-        yield loss(f"leaves {count(len(lost), 'commit')} that no branch has: {some(lost)}")
+    for name in ("HEAD", *(f"HEAD {number}" for number in range(len(asked.worktrees)))):
+        if lost := _lost(asked.answer(answers, f"{name} lost")):
+            yield loss(f"leaves {count(len(lost), 'commit')} that no branch has: {some(lost)}")
 
 
 def _is_switched(asked: CommitQueries) -> bool:
@@ -206,27 +212,40 @@ def _tell_move(
         message = asked.answer(answers, f"{move.ref} message").partition("\n\n")[2]
         subject = message.partition("\n")[0]
         told = f" “{subject}”" if subject else ""
-        return change(f"{switching}new {kind} {short(move.ref)} at {short(move.new)}{told}")
+        words = f"{switching}new {kind} {short(move.ref)} at {short(move.new)}{told}"
+        return _tell_kept(asked, move, words)
     lost = _lost(asked.answer(answers, f"{move.ref} lost"))
     if not move.new:
         told = f"deletes the {kind} {short(move.ref)} (was {short(move.old)})"
         if lost:
             return loss(f"{told}; {count(len(lost), 'commit')} in no other branch: {some(lost)}")
         kept = "as at the remote" if asked.is_followed(move) else "its commits are kept elsewhere"
-        return change(f"{told}; {kept}")
+        return _tell_kept(asked, move, f"{told}; {kept}")
     way = f"{short(move.old)} → {short(move.new)}"
     if kind == "tag":
         return loss(f"moves the tag {short(move.ref)}: {way}")
     relation = (asked.answer(answers, f"{move.ref} relation") or "1 1").split()
     behind, ahead = map(int, relation)
     if not behind:
-        return change(f"{what}: {way}, {count(ahead, 'commit')} forward")
+        return _tell_kept(asked, move, f"{what}: {way}, {count(ahead, 'commit')} forward")
     how = "is rewritten" if ahead else "goes back"
     told = f"{what} {how}: {way} ({behind:,} back, {ahead:,} forward)"
     if lost:
         return loss(f"{told}; in no branch any more: {some(lost)}")
     kept = "as at the remote" if asked.is_followed(move) else "no commit is lost"
-    return change(f"{told}; {kept}")
+    return _tell_kept(asked, move, f"{told}; {kept}")
+
+
+def _tell_kept(asked: CommitQueries, move: Move, words: str) -> GitNote:
+    """A ref that loses nothing by itself.
+
+    The name of a tag may matter. A remote branch that was not fetched is no copy of one, and the
+    next fetch may remove it without a word.
+    """
+    if move.ref.startswith("refs/tags/") and not move.new:
+        return loss(words)
+    is_own = move.ref.startswith(_REMOTE) and not asked.follows_remotes
+    return setting(words) if is_own else change(words)
 
 
 def _lost(answer: str) -> list[str]:

@@ -9,8 +9,11 @@ from typing import NamedTuple
 from handrail.core.effects import GitNote
 from handrail.executors.git_effects.clean_view import Query
 from handrail.executors.git_effects.notes import change, setting, some
-from handrail.executors.git_effects.trees import UnreadableError, short
+from handrail.executors.git_effects.trees import UnreadableError, UnsoundError, short
 
+# Characters that some file systems leave out of names.
+_UNSEEN = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+_LIKE_GIT = re.compile(r"(?i)(?:\.git|git~[0-9]+)[ .]*(?::.*)?")
 LIST_INDEX = ("ls-files", "--stage", "-v", "-z", "--sparse")
 _SUBMODULE = "160000"
 _SKIPPED = "S"
@@ -33,7 +36,11 @@ class Index:
 
     @classmethod
     def parse(cls, listed: bytes | None) -> "Index":
-        """Read what LIST_INDEX prints."""
+        """Read what LIST_INDEX prints.
+
+        Raises:
+            UnsoundError: A name leads out of the folder, or into a repository.
+        """
         if listed is None:
             raise UnreadableError("git cannot read the index")
         entries: dict[str, Entry] = {}
@@ -42,6 +49,8 @@ class Index:
             if row:
                 meta, name = row.split("\t", 1)
                 tag, mode, blob, stage = meta.split(" ")
+                if not _is_sound(name):
+                    raise UnsoundError(f"the index has a name that git may not write: {name!r}")
                 if stage == "0":
                     is_overlooked = tag.islower() or tag == _SKIPPED
                     entries[name] = Entry(mode, blob, is_overlooked)
@@ -51,6 +60,13 @@ class Index:
 
 
 EMPTY = Index({}, frozenset())
+
+
+def _is_sound(name: str) -> bool:
+    """Whether git would add such a name itself; a file of an index can hold any."""
+    # The entry of a whole folder ends with a slash.
+    parts = _UNSEEN.sub("", name).removesuffix("/").replace("\\", "/").split("/")
+    return not any(part in ("", ".", "..") or _LIKE_GIT.fullmatch(part) for part in parts)
 
 
 def shared_parts(content: bytes, object_format: str) -> list[str]:

@@ -99,6 +99,7 @@ class GitReader:
             changes=changes,
             as_git=frozenset(path for one in files for path in one.as_git),
             known=frozenset(path for one in files for path in one.known),
+            conflicts=frozenset(path for one in files for path in one.conflicts),
             repositories=tuple(one.git for one in read if one.before is not None),
             has_new_contents=any(one.new_contents for one in read),
         )

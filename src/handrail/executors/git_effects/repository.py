@@ -18,7 +18,7 @@ from handrail.executors.git_effects.index import (
 from handrail.executors.git_effects.names import FileKind, inside, kind_of, place_of
 from handrail.executors.git_effects.notes import change, count, loss, refused, setting, some
 from handrail.executors.git_effects.settings import LIST_SETTINGS, parse_settings, tell_settings
-from handrail.executors.git_effects.stash import StashQueries
+from handrail.executors.git_effects.stash import StashQueries, stash_entries
 from handrail.executors.git_effects.states import tell_states
 from handrail.executors.git_effects.trees import MOST_LOG_BYTES, Side, UnreadableError, short
 from handrail.executors.git_effects.worktree import BlobAt, WorktreeFiles
@@ -86,8 +86,11 @@ class Repository:
             for one in self.worktrees
         ]
         settings = [*self._ask_for_settings(first)]
-        old = [first.add(one.files.look_up_old()) for one in self.worktrees]
-        known = [one.files.look_up_new() for one in self.worktrees]
+        tips = self.before.tips if self.before else set[str]()
+        kept = self.after.tips.union(stash_entries(self.after))
+        old = [first.add(one.files.look_up(kept, one.files.old)) for one in self.worktrees]
+        merged = [first.add(one.files.look_up_merged()) for one in self.worktrees]
+        known = [one.files.look_up(tips, one.files.new) for one in self.worktrees]
         answers, stored_new = self.view.ask(first.queries, before=known)
         for one, (before, after) in zip(self.worktrees, indexes, strict=True):
             one.index_before = _index(answers, before)
@@ -96,8 +99,14 @@ class Repository:
         for before, after in settings:
             notes += self._tell_settings(_settings(answers, before), _settings(answers, after))
         notes += self._read_further(_kinds(answers[kinds]))
-        for one, number, new in zip(self.worktrees, old, stored_new, strict=True):
-            notes += one.files.compare(one.index_after, stored_old=answers[number], stored_new=new)
+        for number, one in enumerate(self.worktrees):
+            notes += one.files.compare(
+                one.index_before,
+                one.index_after,
+                stored_before=stored_new[number],
+                stored_after=answers[old[number]],
+                merged=answers[merged[number]],
+            )
             if one.before and one.after and one.has_moved:
                 notes += one.files.tell_unstaged(one.index_before, one.index_after, self.blob_at)
         return [*notes, *self._tell_rest()]
@@ -105,7 +114,8 @@ class Repository:
     def _read_further(self, kinds: dict[str, str]) -> list[GitNote]:
         """The second round: commits, stash and staged files."""
         further = _Round()
-        commits = CommitQueries(self.before, self.after, kinds, self.follows_remotes)
+        further_heads = [(one.before, one.after) for one in self.worktrees[1:]]
+        commits = CommitQueries(self.before, self.after, kinds, further_heads, self.follows_remotes)
         about_commits = further.add_all(commits.queries)
         stash = StashQueries(self.before, self.after)
         about_stash = further.add_all(stash.queries)

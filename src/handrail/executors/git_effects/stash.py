@@ -27,7 +27,7 @@ class StashQueries:
     queries: list[Query] = field(default_factory=list[Query])
 
     def __post_init__(self) -> None:
-        was, now = _entries(self.before), _entries(self.after)
+        was, now = stash_entries(self.before), stash_entries(self.after)
         self.made = [message for one, message in now.items() if one not in was]
         self.gone = {one: message for one, message in was.items() if one not in now}
         if len(self.gone) <= _MOST_COMPARED:
@@ -53,7 +53,7 @@ class StashQueries:
                 yield loss(f"stash: takes out “{message}” permanently")
 
 
-def _entries(side: Side | None) -> dict[str, str]:
+def stash_entries(side: Side | None) -> dict[str, str]:
     """The message of each entry, by its commit."""
     if side is None or STASH not in side.refs:
         return {}

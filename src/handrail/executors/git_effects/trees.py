@@ -11,6 +11,8 @@ MOST_BYTES = 8 << 20
 MOST_LOG_BYTES = 32 << 20
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _SYMBOLIC = "ref: "
+# A stash is told by its entries, a bisect as such.
+_PASSING = ("refs/stash", "refs/bisect/")
 
 
 class UnreadableError(Exception):
@@ -83,6 +85,12 @@ class Side:
     def tips(self) -> set[str]:
         """The objects that refs and HEAD name."""
         return {value for value in (*self.refs.values(), self.tip) if _ID.fullmatch(value)}
+
+    @property
+    def keeping(self) -> set[str]:
+        """The objects that are named by HEAD, and by refs of which the end is told as a loss."""
+        refs = (value for name, value in self.refs.items() if not name.startswith(_PASSING))
+        return {value for value in (*refs, self.tip) if _ID.fullmatch(value)}
 
 
 def short(name: str) -> str:

@@ -1,7 +1,7 @@
 """The files of a worktree that a command changed, compared with what git has of them."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from handrail.core.effects import Effect, GitNote
@@ -11,8 +11,14 @@ from handrail.executors.git_effects.index import Index
 from handrail.executors.git_effects.notes import change, count, loss, some
 from handrail.executors.git_effects.trees import UnreadableError
 
-_LOOK_UP = ("cat-file", "--batch-check=%(objectname)")
-_MISSING = b" missing"
+# Older history than this is taken for lost.
+_MOST_COMMITS = 20_000
+_LOOK_UP = (
+    *("--literal-pathspecs", "rev-list", "--objects", "--full-history", "--ignore-missing"),
+    *(f"--max-count={_MOST_COMMITS}", "--stdin"),
+)
+_EXISTING = ("cat-file", "--batch-check=%(objectname)")
+_NOTHING = ("version",)
 _PROGRAM = "100755"
 _MOST_COMPARED = 200
 _MOST_LOOKED_AT = 5_000
@@ -35,6 +41,7 @@ class WorktreeFiles:
     new: dict[str, str] = field(default_factory=dict[str, str])
     as_git: set[str] = field(default_factory=set[str])
     known: set[str] = field(default_factory=set[str])
+    conflicts: set[str] = field(default_factory=set[str])
 
     def hash_contents(self) -> None:
         """Find the names that git would give to the contents; reads every changed file."""
@@ -45,35 +52,52 @@ class WorktreeFiles:
             if after is not None:
                 self.new[one.path] = blob_of(after, self.object_format)
 
-    def look_up_old(self) -> Query:
-        return Query(_LOOK_UP, _lines(self.old.values()))
+    def look_up(self, tips: Iterable[str], contents: Mapping[str, str]) -> Query:
+        """Ask which contents these commits, and those before them, have at the changed paths.
 
-    def look_up_new(self) -> Query:
-        return Query(_LOOK_UP, _lines(self.new.values()))
+        That an object exists says little: nothing may name it, and git will remove it.
+        """
+        names = [path.removeprefix(self.prefix) for path in contents]
+        rows = [*sorted(tips), "--", *(name for name in names if "\n" not in name)]
+        return Query(_LOOK_UP if names else _NOTHING, _lines(rows))
+
+    def look_up_merged(self) -> Query:
+        """Ask which of the old contents exist; git stores files with marks of conflicts."""
+        return Query(_EXISTING, _lines(self.old.values()))
 
     def compare(
         self,
+        before: Index,
         after: Index,
         *,
-        stored_old: bytes | None,
-        stored_new: bytes | None,
+        stored_before: bytes | None,
+        stored_after: bytes | None,
+        merged: bytes | None,
     ) -> Iterator[GitNote]:
-        """Sort the files, and tell about them. The answers say which blobs git has.
-
-        `stored_new` is about the moment before the command, `stored_old` about the one after it.
-        """
-        kept, known = _found(stored_old), _found(stored_new)
+        """Sort the files, and tell about them; the answers say what commits have of them."""
+        written = {*(merged or b"").decode().split("\n")}
+        known = {
+            *_found(stored_before),
+            *((name, one.blob) for name, one in before.entries.items()),
+        }
+        kept = {blob for _, blob in _found(stored_after)}
+        kept.update((one.blob for one in after.entries.values()), self.new.values())
         lost: list[str] = []
         told: list[str] = []
         for one in self.changes:
-            is_as_git = self._is_as_git(one, one.path.removeprefix(self.prefix), after, kept)
+            name = one.path.removeprefix(self.prefix)
+            if name in before.conflicts:
+                kept |= written & {self.old.get(one.path, "")}
+            is_as_git = self._is_as_git(one, name, after, kept)
             is_replaced = is_as_git or one.after is None
             if is_replaced and one.loses_content and self.old.get(one.path) not in kept:
                 lost.append(one.path)
+            if name in after.conflicts and self.old.get(one.path) in kept:
+                self.conflicts.add(one.path)
             if is_as_git:
                 self.as_git.add(one.path)
                 is_without_content = one.after is None or _is_folder(one)
-                if is_without_content or self.new.get(one.path) in known:
+                if is_without_content or (name, self.new.get(one.path, "")) in known:
                     self.known.add(one.path)
                 if not _is_folder(one):
                     told.append(f"{one.path} ({one.kind})")
@@ -143,12 +167,15 @@ def _is_folder(one: Effect) -> bool:
     return node is not None and node.kind is EntryKind.DIRECTORY
 
 
-def _found(answer: bytes | None) -> set[str]:
+def _found(answer: bytes | None) -> Iterator[tuple[str, str]]:
+    """Paths and the objects there."""
     if answer is None:
         raise UnreadableError("git cannot look up the contents of files")
-    rows = answer.split(b"\n")
-    return {row.decode() for row in rows if row and not row.endswith(_MISSING)}
+    for row in answer.decode(errors="surrogateescape").split("\n"):
+        name, _, path = row.partition(" ")
+        if path:
+            yield path, name
 
 
 def _lines(names: Iterable[str]) -> bytes:
-    return "".join(f"{name}\n" for name in names).encode()
+    return "".join(f"{name}\n" for name in names).encode(errors="surrogateescape")

@@ -28,19 +28,25 @@ class OverlookedFiles:
                     _write(view_fd, index, found.content)
                     self._flagged[index] = found.names
 
-    def unflag(self, upper_fd: int, lower_fd: int) -> None:
-        """Take the flags out of what a rehearsal has left in its upper layer.
+    def unflag(self, upper_fd: int, lower_fd: int) -> bool:
+        """Take the flags out of what a rehearsal has left in its upper layer; False if some stay.
 
         An index that is then the same as before is taken out of the layer.
         """
         for index, names in self._flagged.items():
-            with suppress(OSError, ValueError):
+            try:
                 found = GitIndex.parse(_read(upper_fd, index))
                 plain = found.skipping(names.__contains__, skips=False)
                 _write(upper_fd, index, plain.written(plain.entries))
                 before = GitIndex.parse(_read(lower_fd, index))
                 if plain.compared == before.compared:
                     _take_out(upper_fd, lower_fd, index)
+            except (FileNotFoundError, NotADirectoryError):
+                # It was removed, or the whole repository.
+                continue
+            except (OSError, ValueError, PathValidationError):
+                return False
+        return True
 
 
 def _read(root_fd: int, path: str) -> bytes:

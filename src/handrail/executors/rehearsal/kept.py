@@ -35,6 +35,7 @@ _MOST_KEPT = 32
 _MOST_KEPT_BYTES = DEFAULT_CAPS.changed_bytes // 2
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FOREIGN = "it met files of another owner or group, which an overlay cannot change"
+_MARKED = "it has written git's index in a form that cannot be read here"
 _RACED = "other programs kept changing the same files while it was rehearsed"
 _REPLACED = "the workspace has been replaced by another folder; restart the client to work there"
 _GONE = "its rehearsal is gone; nothing was done"
@@ -143,6 +144,8 @@ class KeptRehearsals:
             async with session.turn:
                 await self.drop(call)
                 ready = await self._executor.as_expected(stages, expected)
+                # It cannot be run again where a file was changed in the moment before it.
+                await asyncio.sleep(2 * CLOCK_SLACK_NS / 1e9)
                 kept = await self._rehearse(session, ready, timeout_seconds, with_remotes=True)
                 await self._keep(call, kept)
         return kept.rehearsed
@@ -165,8 +168,10 @@ class KeptRehearsals:
         kept = self._get(call)
         return await asyncio.to_thread(draw_it)
 
-    async def apply(self, call: CallRef) -> None:
+    async def apply(self, call: CallRef, *, can_undo: bool = True) -> None:
         """Make exactly the effects of the kept rehearsal real, and forget the rehearsal.
+
+        Where it cannot be undone as a whole, nothing is kept to undo a part of it.
 
         Raises:
             CommandExecutionError: The rehearsal is gone; nothing was changed.
@@ -178,6 +183,8 @@ class KeptRehearsals:
         def apply_it() -> None:
             with self._layers(kept.rehearsal) as (_, upper):
                 apply(self._store, call.tool_id, kept.rehearsed.effects, upper, kept.read.objects)
+            if not can_undo:
+                self._store.prune(forget=call.tool_id)
 
         kept = self._get(call)
         if not kept.rehearsed.is_complete:
@@ -326,6 +333,8 @@ def _why_incomplete(rehearsal: Rehearsal, read: ReadEffects) -> str:
         return rehearsal.exceeded.tell(DEFAULT_CAPS)
     if rehearsal.met_foreign:
         return _FOREIGN
+    if rehearsal.is_marked:
+        return _MARKED
     if read.effects.refusals:
         return read.effects.refusals[0]
     return _RACED if read.effects.stale else read.why_not

@@ -45,7 +45,8 @@ class Rehearsal:
     asked for in vain. `left_running` says that it had left processes running, which were ended.
     `outside` is what it has written in /tmp and its home, which the session keeps and nobody else.
     Where it `met_foreign` files, of another owner or group, it has failed to write them. It began
-    at `began_ns`, by the clock that files get their times from.
+    at `began_ns`, by the clock that files get their times from. If it `is_marked`, git's index
+    still says to overlook what was hidden.
     """
 
     outcome: CommandOutcome
@@ -57,6 +58,7 @@ class Rehearsal:
     dropped: tuple[Dropped, ...]
     hidden: tuple[str, ...]
     outside: tuple[str, ...]
+    is_marked: bool
     stand: Stand
 
     def open_upper(self) -> int:
@@ -136,7 +138,7 @@ class Rehearser:
         dropped = await self._end(starter, watch, stand)
         hidden = [path for view in starter.views for path in view.hidden]
         self._remove_covers(stand, [*starter.covers, *hidden])
-        await asyncio.to_thread(self._unflag, starter.overlooked, stand)
+        is_plain = await asyncio.to_thread(self._unflag, starter.overlooked, stand)
         began_ns = began.by_the_clock_of(_Moment.now())
         return Rehearsal(
             outcome,
@@ -148,6 +150,7 @@ class Rehearser:
             dropped,
             _hidden(starter.views),
             self._session.written_outside(began_ns),
+            not is_plain,
             stand,
         )
 
@@ -167,12 +170,12 @@ class Rehearser:
         temporary = Filled(session.temporary_fd, Cap.TEMPORARY, Cap.TEMPORARY)
         return Watch(self._caps, self._cpu_left, (changed, temporary))
 
-    def _unflag(self, overlooked: OverlookedFiles, stand: Stand) -> None:
+    def _unflag(self, overlooked: OverlookedFiles, stand: Stand) -> bool:
         lower = os.open(self._box.root, LISTED)
         try:
             upper = stand.open_upper()
             try:
-                overlooked.unflag(upper, lower)
+                return overlooked.unflag(upper, lower)
             finally:
                 os.close(upper)
         finally:

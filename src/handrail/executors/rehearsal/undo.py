@@ -174,8 +174,8 @@ class UndoStore:
             with suppress(OSError), self._journal(name) as journal:
                 journal.unlock()
 
-    def prune(self, keep: str = "") -> None:
-        """Forget the oldest calls until the rest is young and small enough, but not `keep`."""
+    def prune(self, keep: str = "", forget: str = "") -> None:
+        """Forget one call, and the oldest until the rest is young and small enough, but `keep`."""
         with self.opened():
             ended = [
                 (name, told)
@@ -185,7 +185,7 @@ class UndoStore:
             left = sum(told.kept_bytes for _, told in ended if told.state is not State.UNDONE)
             for name, told in ended:
                 held = 0 if told.state is State.UNDONE else told.kept_bytes
-                is_old = told.at < self.now() - self._most_age_seconds
+                is_old = told.call == forget or told.at < self.now() - self._most_age_seconds
                 if told.call != keep and (is_old or (held and left > self._most_bytes)):
                     left -= held
                     with suppress(OSError), self._journal(name) as journal:

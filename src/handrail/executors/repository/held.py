@@ -15,6 +15,8 @@ _FOLDERS = ("hooks", "info")
 # By this a repository takes its settings from another folder; git writes it for worktrees only.
 _COMMON = "commondir"
 _FILES = (*SETTINGS, _COMMON, "branches", "remotes")
+# git makes none of these without settings that are held.
+_PLANTED = ("config.worktree", "branches", "remotes", _COMMON)
 _MODULES, _WORKTREES = "modules", "worktrees"
 _MOST_FOLDERS = 1_000
 
@@ -46,8 +48,9 @@ def remove_planted(gits: Iterable[str], held: Iterable[str]) -> list[str]:
         path
         for git in gits
         for folder in _folders_of(git)
-        if f"/{_WORKTREES}/" not in folder
-        if os.path.lexists(path := f"{folder}/{_COMMON}") and path not in known
+        for name in _PLANTED
+        if name != _COMMON or f"/{_WORKTREES}/" not in folder
+        if os.path.lexists(path := f"{folder}/{name}") and path not in known
     ]
     for path in planted:
         with suppress(OSError):

@@ -20,7 +20,7 @@ _HEADER = struct.Struct(">4sII")
 # Times, device, inode, owner and size of a file stand around its mode.
 _STAT_BEFORE_MODE, _MODE_END, _HASH_AT, _FLAGS_AT, _NAME_AT = 24, 28, 40, 60, 62
 _UNKNOWN = bytes(_STAT_BEFORE_MODE), bytes(_HASH_AT - _MODE_END)
-_EXTENDED = 0x4000
+_EXTENDED, _LENGTH = 0x4000, 0xFFF
 # In an entry without its stat.
 _ENTRY_FLAGS_AT, _ENTRY_NAME_AT = 24, 26
 _SKIP_WORKTREE = 0x4000
@@ -153,6 +153,8 @@ def _entry(content: bytes, at: int) -> tuple[bytes, _Stat, int]:
     (flags,) = struct.unpack_from(">H", content, at + _FLAGS_AT)
     name_at = at + _NAME_AT + (2 if flags & _EXTENDED else 0)
     end = content.index(b"\0", name_at)
+    if flags & _LENGTH != min(end - name_at, _LENGTH):
+        raise ValueError("an index with a name of another length than it says")
     stat = content[at : at + _STAT_BEFORE_MODE], content[at + _MODE_END : at + _HASH_AT]
     mode = content[at + _STAT_BEFORE_MODE : at + _MODE_END]
     entry = mode + content[at + _HASH_AT : end + 1]

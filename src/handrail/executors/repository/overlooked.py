@@ -7,6 +7,8 @@ from typing import NamedTuple
 from handrail.executors.repository.index import GitIndex, name_of, skips_worktree
 from handrail.executors.repository.places import GIT
 
+_SLASH = ord("/")
+
 
 class Overlooking(NamedTuple):
     """An index in which git's skip-worktree flag is set for the entries with these names."""
@@ -35,11 +37,11 @@ def overlooking(content: bytes, paths: Collection[bytes]) -> Overlooking | None:
     """
     if not any(path in content for path in paths):
         return None
-    index = GitIndex.parse(content)
+    index, wanted = GitIndex.parse(content), frozenset(paths)
     names = frozenset(
         name
         for entry in index.entries
-        if _is_below(name := name_of(entry), paths) and not skips_worktree(entry)
+        if _is_below(name := name_of(entry), wanted) and not skips_worktree(entry)
     )
     if not names:
         return None
@@ -47,5 +49,7 @@ def overlooking(content: bytes, paths: Collection[bytes]) -> Overlooking | None:
     return Overlooking(flagged.written(flagged.entries), names)
 
 
-def _is_below(name: bytes, paths: Iterable[bytes]) -> bool:
-    return any(name == path or name.startswith(path + b"/") for path in paths)
+def _is_below(name: bytes, paths: frozenset[bytes]) -> bool:
+    return name in paths or any(
+        name[:at] in paths for at, sign in enumerate(name) if sign == _SLASH
+    )

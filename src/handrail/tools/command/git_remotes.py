@@ -13,6 +13,7 @@ from handrail.core.risk import Finding, RiskLevel
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject
 from handrail.policy.effects import judge_effects
+from handrail.policy.rulebook.reading import in_full
 from handrail.policy.rulebook.rules import Rules
 
 _GIT = "git"
@@ -55,11 +56,20 @@ def facts_of_look(facts: JsonObject) -> JsonObject:
     return {name: fact for name, fact in facts.items() if name != _UNCHECKED}
 
 
-def why_not_applied(done: Rehearsed, rules: Rules) -> str:
-    """Why the effects are not applied without another question; empty if they are."""
+def why_not_applied(done: Rehearsed, stages: Sequence[Stage], rules: Rules) -> str:
+    """Why the effects are not applied without another question; empty if they are.
+
+    Where only git runs, it changes files to what it has of them, or leaves conflicts. Other
+    changes come from a program that the repository has it run, and no word has announced them.
+    """
     if not done.is_complete:
         return done.ended_by
-    losses = [note.words for note in done.effects.git.notes if note.weight is GitWeight.LOSS]
+    git = done.effects.git
+    if all(stage.programs == (_GIT,) for stage in stages):
+        for one in done.changes:
+            if one.path not in git.as_git | git.conflicts:
+                return f"something that git ran has changed {in_full(one.path)}"
+    losses = [note.words for note in git.notes if note.weight is GitWeight.LOSS]
     refused = [
         finding.reason
         for finding in judge_effects(done.effects, rules)

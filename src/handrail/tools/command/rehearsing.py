@@ -24,6 +24,7 @@ from handrail.tools.command.result import result_of
 from handrail.tools.effects import show_effects
 
 _NO_CHANGE: JsonObject = {REHEARSAL: "changed nothing"}
+_CHANGED_NOTHING = "it changed nothing"
 _MOST_TOLD = 3
 _MOST_GIT_NOTES = 2
 _MOST_OUTPUT_CHARS = 20_000
@@ -120,34 +121,40 @@ class Rehearsing:
             call, self.stages, timeout_seconds=self.timeout_seconds, expected=facts_of_look(facts)
         )
         result = self._result(done)
+        # A push that changes nothing here has not changed nothing.
+        output = result.output.replace(f"[{_CHANGED_NOTHING}]", "").rstrip() + "\n"
+        result = replace(result, output=output)
         fields = {**result.fields, "rehearsed": False}
-        # What was pushed stays at the remote.
         fields |= {"can_undo": False} if pushes(self.stages) else {}
         result = replace(result, fields=fields)
         if done.effects.is_empty or result.error is not None:
             await hands.rehearsals.drop(call)
             return result
-        if why := why_not_applied(done, rules):
+        if why := why_not_applied(done, self.stages, rules):
             await hands.rehearsals.drop(call)
-            return self._unapplied(result, why)
+            return self._unapplied(done, why)
         try:
-            await hands.rehearsals.apply(call)
+            # What was pushed stays at the remote.
+            await hands.rehearsals.apply(call, can_undo=not pushes(self.stages))
         except ToolError as error:
-            return self._unapplied(result, error.message)
+            return self._unapplied(done, error.message)
         return result
 
-    def _unapplied(self, result: ToolResult, why: str) -> ToolResult:
+    def _unapplied(self, done: Rehearsed, why: str) -> ToolResult:
         """What git did at a remote cannot be taken back, but nothing has changed here."""
         told = f"nothing was changed here: {why}"
         if pushes(self.stages):
             told += "; what it has pushed is at the remote"
         else:
             told += "; fetch by itself, and do the rest as another command: its card shows that"
+        result = result_of(
+            done.outcome, self.stages, title=self.title, timeout_seconds=self.timeout_seconds
+        )
         fields: JsonObject = {**result.fields, "changed": [], "can_undo": False}
         return replace(
             result,
             success=False,
-            output=f"{result.output}\n[{told}]",
+            output=f"{result.output.rstrip()}\n[{told}]".lstrip(),
             error=told,
             error_type=ErrorType.EXECUTION,
             fields=fields,
@@ -229,7 +236,7 @@ def _notes(rehearsed: Rehearsed) -> Iterator[str]:
         yield f"changed: {_first([change.path for change in rehearsed.changes])}"
     yield from (f"git: {note.words}" for note in rehearsed.effects.git.notes[:_MOST_TOLD])
     if rehearsed.effects.is_empty:
-        yield "it changed nothing"
+        yield _CHANGED_NOTHING
     if rehearsed.left_running:
         yield "processes that it left running were ended"
     if rehearsed.outside:

@@ -1,0 +1,79 @@
+"""Nothing is lost, moved or planted by way of several steps of which each looks ordinary."""
+
+from pathlib import Path
+
+import pytest
+
+from handrail.core.effects import GitWeight
+from handrail.core.rehearsal import REHEARSAL
+from tests.executors.rehearsal.agent import Agent
+from tests.executors.rehearsal.repositories import as_same, copy_of, run
+
+MINE = "git switch -qc mine; git commit -q --allow-empty -m precious; git switch -q main"
+WORKTREE = "git worktree add -q --detach wt; git -C wt commit -q --allow-empty -m precious"
+NOT_LOCAL = {
+    "a commit behind a bisect": ("git update-ref refs/bisect/k mine; git branch -D mine", MINE),
+    "a commit behind the stash": ("git update-ref refs/stash mine; git branch -D mine", MINE),
+    "a commit behind a remote branch": ("git update-ref refs/remotes/origin/k mine", MINE),
+    "a commit of a worktree": ("git -C wt checkout -q main~1", WORKTREE),
+    "a worktree with a commit": ("git worktree remove --force wt", WORKTREE),
+    "a tag that is deleted": ("git tag -d v1", ""),
+    "a file behind a loose object": ("rm untracked.txt", "git hash-object -w untracked.txt"),
+    "a change after a stash was taken back": (
+        "git reset -q --hard",
+        "echo wip >> a.txt; git stash -q; git stash pop -q",
+    ),
+    "a change that was staged": (
+        "git reset -q --hard",
+        "echo wip >> a.txt; git add a.txt; git restore --staged a.txt",
+    ),
+    "a content from another path": (
+        "git update-index --add --cacheinfo 100755,$(git rev-parse :x.sh),Makefile;"
+        " git checkout -q -- Makefile",
+        "echo evil > x.sh; git add x.sh",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", NOT_LOCAL)
+async def test_no_step_of_it_is_local_git(
+    agent: Agent, root: Path, template: Path, what: str
+) -> None:
+    copy_of(template, root)
+    line, setup = NOT_LOCAL[what]
+    run(setup, root)
+
+    _, rehearsed = await agent.rehearse(as_same(line))
+
+    assert rehearsed.is_complete, rehearsed.ended_by
+    assert rehearsed.facts[REHEARSAL]["git"] != "local"
+
+
+RENAMED = """
+import hashlib, pathlib
+index = pathlib.Path(".git/index")
+content = index.read_bytes()[:-20].replace(b"{old}", b"{new}")
+index.write_bytes(content + hashlib.sha1(content).digest())
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (".Xit/hooks/post-checkout", ".git/hooks/post-checkout"),
+        (".Xit/hooks/post-checkout", ".GiT/hooks/post-checkout"),
+        ("gitX1/hooks/post-checkout", "git~1/hooks/post-checkout"),
+        ("AA/vi/ctim", "../vi/ctim"),
+        ("A/vi/ctim", "//vi/ctim"),
+    ],
+)
+async def test_an_index_with_a_name_that_git_would_not_add_is_refused(
+    agent: Agent, root: Path, template: Path, old: str, new: str
+) -> None:
+    copy_of(template, root)
+    run(f"git update-index --add --cacheinfo 100755,$(git rev-parse :a.txt),{old}", root)
+    (root / "rename.py").write_text(RENAMED.format(old=old, new=new))
+
+    _, rehearsed = await agent.rehearse("python3 rename.py")
+
+    assert GitWeight.REFUSED in [note.weight for note in rehearsed.effects.git.notes]
