@@ -1,14 +1,15 @@
 """All that a tool may touch. What a tool was not handed, it cannot do."""
 
-from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, Protocol, Self
 
 from handrail.core.about import About
 from handrail.core.blob import Blob
 from handrail.core.box import Profile
+from handrail.core.commands import Commands as Commands
 from handrail.core.configuration import Configuration
+from handrail.core.draft import Drafts, NoDrafts
 from handrail.core.errors import FileOperationError, ToolError
 from handrail.core.files import Entry as Entry
 from handrail.core.files import EntryKind as EntryKind
@@ -22,44 +23,11 @@ from handrail.core.memory import Memories
 from handrail.core.outcome import CommandOutcome
 from handrail.core.rehearsal import CallRef, NoRehearsals, Rehearsals
 from handrail.core.search import Searches
-from handrail.core.sight import Sight
 from handrail.core.skill import Skills
 from handrail.core.stage import Stage
-from handrail.core.tool import JsonObject
 from handrail.core.undo import NoUndo, Undo
 from handrail.core.verdict import Verdict
 from handrail.core.web import Reader, Web
-
-
-class Commands(Protocol):
-    """Programs, started with the workspace as their folder and an environment from nothing."""
-
-    async def look(self, stages: Sequence[Stage]) -> Sight:
-        """What these programs would run, as the machine stands; nothing is run or changed.
-
-        Raises:
-            CommandExecutionError: One of them is not here.
-            PathValidationError: One of them lies elsewhere.
-        """
-        ...
-
-    async def run(
-        self,
-        stages: Sequence[Stage],
-        *,
-        timeout_seconds: float,
-        expected: JsonObject | None = None,
-    ) -> CommandOutcome:
-        """Run programs in boxes of their profiles, or in the open where there is none.
-
-        `expected` are the facts of an earlier look. They are compared with the machine right before
-        the first program is started.
-
-        Raises:
-            CommandExecutionError: It could not be started.
-            StaleCommandError: They do not hold any more; nothing was started.
-        """
-        ...
 
 
 class Blobs(Protocol):
@@ -109,7 +77,7 @@ class Hands:
     """On a client they hold a workspace, on the server what one person's agents keep there.
 
     `call` is the call they are used for, and `verdict` what was ruled on its words, where that is
-    known.
+    known. If `in_draft`, all that they change is a step of the session's draft.
     """
 
     files: Files = _NO_FILES
@@ -124,6 +92,8 @@ class Hands:
     about: About = _NO_ABOUT
     rehearsals: Rehearsals = field(default_factory=NoRehearsals)
     undo: Undo = field(default_factory=NoUndo)
+    drafts: Drafts = field(default_factory=NoDrafts)
+    in_draft: bool = False
     call: CallRef | None = None
     verdict: Verdict | None = None
 
@@ -135,6 +105,21 @@ class Hands:
         if call is not None:
             object.__setattr__(own, "files", self.undo.files_for(call, self.files))
         return own
+
+    def for_draft(self, call: CallRef, title: str, verdict: Verdict | None = None) -> Self:
+        """Hands that work on the draft of the call's session; `title` names the step."""
+        work = self.drafts.work_on(call, title)
+        return replace(
+            self,
+            files=work.files,
+            commands=work.commands,
+            searches=work.searches,
+            rehearsals=work.rehearsals,
+            undo=NoUndo(),
+            in_draft=True,
+            call=call,
+            verdict=verdict,
+        )
 
     async def run(
         self, *argv: str, profile: Profile = Profile.READ, timeout_seconds: float = 30

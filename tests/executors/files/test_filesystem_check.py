@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from handrail.core.errors import PathValidationError
-from handrail.executors.files import filesystem
+from handrail.executors.files import filesystem, opened
 from handrail.executors.files.beneath import has_openat2, walk_beneath
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.testing import FakeFiles
@@ -30,7 +30,7 @@ def executor(
 ) -> Iterator[FileSystemExecutor]:
     if request.param == "walk":
         monkeypatch.setattr(filesystem, "open_beneath", walk_beneath)
-        monkeypatch.setattr(filesystem, "has_openat2", lambda: False)
+        monkeypatch.setattr(opened, "has_openat2", lambda: False)
     elif not has_openat2():
         pytest.skip("this kernel has no openat2")
     with FileSystemExecutor(root) as made:

@@ -312,13 +312,13 @@ async def test_a_claim_that_the_file_does_not_bear_out_is_dropped(
     files: FileSystemExecutor, tmp_path: Path
 ) -> None:
     """As if a folder had been a link to the outside while ripgrep looked."""
-    begin = '{"type":"begin","data":{"path":{"text":"./a.py"}}}'
-    end = '{"type":"end","data":{"path":{"text":"./a.py"},"binary_offset":null}}'
+    begin = '{"type":"begin","data":{"path":{"text":"${FOLDER}a.py"}}}'
+    end = '{"type":"end","data":{"path":{"text":"${FOLDER}a.py"},"binary_offset":null}}'
     match = (
-        '{"type":"match","data":{"path":{"text":"./a.py"},"lines":{"text":"LINE\\\\n"},'
+        '{"type":"match","data":{"path":{"text":"${FOLDER}a.py"},"lines":{"text":"LINE\\\\n"},'
         '"line_number":1,"absolute_offset":0,"submatches":[{"start":0,"end":3}]}}'
     )
-    body = f"cat <<'END'\n{begin}\n{match}\n{end}\n"
+    body = f"for FOLDER; do :; done\ncat <<END\n{begin}\n{match}\n{end}\n"
     summary = '{"type":"summary","data":{}}\nEND'
     for line, total in (("stolen", 0), ("import os", 1)):
         told = body.replace("LINE", line).replace("\\\\n", "\\n") + summary

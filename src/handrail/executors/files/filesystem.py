@@ -2,12 +2,11 @@
 
 import asyncio
 import errno
-import fcntl
 import os
 import stat
-import sys
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from copy import copy
 from pathlib import Path
 from typing import Self
 
@@ -15,9 +14,10 @@ from handrail.core.errors import FileOperationError, PathValidationError, StaleF
 from handrail.core.hands import FileContent, FileState, Listing, ReadCache
 from handrail.core.pattern import NamePattern
 from handrail.executors.files.atomic import put
-from handrail.executors.files.beneath import has_openat2, open_beneath
+from handrail.executors.files.beneath import open_beneath
 from handrail.executors.files.explain import explain
 from handrail.executors.files.listing import Tour, list_folder
+from handrail.executors.files.opened import check_regular, looking, true_path
 from handrail.executors.files.place import Place
 from handrail.executors.files.reading import INLINE_BYTES, in_thread, read_whole
 from handrail.executors.files.version import nobody_writes, version_of
@@ -53,6 +53,8 @@ class FileSystemExecutor:
         self.rules = rules or default_rules()
         self._cache = cache
         self._root_fd = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._workspace_fd = -1
+        self._is_own: Callable[[str], bool] = lambda path: False
         self.second_names = SecondNames(self._root_fd, self.rules, private)
         self._private = [os.path.relpath(os.path.realpath(way), self.root) for way in private]
         self.guarded = GuardedNames(self.root, self.rules, self.second_names, private)
@@ -68,6 +70,16 @@ class FileSystemExecutor:
     def learn_secrets(self) -> None:
         """Look where the guarded files are, which can take a second, before anybody reads."""
         self._secrets.look()
+
+    def over(self, root_fd: int, is_own: Callable[[str], bool]) -> Self:
+        """The same with an overlay of the workspace as its root, whose descriptor it will close.
+
+        A path of which `is_own` is true lies in a layer of the overlay, not in the workspace.
+        """
+        other = copy(self)
+        other._root_fd, other._workspace_fd = root_fd, self._root_fd
+        other._is_own, other._cache = is_own, None
+        return other
 
     def close(self) -> None:
         if self._root_fd >= 0:
@@ -95,11 +107,12 @@ class FileSystemExecutor:
             found = os.fstat(fd)
             is_folder = stat.S_ISDIR(found.st_mode)
             if not (is_folder and folders):
-                _check_regular(found, path)
-            self._check_true_name(fd, path)
-            if found.st_nlink > 1 and not is_folder:
-                await asyncio.to_thread(self.second_names.check, found, path)
+                check_regular(found, path)
+            true_name = self._check_true_name(fd, path)
             if not is_folder:
+                found = self._in_workspace(found, true_name)
+                if found.st_nlink > 1:
+                    await asyncio.to_thread(self.second_names.check, found, path)
                 await self._check_other_names(found, path)
         except BaseException:
             os.close(fd)
@@ -125,7 +138,7 @@ class FileSystemExecutor:
 
     async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
         try:
-            with Place(self._root_fd, path) as place:
+            with Place(self._root_fd, path, self._is_own) as place:
                 self._check_place(place, self._root_fd)
                 fd = place.open_file()
         except OSError as error:
@@ -133,7 +146,7 @@ class FileSystemExecutor:
         if fd is None:
             return None
         try:
-            await self._check_other_names(os.fstat(fd), path)
+            await self._check_other_names(self._in_workspace(os.fstat(fd), path), path)
             return await self._content(fd, path, max_bytes)
         finally:
             os.close(fd)
@@ -177,7 +190,7 @@ class FileSystemExecutor:
         around: AbstractContextManager[None],
     ) -> None:
         try:
-            with around, Place(root_fd, path) as place:
+            with around, Place(root_fd, path, self._is_own) as place:
                 self._check_place(place, root_fd)
                 if place.missing and expected is not None and expected.exists:
                     raise StaleFileError(f"{path} is gone")
@@ -248,7 +261,7 @@ class FileSystemExecutor:
     def _look(self, path: str) -> int | None:
         """What a path leads to, opened for nothing but its name; None where nothing is there."""
         try:
-            return open_beneath(self._root_fd, path, _looking())
+            return open_beneath(self._root_fd, path, looking())
         except OSError as error:
             if error.errno in _NOTHING_THERE:
                 return None
@@ -256,15 +269,31 @@ class FileSystemExecutor:
 
     def _is_link(self, path: str) -> bool:
         try:
-            os.close(open_beneath(self._root_fd, path, _looking() | os.O_NOFOLLOW))
+            os.close(open_beneath(self._root_fd, path, looking() | os.O_NOFOLLOW))
         except OSError as error:
             return error.errno in (errno.ELOOP, errno.EMLINK)
         return True
 
-    def _check_true_name(self, fd: int, path: str) -> None:
+    def _check_true_name(self, fd: int, path: str) -> str:
         """Whatever the tool has checked: a file is protected by its name, and by its true name."""
         true_name = self._true_name(self._root_fd, fd, path) or path
         self._check_rules(path, true_name, writing=False)
+        return true_name
+
+    def _in_workspace(self, found: os.stat_result, true_name: str) -> os.stat_result:
+        """The file that an overlay shows, as guarded files are known: it has a device of its own.
+
+        A file in a layer has only the names that commands gave it, which could not see these.
+        """
+        if self._workspace_fd < 0 or self._is_own(true_name):
+            return found
+        with suppress(OSError):
+            fd = open_beneath(self._workspace_fd, true_name, looking())
+            try:
+                return os.fstat(fd)
+            finally:
+                os.close(fd)
+        return found
 
     async def _check_other_names(self, found: os.stat_result, path: str) -> None:
         """A link with a guarded name may lead here, or a guarded name be a second one of it."""
@@ -297,36 +326,12 @@ class FileSystemExecutor:
 
     def _true_name(self, root_fd: int, fd: int, path: str, rest: str = "") -> str | None:
         """Where `rest` below an open file really lies, or None if that is what `path` says."""
-        way = _true_path(fd)
-        true_path = f"{way}/{rest}" if rest else way
-        if true_path == f"{self.root}/{path}":
+        way = true_path(fd)
+        if (f"{way}/{rest}" if rest else way) == f"{self.root}/{path}":
             return None
         # The root itself may have been moved since.
-        root = _true_path(root_fd)
+        root = true_path(root_fd)
         if way is None or root is None or way.endswith(" (deleted)"):
             raise PathValidationError(f"cannot determine where {path} leads")
         true_name = os.path.relpath(f"{way}/{rest}", root)
         return None if true_name == path else true_name
-
-
-def _looking() -> int:
-    """Looking needs no permission to read, but walking by hand follows links only when reading."""
-    return os.O_PATH if has_openat2() else os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
-
-
-def _check_regular(found: os.stat_result, path: str) -> None:
-    if stat.S_ISDIR(found.st_mode):
-        raise FileOperationError(f"{path} is a directory; list_directory shows what is in it")
-    if not stat.S_ISREG(found.st_mode):
-        raise PathValidationError(f"{path} is not a regular file")
-
-
-def _true_path(fd: int) -> str | None:
-    """The name of an open file as the system knows it, or None where it does not say."""
-    try:
-        if sys.platform == "darwin":
-            found = fcntl.fcntl(fd, fcntl.F_GETPATH, b"\0" * 1024)
-            return os.fsdecode(found.rstrip(b"\0"))
-        return os.readlink(f"/proc/self/fd/{fd}")
-    except OSError:
-        return None

@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Self
 
@@ -15,10 +16,14 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class Place:
-    """A name in a folder that is held open; `missing` are the folders still to be made."""
+    """A name in a folder that is held open; `missing` are the folders still to be made.
 
-    def __init__(self, root_fd: int, path: str):
+    A file of which `is_own` is true may have several names, all of them in folders of ours.
+    """
+
+    def __init__(self, root_fd: int, path: str, is_own: Callable[[str], bool] = lambda path: False):
         self.path = path
+        self._is_own = is_own
         *folders, self.name = _plain_parts(path)
         self.missing: list[str] = []
         self.folder_fd = self._open_deepest(root_fd, folders)
@@ -89,7 +94,7 @@ class Place:
             raise FileOperationError(f"{self.path} is a directory")
         if not stat.S_ISREG(found.st_mode):
             raise PathValidationError(f"{self.path} is not a regular file")
-        if found.st_nlink > 1:
+        if found.st_nlink > 1 and not self._is_own(self.path):
             raise PathValidationError(
                 f"{self.path} has a second name (a hard link), which may be outside the workspace"
             )

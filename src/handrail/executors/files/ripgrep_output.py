@@ -39,10 +39,10 @@ class Claims:
         self.lines.append(Claim(data["line_number"], data["absolute_offset"], line, start))
 
 
-def name_of(path: dict[str, str]) -> str | None:
-    """A file below the folder, or None; names on the disk come with a dot and a slash before."""
+def name_of(path: dict[str, str], folder: str) -> str | None:
+    """A file below the folder that ripgrep was told to search, or None."""
     name = os.fsdecode(bytes_of(path))
-    return name[2:] if name.startswith("./") else None
+    return name.removeprefix(folder) if name.startswith(folder) else None
 
 
 def bytes_of(value: dict[str, str]) -> bytes:

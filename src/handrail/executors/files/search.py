@@ -59,8 +59,11 @@ class SearchExecutor:
         try:
             is_folder = stat.S_ISDIR(os.fstat(fd).st_mode)
             words = [*_ALWAYS, *_choice(query), *self._protections(), f"--regexp={query.pattern}"]
-            argv = [program, *words, "--", "." if is_folder else "-"]
-            sieve = _Sieve(self._files, path, query.file_pattern if is_folder else None, most)
+            folder = _name_in_ripgrep(fd)
+            argv = [program, *words, "--", folder if is_folder else "-"]
+            sieve = _Sieve(
+                self._files, path, folder, query.file_pattern if is_folder else None, most
+            )
             async with _running(argv, fd, is_folder=is_folder) as run:
                 stopped = await self._follow(run, sieve) or await run.verdict(whole=sieve.whole)
         finally:
@@ -98,13 +101,21 @@ class SearchExecutor:
 class _Sieve:
     """Lets through what ripgrep found in files that may be read, and that we find there too."""
 
-    def __init__(self, files: FileSystemExecutor, path: str, file_pattern: str | None, most: int):
+    def __init__(
+        self,
+        files: FileSystemExecutor,
+        path: str,
+        folder: str,
+        file_pattern: str | None,
+        most: int,
+    ):
         self.matches: list[Match] = []
         self.total = 0
         self.whole = False
         self._lost_lines = 0
         self._files = files
         self._path = path
+        self._folder = folder
         self._pattern = NamePattern.read(file_pattern or "*", recursive=True)
         self._any_name = file_pattern is None
         self._most = most
@@ -124,7 +135,7 @@ class _Sieve:
         data = message["data"]
         match message["type"]:
             case "begin":
-                self._claims = Claims(name_of(data["path"]))
+                self._claims = Claims(name_of(data["path"], self._folder))
             case "match":
                 self._claims.add(data)
                 if self.total + len(self._claims.lines) >= MOST_COUNTED:
@@ -221,10 +232,8 @@ class _Run:
 @asynccontextmanager
 async def _running(argv: Sequence[str], fd: int, *, is_folder: bool) -> AsyncGenerator[_Run]:
     """In the folder that is open, whatever its name leads to now; or on a file that is."""
-    enter = None
-    cwd = f"/proc/self/fd/{fd}" if is_folder else "/"
-    if is_folder and not _HAS_PROC:
-        cwd, enter = "/", functools.partial(os.fchdir, fd)
+    fds = [fd] if is_folder and _HAS_PROC else []
+    enter = functools.partial(os.fchdir, fd) if is_folder and not _HAS_PROC else None
     stdout = asyncio.StreamReader()
     protocol = asyncio.StreamReaderProtocol(stdout)
     loop = asyncio.get_running_loop()
@@ -235,7 +244,7 @@ async def _running(argv: Sequence[str], fd: int, *, is_folder: bool) -> AsyncGen
             transport, _ = await loop.connect_read_pipe(lambda: protocol, pipe)
             stack.callback(transport.close)
             streams = Streams(subprocess.DEVNULL if is_folder else fd, writing, stderr.writer)
-            process = start_process(argv, streams, cwd, _ENVIRONMENT, preexec_fn=enter)
+            process = start_process(argv, streams, "/", _ENVIRONMENT, fds, preexec_fn=enter)
         finally:
             os.close(writing)
             stderr.close_writer()
@@ -245,6 +254,14 @@ async def _running(argv: Sequence[str], fd: int, *, is_folder: bool) -> AsyncGen
         finally:
             run.kill()
             await run.wait()
+
+
+def _name_in_ripgrep(fd: int) -> str:
+    """A folder that is open here, as ripgrep can name it.
+
+    It cannot have a folder of an overlay as its working directory, which has no path for it.
+    """
+    return f"/proc/self/fd/{fd}/" if _HAS_PROC else "./"
 
 
 def _shown(line: bytes, start: int) -> tuple[int, str]:

@@ -6,7 +6,7 @@ hold a link that leads elsewhere, so no path string is ever followed.
 
 import os
 import stat
-from collections.abc import Collection, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
@@ -43,13 +43,15 @@ _MOST_REASONS = 20
 class Reading:
     """How to read: from when the command ran, what it could not see, and within which bounds.
 
-    `covers` are files and folders that the box has put into the upper itself.
+    `covers` are files and folders that the box has put into the upper itself. Paths for which
+    `is_own` is true can be changed by no one else.
     """
 
     start_ns: int
     scratch: Collection[str] = SCRATCH
     hidden: Collection[str] = ()
     covers: Collection[str] = ()
+    is_own: Callable[[str], bool] = lambda path: False
     most_depth: int = MOST_DEPTH
     most_entries: int = MOST_ENTRIES
     most_bytes: int = MOST_BYTES
@@ -203,7 +205,7 @@ class _Reader:
             # With a new name in it a folder is still the same. A folder that was made or moved
             # here has changed the one above too.
             is_late = self._is_late(os.fstat(lower))
-        if node is None or is_late:
+        if (node is None or is_late) and not self.reading.is_own(path):
             self.stale.append(path)
         return node
 

@@ -24,6 +24,7 @@ from handrail.executors.rehearsal.git_reading import GitEffectsReader, ReadEffec
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import Proof
 from handrail.executors.rehearsal.rehearser import Rehearsal, Rehearser
+from handrail.executors.rehearsal.telling import read_git, tell
 from handrail.executors.rehearsal.undo import UndoStore
 from handrail.executors.sandbox.box import Box
 
@@ -34,9 +35,6 @@ _MOST_KEPT = 32
 # Of what a session may change, so much is left for its next rehearsal.
 _MOST_KEPT_BYTES = DEFAULT_CAPS.changed_bytes // 2
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_FOREIGN = "it met files of another owner or group, which an overlay cannot change"
-_MARKED = "it has written git's index in a form that cannot be read here"
-_RACED = "other programs kept changing the same files while it was rehearsed"
 _REPLACED = "the workspace has been replaced by another folder; restart the client to work there"
 _GONE = "its rehearsal is gone; nothing was done"
 
@@ -240,7 +238,7 @@ class KeptRehearsals:
         except BaseException:
             await rehearsal.close()
             raise
-        return _Kept(tuple(stages), _told(rehearsal, read), rehearsal, read)
+        return _Kept(tuple(stages), tell(rehearsal, read), rehearsal, read)
 
     async def _open(self, session_id: str) -> _Session:
         known = self._sessions.get(session_id)
@@ -284,10 +282,9 @@ class KeptRehearsals:
         with self._layers(rehearsal) as (lower, upper):
             reading = Reading(rehearsal.began_ns, hidden=rehearsal.hidden)
             effects = read_effects(lower, upper, reading)
-            is_whole = not (effects.stale or effects.refusals or rehearsal.exceeded)
-            if not is_whole:
-                return ReadEffects(effects)
-            return self._git.read(effects, lower, upper, follows_remotes=follows_remotes)
+            return read_git(
+                self._git, effects, (lower, upper), rehearsal, follows_remotes=follows_remotes
+            )
 
     def _find_conflict(self, kept: _Kept) -> str:
         with self._layers(kept.rehearsal) as (lower, _):
@@ -314,27 +311,3 @@ class KeptRehearsals:
                 os.close(upper)
         finally:
             os.close(lower)
-
-
-def _told(rehearsal: Rehearsal, read: ReadEffects) -> Rehearsed:
-    return Rehearsed(
-        rehearsal.outcome,
-        read.effects,
-        hosts=rehearsal.hosts,
-        left_running=rehearsal.left_running,
-        outside=rehearsal.outside,
-        ended_by=_why_incomplete(rehearsal, read),
-        caches=rehearsal.dropped,
-    )
-
-
-def _why_incomplete(rehearsal: Rehearsal, read: ReadEffects) -> str:
-    if rehearsal.exceeded is not None:
-        return rehearsal.exceeded.tell(DEFAULT_CAPS)
-    if rehearsal.met_foreign:
-        return _FOREIGN
-    if rehearsal.is_marked:
-        return _MARKED
-    if read.effects.refusals:
-        return read.effects.refusals[0]
-    return _RACED if read.effects.stale else read.why_not

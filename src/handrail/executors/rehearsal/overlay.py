@@ -28,11 +28,14 @@ _DONE = b"\0"
 
 
 class Layers(NamedTuple):
-    """What an overlay consists of: `lowers` from the topmost to the workspace itself."""
+    """The folders of an overlay: `lowers` from the topmost to the workspace itself.
+
+    Without an `upper`, nothing can be written through it.
+    """
 
     lowers: Sequence[str]
-    upper: str
-    work: str
+    upper: str = ""
+    work: str = ""
 
 
 class Maker:

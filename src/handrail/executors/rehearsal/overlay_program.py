@@ -225,19 +225,18 @@ def _mount_memory(order: Order) -> list[int]:
 
 
 def _mount_overlay(order: Order) -> list[int]:
-    """An overlay; the answer is its root.
-
-    Layers are named by descriptors: names can hold commas, and options only 4,096 bytes.
-    """
+    """An overlay; the answer is its root. Without an upper, it only shows its layers."""
     lowers = [_open_true(path) for path in order["lowers"]]
-    own = [_open_true(order[name]) for name in ("upper", "work")]
+    own = [_open_true(order[name]) for name in ("upper", "work") if order[name]]
     try:
         found = os.fstat(lowers[-1])
         if [found.st_dev, found.st_ino] != order["identity"]:
             raise OSError(0, "the maker sees another folder in the place of the workspace")
-        *below, upper, work = [f"/proc/self/fd/{fd}" for fd in (*lowers, *own)]
-        options = f"lowerdir={':'.join(below)},upperdir={upper},workdir={work}"
-        options += f",userxattr,volatile,{order['options']}".rstrip(",")
+        # Names can hold commas, and options only 4,096 bytes.
+        below, above = ([f"/proc/self/fd/{fd}" for fd in fds] for fds in (lowers, own))
+        options = f"lowerdir={':'.join(below)},userxattr,{order['options']}".rstrip(",")
+        if above:
+            options += ",upperdir={},workdir={},volatile".format(*above)
         _mount("overlay", order["at"], "overlay", _MS_NOSUID | _MS_NODEV, options)
     finally:
         for fd in (*lowers, *own):

@@ -4,7 +4,7 @@ import asyncio
 import os
 import stat
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 from handrail.core.box import Profile
 from handrail.core.effects import Dropped
 from handrail.core.errors import CommandExecutionError
-from handrail.core.outcome import CommandOutcome
+from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.files.beneath import PASSAGE, open_beneath
@@ -87,7 +87,9 @@ class Rehearser:
         *,
         caps: Caps = DEFAULT_CAPS,
         keeper: str = "",
+        layers: Callable[[], Sequence[str]] = tuple,
     ):
+        """`layers` are folders between the overlay and the workspace, the topmost first."""
         self._executor = executor
         self._box = box
         self._maker = maker
@@ -96,7 +98,13 @@ class Rehearser:
         self._keeper = keeper
         self._cpu_left = caps.session_cpu_seconds
         self._session = Session(
-            box.root, folder, maker, caps, in_memory=proof.in_memory, shown=box.toolchains
+            box.root,
+            folder,
+            maker,
+            caps,
+            in_memory=proof.in_memory,
+            shown=box.toolchains,
+            layers=layers,
         )
 
     async def why_not(self) -> str | None:
@@ -152,6 +160,36 @@ class Rehearser:
             self._session.written_outside(began_ns),
             not is_plain,
             stand,
+        )
+
+    async def change(self, work: Callable[[int], Awaitable[None]]) -> Rehearsal:
+        """Have `work` change files through a descriptor of an overlay, without a command.
+
+        Raises:
+            CommandExecutionError: The kernel refuses an overlay, or there is no room left.
+        """
+        began = _Moment.now()
+        stand = await self._session.mount()
+        try:
+            await work(stand.view_fd)
+        except BaseException:
+            await self._session.unmount(stand)
+            await stand.discard()
+            raise
+        dropped = await self._session.unmount(stand)
+        began_ns = began.by_the_clock_of(_Moment.now())
+        return Rehearsal(
+            CommandOutcome(b"", b"", Ending.EXITED, 0, 0.0),
+            began_ns,
+            exceeded=None,
+            hosts=(),
+            left_running=False,
+            met_foreign=False,
+            dropped=dropped,
+            hidden=(),
+            outside=(),
+            is_marked=False,
+            stand=stand,
         )
 
     async def close(self) -> None:

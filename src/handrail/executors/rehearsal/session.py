@@ -4,7 +4,7 @@ import asyncio
 import fcntl
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -42,8 +42,13 @@ class Stand:
         self.layers_fd = layers_fd
         self.closing: asyncio.Future[None] | None = None
 
+    @property
+    def upper_name(self) -> str:
+        """Where the upper directory lies below `layers_fd`."""
+        return f"{self.name}/{_UPPER}"
+
     def open_upper(self) -> int:
-        return os.open(f"{self.name}/{_UPPER}", _FOLDER, dir_fd=self.layers_fd)
+        return os.open(self.upper_name, _FOLDER, dir_fd=self.layers_fd)
 
     async def discard(self) -> None:
         """Throw away what the rehearsal has changed; a second time does nothing.
@@ -73,8 +78,11 @@ class Session:
         *,
         in_memory: bool = True,
         shown: Sequence[str] = (),
+        layers: Callable[[], Sequence[str]] = tuple,
     ):
+        """`layers` are folders between its caches and the workspace, the topmost first."""
         self.root = root
+        self._between = layers
         self.folder = os.path.realpath(folder)
         self.is_in_memory = in_memory
         self._maker = maker
@@ -130,7 +138,8 @@ class Session:
         at = os.path.join(self.folder, _LAYERS)
         kept = [os.path.join(at, _OUT)] if self._scratch else []
         upper = os.path.join(at, name, _UPPER)
-        layers = Layers([*kept, self.root], upper, os.path.join(at, name, _WORK))
+        lowers = [*kept, *self._between(), self.root]
+        layers = Layers(lowers, upper, os.path.join(at, name, _WORK))
         try:
             view_fd = await self._maker.mount_overlay(layers, view, "xino=on")
         except BaseException:

@@ -1,0 +1,142 @@
+"""Drafts: the effects of a session's calls, kept apart from the workspace until a person agrees."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from handrail.core.commands import Commands
+from handrail.core.effects import Effect, Effects
+from handrail.core.errors import CommandExecutionError
+from handrail.core.files import Files
+from handrail.core.rehearsal import CallRef, Contents, Rehearsals
+from handrail.core.search import Searches
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class DraftStep:
+    """The effects of one call on the draft as it was before; `call` is the call's `tool_id`.
+
+    `git` are git's own words for what it changed.
+    """
+
+    number: int
+    call: str
+    title: str
+    at: float
+    changes: tuple[Effect, ...]
+    git: tuple[str, ...] = ()
+    exit_code: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "number": self.number,
+            "call": self.call,
+            "title": self.title,
+            "at": self.at,
+            "changes": [change.as_json() for change in self.changes],
+            "git": list(self.git),
+            "exit_code": self.exit_code,
+        }
+
+    @classmethod
+    def from_json(cls, told: dict[str, Any]) -> "DraftStep":
+        return cls(
+            told["number"],
+            told["call"],
+            told["title"],
+            told["at"],
+            tuple(map(Effect.from_json, told["changes"])),
+            tuple(told["git"]),
+            told["exit_code"],
+        )
+
+
+class DraftSum(NamedTuple):
+    """What the first steps of a draft change together, against the workspace as it is now.
+
+    `conflicts` are paths that others have changed in the workspace after the draft did, each in a
+    sentence. `later` counts the steps that are not part of it.
+    """
+
+    effects: Effects
+    steps: tuple[DraftStep, ...]
+    conflicts: tuple[str, ...] = ()
+    later: int = 0
+    why_not: str = ""
+
+
+class DraftWork(NamedTuple):
+    """What one call does its work with in a draft. What is applied becomes a step."""
+
+    files: Files
+    commands: Commands
+    searches: Searches
+    rehearsals: Rehearsals
+
+
+class Drafts(Protocol):
+    """The drafts on one machine, at most one for each session."""
+
+    def work_on(self, call: CallRef, title: str) -> DraftWork:
+        """The draft of a call's session, for this call; `title` names the step that it makes.
+
+        Raises:
+            CommandExecutionError: No draft can be kept here.
+        """
+        ...
+
+    async def sum_up(self, call: CallRef, steps: int | None) -> DraftSum:
+        """The effects of the first `steps` of the session's draft, or of all.
+
+        A call that asks again is told about the same steps, also if there are more by now.
+
+        Raises:
+            CommandExecutionError: There is no draft, or it cannot be read.
+        """
+        ...
+
+    async def show(self, call: CallRef, draw: Callable[[Contents], T]) -> T:
+        """Draw the effects that the call has asked for, with the contents of the files.
+
+        Raises:
+            CommandExecutionError: Nothing was summed up for this call.
+        """
+        ...
+
+    async def apply(self, call: CallRef) -> None:
+        """Make exactly the effects that the call has asked for real; they leave the draft.
+
+        Raises:
+            CommandExecutionError: Nothing was summed up for this call.
+            StaleFileError: The workspace was changed since; nothing was changed.
+            FileOperationError: The file system refused; nothing was changed.
+        """
+        ...
+
+    async def discard(self, session_id: str, first: int) -> Sequence[DraftStep]:
+        """Remove a step and all that came after it; returns them."""
+        ...
+
+
+class NoDrafts:
+    """For machines on which no draft can be kept."""
+
+    def __init__(self, why_not: str = "drafts cannot be kept on this machine"):
+        self._why_not = why_not
+
+    def work_on(self, call: CallRef, title: str) -> DraftWork:
+        raise CommandExecutionError(self._why_not)
+
+    async def sum_up(self, call: CallRef, steps: int | None) -> DraftSum:
+        raise CommandExecutionError(self._why_not)
+
+    async def show(self, call: CallRef, draw: Callable[[Contents], T]) -> T:
+        raise CommandExecutionError(self._why_not)
+
+    async def apply(self, call: CallRef) -> None:
+        raise CommandExecutionError(self._why_not)
+
+    async def discard(self, session_id: str, first: int) -> Sequence[DraftStep]:
+        raise CommandExecutionError(self._why_not)

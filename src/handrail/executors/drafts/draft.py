@@ -1,0 +1,258 @@
+"""One session's draft: calls that run over its layers, each of which becomes a step."""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from handrail.core.draft import DraftStep
+from handrail.core.errors import CommandExecutionError
+from handrail.core.rehearsal import CallRef, Contents, Rehearsed, T
+from handrail.core.stage import Stage
+from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.drafts.layers import DraftLayers
+from handrail.executors.files.filesystem import FileSystemExecutor
+from handrail.executors.rehearsal.contents import LayerContents
+from handrail.executors.rehearsal.effects import CLOCK_SLACK_NS, Reading, read_effects
+from handrail.executors.rehearsal.git_reading import GitEffectsReader, ReadEffects
+from handrail.executors.rehearsal.overlay import Layers, Maker
+from handrail.executors.rehearsal.probe import Proof
+from handrail.executors.rehearsal.rehearser import Rehearsal, Rehearser
+from handrail.executors.rehearsal.session import remove_folder
+from handrail.executors.rehearsal.telling import read_git, tell
+from handrail.executors.rehearsal.undo import UndoStore
+from handrail.executors.rehearsal.way import LISTED
+from handrail.executors.sandbox.box import Box
+
+# Steps of one draft, and how much their files may take up together.
+MOST_STEPS = 500
+MOST_BYTES = 2 << 30
+A_MOMENT = 2 * CLOCK_SLACK_NS / 1e9
+_FULL = (
+    f"the draft has {MOST_STEPS} steps, the most that one may have; have a person decide about it"
+    " with apply_draft"
+)
+_TOO_LARGE = (
+    f"the draft would hold more than {MOST_BYTES >> 30} GB; have a person decide about it with"
+    " apply_draft"
+)
+
+
+class DraftParts(NamedTuple):
+    """What the drafts of one client share."""
+
+    executor: CommandExecutor
+    box: Box
+    files: FileSystemExecutor
+    maker: Maker
+    proof: Proof
+    store: UndoStore
+    keeper: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a call did over the layers, before it becomes a step."""
+
+    rehearsed: Rehearsed
+    rehearsal: Rehearsal
+    read: ReadEffects
+
+    async def close(self) -> None:
+        await self.rehearsal.close()
+        await asyncio.to_thread(self.read.discard)
+
+
+class Draft:
+    """Steps follow one another, so whoever changes the draft holds its `turn`; reads need not."""
+
+    def __init__(self, folder: Path, parts: DraftParts):
+        self.turn = asyncio.Lock()
+        self.layers = DraftLayers(folder)
+        self._folder = folder
+        self._parts = parts
+        remove_folder(str(folder / "run"))
+        self._rehearser = Rehearser(
+            parts.executor,
+            parts.box,
+            parts.maker,
+            folder / "run",
+            Proof(holds=parts.proof.holds, why_not=parts.proof.why_not, in_memory=False),
+            keeper=parts.keeper,
+            layers=self.layers.lowers,
+        )
+        self._git = GitEffectsReader(parts.box, folder / "git")
+        self._views = 0
+        self._count = 0
+
+    async def why_not(self) -> str:
+        return await self._rehearser.why_not() or ""
+
+    async def run(
+        self, stages: Sequence[Stage], seconds: float, *, with_network: bool = False
+    ) -> Ran:
+        """Run stages over the layers; with a network they are run only once."""
+        rehearse = self._rehearser.rehearse
+        if with_network:
+            # It cannot be run again where a file was changed in the moment before it.
+            await asyncio.sleep(A_MOMENT)
+            ran = await rehearse(stages, timeout_seconds=seconds, with_remotes=True)
+            return await self._read(ran, follows_remotes=True)
+        return await self._settled(lambda: rehearse(stages, timeout_seconds=seconds))
+
+    async def change(self, work: Callable[[FileSystemExecutor], Awaitable[None]]) -> Ran:
+        """Have `work` change files over the layers."""
+
+        async def change_files(view_fd: int) -> None:
+            with self._parts.files.over(os.dup(view_fd), self.layers.holds) as files:
+                await work(files)
+
+        return await self._settled(lambda: self._rehearser.change(change_files))
+
+    async def _settled(self, once: Callable[[], Awaitable[Rehearsal]]) -> Ran:
+        """What a call does; once more if others have changed the same files meanwhile."""
+        self._check_room()
+        ran = await self._read(await once())
+        if ran.rehearsed.effects.stale:
+            await ran.close()
+            # A change of this moment could not be told from one during the next run.
+            await asyncio.sleep(A_MOMENT)
+            ran = await self._read(await once())
+        return ran
+
+    async def seal(self, ran: Ran, call: CallRef, title: str) -> DraftStep | None:
+        """Make what a call did the next step; None if it did nothing.
+
+        Raises:
+            CommandExecutionError: Its effects are not known, or a draft may not hold them.
+            FileOperationError: They cannot be kept.
+        """
+        told, stand = ran.rehearsed, ran.rehearsal.stand
+        try:
+            if not told.is_complete:
+                raise CommandExecutionError(f"nothing was kept in the draft: {told.ended_by}")
+            if told.effects.is_empty:
+                return None
+            step = DraftStep(
+                number=self.layers.last + 1,
+                call=call.tool_id,
+                title=title,
+                at=time.time(),
+                changes=(*told.effects.changes, *told.effects.git.changes),
+                git=tuple(note.words for note in told.effects.git.notes),
+                exit_code=told.outcome.exit_code,
+            )
+            if stand.closing is not None:
+                await stand.closing
+            await asyncio.to_thread(self.layers.seal, step, stand.upper_name, stand.layers_fd)
+        finally:
+            await ran.close()
+        return step
+
+    def find_step(self, call: CallRef) -> DraftStep | None:
+        return next((step for step in self.layers.steps if step.call == call.tool_id), None)
+
+    @asynccontextmanager
+    async def view(self) -> AsyncGenerator[int]:
+        """A descriptor of the workspace as the draft shows it, which can only be read."""
+        lowers = self.layers.lowers()
+        if not lowers:
+            fd = os.open(self._parts.box.root, LISTED)
+            try:
+                yield fd
+            finally:
+                os.close(fd)
+            return
+        self._count += 1
+        at = str(self._folder / f"view-{self._count}")
+        await self._parts.maker.ensure()
+        os.mkdir(at, 0o700)
+        self._views += 1
+        try:
+            try:
+                layers = Layers([*lowers, self._parts.box.root])
+                fd = await self._parts.maker.mount_overlay(layers, at, "xino=on")
+            finally:
+                # A mount of another namespace goes with the folder that it is on.
+                with suppress(OSError):
+                    os.rmdir(at)
+            try:
+                yield fd
+            finally:
+                os.close(fd)
+        finally:
+            self._views -= 1
+
+    @asynccontextmanager
+    async def files(self) -> AsyncGenerator[FileSystemExecutor]:
+        """The files as the draft shows them."""
+        async with self.view() as fd:
+            with self._parts.files.over(os.dup(fd), self.layers.holds) as files:
+                yield files
+
+    async def discard(self, first: int) -> list[DraftStep]:
+        async with self.turn:
+            gone = await asyncio.to_thread(self.layers.drop_from, first)
+            self._clean()
+        return gone
+
+    async def drop_through(self, number: int) -> None:
+        await asyncio.to_thread(self.layers.drop_through, number)
+        self._clean()
+
+    async def close(self) -> None:
+        """End what runs here; the steps stay."""
+        await self._rehearser.close()
+
+    def _clean(self) -> None:
+        if self._views == 0:
+            self.layers.clean()
+
+    def _check_room(self) -> None:
+        if len(self.layers.steps) >= MOST_STEPS:
+            raise CommandExecutionError(_FULL)
+        sizes = (
+            change.after.size
+            for step in self.layers.steps
+            for change in step.changes
+            if change.after is not None
+        )
+        if sum(sizes) >= MOST_BYTES:
+            raise CommandExecutionError(_TOO_LARGE)
+
+    async def _read(self, rehearsal: Rehearsal, *, follows_remotes: bool = False) -> Ran:
+        try:
+            async with self.view() as lower:
+                read = await asyncio.to_thread(
+                    self._read_layers, rehearsal, lower, follows_remotes=follows_remotes
+                )
+        except BaseException:
+            await rehearsal.close()
+            raise
+        return Ran(tell(rehearsal, read), rehearsal, read)
+
+    def _read_layers(
+        self, rehearsal: Rehearsal, lower: int, *, follows_remotes: bool
+    ) -> ReadEffects:
+        upper = rehearsal.open_upper()
+        try:
+            reading = Reading(rehearsal.began_ns, hidden=rehearsal.hidden, is_own=self.layers.holds)
+            effects = read_effects(lower, upper, reading)
+            return read_git(
+                self._git, effects, (lower, upper), rehearsal, follows_remotes=follows_remotes
+            )
+        finally:
+            os.close(upper)
+
+    async def show(self, ran: Ran, draw: Callable[[Contents], T]) -> T:
+        """Draw the effects of a call on the draft, with the contents of the files."""
+        async with self.view() as lower:
+            upper = ran.rehearsal.open_upper()
+            try:
+                return await asyncio.to_thread(draw, LayerContents(lower, upper))
+            finally:
+                os.close(upper)

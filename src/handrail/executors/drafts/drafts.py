@@ -1,0 +1,151 @@
+"""The drafts of one client: one folder on disk for each session that has one."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from handrail.core.draft import DraftStep, DraftSum, DraftWork
+from handrail.core.errors import CommandExecutionError, PathValidationError, StaleFileError
+from handrail.core.rehearsal import CallRef, Contents, T
+from handrail.executors.drafts.draft import A_MOMENT, Draft, DraftParts
+from handrail.executors.drafts.summing import Summed, sum_up
+from handrail.executors.drafts.work import (
+    DraftCommands,
+    DraftFiles,
+    DraftRehearsals,
+    DraftSearches,
+    Step,
+)
+from handrail.executors.files.ripgrep import Ripgrep
+from handrail.executors.rehearsal.apply import apply
+from handrail.executors.rehearsal.git_reading import GitEffectsReader
+
+_SESSION, _APPLYING = "session.json", "applying.json"
+_NO_DRAFT = "this session has no draft: nothing was changed in it"
+_NOT_SUMMED = "the draft was not summed up for this call; call it again"
+
+
+class ClientDrafts:
+    """Drafts outlive the client: what a session had is there again when its next call comes."""
+
+    def __init__(self, base: Path, parts: DraftParts, ripgrep: Ripgrep):
+        self._base = base
+        self._parts = parts
+        self._ripgrep = ripgrep
+        self._git = GitEffectsReader(parts.box, base / "git")
+        self._drafts: dict[str, Draft] = {}
+        self._sums: dict[CallRef, Summed] = {}
+        base.mkdir(0o700, parents=True, exist_ok=True)
+
+    def work_on(self, call: CallRef, title: str) -> DraftWork:
+        draft, executor = self._open(call.session_id), self._parts.executor
+        step = Step(draft, call, title)
+        return DraftWork(
+            DraftFiles(step),
+            DraftCommands(draft, executor),
+            DraftSearches(draft, self._ripgrep),
+            DraftRehearsals(step, executor),
+        )
+
+    async def sum_up(self, call: CallRef, steps: int | None) -> DraftSum:
+        draft = self._open(call.session_id)
+        earlier = self._sums.get(call)
+        async with draft.turn:
+            known = draft.layers.steps
+            if not known:
+                raise CommandExecutionError(_NO_DRAFT)
+            number = _last_of(known, steps) if earlier is None else earlier.number
+            summed = await self._sum_up(draft, number)
+        await self._forget(call)
+        self._sums[call] = summed
+        own = tuple(step for step in known if step.number <= number)
+        why = "; ".join(summed.effects.refusals) or summed.read.why_not
+        return DraftSum(summed.effects, own, summed.conflicts, len(known) - len(own), why)
+
+    async def show(self, call: CallRef, draw: Callable[[Contents], T]) -> T:
+        return await asyncio.to_thread(self._get(call).draw, draw)
+
+    async def apply(self, call: CallRef) -> None:
+        summed, draft = self._get(call), self._open(call.session_id)
+        if summed.read.why_not:
+            raise PathValidationError(summed.read.why_not)
+        if summed.conflicts:
+            raise StaleFileError(summed.conflicts[0])
+        async with draft.turn:
+            await asyncio.to_thread(self._apply, call, summed)
+            await draft.drop_through(summed.number)
+            self._marker(call.session_id).unlink()
+        await self._forget(call)
+
+    async def discard(self, session_id: str, first: int) -> Sequence[DraftStep]:
+        return await self._open(session_id).discard(first)
+
+    def holds(self, tool_id: str) -> bool:
+        """Whether a call is a step of a draft that is kept here."""
+        steps = (step for draft in self._base.glob("*/steps/*/step.json") for step in [draft])
+        return any(json.loads(step.read_bytes())["call"] == tool_id for step in steps)
+
+    async def close(self) -> None:
+        """End what runs in drafts; their steps stay."""
+        for call in [*self._sums]:
+            await self._forget(call)
+        for draft in self._drafts.values():
+            await draft.close()
+
+    async def _sum_up(self, draft: Draft, number: int) -> Summed:
+        root = self._parts.box.root
+        summed = await asyncio.to_thread(sum_up, draft.layers, number, root, self._git)
+        if summed.effects.stale:
+            # A change of this moment could not be told from one during the reading.
+            await asyncio.sleep(A_MOMENT)
+            summed = await asyncio.to_thread(sum_up, draft.layers, number, root, self._git)
+        return summed
+
+    def _apply(self, call: CallRef, summed: Summed) -> None:
+        marker = self._marker(call.session_id)
+        marker.write_text(json.dumps({"call": call.tool_id, "number": summed.number}))
+        with summed.opened() as (_, upper):
+            apply(self._parts.store, call.tool_id, summed.effects, upper, summed.read.objects)
+
+    def _open(self, session_id: str) -> Draft:
+        """The draft of a session; steps that were applied before a crash leave it now."""
+        if (known := self._drafts.get(session_id)) is not None:
+            return known
+        folder = self._folder(session_id)
+        folder.mkdir(0o700, exist_ok=True)
+        (folder / _SESSION).write_text(json.dumps(session_id), encoding="utf-8")
+        draft = Draft(folder, self._parts)
+        marker = self._marker(session_id)
+        if marker.exists():
+            told = json.loads(marker.read_bytes())
+            if self._parts.store.holds(told["call"]):
+                draft.layers.drop_through(told["number"])
+            marker.unlink()
+        self._drafts[session_id] = draft
+        return draft
+
+    def _folder(self, session_id: str) -> Path:
+        return self._base / hashlib.sha256(session_id.encode()).hexdigest()[:16]
+
+    def _marker(self, session_id: str) -> Path:
+        return self._folder(session_id) / _APPLYING
+
+    def _get(self, call: CallRef) -> Summed:
+        if (summed := self._sums.get(call)) is None:
+            raise CommandExecutionError(_NOT_SUMMED)
+        return summed
+
+    async def _forget(self, call: CallRef) -> None:
+        if (summed := self._sums.pop(call, None)) is not None:
+            await asyncio.to_thread(summed.read.discard)
+
+
+def _last_of(steps: Sequence[DraftStep], wanted: int | None) -> int:
+    if wanted is None:
+        return steps[-1].number
+    numbers = [step.number for step in steps if step.number <= wanted]
+    if not numbers:
+        raise CommandExecutionError(f"the draft has no step {wanted} or an earlier one")
+    return numbers[-1]

@@ -1,0 +1,193 @@
+"""The steps of one draft on disk: one folder for each, with a layer that is never written again.
+
+A step exists when its folder has its final name. The layers of the first steps are folded into one
+from time to time, so that a view of the draft consists of few.
+"""
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from handrail.core.draft import DraftStep
+from handrail.core.effects import Node
+from handrail.core.errors import FileOperationError
+from handrail.executors.drafts.fold import fold
+from handrail.executors.files.removal import remove
+from handrail.executors.rehearsal.journal import sync_file_system
+from handrail.executors.rehearsal.nodes import stat_of
+from handrail.executors.rehearsal.way import LISTED, Way
+
+FOLD_AFTER = 16
+_LAYER, _STEP = "layer", "step.json"
+_STEPS, _FOLDED, _NEW, _GONE = "steps", "folded", "new", "gone"
+
+
+class DraftLayers:
+    """Layers below `folder`, which must be on one file system and ours alone.
+
+    A view that is open may lose no layer, so removed ones stay until `clean`.
+    """
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        for name in (_STEPS, _FOLDED, _NEW, _GONE):
+            (folder / name).mkdir(0o700, parents=True, exist_ok=True)
+        self.clean()
+        self._empty(_NEW)
+        self.steps = [*self._read_steps()]
+        self._folds = self._read_folds()
+
+    @property
+    def last(self) -> int:
+        return self.steps[-1].number if self.steps else 0
+
+    def lowers(self) -> list[str]:
+        """The layers of a view, the topmost first."""
+        return [*reversed(self._oldest_first(self.last))]
+
+    def holds(self, path: str) -> bool:
+        """Whether a layer has a file, a link or a mark of deletion of that name."""
+        return any(_has(layer, path) for layer in self.lowers())
+
+    def first_before(self) -> dict[str, Node | None]:
+        """What each changed path was in the workspace when the draft changed it first."""
+        found: dict[str, Node | None] = {}
+        for step in self.steps:
+            for change in step.changes:
+                found.setdefault(change.path, change.before)
+        return found
+
+    def seal(self, step: DraftStep, upper: str, parent_fd: int) -> None:
+        """Keep an upper directory as the layer of the next step.
+
+        Raises:
+            FileOperationError: It cannot be kept; there is no such step.
+        """
+        name = _name(step.number)
+        new = self._folder / _NEW / name
+        try:
+            new.mkdir(0o700)
+            os.rename(upper, new / _LAYER, src_dir_fd=parent_fd)
+            (new / _STEP).write_text(json.dumps(step.as_json()), encoding="utf-8")
+            self._sync()
+            new.rename(self._folder / _STEPS / name)
+            self._sync()
+        except OSError as error:
+            self._empty(_NEW)
+            raise FileOperationError(f"the step cannot be kept: {error.strerror}") from error
+        self.steps.append(step)
+        if len(self._unfolded(step.number)) > FOLD_AFTER:
+            # Without it the view has a layer more, and nothing else changes.
+            with suppress(OSError):
+                self.fold_through(step.number)
+
+    def fold_through(self, number: int) -> str:
+        """A layer that shows the same as all steps up to this one.
+
+        Raises:
+            OSError: A layer cannot be read, or there is no room.
+        """
+        layers = self._oldest_first(number)
+        if len(layers) == 1:
+            return layers[0]
+        new, name = self._folder / _NEW / "folded", _name(number)
+        self._empty(_NEW)
+        fold(layers, str(new))
+        self._sync()
+        for older in self._folds:
+            self._throw_away(_FOLDED, _name(older))
+        self._folds = []
+        new.rename(self._folder / _FOLDED / name)
+        self._folds = [number]
+        return str(self._folder / _FOLDED / name)
+
+    def drop_from(self, number: int) -> list[DraftStep]:
+        """Remove a step and all later ones, the last first."""
+        gone = [step for step in self.steps if step.number >= number]
+        self._drop_folds(number)
+        for step in reversed(gone):
+            self._throw_away(_STEPS, _name(step.number))
+            self.steps.pop()
+        self._sync()
+        return gone
+
+    def drop_through(self, number: int) -> None:
+        """Remove the first steps, whose changes the workspace has by now."""
+        self._drop_folds(0)
+        while self.steps and self.steps[0].number <= number:
+            self._throw_away(_STEPS, _name(self.steps[0].number))
+            del self.steps[0]
+        self._sync()
+
+    def clean(self) -> None:
+        """Remove for good what was thrown away; no view may be open."""
+        self._empty(_GONE)
+
+    def _oldest_first(self, number: int) -> list[str]:
+        folds = [str(self._folder / _FOLDED / _name(one)) for one in self._folds if one <= number]
+        steps = (self._folder / _STEPS / _name(one) for one in self._unfolded(number))
+        return [*folds, *(str(step / _LAYER) for step in steps)]
+
+    def _unfolded(self, number: int) -> list[int]:
+        folded = max((one for one in self._folds if one <= number), default=0)
+        return [step.number for step in self.steps if folded < step.number <= number]
+
+    def _drop_folds(self, number: int) -> None:
+        """Remove the folded layers that hold the step of this number or a later one."""
+        for one in [one for one in self._folds if one >= number]:
+            self._throw_away(_FOLDED, _name(one))
+            self._folds.remove(one)
+
+    def _read_steps(self) -> Iterator[DraftStep]:
+        for folder in sorted((self._folder / _STEPS).iterdir()):
+            text = (folder / _STEP).read_text(encoding="utf-8")
+            yield DraftStep.from_json(json.loads(text))
+
+    def _read_folds(self) -> list[int]:
+        """Those that a crash has left beside the steps they are of; others are removed."""
+        numbers = {step.number for step in self.steps}
+        found = [int(folder.name) for folder in (self._folder / _FOLDED).iterdir()]
+        for one in found:
+            if one not in numbers or len(found) > 1:
+                self._throw_away(_FOLDED, _name(one))
+        return found if len(found) == 1 and found[0] in numbers else []
+
+    def _throw_away(self, kind: str, name: str) -> None:
+        gone = self._folder / _GONE
+        count = len(os.listdir(gone))
+        (self._folder / kind / name).rename(gone / f"{count}-{kind}-{name}")
+
+    def _empty(self, name: str) -> None:
+        fd = os.open(self._folder / name, LISTED)
+        try:
+            for entry in os.listdir(fd):
+                remove(fd, entry)
+        finally:
+            os.close(fd)
+
+    def _sync(self) -> None:
+        fd = os.open(self._folder, LISTED)
+        try:
+            sync_file_system(fd)
+        finally:
+            os.close(fd)
+
+
+def _name(number: int) -> str:
+    return f"{number:08d}"
+
+
+def _has(layer: str, path: str) -> bool:
+    fd = os.open(layer, LISTED)
+    try:
+        with Way(fd) as way:
+            folder_fd, name = way.folder_of(path)
+            found = stat_of(folder_fd, name)
+            return found is not None and not stat.S_ISDIR(found.st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    finally:
+        os.close(fd)

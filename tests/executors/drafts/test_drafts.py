@@ -1,0 +1,205 @@
+"""What a session changes stays in its draft until it is applied."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from handrail.core.errors import CommandExecutionError, PathValidationError, StaleFileError
+from tests.executors.drafts.conftest import OpenDrafts
+from tests.executors.drafts.session import DraftSession, contents, paths_of
+from tests.executors.rehearsal.repositories import run
+
+
+async def test_a_write_is_seen_by_the_session_and_not_in_the_workspace(
+    session: DraftSession, root: Path
+) -> None:
+    (root / "a.txt").write_text("old\n")
+
+    await session.write("a.txt", "new\n")
+    await session.write("deep/b.txt", "b\n")
+
+    assert await session.read("a.txt") == "new\n"
+    assert await session.names() == ["a.txt", "deep"]
+    assert await session.search("new") == ["a.txt:1"]
+    assert await session.output("cat a.txt deep/b.txt") == "new\nb\n"
+    assert contents(root) == {"a.txt": "old\n"}
+
+
+async def test_a_command_works_on_what_earlier_calls_have_made(
+    session: DraftSession, root: Path
+) -> None:
+    await session.write("a.txt", "one\n")
+    await session.shell("echo two >> a.txt; mkdir sub; mv a.txt sub/")
+    await session.shell("rm -r sub; echo three > a.txt")
+
+    assert await session.read("a.txt") == "three\n"
+    assert await session.names() == ["a.txt"]
+    assert contents(root) == {}
+
+
+async def test_another_session_sees_nothing_of_it(session: DraftSession) -> None:
+    other = DraftSession(session.drafts, "second")
+    await session.write("a.txt", "one\n")
+    await other.write("b.txt", "two\n")
+
+    assert await session.names() == ["a.txt"]
+    assert await other.names() == ["b.txt"]
+
+
+async def test_the_sum_is_what_is_applied(session: DraftSession, root: Path) -> None:
+    (root / "gone.txt").write_text("gone\n")
+    await session.write("a.txt", "one\n")
+    await session.shell("echo two > a.txt; rm gone.txt; echo b > b.txt")
+    await session.shell("rm b.txt")
+
+    summed = await session.apply()
+
+    assert paths_of(summed) == ["a.txt", "gone.txt"]
+    assert len(summed.steps) == 3
+    assert contents(root) == {"a.txt": "two\n"}
+    with pytest.raises(CommandExecutionError, match="has no draft"):
+        await session.sum_up()
+
+
+async def test_the_first_steps_can_be_applied_and_the_rest_stays(
+    session: DraftSession, root: Path
+) -> None:
+    for number in range(1, 4):
+        await session.shell(f"echo {number} >> a.txt; echo {number} > {number}.txt")
+
+    summed = await session.apply(2)
+
+    assert summed.later == 1
+    assert contents(root) == {"1.txt": "1\n", "2.txt": "2\n", "a.txt": "1\n2\n"}
+    assert await session.read("a.txt") == "1\n2\n3\n"
+    assert paths_of(await session.apply()) == ["3.txt", "a.txt"]
+    assert contents(root)["a.txt"] == "1\n2\n3\n"
+
+
+async def test_a_refused_step_goes_with_all_later_ones(session: DraftSession, root: Path) -> None:
+    for number in range(1, 4):
+        await session.shell(f"echo {number} >> a.txt")
+
+    gone = await session.discard(2)
+
+    assert [step.number for step in gone] == [2, 3]
+    assert await session.read("a.txt") == "1\n"
+    await session.apply()
+    assert contents(root) == {"a.txt": "1\n"}
+
+
+async def test_a_draft_outlives_its_client(
+    session: DraftSession, open_drafts: OpenDrafts, root: Path
+) -> None:
+    await session.write("a.txt", "one\n")
+    await session.drafts.close()
+
+    later = DraftSession(open_drafts())
+
+    assert await later.read("a.txt") == "one\n"
+    await later.apply()
+    assert contents(root) == {"a.txt": "one\n"}
+
+
+async def test_many_steps_show_the_same_as_few(session: DraftSession, root: Path) -> None:
+    (root / "sub").mkdir()
+    (root / "sub/kept.txt").write_text("kept\n")
+    for number in range(40):
+        await session.shell(f"echo {number} >> sub/log; mkdir -p n; echo {number} > n/{number}")
+        if number == 20:
+            await session.shell("rm -r sub n; mkdir sub")
+
+    assert await session.output("wc -l < sub/log; ls sub n | wc -l") == "19\n23\n"
+    await session.apply()
+    assert len(contents(root)) == 22
+    assert (root / "sub/log").read_text().splitlines() == [str(n) for n in range(21, 40)]
+
+
+async def test_a_folded_file_can_be_written_again(session: DraftSession, root: Path) -> None:
+    for number in range(20):
+        await session.write(f"{number}.txt", "first\n")
+
+    await session.write("0.txt", "second\n")
+
+    assert await session.read("0.txt") == "second\n"
+
+
+async def test_a_file_saved_by_the_person_is_seen_at_once(
+    session: DraftSession, root: Path
+) -> None:
+    (root / "a.txt").write_text("old\n")
+    await session.write("b.txt", "b\n")
+    assert await session.read("a.txt") == "old\n"
+
+    (root / "new").write_text("saved\n")
+    os.rename(root / "new", root / "a.txt")
+
+    assert await session.read("a.txt") == "saved\n"
+    assert await session.output("cat a.txt") == "saved\n"
+
+
+async def test_a_file_that_both_have_changed_is_a_conflict(
+    session: DraftSession, root: Path
+) -> None:
+    (root / "a.txt").write_text("old\n")
+    await session.write("a.txt", "agent\n")
+    (root / "a.txt").write_text("person\n")
+
+    summed = await session.sum_up()
+
+    assert summed.conflicts == ("a.txt was changed in the workspace after the draft changed it",)
+    with pytest.raises(StaleFileError, match="was changed in the workspace"):
+        await session.apply()
+    assert contents(root) == {"a.txt": "person\n"}
+
+
+async def test_the_same_change_by_both_is_no_conflict(session: DraftSession, root: Path) -> None:
+    await session.write("a.txt", "same\n")
+    await session.write("b.txt", "b\n")
+    (root / "a.txt").write_text("same\n")
+
+    assert paths_of(await session.apply()) == ["b.txt"]
+
+
+async def test_git_of_the_draft_is_told_in_its_words(session: DraftSession, root: Path) -> None:
+    await session.shell("git init -q -b main; git config user.name a; git config user.email b")
+    await session.apply()
+    await session.write("a.txt", "one\n")
+    await session.shell("git add a.txt")
+    await session.shell("git commit -q -m first")
+
+    assert await session.output("git log --format=%s") == "first\n"
+    summed = await session.apply()
+
+    assert summed.effects.git.notes[0].words.startswith("new commit")
+    assert run("git log --format=%s; git status -s", root) == "first\n"
+
+
+async def test_a_guarded_file_is_hidden_also_by_a_second_name(
+    session: DraftSession, root: Path
+) -> None:
+    (root / ".env").write_text("TOKEN=hunter2\n")
+    os.link(root / ".env", root / "notes.txt")
+    await session.write("a.txt", "one\n")
+
+    for path in (".env", "notes.txt"):
+        with pytest.raises(PathValidationError):
+            await session.read(path)
+    assert await session.search("hunter2") == []
+    assert "hunter2" not in await session.output("cat .env notes.txt; grep -r TOKEN .")
+
+
+async def test_a_link_out_of_the_workspace_is_not_followed(
+    session: DraftSession, root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/file").write_text("outside\n")
+    await session.shell(f"ln -s {tmp_path}/outside out; ln -s ../outside up")
+
+    for path in ("out/file", "up/file"):
+        with pytest.raises(PathValidationError):
+            await session.read(path)
+        with pytest.raises(PathValidationError):
+            await session.write(path, "no\n")
+    assert (tmp_path / "outside/file").read_text() == "outside\n"
