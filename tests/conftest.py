@@ -34,6 +34,7 @@ TOOL_NAMES = [
     "execute_command",
     "run_bash",
     "git",
+    "apply_draft",
     "memory_store",
     "memory_recall",
     "memory_forget",

@@ -60,13 +60,13 @@ def _freedom() -> str:
 
 
 def _ruling(risk: RiskLevel, autonomy: Autonomy) -> str:
-    verdict = SecurityPolicy().rule(risk, (), autonomy=autonomy, plan=Plan())
+    verdict = SecurityPolicy().rule(risk, (), autonomy=autonomy, plan=Plan(), drafts=True)
     match verdict.ruling:
         case Ruling.ASK:
             return f"{verdict.ruling.meaning}, {verdict.timeout_seconds} s"
         case Ruling.DENY:
             return f"**{verdict.ruling.meaning}**"
-        case Ruling.ALLOW | Ruling.REHEARSE:
+        case _:
             return verdict.ruling.meaning
 
 

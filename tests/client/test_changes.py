@@ -18,7 +18,8 @@ from handrail.bus.local import LocalBus
 from handrail.client import running as running_module
 from handrail.client.api import HandrailApi
 from handrail.client.asking import Asking
-from handrail.client.handler import MOST_AT_ONCE, ToolHandler
+from handrail.client.gates import MOST_AT_ONCE
+from handrail.client.handler import ToolHandler
 from handrail.client.journal import Entry, Journal, Stage
 from handrail.client.messages import Cancel, ResultAck, Signal, SurveyRequest
 from handrail.client.reports import ReportResult

@@ -11,12 +11,8 @@ from structlog.testing import capture_logs
 
 from handrail.client.api import HandrailApi
 from handrail.client.asking import Asking
-from handrail.client.handler import (
-    MOST_AT_ONCE,
-    PastExecution,
-    ReportResult,
-    ToolHandler,
-)
+from handrail.client.gates import MOST_AT_ONCE
+from handrail.client.handler import PastExecution, ReportResult, ToolHandler
 from handrail.client.messages import Cancel, ExecutionContext, ResultAck, Signal
 from handrail.client.review import Reviewer
 from handrail.core.audit import canonical

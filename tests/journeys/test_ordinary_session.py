@@ -4,6 +4,8 @@ Every question is approved once, and no grant is given.
 """
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,7 +46,8 @@ class Played(NamedTuple):
     def __str__(self) -> str:
         asked = "; ".join(f"{card.risk_level} {', '.join(card.reasons)}" for card in self.cards)
         ended = f"{self.status} {self.exit_code if self.exit_code is not None else ''}"
-        return f"{ended:<13} {self.call}{f' -- asked: {asked}' if asked else ''}"
+        error = f" -- {self.error}" if self.error else ""
+        return f"{ended:<13} {self.call}{error}{f' -- asked: {asked}' if asked else ''}"
 
 
 async def play(rig: Rig) -> list[Played]:
@@ -81,6 +84,42 @@ async def test_forty_calls_of_a_session_ask_about_changes_only_and_show_them(rig
     failed = [one for one in played if one.status != "completed"]
     assert len(failed) == FAIL_BY_THEMSELVES, told
     assert_done(rig.workspace)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.behaviour("draft.session")
+async def test_in_a_draft_one_card_shows_what_all_forty_calls_have_changed(rig: Rig) -> None:
+    await asyncio.to_thread(make_shop, rig.workspace)
+    before = files_in(rig.workspace)
+    rig.start_server()
+    with closing(sqlite3.connect(rig.home / "handrail.db")) as database:
+        database.execute("UPDATE projects SET autonomy = 'draft'")
+        database.commit()
+    rig.start_client()
+
+    played = await play(rig)
+
+    told = "\n".join(map(str, played))
+    asked = [(one, card) for one in played for card in one.cards]
+    assert [str(one.call) for one, _ in asked if not one.call.beforehand] == [], told
+    assert len(asked) <= 2, told
+    assert files_in(rig.workspace) == before
+    failed = [one for one in played if one.status != "completed"]
+    assert len(failed) == FAIL_BY_THEMSELVES, told
+    yes = Choice(approved=True)
+    applied, card = await asyncio.gather(rig.call("apply_draft", {}, "apply"), rig.answer(yes))
+    assert applied["status"] == "completed", applied
+    assert "new commit" in card.evidence
+    assert_done(rig.workspace)
+
+
+def files_in(workspace: Path) -> dict[str, bytes]:
+    """Every file but those of the environment."""
+    return {
+        str(path.relative_to(workspace)): path.read_bytes()
+        for path in sorted(workspace.rglob("*"))
+        if path.is_file() and path.relative_to(workspace).parts[0] not in (".venv", ".handrail")
+    }
 
 
 def _shows_effects(card: Card) -> bool:

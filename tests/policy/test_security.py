@@ -8,7 +8,7 @@ from handrail.core.verdict import Plan, Ruling, Verdict
 from handrail.policy.rulebook.rules import default_rules
 from handrail.policy.security import Scene, SecurityPolicy
 
-TABLE = [
+_ROWS = [
     ("LOW", "read_only", "ALLOW", 0),
     ("LOW", "supervised", "ALLOW", 0),
     ("LOW", "full", "ALLOW", 0),
@@ -25,7 +25,12 @@ TABLE = [
     ("FORBIDDEN", "supervised", "DENY", 0),
     ("FORBIDDEN", "full", "DENY", 0),
 ]
-FREEDOM = [Autonomy.READ_ONLY, Autonomy.SUPERVISED, Autonomy.FULL]
+# What a draft cannot hold is ruled as it is for a supervised agent.
+TABLE = [
+    *_ROWS,
+    *((risk, "draft", ruling, s) for risk, freedom, ruling, s in _ROWS if freedom == "supervised"),
+]
+FREEDOM = [Autonomy.READ_ONLY, Autonomy.DRAFT, Autonomy.SUPERVISED, Autonomy.FULL]
 PLAN = Plan(paths=("a.txt",))
 
 
@@ -59,6 +64,13 @@ def test_base_risk_is_ruled_by_the_table(
 ) -> None:
     verdict = rule(RiskLevel[risk], [], Autonomy(autonomy))
     assert verdict == Verdict(Ruling[ruling], RiskLevel[risk], (), seconds, PLAN)
+
+
+@pytest.mark.parametrize("risk", RiskLevel)
+def test_a_draft_holds_what_is_not_forbidden(risk: RiskLevel) -> None:
+    ruled = SecurityPolicy().rule(risk, [], autonomy=Autonomy.DRAFT, plan=PLAN, drafts=True)
+    expected = {RiskLevel.LOW: Ruling.ALLOW, RiskLevel.FORBIDDEN: Ruling.DENY}
+    assert (ruled.ruling, ruled.timeout_seconds) == (expected.get(risk, Ruling.DRAFT), 0)
 
 
 @pytest.mark.parametrize(("risk", "autonomy", "ruling", "seconds"), TABLE)
@@ -140,10 +152,8 @@ def test_further_finding_never_lowers_the_ruling(
 def test_less_autonomy_never_loosens_the_ruling(
     base: RiskLevel, findings: list[Finding], rehearses: bool
 ) -> None:
-    read_only, supervised, full = (
-        rule(base, findings, autonomy, rehearses=rehearses).ruling for autonomy in FREEDOM
-    )
-    assert read_only >= supervised >= full
+    rulings = [rule(base, findings, freedom, rehearses=rehearses).ruling for freedom in FREEDOM]
+    assert rulings == sorted(rulings, reverse=True)
 
 
 @given(_RISKS, st.lists(_FINDINGS, max_size=4), st.sampled_from(Autonomy), st.booleans())

@@ -219,6 +219,7 @@ SURVEY = {
     "tool_name": "write_file",
     "tool_params": {"path": "a.md", "content": "open-sesame"},
     "unmasked": False,
+    "autonomy": "supervised",
     "replayed": False,
     "timestamp": "2026-01-01T00:00:07Z",
 }

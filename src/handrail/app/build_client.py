@@ -12,7 +12,7 @@ from handrail.app.clock import SystemClock
 from handrail.app.home import Credentials
 from handrail.app.isolation import fence_for, prove_here
 from handrail.app.policy_files import WorkspacePolicy
-from handrail.app.rehearsals import rehearsals_for
+from handrail.app.rehearsals import Ground, Overlays, overlays_for
 from handrail.client.api import HandrailApi
 from handrail.client.asking import Asking
 from handrail.client.blobs import ClientBlobs
@@ -26,8 +26,8 @@ from handrail.core.box import Isolation, Wall
 from handrail.core.hands import Hands
 from handrail.core.ports import Channel
 from handrail.core.project import Autonomy
-from handrail.core.rehearsal import NoRehearsals
 from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.drafts.drafts import ClientDrafts
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.files.ripgrep import Ripgrep
 from handrail.executors.files.search import SearchExecutor
@@ -79,7 +79,7 @@ async def build_client(
         # Nobody waits for it, also when the client ends.
         Thread(target=files.learn_secrets, name="learn-secrets", daemon=True).start()
         async with (
-            _machine(files, belt, journal) as machine,
+            _machine(files, ripgrep, belt, journal) as machine,
             HandrailApi(
                 credentials.server, credentials.project_id, credentials.client_token, find_token
             ) as api,
@@ -116,22 +116,25 @@ class _Machine(NamedTuple):
 
     isolation: Isolation
     commands: CommandExecutor
-    rehearsals: KeptRehearsals | NoRehearsals
+    overlays: Overlays
     undo: WorkspaceUndo | None
 
     def was_applied(self, tool_id: str) -> bool:
-        """Whether the effects of a call are in the workspace."""
-        return self.undo is not None and self.undo.store.holds(tool_id)
+        """Whether the effects of a call are in the workspace, or in a draft."""
+        in_workspace = self.undo is not None and self.undo.store.holds(tool_id)
+        drafts = self.overlays.drafts
+        return in_workspace or (isinstance(drafts, ClientDrafts) and drafts.holds(tool_id))
 
     def equip(self, hands: Hands) -> Hands:
-        """The hands with what can be rehearsed and undone on this machine."""
-        hands = replace(hands, rehearsals=self.rehearsals)
+        """The hands with what can be rehearsed, drafted and undone on this machine."""
+        rehearsals, drafts = self.overlays
+        hands = replace(hands, rehearsals=rehearsals, drafts=drafts)
         return hands if self.undo is None else replace(hands, undo=self.undo)
 
 
 @asynccontextmanager
 async def _machine(
-    files: FileSystemExecutor, belt: Toolbelt, journal: Journal
+    files: FileSystemExecutor, ripgrep: Ripgrep, belt: Toolbelt, journal: Journal
 ) -> AsyncGenerator[_Machine]:
     isolation = await asyncio.to_thread(prove_here, find_programs())
     box = _box(files, isolation, belt)
@@ -141,11 +144,20 @@ async def _machine(
         if undo is not None:
             await asyncio.to_thread(undo.resume)
         store = None if undo is None else undo.store
-        rehearsals = rehearsals_for(commands, box, store, journal.rehearsals, journal.keeper)
-        async with rehearsals as kept:
-            if isinstance(kept, KeptRehearsals):
+        ground = Ground(
+            commands,
+            box,
+            files,
+            ripgrep,
+            store,
+            journal.rehearsals,
+            journal.drafts,
+            journal.keeper,
+        )
+        async with overlays_for(ground) as overlays:
+            if isinstance(overlays.rehearsals, KeptRehearsals):
                 isolation = replace(isolation, walls=(*isolation.walls, Wall.OVERLAY))
-            yield _Machine(isolation, commands, kept, undo)
+            yield _Machine(isolation, commands, overlays, undo)
 
 
 def _scene(files: FileSystemExecutor, isolation: Isolation, policy: WorkspacePolicy) -> Scene:

@@ -12,11 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from weakref import WeakValueDictionary
 
 import structlog
 
 from handrail.client.asking import Asking, Resolved, Tainted
+from handrail.client.endings import CANCELLED, NOT_APPLIED, TOO_SLOW, UNKNOWN
+from handrail.client.gates import Gates
 from handrail.client.journal import Entry, Journal, Stage
 from handrail.client.line import Line
 from handrail.client.messages import Cancel, ResultAck, Signal, SurveyRequest
@@ -29,7 +30,7 @@ from handrail.client.reports import (
     find_difference,
     report_on,
 )
-from handrail.client.review import Reviewer
+from handrail.client.review import Reviewed, Reviewer
 from handrail.client.running import Running
 from handrail.core.card import Card
 from handrail.core.errors import BadInput, BrokenTool, ErrorType, ToolError
@@ -38,24 +39,9 @@ from handrail.core.ports import Clock
 from handrail.core.rehearsal import CallRef
 from handrail.core.tool import Effect, JsonObject, ToolResult
 
-# For one session: slow commands of an agent do not keep another agent's calls waiting.
-MOST_AT_ONCE = 3
 _HISTORY_LENGTH = 1000
 
 log = structlog.get_logger(__name__)
-
-_UNKNOWN = ToolResult.failed(
-    "the client was stopped while it ran the call; how far it got is unknown",
-    ErrorType.OUTCOME_UNKNOWN,
-)
-_NOT_APPLIED = ToolResult.failed(
-    "the client was stopped before it applied the changes; nothing was changed, so ask again",
-    ErrorType.EXECUTION,
-)
-_TOO_SLOW = "checking the call on this machine took too long; nothing was done"
-_CANCELLED = ToolResult.failed(
-    "it was stopped here when it was cancelled; how far it got is unknown", ErrorType.CANCELLED
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +73,7 @@ class ToolHandler:
         self._asking = asking
         self._journal = journal
         self._was_applied = was_applied
-        self._gates: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._gates = Gates()
         self._running: dict[str, Running] = {}
         self._unacknowledged: dict[str, ReportResult] = {}
         # What was seen when a person was about to be asked, to say what has changed since.
@@ -118,10 +104,10 @@ class ToolHandler:
 
     def _report_after_crash(self, entry: Entry) -> ReportResult:
         if entry.expected is None:
-            return report_on(entry.tool_id, _UNKNOWN)
+            return report_on(entry.tool_id, UNKNOWN)
         if self._was_applied(entry.tool_id):
             return entry.expected
-        return report_on(entry.tool_id, _NOT_APPLIED)
+        return report_on(entry.tool_id, NOT_APPLIED)
 
     async def handle_tool_survey_request(self, request: SurveyRequest) -> None:
         """Look at the machine before a person is asked; what would be refused here is said so."""
@@ -135,7 +121,7 @@ class ToolHandler:
         try:
             # A check that is ended from outside ends the group without an error.
             async with asyncio.TaskGroup() as group:
-                task = group.create_task(self._look(request, call, request.tool_params))
+                task = group.create_task(self._look(request, call))
                 self._looking[looking] = task
         finally:
             self._looking.pop(looking, None)
@@ -153,17 +139,18 @@ class ToolHandler:
             await asyncio.wait(ending)
         await self._reviewer.forget(call)
 
-    async def _look(
-        self, request: SurveyRequest, call: CallRef, params: dict[str, Any]
-    ) -> dict[str, Any]:
+    async def _look(self, request: SurveyRequest, call: CallRef) -> dict[str, Any]:
         try:
-            reviewed = await self._reviewer.review(request.tool_name, params, call=call)
+            params, freedom = request.tool_params or {}, request.autonomy
+            reviewed = await self._reviewer.review(
+                request.tool_name, params, call=call, autonomy=freedom
+            )
             answer = as_facts(reviewed, unmasked=request.unmasked)
             self._seen.keep(request.tool_id, answer["facts"])
         except (ToolError, BadInput) as error:
             return as_refusal(error.message, error.error_type)
         except TimeoutError:
-            return as_refusal(_TOO_SLOW, ErrorType.EXECUTION_TIMEOUT)
+            return as_refusal(TOO_SLOW, ErrorType.EXECUTION_TIMEOUT)
         except Exception as error:
             # The same check would break again before the call is executed.
             log.warning("survey.broke", execution=request.tool_id, error=repr(error))
@@ -259,7 +246,7 @@ class ToolHandler:
     async def _attempt_or_end(self, signal: Signal, running: Running) -> ToolResult | None:
         """The outcome, also when it is that somebody has cancelled the call."""
         try:
-            async with self._gate_of(signal.session_id):
+            async with self._gate_of(signal):
                 result = await self._attempt(signal, running)
             by_person = signal.execution_context.approved_by != BY_POLICY
             if by_person and result is not None and result.error_type is ErrorType.STALE:
@@ -269,10 +256,12 @@ class ToolHandler:
             if not running.take_cancellation():
                 self._leave(signal.tool_id, running)
                 raise
-        return _CANCELLED if running.begun else None
+        return CANCELLED if running.begun else None
 
-    def _gate_of(self, session_id: str) -> asyncio.Semaphore:
-        return self._gates.setdefault(session_id, asyncio.Semaphore(MOST_AT_ONCE))
+    def _gate_of(self, signal: Signal) -> asyncio.Semaphore:
+        """The steps of a draft follow one another: each builds on the one before."""
+        is_step = self._reviewer.makes_steps(signal.tool_name, signal.autonomy)
+        return self._gates.of(signal.session_id, in_turn=is_step)
 
     def _leave(self, tool_id: str, running: Running) -> None:
         """This machine is told to stop; what it had begun it can still tell of."""
@@ -280,7 +269,7 @@ class ToolHandler:
         if not running.begun or (entry is not None and entry.expected is not None):
             # The next start of this machine sees whether its effects are in the workspace.
             return
-        report = report_on(tool_id, _UNKNOWN)
+        report = report_on(tool_id, UNKNOWN)
         with suppress(ToolError):
             self._journal.finish_now(tool_id, report)
         self._send(report)
@@ -295,7 +284,7 @@ class ToolHandler:
         except (ToolError, BadInput) as error:
             return ToolResult.failed(error.message, error.error_type)
         except TimeoutError:
-            return ToolResult.failed(_TOO_SLOW, ErrorType.EXECUTION_TIMEOUT)
+            return ToolResult.failed(TOO_SLOW, ErrorType.EXECUTION_TIMEOUT)
         except Exception as error:
             log.exception("execution.broke", tool=signal.tool_name, execution=signal.tool_id)
             return ToolResult.failed(
@@ -309,10 +298,20 @@ class ToolHandler:
         changes = self._reviewer.get_tool(signal.tool_name).effect is Effect.CHANGE
         if changes and signal.status == "executing" and not self._never_begun(signal.tool_id):
             running.claimed = True
-            return _UNKNOWN
+            return UNKNOWN
         call = CallRef(signal.session_id, signal.tool_id)
         changed = await self._reviewer.drop_stale(call)
-        reviewed = await self._reviewer.review(signal.tool_name, raw, call=call)
+        reviewed = await self._reviewer.review(
+            signal.tool_name, raw, call=call, autonomy=signal.autonomy
+        )
+        try:
+            return await self._check_and_execute(signal, running, reviewed, changed)
+        finally:
+            await self._reviewer.end(reviewed)
+
+    async def _check_and_execute(
+        self, signal: Signal, running: Running, reviewed: Reviewed, changed: str
+    ) -> ToolResult | None:
         seen = self._seen.get(signal.tool_id)
         if (trouble := find_difference(signal, reviewed, seen)) is not None:
             facts = await self._reapproval.request(signal, running, reviewed, changed)
@@ -323,7 +322,7 @@ class ToolHandler:
         expected = await self._reviewer.expect(reviewed)
         if expected is not None:
             expected = await self._line.put_away(expected)
-        if changes and not await self._begin(signal.tool_id, running, expected):
+        if reviewed.changes and not await self._begin(signal.tool_id, running, expected):
             return None
         executing = self._reviewer.execute(reviewed, surveyed=signal.surveyed)
         if expected is not None:

@@ -68,6 +68,11 @@ class Journal:
         return self._folder.parent.parent / "rehearsals" / self._folder.name
 
     @property
+    def drafts(self) -> Path:
+        """The folder for the drafts of this client, which outlive it."""
+        return self._folder.parent.parent / "drafts" / self._folder.name
+
+    @property
     def mirrors(self) -> Path:
         """The folder for mirrors of git's remotes, the same for all workspaces."""
         return self._folder.parent.parent / "remotes"

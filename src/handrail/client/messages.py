@@ -9,6 +9,7 @@ class ExecutionContext(msgspec.Struct, frozen=True):
     """How the call came to be approved: by a person, by a grant, or by `policy`."""
 
     approved_by: str = ""
+    autonomy: str = ""
 
 
 class Signal(msgspec.Struct, frozen=True):
@@ -27,6 +28,10 @@ class Signal(msgspec.Struct, frozen=True):
     session_id: str = ""
     execution_context: ExecutionContext = ExecutionContext()
 
+    @property
+    def autonomy(self) -> str:
+        return self.execution_context.autonomy
+
 
 class SurveyRequest(msgspec.Struct, frozen=True):
     """`tool.survey_request`: to be looked at, before a person is asked or, `unmasked`, after."""
@@ -38,6 +43,7 @@ class SurveyRequest(msgspec.Struct, frozen=True):
     unmasked: bool = False
     replayed: bool = False
     session_id: str = ""
+    autonomy: str = ""
 
 
 class ResultAck(msgspec.Struct, frozen=True):

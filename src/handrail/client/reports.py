@@ -9,6 +9,7 @@ from handrail.core.rehearsal import has_same_effects
 from handrail.core.risk import RiskLevel
 from handrail.core.sight import differing, tell_differing
 from handrail.core.tool import JsonObject, ToolResult
+from handrail.core.verdict import Ruling
 
 # The approver of calls that no person had to be asked about.
 BY_POLICY = "policy"
@@ -39,6 +40,9 @@ def find_difference(signal: Signal, reviewed: Reviewed, seen: JsonObject | None)
         if signal.surveyed:
             return tell_differing(differing(seen, reviewed.facts or {}) if seen else ())
         return "the call that arrived is not the one that was judged; nothing was done"
+    if reviewed.verdict.ruling is Ruling.DRAFT:
+        # A person decides about the sum, which shows what it does.
+        return None
     if reviewed.verdict.risk > RiskLevel[signal.risk_level]:
         reasons = "; ".join(reviewed.verdict.reasons)
         return (

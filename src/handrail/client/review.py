@@ -43,11 +43,16 @@ class Reviewed:
     params_json: str
     verdict: Verdict
     survey: Survey | None
+    hands: Hands
     call: CallRef | None = None
 
     @property
     def facts(self) -> JsonObject | None:
         return None if self.survey is None else self.survey.facts
+
+    @property
+    def changes(self) -> bool:
+        return self.tool.effect is Effect.CHANGE
 
     def with_facts(self, facts: JsonObject) -> "Reviewed":
         return replace(self, survey=replace(self.survey or Survey(), facts=facts))
@@ -99,15 +104,23 @@ class Reviewer:
             )
         return tool
 
+    def makes_steps(self, tool_name: str, autonomy: str) -> bool:
+        """Whether calls of a tool change the draft of their session."""
+        tool = self._registry.find(tool_name)
+        return tool is not None and tool.effect is Effect.CHANGE and autonomy == Autonomy.DRAFT
+
     async def review(
         self,
         tool_name: str,
         raw: dict[str, Any],
         *,
         call: CallRef | None = None,
+        autonomy: str = "",
         seconds: float = LOOK_SECONDS,
     ) -> Reviewed:
         """Look at a call as if it came from a stranger; a command may be rehearsed for it.
+
+        With the autonomy `draft`, it is looked at and executed in the draft of its session.
 
         Raises:
             BadInput: It cannot be read.
@@ -121,25 +134,62 @@ class Reviewer:
         known = self._known.get((tool_name, params_json))
         with blaming(tool_name, "on the client"):
             params = tool.read_params(raw)
-        verdict = await self._judge(tool, raw, params_json) if known is None else known
+        scene = self._scene_for(autonomy)
+        verdict = await self._judge(scene, tool, raw, params_json) if known is None else known
         _refuse_if_denied(verdict)
         if verdict.risk is RiskLevel.LOW:
             if known is None and may_be_remembered(raw, params_json):
                 self._known.keep((tool_name, params_json), verdict)
-            return Reviewed(tool, params, params_json, verdict, None, call)
-        async with asyncio.timeout(seconds):
-            with blaming(tool_name, "on the client"):
-                hands = self._hands.for_call(call, verdict)
-                given = await tool.survey(params, self._scene, hands)
-                survey = as_survey(tool_name, given)
-        verdict = await self._judge(tool, raw, params_json, survey)
-        _refuse_if_denied(verdict)
-        return Reviewed(tool, params, params_json, verdict, survey, call)
+            hands = self._hands_for(tool, params, call, verdict, scene)
+            return Reviewed(tool, params, params_json, verdict, None, hands, call)
+        hands = self._hands_for(tool, params, call, verdict, scene)
+        try:
+            async with asyncio.timeout(seconds):
+                with blaming(tool_name, "on the client"):
+                    survey = as_survey(tool_name, await tool.survey(params, scene, hands))
+            verdict = await self._judge(scene, tool, raw, params_json, survey)
+            _refuse_if_denied(verdict)
+        except BaseException:
+            await self._leave_draft(hands)
+            raise
+        return Reviewed(tool, params, params_json, verdict, survey, hands, call)
+
+    def _scene_for(self, autonomy: str) -> Scene:
+        """Where no draft can be kept, its autonomy is that of a session that asks a person."""
+        if autonomy != Autonomy.DRAFT:
+            return self._scene
+        return replace(self._scene, autonomy=Autonomy.DRAFT)
+
+    def _hands_for(
+        self,
+        tool: AnyTool,
+        params: ToolParams,
+        call: CallRef | None,
+        verdict: Verdict,
+        scene: Scene,
+    ) -> Hands:
+        has_draft = scene.autonomy is Autonomy.DRAFT and scene.rehearses
+        if call is None or not (has_draft and tool.works_in_drafts):
+            return self._hands.for_call(call, verdict)
+        return self._hands.for_draft(call, tool.preview(params), verdict)
+
+    async def _leave_draft(self, hands: Hands) -> None:
+        """Forget what a call has done in a draft that did not become a step."""
+        if hands.in_draft and hands.call is not None:
+            await hands.rehearsals.drop(hands.call)
+
+    async def end(self, reviewed: Reviewed) -> None:
+        await self._leave_draft(reviewed.hands)
 
     async def _judge(
-        self, tool: AnyTool, raw: JsonObject, params_json: str, survey: Survey | None = None
+        self,
+        scene: Scene,
+        tool: AnyTool,
+        raw: JsonObject,
+        params_json: str,
+        survey: Survey | None = None,
     ) -> Verdict:
-        scene, looked = self._scene, survey or Survey()
+        looked = survey or Survey()
         seen = (looked.findings, looked.changes_nothing, looked.rehearsed)
         case = (tool, raw, scene.workspace, scene.autonomy, scene.isolated, scene.rehearses, *seen)
         if self._judging is None or tool.judged_length(raw, params_json) <= MOST_JUDGED_INLINE:
@@ -158,7 +208,7 @@ class Reviewer:
         """The result of a call where it is certain before anything is changed; else None."""
         tool = reviewed.tool
         with blaming(tool.name, "on the client"):
-            hands = self._hands.for_call(reviewed.call, reviewed.verdict)
+            hands = reviewed.hands.knowing(reviewed.verdict)
             return await tool.expect(reviewed.params, self._scene, hands, reviewed.facts)
 
     async def execute(self, reviewed: Reviewed, *, surveyed: bool = True) -> ToolResult:
@@ -172,10 +222,11 @@ class Reviewer:
         if by_survey and not surveyed:
             facts = None
         with blaming(tool.name, "on the client"):
-            hands = self._hands.for_call(reviewed.call, reviewed.verdict)
+            hands = reviewed.hands.knowing(reviewed.verdict)
             given = await tool.execute(reviewed.params, self._scene, hands, facts)
             result = as_result(tool.name, given)
-        if reviewed.call is None or tool.effect is not Effect.CHANGE:
+        is_undoable = tool.effect is Effect.CHANGE and not reviewed.hands.in_draft
+        if reviewed.call is None or not is_undoable:
             return result
         return await self.tell_undo(reviewed.call, result)
 

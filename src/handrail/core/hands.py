@@ -1,7 +1,7 @@
 """All that a tool may touch. What a tool was not handed, it cannot do."""
 
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol, Self
 
 from handrail.core.about import About
@@ -99,27 +99,23 @@ class Hands:
 
     def for_call(self, call: CallRef | None, verdict: Verdict | None = None) -> Self:
         """The same hands, used for this call; its writes can be undone, where that is possible."""
-        own = copy(self)
-        object.__setattr__(own, "call", call)
-        object.__setattr__(own, "verdict", verdict)
-        if call is not None:
-            object.__setattr__(own, "files", self.undo.files_for(call, self.files))
-        return own
+        files = self.files if call is None else self.undo.files_for(call, self.files)
+        return self._with(files=files, call=call, verdict=verdict)
 
     def for_draft(self, call: CallRef, title: str, verdict: Verdict | None = None) -> Self:
         """Hands that work on the draft of the call's session; `title` names the step."""
-        work = self.drafts.work_on(call, title)
-        return replace(
-            self,
-            files=work.files,
-            commands=work.commands,
-            searches=work.searches,
-            rehearsals=work.rehearsals,
-            undo=NoUndo(),
-            in_draft=True,
-            call=call,
-            verdict=verdict,
-        )
+        work = self.drafts.work_on(call, title)._asdict()
+        return self._with(**work, undo=NoUndo(), in_draft=True, call=call, verdict=verdict)
+
+    def knowing(self, verdict: Verdict) -> Self:
+        """The same hands, with what was ruled since."""
+        return self._with(verdict=verdict)
+
+    def _with(self, **fields: object) -> Self:
+        own = copy(self)
+        for name, value in fields.items():
+            object.__setattr__(own, name, value)
+        return own
 
     async def run(
         self, *argv: str, profile: Profile = Profile.READ, timeout_seconds: float = 30

@@ -20,6 +20,7 @@ class Autonomy(StrEnum):
     """How much an agent may do unasked."""
 
     READ_ONLY = "read_only"
+    DRAFT = "draft"
     SUPERVISED = "supervised"
     FULL = "full"
 

@@ -14,6 +14,7 @@ class Ruling(StrEnum):
     """The decision on a call, ordered from mild to strict."""
 
     ALLOW = "allow"
+    DRAFT = "draft"
     REHEARSE = "rehearse"
     ASK = "ask"
     DENY = "deny"
@@ -28,8 +29,8 @@ class Ruling(StrEnum):
         """True if a person may have to approve the call before it changes anything."""
         return self is Ruling.REHEARSE or self is Ruling.ASK
 
-    # Ordered by strictness, so that `max` of several is the strictest. All four are defined here,
-    # because those of str go by the alphabet. A string is compared as the ruling that it names, as
+    # Ordered by strictness, so that `max` of several is the strictest. All are defined, because
+    # those of str go by the alphabet. A string is compared as the ruling that it names, as
     # it is by `==`; one that names none is a ValueError.
     def __lt__(self, other: str) -> bool:
         return _STRICTNESS[self] < _STRICTNESS[Ruling(other)]
@@ -47,6 +48,7 @@ class Ruling(StrEnum):
 _STRICTNESS = {ruling: strictness for strictness, ruling in enumerate(Ruling)}
 _MEANINGS = {
     Ruling.ALLOW: "runs at once",
+    Ruling.DRAFT: "changes the session's draft only",
     Ruling.REHEARSE: "tried first where it can change nothing",
     Ruling.ASK: "asks a person",
     Ruling.DENY: "refused",
@@ -82,6 +84,11 @@ class Plan:
             rehearses=rehearses,
             stages=tuple(stages),
         )
+
+    @property
+    def fits_a_draft(self) -> bool:
+        """Whether it only changes files of the workspace, so that a draft can hold all of it."""
+        return self.rehearses or bool(self.paths and not self.argv and not self.hosts)
 
     @property
     def reaches_out(self) -> bool:

@@ -114,7 +114,7 @@ class ApprovalManager:
         self, judged: ToolExecution, assessment: Assessment
     ) -> Move | None:
         """Let a call pass that nobody needs to be asked about, and hand it out at once."""
-        if assessment.verdict.ruling is not Ruling.ALLOW:
+        if assessment.verdict.ruling not in (Ruling.ALLOW, Ruling.DRAFT):
             return None
         at = self._clock.now()
         return self._dispatcher.hand_out(judged.approve(POLICY, Scope.ONCE, at), at)

@@ -273,7 +273,8 @@ def _opening_of(
 def _is_worth_a_look(assessment: Assessment) -> bool:
     """Whether the machine that is to do it is heard first: it may know more than the words say."""
     verdict = assessment.verdict
-    undecided = verdict.risk > RiskLevel.LOW and verdict.ruling is not Ruling.DENY
+    is_open = verdict.ruling not in (Ruling.DENY, Ruling.DRAFT)
+    undecided = verdict.risk > RiskLevel.LOW and is_open
     return undecided and assessment.tool.site is Site.CLIENT
 
 

@@ -1,11 +1,11 @@
 """Doubt: what makes a call riskier than its words are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel
-from handrail.core.verdict import Verdict
+from handrail.core.verdict import Ruling, Verdict
 from handrail.policy.security import SecurityPolicy
 
 _POLICY = SecurityPolicy()
@@ -46,5 +46,8 @@ def doubt(verdict: Verdict, doubts: Sequence[Doubt], *, autonomy: Autonomy, acts
     for one in doubts:
         risk = min(RiskLevel(risk + 1), RiskLevel.CRITICAL)
         findings.append(Finding(one.rule, one.reason, risk))
+    if verdict.ruling is Ruling.DRAFT:
+        # Nothing becomes real before a person has seen the sum.
+        return replace(verdict, risk=risk, findings=tuple(findings))
     freedom = Autonomy.SUPERVISED if acts and autonomy is Autonomy.FULL else autonomy
     return _POLICY.rule(risk, findings, autonomy=freedom, plan=verdict.plan)

@@ -36,21 +36,27 @@ class SecurityPolicy:
         autonomy: Autonomy,
         plan: Plan,
         rehearses: bool = False,
+        drafts: bool = False,
     ) -> Verdict:
-        """The verdict on these findings; `rehearses` says that the plan can be tried out here."""
+        """The verdict on these findings.
+
+        `rehearses` says that the plan can be tried out here, `drafts` that a draft can hold it.
+        """
         risk = max(base, worst(findings))
-        ruling = _ruling(risk, autonomy, rehearses=rehearses and plan.rehearses)
+        ruling = _ruling(risk, autonomy, rehearses=rehearses and plan.rehearses, drafts=drafts)
         seconds = APPROVAL_SECONDS[risk] if ruling.may_ask else 0
         return Verdict(ruling, risk, tuple(findings), seconds, plan)
 
 
-def _ruling(risk: RiskLevel, autonomy: Autonomy, *, rehearses: bool) -> Ruling:
+def _ruling(risk: RiskLevel, autonomy: Autonomy, *, rehearses: bool, drafts: bool) -> Ruling:
     if risk is RiskLevel.FORBIDDEN:
         return Ruling.DENY
     if risk is RiskLevel.LOW:
         return Ruling.ALLOW
     if autonomy is Autonomy.READ_ONLY:
         return Ruling.DENY
+    if autonomy is Autonomy.DRAFT and drafts:
+        return Ruling.DRAFT
     if rehearses:
         return Ruling.REHEARSE
     if risk is RiskLevel.MEDIUM and autonomy is Autonomy.FULL:

@@ -39,6 +39,8 @@ class Tool(ABC, Generic[P]):
     effect: ClassVar[Effect] = Effect.CHANGE
     # What a call changes, as the end of "changes …" on a card.
     changes: ClassVar[str] = ""
+    # Whether a call of a session that has a draft changes that instead of the workspace.
+    works_in_drafts: ClassVar[bool] = True
     # Whether a change that was cut short on the server may simply be made again.
     repeatable: ClassVar[bool] = False
 

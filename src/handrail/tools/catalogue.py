@@ -12,6 +12,7 @@ from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.security import Scene
 from handrail.tools.base import AnyTool
 from handrail.tools.blame import blaming
+from handrail.tools.builtin.apply_draft import ApplyDraft
 from handrail.tools.builtin.config import ChangeConfig
 from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.git import Git
@@ -38,6 +39,7 @@ BUILTIN = (
     ExecuteCommand,
     RunBash,
     Git,
+    ApplyDraft,
     MemoryStore,
     MemoryRecall,
     MemoryForget,

@@ -12,7 +12,8 @@ from handrail.core.effects import Effect, EffectKind, Effects, GitWeight, Node
 from handrail.core.files import EntryKind
 from handrail.core.rehearsal import Contents
 from handrail.core.visible import visible
-from handrail.policy.effects import Concern, concern_of, leads_out
+from handrail.policy.effects import Concern, concern_of, count_entries, leads_out
+from handrail.policy.rulebook.reading import in_full
 from handrail.policy.rulebook.rules import Rules
 from handrail.tools.diff import Diff, unified_diff
 from handrail.tools.encoding import decode_text
@@ -30,6 +31,16 @@ _WEIGHTS = {
     GitWeight.LOSS: ", LOST",
     GitWeight.SETTING: ", setting",
     GitWeight.CHANGE: "",
+}
+_MOST_GIT_NOTES = 2
+_VERBS = {
+    EffectKind.ADDED: "adds",
+    EffectKind.CHANGED: "changes",
+    EffectKind.DELETED: "deletes",
+    EffectKind.RENAMED: "renames",
+    EffectKind.MODE: "changes the mode of",
+    EffectKind.LINKED: "links",
+    EffectKind.SPECIAL: "makes special files of",
 }
 _SIGNATURES = (
     (b"\x7fELF", "program or library"),
@@ -51,6 +62,23 @@ class Shown(NamedTuple):
 
     text: str
     not_shown: str
+
+
+def sum_up(effects: Effects) -> str:
+    """A few words such as: changes 2 files, deletes src/a.py; of git, what matters most."""
+    renames = effects.renames
+    moved = {*renames.values()}
+    by_kind: dict[EffectKind, list[Effect]] = {}
+    for change in effects.changes:
+        if change.path not in moved and change.path not in effects.git.known:
+            kind = EffectKind.RENAMED if change.path in renames else change.kind
+            by_kind.setdefault(kind, []).append(change)
+    parts = [note.words for note in effects.git.notes[:_MOST_GIT_NOTES]]
+    parts += (
+        f"{_VERBS[kind]} {in_full(some[0].path) if len(some) == 1 else count_entries(some)}"
+        for kind, some in by_kind.items()
+    )
+    return ", ".join(parts)
 
 
 def show_effects(effects: Effects, rules: Rules, contents: Contents) -> Shown:

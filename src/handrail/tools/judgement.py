@@ -1,7 +1,8 @@
 """Words in, verdict out: what server and client both come through."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from handrail.core.project import Autonomy
 from handrail.core.risk import Finding, RiskLevel, worst
@@ -51,20 +52,22 @@ def judge_call(
     is_refused = worst([*words, *known]) is RiskLevel.FORBIDDEN
     plan = Plan() if is_refused else tool.plan(params, scene)
     rehearses = scene.rehearses and scene.isolated and scene.rules.rehearses
+    drafts = rehearses and plan.fits_a_draft
     if rehearsed and rehearses and plan.rehearses:
         # Its effects are known, and a second rehearsal would show nothing more.
         words, rehearses = [], False
     findings = [*words, *known]
     if worst(findings) < base:
         findings.append(_what_the_tool_is(tool, base))
-    verdict = _POLICY.rule(base, findings, autonomy=scene.autonomy, plan=plan, rehearses=rehearses)
+    rule = partial(_POLICY.rule, plan=plan, rehearses=rehearses, drafts=drafts)
+    verdict = rule(base, findings, autonomy=scene.autonomy)
     if doubts:
         acts = tool.effect is Effect.CHANGE or plan.reaches_out
         verdict = doubt(verdict, doubts, autonomy=scene.autonomy, acts=acts)
     if verdict.ruling is Ruling.DENY and verdict.risk < RiskLevel.FORBIDDEN:
         verdict = replace(verdict, findings=(*verdict.findings, _ONLY_READS))
     for ceiling in scene.rules.ceilings:
-        verdict = _under(ceiling, verdict, scene.autonomy, rehearses=rehearses)
+        verdict = _under(ceiling, verdict, scene.autonomy, rule)
     if changes_nothing and verdict.ruling is not Ruling.DENY and not plan.reaches_out:
         return Verdict(Ruling.ALLOW, RiskLevel.LOW, (_CHANGES_NOTHING,), plan=plan)
     return verdict
@@ -75,13 +78,12 @@ def may_be_remembered(words: JsonObject, words_json: str) -> bool:
     return len(words_json) <= _MOST_CHARS_REMEMBERED and mask(words) == words
 
 
-def _under(ceiling: Ceiling, verdict: Verdict, autonomy: Autonomy, *, rehearses: bool) -> Verdict:
+def _under(
+    ceiling: Ceiling, verdict: Verdict, autonomy: Autonomy, rule: Callable[..., Verdict]
+) -> Verdict:
     """The verdict where no more freedom is given than that; if it differs, that is a reason."""
     findings = [*verdict.findings, ceiling.finding]
-    lower = ceiling.lower(autonomy)
-    stricter = _POLICY.rule(
-        verdict.risk, findings, autonomy=lower, plan=verdict.plan, rehearses=rehearses
-    )
+    stricter = rule(verdict.risk, findings, autonomy=ceiling.lower(autonomy))
     return stricter if stricter.ruling > verdict.ruling else verdict
 
 

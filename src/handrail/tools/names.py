@@ -13,6 +13,7 @@ class ToolName(StrEnum):
     EXECUTE_COMMAND = "execute_command"
     RUN_BASH = "run_bash"
     GIT = "git"
+    APPLY_DRAFT = "apply_draft"
     MEMORY_STORE = "memory_store"
     MEMORY_RECALL = "memory_recall"
     MEMORY_FORGET = "memory_forget"

@@ -75,6 +75,7 @@ class SurveyRequest(TypedDict):
     unmasked: Annotated[
         bool, Meta(description="Whether a person waits for the evidence with nothing masked.")
     ]
+    autonomy: Annotated[str, Meta(description="The freedom the agent had.")]
     replayed: Replayed
     timestamp: Timestamp
 

@@ -24,29 +24,36 @@ OpenDrafts = Callable[[], ClientDrafts]
 
 
 @pytest.fixture
+def box(programs: Programs, isolation: Isolation, guarded: GuardedNames) -> Box:
+    return Box(programs, isolation, guarded, toolchains=[TOOLCHAIN])
+
+
+@pytest.fixture
+def executor_of_drafts(root: Path, box: Box) -> CommandExecutor:
+    search_path = ("/usr/local/bin", "/usr/bin", "/bin", str(PYTHON.parent))
+    return CommandExecutor(root, box=box, search_path=search_path, grace_seconds=0.2)
+
+
+@pytest.fixture
 async def open_drafts(
     root: Path,
     tmp_path: Path,
-    programs: Programs,
-    isolation: Isolation,
+    box: Box,
+    executor_of_drafts: CommandExecutor,
     files: FileSystemExecutor,
-    guarded: GuardedNames,
 ) -> AsyncGenerator[OpenDrafts]:
     """The drafts of one client after another, on the same folder."""
     maker = Maker()
     proof = await prove_rehearsals(maker, tmp_path / "rehearsals")
     if not proof.holds:
         pytest.skip(f"nothing can be rehearsed on this machine: {proof.why_not}")
-    box = Box(programs, isolation, guarded, toolchains=[TOOLCHAIN])
-    search_path = ("/usr/local/bin", "/usr/bin", "/bin", str(PYTHON.parent))
-    executor = CommandExecutor(root, box=box, search_path=search_path, grace_seconds=0.2)
     store = UndoStore(os.open(root, os.O_RDONLY), b"key")
     opened: list[ClientDrafts] = []
 
     with Ripgrep(str(root)) as ripgrep:
 
         def open_them() -> ClientDrafts:
-            parts = DraftParts(executor, box, files, maker, proof, store)
+            parts = DraftParts(executor_of_drafts, box, files, maker, proof, store)
             opened.append(ClientDrafts(tmp_path / "drafts", parts, ripgrep))
             return opened[-1]
 

@@ -203,3 +203,13 @@ async def test_a_link_out_of_the_workspace_is_not_followed(
         with pytest.raises(PathValidationError):
             await session.write(path, "no\n")
     assert (tmp_path / "outside/file").read_text() == "outside\n"
+
+
+async def test_what_a_write_would_replace_is_looked_at_in_the_draft(session: DraftSession) -> None:
+    await session.write("a.txt", "one\n")
+
+    found = await session.work().files.find("a.txt", max_bytes=100)
+
+    assert found is not None
+    assert found.data == b"one\n"
+    assert await session.work().files.find("deep/b.txt", max_bytes=100) is None

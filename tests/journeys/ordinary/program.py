@@ -19,7 +19,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from handrail.app.rehearsals import rehearsals_for
+from handrail.app.rehearsals import Ground, overlays_for
 from handrail.client.review import Reviewed, Reviewer
 from handrail.core.errors import ToolError
 from handrail.core.hands import Hands
@@ -28,6 +28,7 @@ from handrail.core.rehearsal import CallRef, NoRehearsals
 from handrail.core.verdict import Ruling
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.files.filesystem import FileSystemExecutor
+from handrail.executors.files.ripgrep import Ripgrep
 from handrail.executors.git.environment import own_identity
 from handrail.executors.processes.programs import SEARCH_PATH
 from handrail.executors.rehearsal.scratch import SCRATCH
@@ -143,14 +144,16 @@ async def bench_in(folder: Path) -> AsyncGenerator[Bench | str]:
     if programs is None or not isolation.holds:
         yield isolation.why_not or "no box is proven on this machine"
         return
-    with FileSystemExecutor(root, rules) as files:
+    with FileSystemExecutor(root, rules) as files, Ripgrep(files.root) as ripgrep:
         box = Box(programs, isolation, files.guarded)
         commands = CommandExecutor(
             root, box=box, search_path=SEARCH_PATH, identity=own_identity(), rules=rules
         )
         with undo_in(files, folder / "undo.key") as undo:
             store = None if undo is None else undo.store
-            async with rehearsals_for(commands, box, store, folder / "base", "") as kept:
+            places = (folder / "base", folder / "drafts")
+            ground = Ground(commands, box, files, ripgrep, store, *places, keeper="")
+            async with overlays_for(ground) as (kept, _):
                 if isinstance(kept, NoRehearsals) or undo is None:
                     yield "nothing can be rehearsed on this machine"
                     return

@@ -268,7 +268,7 @@ def test_a_text_that_cannot_be_read_any_more_forbids_everything() -> None:
         ("[policy]\nunlisted = 1", "[policy]: unlisted is one of refuse, ask, not 1"),
         (
             "[policy]\nautonomy = 'wild'",
-            "[policy]: autonomy is one of read_only, supervised, full, not 'wild'",
+            "[policy]: autonomy is one of read_only, draft, supervised, full, not 'wild'",
         ),
         ("[tool]\nname = 'x'", "tool rules are written as [[tool]]"),
         (

@@ -282,7 +282,7 @@ export interface AuditView {
 }
 
 /** How much an agent may do unasked. */
-export type Autonomy = "read_only" | "supervised" | "full";
+export type Autonomy = "read_only" | "draft" | "supervised" | "full";
 
 /** One call of several. */
 export interface BatchCall {
@@ -1405,7 +1405,7 @@ export interface RuleView {
 }
 
 /** The decision on a call, ordered from mild to strict. */
-export type Ruling = "allow" | "rehearse" | "ask" | "deny";
+export type Ruling = "allow" | "draft" | "rehearse" | "ask" | "deny";
 
 /** What a message has set going. */
 export interface RunView {
@@ -1596,6 +1596,8 @@ export interface StreamReset {
 export interface SurveyRequest {
   /** The question. */
   approval_id: string;
+  /** The freedom the agent had. */
+  autonomy: string;
   /** It was told before, or is no longer what counts: do nothing. */
   replayed: boolean;
   /** The session. */

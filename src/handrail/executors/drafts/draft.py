@@ -85,7 +85,7 @@ class Draft:
             keeper=parts.keeper,
             layers=self.layers.lowers,
         )
-        self._git = GitEffectsReader(parts.box, folder / "git")
+        self._git = GitEffectsReader(parts.box, folder / "git", self.layers.lowers)
         self._views = 0
         self._count = 0
 
@@ -112,6 +112,17 @@ class Draft:
                 await work(files)
 
         return await self._settled(lambda: self._rehearser.change(change_files))
+
+    async def try_out(self, work: Callable[[FileSystemExecutor], Awaitable[T]]) -> T:
+        """Have `work` look at files that could be written; what it changes is thrown away."""
+        found: list[T] = []
+
+        async def look(view_fd: int) -> None:
+            with self._parts.files.over(os.dup(view_fd), self.layers.holds) as files:
+                found.append(await work(files))
+
+        await (await self._rehearser.change(look)).close()
+        return found[0]
 
     async def _settled(self, once: Callable[[], Awaitable[Rehearsal]]) -> Ran:
         """What a call does; once more if others have changed the same files meanwhile."""

@@ -47,8 +47,7 @@ class DraftFiles:
             return await files.list(path, pattern, most=most)
 
     async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
-        async with self._draft.files() as files:
-            return await files.find(path, max_bytes=max_bytes)
+        return await self._draft.try_out(lambda files: files.find(path, max_bytes=max_bytes))
 
     async def check(self, path: str, *, writing: bool) -> str:
         async with self._draft.files() as files:

@@ -15,7 +15,7 @@ from typing import NamedTuple, NoReturn
 from handrail.executors.git_effects.trees import UnreadableError, UnsoundError
 
 # git runs in `folder`, with the read-only `objects` if there are some, and no network.
-Runner = Callable[[Path, str, Path], str]
+Runner = Callable[[Path, Sequence[str], Path], str]
 
 _CONFIG = """\
 [core]
@@ -81,14 +81,14 @@ class Query(NamedTuple):
 
 @dataclass(slots=True)
 class CleanView:
-    """One repository in a `folder` of ours; `objects` is its object folder before, if there is one.
+    """One repository in a `folder` of ours; `objects` are the folders of those it had before.
 
     New objects are copied into `claimed`, and their names noted by `claim`, before the first
     question.
     """
 
     folder: Path
-    objects: str
+    objects: Sequence[str]
     object_format: str
     run: Runner
     _asked: int = 0
@@ -102,7 +102,8 @@ class CleanView:
         (self.folder / "claimed.names").write_bytes(b"")
         if self.objects:
             alternates = self.folder / "view/objects/info/alternates"
-            alternates.write_text(f"{self.objects}\n", encoding="utf-8")
+            lines = "".join(f"{folder}\n" for folder in self.objects)
+            alternates.write_text(lines, encoding="utf-8")
         if shallow:
             (self.folder / "view/shallow").write_bytes(shallow)
 

@@ -43,12 +43,25 @@ class After(Tree, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """The workspace at `root` before and after a command, and how its files are read."""
+    """The workspace before and after a command, and how its files are read.
 
-    root: str
+    Before, it was the folder `roots[0]`, with the others as layers over it.
+    """
+
+    roots: Sequence[str]
     before: Tree
     after: After
     read: ReadBoth
+
+    @property
+    def root(self) -> str:
+        return self.roots[0]
+
+    def objects_before(self, git: str) -> list[str]:
+        if not self.before.is_folder(f"{git}/objects"):
+            return []
+        folders = [os.path.join(os.path.realpath(root), git, "objects") for root in self.roots]
+        return [one for one in folders if os.path.isdir(one) and os.path.realpath(one) == one]
 
 
 @dataclass(slots=True)
@@ -138,11 +151,10 @@ class GitReader:
             return loss(f"removes the whole repository {git}")
         if note := next(judge_worktrees(git, after, changes), None):
             return note
-        objects = os.path.join(space.root, git, "objects")
         is_sha256 = _SHA256.search(after.read("config") or b"")
         view = CleanView(
             self.scratch / str(len(self.views)),
-            objects if before and space.before.is_folder(f"{git}/objects") else "",
+            space.objects_before(git) if before else (),
             "sha256" if is_sha256 else "sha1",
             self.run,
         )

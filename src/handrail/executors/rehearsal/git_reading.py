@@ -4,7 +4,7 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,7 +47,9 @@ class ReadEffects:
 class GitEffectsReader:
     """Reads for one workspace, in threads of the event loop that it was made in."""
 
-    def __init__(self, box: Box, base: Path):
+    def __init__(self, box: Box, base: Path, layers: Callable[[], Sequence[str]] = tuple):
+        """`layers` are folders over the workspace, which hold a part of git's objects."""
+        self._layers = layers
         self._box = box
         self._base = base
         self._loop = asyncio.get_running_loop()
@@ -78,7 +80,7 @@ class GitEffectsReader:
         changes = (*effects.changes, *effects.git.changes)
         after = LayeredTree(lower, FolderTree(upper_fd), changes)
         contents = LayerContents(lower_fd, upper_fd, _MOST_FILE_BYTES)
-        space = Workspace(self._box.root, lower, after, contents)
+        space = Workspace([self._box.root, *self._layers()], lower, after, contents)
         reader = GitReader(space, Path(scratch), self._run, follows_remotes)
         try:
             git = reader.read(effects)
@@ -92,7 +94,7 @@ class GitEffectsReader:
         objects = tuple((path, view.new_objects) for path, view in reader.views.items())
         return ReadEffects(replace(effects, git=git), scratch, objects)
 
-    def _run(self, folder: Path, objects: str, script: Path) -> str:
+    def _run(self, folder: Path, objects: Sequence[str], script: Path) -> str:
         """Run a script of ours; returns what it says where it fails."""
         running: Future[CommandOutcome] = asyncio.run_coroutine_threadsafe(
             self._start(folder, objects, script), self._loop
@@ -102,15 +104,15 @@ class GitEffectsReader:
             return f"it took longer than {_SECONDS:.0f} s"
         return outcome.stderr.decode(errors="replace").strip()
 
-    async def _start(self, folder: Path, objects: str, script: Path) -> CommandOutcome:
-        box = self._box.over(_Scratch(str(folder), (objects,) if objects else ()))
+    async def _start(self, folder: Path, objects: Sequence[str], script: Path) -> CommandOutcome:
+        box = self._box.over(_Scratch(str(folder), objects))
         executor = CommandExecutor(folder, box=box)
         stage = Stage(("sh", str(script)), Profile.WRITE)
         return await executor.run([stage], timeout_seconds=_SECONDS)
 
 
 class _Scratch:
-    """A folder of ours, with the objects of a repository to read."""
+    """A folder of ours, with folders of objects to read."""
 
     def __init__(self, root: str, objects: Sequence[str]):
         self.root = root

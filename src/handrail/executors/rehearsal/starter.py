@@ -3,12 +3,13 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 
 from handrail.core.box import Profile, Wall
 from handrail.core.stage import Stage
 from handrail.executors.commands.context import EMPTY, ExecutionContext
 from handrail.executors.commands.starting import MOST_STATUS_BYTES, BoxStarter, without_network
+from handrail.executors.network.way_out import VARIABLES, way_out
 from handrail.executors.processes.output import Output
 from handrail.executors.processes.pipes import Streams
 from handrail.executors.processes.tree import BoxedTree, Tree
@@ -115,6 +116,7 @@ class RehearsalStarter:
     ) -> AsyncGenerator[Tree]:
         stage = without_network(stage)
         mounts = () if given.exchange is None else given.exchange.mounts
+        variables = (*given.variables, *(VARIABLES if stage.profile is Profile.NET else ()))
         view = await self._plain.view(stage, given)
         if not self.views:
             hidden = view.hidden_in(".")
@@ -122,10 +124,12 @@ class RehearsalStarter:
         self.views.append(view)
         writes = stage.profile is not Profile.READ
         self._moving.enter_context(self._movers.beside(view, joins=writes))
-        with Output(MOST_STATUS_BYTES) as status, Output(0) as alive, ExitStack() as stack:
+        async with AsyncExitStack() as stack:
+            status = stack.enter_context(Output(MOST_STATUS_BYTES))
+            alive = stack.enter_context(Output(0))
             lines = Lines(status.writer, alive.writer)
             launching = self._box.launch(
-                stage, view, lines, seconds, given.variables, lent=self._lent, mounts=mounts
+                stage, view, lines, seconds, variables, lent=self._lent, mounts=mounts
             )
             launch = stack.enter_context(launching)
             self.covers += launch.missing
@@ -147,6 +151,7 @@ class RehearsalStarter:
                     async with asyncio.timeout(seconds):
                         await launch.gate.reached(lambda: process.returncode is not None)
                         await self._let_begin(tree, process, stack)
+                        await self._let_out(tree, stage, given, stack)
                         # Without its parent, nobody would end it.
                         if process.returncode is None:
                             launch.gate.open()
@@ -154,7 +159,18 @@ class RehearsalStarter:
             finally:
                 await tree.end(0)
 
-    async def _let_begin(self, tree: RehearsedTree, process: BoxProcess, stack: ExitStack) -> None:
+    async def _let_out(
+        self, tree: RehearsedTree, stage: Stage, given: ExecutionContext, stack: AsyncExitStack
+    ) -> None:
+        """Give a program that may use the network its way out."""
+        first = await tree.first() if stage.profile is Profile.NET else None
+        if first is not None and tree.process.returncode is None:
+            way = way_out(first, stage.hosts, given.local_hosts, given.withdrawn)
+            tree.proxy = await stack.enter_async_context(way)
+
+    async def _let_begin(
+        self, tree: RehearsedTree, process: BoxProcess, stack: AsyncExitStack
+    ) -> None:
         """Have everything in place by which it is watched."""
         first = await tree.first()
         if first is None or process.returncode is not None:

@@ -131,9 +131,11 @@ class WriteFile(Tool[WriteFileParams]):
         if too_much := SizeLimiter().check_file(len(kept) + len(added)):
             return ToolResult.failed(too_much[0].reason, ErrorType.VALIDATION)
         await hands.files.write(path, kept + added, expected=state)
+        draft: JsonObject = {"draft": True} if hands.in_draft else {}
         verb = "Appended" if params.mode == "append" else "Wrote"
-        fields = {"path": path, "size": len(kept) + len(added)}
-        return ToolResult(True, f"{verb} {len(added):,} bytes to {path}", fields)
+        where = f"{path} in the draft" if hands.in_draft else path
+        fields = {"path": path, "size": len(kept) + len(added), **draft}
+        return ToolResult(True, f"{verb} {len(added):,} bytes to {where}", fields)
 
 
 def _resolve(params: WriteFileParams, scene: Scene) -> str:

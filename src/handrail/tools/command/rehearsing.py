@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from handrail.core.effects import Effect, EffectKind, Effects
 from handrail.core.errors import CommandExecutionError, ErrorType, ToolError
 from handrail.core.hands import Hands
 from handrail.core.outcome import CommandOutcome, Ending
@@ -14,31 +13,21 @@ from handrail.core.stage import Stage
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.visible import cut_middle, visible
-from handrail.policy.effects import count_entries, judge_effects
+from handrail.policy.effects import judge_effects
 from handrail.policy.redaction import mask_text
 from handrail.policy.rulebook.reading import in_full
 from handrail.policy.rulebook.rules import Rules
 from handrail.policy.security import Scene
 from handrail.tools.command.git_remotes import facts_of_look, pushes, why_not_applied
 from handrail.tools.command.result import result_of
-from handrail.tools.effects import show_effects
+from handrail.tools.effects import show_effects, sum_up
 
 _NO_CHANGE: JsonObject = {REHEARSAL: "changed nothing"}
 _CHANGED_NOTHING = "it changed nothing"
 _MOST_TOLD = 3
-_MOST_GIT_NOTES = 2
 _MOST_OUTPUT_CHARS = 20_000
 _MOST_EVIDENCE_CHARS = 480_000
 _MARGIN = " " * 9
-_VERBS = {
-    EffectKind.ADDED: "adds",
-    EffectKind.CHANGED: "changes",
-    EffectKind.DELETED: "deletes",
-    EffectKind.RENAMED: "renames",
-    EffectKind.MODE: "changes the mode of",
-    EffectKind.LINKED: "links",
-    EffectKind.SPECIAL: "makes special files of",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +74,14 @@ class Rehearsing:
             (*judge_effects(effects, rules), *_shown_in_part(drawn.not_shown, too_long)),
             cut_middle(masked, _MOST_EVIDENCE_CHARS),
             unmasked=None if masked == told else cut_middle(told, _MOST_EVIDENCE_CHARS),
-            summary=f"{self.preview}: {_sum_up(effects)}",
+            summary=f"{self.preview}: {sum_up(effects)}",
             rehearsed=True,
         )
 
     async def expect(self, hands: Hands) -> ToolResult | None:
         """The result that the call will have once its effects are applied."""
         rehearsed = None if hands.call is None else await hands.rehearsals.find(hands.call)
-        return None if rehearsed is None else self._result(rehearsed)
+        return None if rehearsed is None else self._result(rehearsed, in_draft=hands.in_draft)
 
     async def apply(self, hands: Hands) -> ToolResult:
         """Apply the effects of the kept rehearsal.
@@ -120,7 +109,7 @@ class Rehearsing:
         done = await hands.rehearsals.carry_out(
             call, self.stages, timeout_seconds=self.timeout_seconds, expected=facts_of_look(facts)
         )
-        result = self._result(done)
+        result = self._result(done, in_draft=hands.in_draft)
         # A push that changes nothing here has not changed nothing.
         output = result.output.replace(f"[{_CHANGED_NOTHING}]", "").rstrip() + "\n"
         result = replace(result, output=output)
@@ -160,8 +149,8 @@ class Rehearsing:
             fields=fields,
         )
 
-    def _result(self, rehearsed: Rehearsed) -> ToolResult:
-        notes = [*_notes(rehearsed)]
+    def _result(self, rehearsed: Rehearsed, *, in_draft: bool) -> ToolResult:
+        notes = [*_notes(rehearsed, in_draft=in_draft)]
         result = result_of(
             rehearsed.outcome,
             self.stages,
@@ -171,7 +160,9 @@ class Rehearsing:
         )
         changed = [change.path for change in rehearsed.changes]
         fields = {**result.fields, "rehearsed": True, "changed": changed, "notes": notes}
-        if not rehearsed.effects.is_empty:
+        if in_draft:
+            fields["draft"] = True
+        elif not rehearsed.effects.is_empty:
             fields["can_undo"] = True
         return replace(result, output=result.output.lstrip(), fields=fields)
 
@@ -199,23 +190,6 @@ def _ending(outcome: CommandOutcome) -> str:
     return f"ended after {outcome.seconds:.1f} s: {outcome.why_stopped or outcome.ending}"
 
 
-def _sum_up(effects: Effects) -> str:
-    """A few words such as: changes 2 files, deletes src/a.py; of git, what matters most."""
-    renames = effects.renames
-    moved = {*renames.values()}
-    by_kind: dict[EffectKind, list[Effect]] = {}
-    for change in effects.changes:
-        if change.path not in moved and change.path not in effects.git.known:
-            kind = EffectKind.RENAMED if change.path in renames else change.kind
-            by_kind.setdefault(kind, []).append(change)
-    parts = [note.words for note in effects.git.notes[:_MOST_GIT_NOTES]]
-    parts += (
-        f"{_VERBS[kind]} {in_full(some[0].path) if len(some) == 1 else count_entries(some)}"
-        for kind, some in by_kind.items()
-    )
-    return ", ".join(parts)
-
-
 def _shown_in_part(not_shown: str, too_long: int) -> Iterator[Finding]:
     """A person must not take the part of the effects that is shown for all of them."""
     reasons = [not_shown]
@@ -230,10 +204,11 @@ def _first(paths: Sequence[str]) -> str:
     return f"{told} and {rest:,} more" if rest > 0 else told
 
 
-def _notes(rehearsed: Rehearsed) -> Iterator[str]:
+def _notes(rehearsed: Rehearsed, *, in_draft: bool) -> Iterator[str]:
     """What the output alone does not say, for the agent."""
     if rehearsed.changes:
-        yield f"changed: {_first([change.path for change in rehearsed.changes])}"
+        changed = "changed in the draft" if in_draft else "changed"
+        yield f"{changed}: {_first([change.path for change in rehearsed.changes])}"
     yield from (f"git: {note.words}" for note in rehearsed.effects.git.notes[:_MOST_TOLD])
     if rehearsed.effects.is_empty:
         yield _CHANGED_NOTHING

@@ -111,7 +111,7 @@ class CommandTool(Tool[P]):
             return await self._rehearsing(params, plan).apply(hands)
         if facts is None:
             await self._line(params, scene, hands, plan).check_unsurveyed()
-        elif changes_git(plan.stages) and not was_unchecked(facts):
+        elif hands.in_draft or (changes_git(plan.stages) and not was_unchecked(facts)):
             return await self._rehearsing(params, plan).carry_out(hands, scene.rules, facts)
         return await run_stages(
             hands,
@@ -123,6 +123,8 @@ class CommandTool(Tool[P]):
 
     async def _why_unchecked(self, scene: Scene, hands: Hands, plan: Plan) -> str:
         """Why git would change the repository itself; empty if its effects are checked first."""
+        if hands.in_draft:
+            return ""
         if plan.rehearses:
             return "it could not be rehearsed"
         if not reaches_only_remotes(plan.stages):

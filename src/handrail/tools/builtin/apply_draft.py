@@ -1,0 +1,121 @@
+"""apply_draft: put what a session has changed in its draft to a person, and apply it."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from pydantic import Field
+
+from handrail.core.draft import DraftStep, DraftSum
+from handrail.core.errors import PathValidationError, StaleFileError
+from handrail.core.hands import Hands
+from handrail.core.rehearsal import CallRef
+from handrail.core.risk import Finding, RiskLevel, forbidden
+from handrail.core.survey import Survey
+from handrail.core.tool import JsonObject, ToolResult
+from handrail.core.visible import cut_middle, visible
+from handrail.policy.effects import judge_effects
+from handrail.policy.redaction import mask_text
+from handrail.policy.security import Scene
+from handrail.tools.base import Tool, ToolParams
+from handrail.tools.effects import show_effects, sum_up
+
+_DRAFT = "the draft"
+_MOST_EVIDENCE_CHARS = 480_000
+_MOST_CONFLICTS = 5
+_NO_CALL = "a draft is known by the session of a call only"
+
+
+class ApplyDraftParams(ToolParams):
+    steps: int | None = Field(
+        default=None,
+        ge=1,
+        description="The number of the last step to apply; without it, all steps are applied.",
+    )
+
+
+class ApplyDraft(Tool[ApplyDraftParams]):
+    name: ClassVar[str] = "apply_draft"
+    description: ClassVar[str] = (
+        "Ask the person to apply what you have changed in this session. Only for sessions that "
+        "work in a draft, where no change is real before. Call it once when your work is done, and "
+        "not after each change."
+    )
+    params = ApplyDraftParams
+    safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
+    changes: ClassVar[str] = "the workspace as the draft says"
+    works_in_drafts: ClassVar[bool] = False
+
+    def preview(self, params: ApplyDraftParams) -> str:
+        if params.steps is None:
+            return "Apply the draft of this session"
+        return f"Apply the draft of this session up to step {params.steps:,}"
+
+    async def survey(self, params: ApplyDraftParams, scene: Scene, hands: Hands) -> Survey:
+        summed = await hands.drafts.sum_up(_call_of(hands), params.steps)
+        if summed.why_not:
+            raise PathValidationError(f"the draft cannot be applied: {summed.why_not}")
+        if summed.effects.is_empty:
+            return Survey(_facts(summed), changes_nothing=True)
+        drawn = await hands.drafts.show(
+            _call_of(hands), lambda contents: show_effects(summed.effects, scene.rules, contents)
+        )
+        told = "".join(f"{line}\n" for line in _history(summed)) + drawn.text
+        masked = mask_text(told)
+        return Survey(
+            _facts(summed),
+            (*judge_effects(summed.effects, scene.rules), *_concerns(summed, drawn.not_shown)),
+            cut_middle(masked, _MOST_EVIDENCE_CHARS),
+            unmasked=None if masked == told else cut_middle(told, _MOST_EVIDENCE_CHARS),
+            summary=f"Apply a draft of {_count(summed.steps)}: {sum_up(summed.effects)}",
+        )
+
+    async def execute(
+        self,
+        params: ApplyDraftParams,
+        scene: Scene,
+        hands: Hands,
+        facts: JsonObject | None = None,
+    ) -> ToolResult:
+        call = _call_of(hands)
+        if facts is None:
+            raise StaleFileError("the draft was not looked at; ask again")
+        summed = await hands.drafts.sum_up(call, params.steps)
+        if facts != _facts(summed):
+            raise StaleFileError("the draft or the workspace has changed since it was shown")
+        await hands.drafts.apply(call)
+        changed = [change.path for change in summed.effects.changes]
+        fields = {"steps": len(summed.steps), "changed": changed, "left": summed.later}
+        return ToolResult(True, f"Applied {_count(summed.steps)}: {sum_up(summed.effects)}", fields)
+
+
+def _call_of(hands: Hands) -> CallRef:
+    if hands.call is None:
+        raise PathValidationError(_NO_CALL)
+    return hands.call
+
+
+def _facts(summed: DraftSum) -> JsonObject:
+    """What an approval covers: every byte of the effects, and the steps that they come from."""
+    calls = [step.call for step in summed.steps]
+    return {_DRAFT: {"effects": summed.effects.digest, "steps": calls}}
+
+
+def _concerns(summed: DraftSum, not_shown: str) -> Iterator[Finding]:
+    for conflict in summed.conflicts[:_MOST_CONFLICTS]:
+        yield forbidden("draft.conflict", conflict)
+    if not_shown:
+        yield Finding("effects.shown-in-part", not_shown, RiskLevel.HIGH)
+
+
+def _history(summed: DraftSum) -> Iterator[str]:
+    """The steps, in lines that no line of a diff can be taken for."""
+    yield f"a draft of {_count(summed.steps)}"
+    for step in summed.steps:
+        ending = "" if step.exit_code in (None, 0) else f" (exit code {step.exit_code})"
+        yield f"step {step.number:<4} {visible(step.title)}{ending}"
+    if summed.later:
+        yield f"{summed.later:,} later steps are not part of it"
+
+
+def _count(steps: tuple[DraftStep, ...]) -> str:
+    return "1 step" if len(steps) == 1 else f"{len(steps):,} steps"

@@ -1,0 +1,82 @@
+"""A session that works in a draft: nothing is real before a person has agreed to the sum."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handrail.core.card import Choice
+from tests.journeys.conftest import Rig
+
+pytestmark = [pytest.mark.usefixtures("needs_box"), pytest.mark.slow]
+
+
+@pytest.fixture
+def drafting(rig: Rig) -> Rig:
+    """A server and a client, whose project has the autonomy `draft`."""
+    rig.start_server()
+    with closing(sqlite3.connect(rig.home / "handrail.db")) as database:
+        database.execute("UPDATE projects SET autonomy = 'draft'")
+        database.commit()
+    rig.start_client()
+    return rig
+
+
+@pytest.mark.behaviour("draft.sum")
+async def test_calls_pass_unasked_and_one_card_shows_their_sum(drafting: Rig) -> None:
+    workspace = drafting.workspace
+    (workspace / "a.txt").write_text("one\n")
+
+    await done(drafting, "write_file", {"path": "a.txt", "content": "two\n"})
+    seen = await done(drafting, "read_file", {"path": "a.txt"})
+    await done(drafting, "run_bash", {"command": "echo three >> a.txt; mkdir d; cp a.txt d/b.txt"})
+    shown = await done(drafting, "execute_command", {"command": "cat", "args": ["d/b.txt"]})
+    found = await done(drafting, "search_code", {"pattern": "three"})
+
+    assert "two" in seen["output"]
+    assert "two\nthree" in shown["output"]
+    assert found["total_count"] == 2
+    assert files_in(workspace) == {"a.txt": "one\n"}
+
+    applied, card = await asyncio.gather(
+        done(drafting, "apply_draft", {}), drafting.answer(Choice(approved=True))
+    )
+    assert "+three" in card.evidence
+    assert "Write 1 line to a.txt" in card.evidence
+    assert applied["changed"] == ["a.txt", "d", "d/b.txt"]
+    assert files_in(workspace) == {"a.txt": "two\nthree\n", "d/b.txt": "two\nthree\n"}
+
+
+@pytest.mark.behaviour("draft.refused")
+async def test_a_refused_draft_changes_nothing(drafting: Rig) -> None:
+    await done(drafting, "write_file", {"path": "a.txt", "content": "two\n"})
+
+    no = Choice(approved=False, reason="use three")
+    answer, card = await asyncio.gather(
+        drafting.call("apply_draft", {}, "apply"), drafting.answer(no)
+    )
+
+    assert "+two" in card.evidence
+    assert answer["status"] == "rejected"
+    assert "use three" in answer["error"]
+    assert files_in(drafting.workspace) == {}
+    assert "two" in (await done(drafting, "read_file", {"path": "a.txt"}))["output"]
+
+
+async def done(rig: Rig, tool: str, params: dict[str, Any]) -> dict[str, Any]:
+    """The result of a call that nobody had to be asked about, or that was approved."""
+    count = rig.rows("SELECT count(*) FROM tool_executions")[0][0]
+    answer = await rig.call(tool, params, f"call-{count}")
+    assert answer["status"] == "completed", answer
+    return answer["result"]
+
+
+def files_in(workspace: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(workspace)): path.read_text()
+        for path in sorted(workspace.rglob("*"))
+        if path.is_file() and ".handrail" not in path.parts
+    }
