@@ -95,6 +95,23 @@ class FakeFiles:
 
     async def write(self, path: str, data: bytes, *, expected: FileState | None) -> None:
         _check_rules(path, writing=True)
+        self._check_expected(path, expected)
+        self.files[path] = data
+
+    async def remove(self, path: str, *, expected: FileState) -> None:
+        _check_rules(path, writing=True)
+        self._check_expected(path, expected)
+        del self.files[path]
+
+    async def move(self, path: str, to: str, *, expected: FileState) -> None:
+        for each in (path, to):
+            _check_rules(each, writing=True)
+        self._check_expected(path, expected)
+        if to in self.files:
+            raise StaleFileError(f"{to} was created meanwhile")
+        self.files[to] = self.files.pop(path)
+
+    def _check_expected(self, path: str, expected: FileState | None) -> None:
         found = self.files.get(path)
         state = FileState(exists=False) if found is None else FileContent(found, 0).state
         if expected is not None and (expected.exists, expected.sha256) != (
@@ -102,7 +119,6 @@ class FakeFiles:
             state.sha256,
         ):
             raise StaleFileError(f"{path} is not what it was")
-        self.files[path] = data
 
 
 def _folders_of(path: str) -> list[str]:

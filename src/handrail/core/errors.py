@@ -27,7 +27,8 @@ HandrailError
 └── ToolError             a tool could not do its work; becomes a failed result
     ├── PathValidationError
     ├── FileOperationError
-    │   └── StaleFileError
+    │   ├── StaleFileError
+    │   └── FolderError   … because a folder is where a file was meant
     ├── CommandExecutionError
     │   └── StaleCommandError
     ├── StaleMemoryError
@@ -179,6 +180,10 @@ class PathValidationError(ToolError):
 
 class FileOperationError(ToolError):
     """The file system said no."""
+
+
+class FolderError(FileOperationError):
+    """A folder is where a file was meant."""
 
 
 class StaleFileError(FileOperationError):

@@ -114,12 +114,13 @@ class Files(Protocol):
         ...
 
     async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
-        """What a write to `path` would displace; None where nothing is there yet.
+        """The file that a write, `remove` or `move` would take away; None where nothing is there.
 
         Raises:
             PathValidationError: A write there would be refused: it leads outside, to a link, to
                 something that is no regular file, or to a file with a second name.
-            FileOperationError: A write there would fail: no permission, or it is a folder.
+            FolderError: It is a folder.
+            FileOperationError: A write there would fail, or the file is larger than `max_bytes`.
         """
         ...
 
@@ -136,5 +137,24 @@ class Files(Protocol):
 
         Raises:
             StaleFileError: What is there is not what was `expected`; nothing was changed.
+        """
+        ...
+
+    async def remove(self, path: str, *, expected: FileState) -> None:
+        """Remove the file at `path`. The folder that held it stays.
+
+        Raises:
+            StaleFileError: What is there is not what was `expected`; nothing was changed.
+        """
+        ...
+
+    async def move(self, path: str, to: str, *, expected: FileState) -> None:
+        """Give the file at `path` the path `to`, making folders that are missing.
+
+        It stays the same file, with its mode and times, and never replaces another.
+
+        Raises:
+            StaleFileError: What is at `path` is not what was `expected`, or something is at `to`;
+                nothing was changed.
         """
         ...

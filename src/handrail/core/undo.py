@@ -40,7 +40,7 @@ class Undo(Protocol):
     """The before-images of one workspace. A call is named by its `tool_id`."""
 
     def files_for(self, call: CallRef, files: Files) -> Files:
-        """The same files; the before-image of each write through them is kept for the call."""
+        """The same files; what each change through them takes away is kept for the call."""
         ...
 
     async def describe(self, call: CallRef) -> JsonObject:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from handrail.core.box import Profile
 from handrail.core.draft import DraftStep, DraftSum, DraftWork
+from handrail.core.files import FileState
 from handrail.core.pattern import NamePattern
 from handrail.core.rehearsal import CallRef, Rehearsed
 from handrail.core.search import Query
@@ -30,6 +31,17 @@ class DraftSession:
 
     async def write(self, path: str, text: str) -> None:
         await self.work().files.write(path, text.encode(), expected=None)
+
+    async def move(self, path: str, to: str) -> None:
+        files = self.work().files
+        await files.move(path, to, expected=await self._state(path))
+
+    async def remove(self, path: str) -> None:
+        files = self.work().files
+        await files.remove(path, expected=await self._state(path))
+
+    async def _state(self, path: str) -> FileState:
+        return (await self.work().files.read(path, max_bytes=_MOST)).state
 
     async def read(self, path: str) -> str:
         content = await self.work().files.read(path, max_bytes=_MOST)

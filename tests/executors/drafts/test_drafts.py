@@ -26,6 +26,33 @@ async def test_a_write_is_seen_by_the_session_and_not_in_the_workspace(
     assert contents(root) == {"a.txt": "old\n"}
 
 
+async def test_files_are_moved_and_removed_in_the_draft_alone(
+    session: DraftSession, root: Path
+) -> None:
+    for name in ("a.txt", "b.txt"):
+        (root / name).write_text("old\n")
+    # So many steps that some are folded, where a file has several names.
+    for number in range(20):
+        await session.write(f"n/{number}.txt", "first\n")
+
+    await session.move("a.txt", "lib/a.txt")
+    await session.move("n/0.txt", "lib/0.txt")
+    await session.remove("b.txt")
+    await session.remove("n/1.txt")
+    await session.move("lib/a.txt", "b.txt")
+
+    assert await session.names() == ["b.txt", "lib", "n"]
+    assert await session.names("lib") == ["lib/0.txt"]
+    assert await session.output("cat b.txt lib/0.txt; ls n | wc -l") == "old\nfirst\n18\n"
+    assert contents(root) == {"a.txt": "old\n", "b.txt": "old\n"}
+    with pytest.raises(StaleFileError):
+        await session.move("lib/0.txt", "b.txt")
+    await session.apply()
+    applied = contents(root)
+    assert (applied["b.txt"], applied["lib/0.txt"]) == ("old\n", "first\n")
+    assert not {"a.txt", "n/0.txt", "n/1.txt"} & applied.keys()
+
+
 async def test_a_command_works_on_what_earlier_calls_have_made(
     session: DraftSession, root: Path
 ) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from handrail.core.errors import (
-    FileOperationError,
+    FolderError,
     PathValidationError,
     StaleFileError,
     ToolError,
@@ -265,9 +265,13 @@ def make_second_name(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (make_link, PathValidationError, "a is a link; write to the file that it leads to"),
+        (
+            make_link,
+            PathValidationError,
+            "a is a link; name the file that it leads to, or change the link with a command",
+        ),
         (os.mkfifo, PathValidationError, "a is not a regular file"),
-        (os.mkdir, FileOperationError, "a is a directory"),
+        (os.mkdir, FolderError, "a is a directory"),
         (
             make_second_name,
             PathValidationError,

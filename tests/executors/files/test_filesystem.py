@@ -11,6 +11,7 @@ import pytest
 
 from handrail.core.errors import (
     FileOperationError,
+    FolderError,
     PathValidationError,
     StaleFileError,
     ToolError,
@@ -580,7 +581,7 @@ async def test_link_itself_is_not_written(
     (root / "link").symlink_to(target)
     assert await refused_write(executor, "link") == (
         PathValidationError,
-        "link is a link; write to the file that it leads to",
+        "link is a link; name the file that it leads to, or change the link with a command",
     )
     assert (root / "link").is_symlink()
     assert not (root / "nothing").exists()
@@ -626,7 +627,7 @@ async def test_other_things_than_files_are_not_written(
         PathValidationError,
         "hard has a second name (a hard link), which may be outside the workspace",
     )
-    assert await refused_write(executor, "dir") == (FileOperationError, "dir is a directory")
+    assert await refused_write(executor, "dir") == (FolderError, "dir is a directory")
     assert await refused_write(executor, "dir/f/x") == (
         FileOperationError,
         "a part of dir/f/x is not a directory",
@@ -826,6 +827,71 @@ async def test_no_descriptor_is_left_open_by_writing(
 
 
 @pytest.mark.parametrize(
+    "path",
+    ["../outside/f", "/etc/passwd", "dir/..", "out/f", "link", "docs/f", "hard", ".env",
+     ".git/config", "dir"],
+)  # fmt: skip
+async def test_what_may_not_be_written_may_not_be_removed_or_moved_either(
+    executor: FileSystemExecutor, root: Path, path: str
+) -> None:
+    (root / ".git").mkdir()
+    for name in (".git/config", ".git/f", "one"):
+        (root / name).write_bytes(b"inside")
+    (root / "hard").hardlink_to(root / "one")
+    for name, target in (("out", "../outside"), ("link", "dir/f"), ("docs", ".git")):
+        (root / name).symlink_to(target)
+    before = sorted(root.parent.rglob("*"))
+    expected = FileContent(b"inside", 6, stat.S_IMODE((root / "dir/f").stat().st_mode)).state
+    for attempt in (
+        executor.remove(path, expected=expected),
+        executor.move(path, "new/name", expected=expected),
+    ):
+        with pytest.raises(ToolError):
+            await attempt
+    (root / "new").rmdir() if (root / "new").exists() else None
+    assert sorted(root.parent.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "to", ["../outside/new", "out/new", "link", "docs/new", ".env.local", "dir", "dir/f/x"]
+)
+async def test_nothing_is_moved_to_where_it_may_not_be_written(
+    executor: FileSystemExecutor, root: Path, to: str
+) -> None:
+    (root / ".git").mkdir()
+    (root / "one").write_bytes(b"inside")
+    for name, target in (("out", "../outside"), ("link", "dir/f"), ("docs", ".git")):
+        (root / name).symlink_to(target)
+    before = sorted(root.parent.rglob("*"))
+    expected = FileContent(b"inside", 6, stat.S_IMODE((root / "one").stat().st_mode)).state
+    with pytest.raises(ToolError):
+        await executor.move("one", to, expected=expected)
+    assert sorted(root.parent.rglob("*")) == before
+
+
+@needs_proc
+async def test_no_descriptor_is_left_open_by_removing_and_moving(
+    executor: FileSystemExecutor, root: Path
+) -> None:
+    (root / "out").symlink_to("../outside")
+    await executor.write("warm", b"up", expected=None)
+    warm = await executor.find("warm", max_bytes=LIMIT)
+    assert warm is not None
+    before = os.listdir("/proc/self/fd")
+    for path in ("dir/f", "dir", "out/f", "nothing", "dir/f/x", "..", "warm"):
+        for to in ("moved", "out/f", "new/deep/f"):
+            try:
+                await executor.move(path, to, expected=warm.state)
+            except ToolError:
+                continue
+        try:
+            await executor.remove(path, expected=warm.state)
+        except ToolError:
+            continue
+    assert os.listdir("/proc/self/fd") == before
+
+
+@pytest.mark.parametrize(
     "make", [lambda _: FakeFiles({"a": b"hello"}), FileSystemExecutor], ids=["fake", "real"]
 )
 async def test_stand_in_is_written_like_the_real_one(tmp_path: Path, make: FilesMaker) -> None:
@@ -843,5 +909,17 @@ async def test_stand_in_is_written_like_the_real_one(tmp_path: Path, make: Files
     await files.write("b", b"newest", expected=None)
     assert (await files.read("a", max_bytes=9)).data == b"bye"
     assert (await files.read("b", max_bytes=9)).data == b"newest"
+    stale, newest = FileContent(b"new", 3).state, FileContent(b"newest", 6).state
+    with pytest.raises(StaleFileError):
+        await files.move("b", "c/d", expected=stale)
+    with pytest.raises(StaleFileError):
+        await files.move("b", "a", expected=newest)
+    await files.move("b", "c/d", expected=newest)
+    assert await files.find("b", max_bytes=9) is None
+    with pytest.raises(StaleFileError):
+        await files.remove("c/d", expected=stale)
+    await files.remove("c/d", expected=newest)
+    assert await files.find("c/d", max_bytes=9) is None
+    assert (await files.read("a", max_bytes=9)).data == b"bye"
     if isinstance(files, FileSystemExecutor):
         files.close()

@@ -18,6 +18,7 @@ from handrail.executors.rehearsal.applied import AppliedSet
 from handrail.executors.rehearsal.journal import Journal, Plan, State
 from handrail.executors.rehearsal.key import key_in
 from handrail.executors.rehearsal.nodes import node_at
+from handrail.executors.rehearsal.recording import FileChange
 from handrail.executors.rehearsal.undo import UndoStore
 from tests.executors.rehearsal.workbench import Workbench
 
@@ -191,7 +192,7 @@ def test_the_write_of_a_file_tool_is_undone_too(bench: Workbench) -> None:
     path = bench.root / "a"
     path.write_text("old")
     path.chmod(0o640)
-    with bench.store.recording("write", "a", sha256("new")):
+    with bench.store.recording("write", FileChange("a", sha256("new"))):
         (bench.root / "aside").write_text("new")
         (bench.root / "aside").rename(path)
     bench.store.undo("write")
@@ -200,7 +201,7 @@ def test_the_write_of_a_file_tool_is_undone_too(bench: Workbench) -> None:
 
 
 def test_a_new_file_of_a_file_tool_is_undone_with_its_folders(bench: Workbench) -> None:
-    with bench.store.recording("write", "d/e/a", sha256("new")):
+    with bench.store.recording("write", FileChange("d/e/a", sha256("new"))):
         (bench.root / "d/e").mkdir(parents=True)
         (bench.root / "d/e/a").write_text("new")
     bench.store.undo("write")
@@ -211,7 +212,7 @@ def test_a_write_that_was_never_made_is_not_kept(bench: Workbench) -> None:
     (bench.root / "a").write_text("old")
 
     def write_nothing() -> None:
-        with bench.store.recording("write", "a", sha256("new")):
+        with bench.store.recording("write", FileChange("a", sha256("new"))):
             raise OSError("the disk is full")
 
     with pytest.raises(OSError, match="disk is full"):
@@ -222,8 +223,10 @@ def test_a_write_that_was_never_made_is_not_kept(bench: Workbench) -> None:
 
 WRITE_AND_DIE = """
 import os, sys
+from handrail.executors.rehearsal.recording import FileChange
 from handrail.executors.rehearsal.undo import UndoStore
-with UndoStore(os.open(sys.argv[1], os.O_RDONLY), b"key").recording("write", "a", sys.argv[2]):
+store = UndoStore(os.open(sys.argv[1], os.O_RDONLY), b"key")
+with store.recording("write", FileChange("a", sys.argv[2])):
     open(os.path.join(sys.argv[1], "a"), "w").write(sys.argv[3])
     os.kill(os.getpid(), 9)
 """
@@ -238,6 +241,39 @@ def test_a_write_that_a_crash_cut_off_is_known_by_its_content(
     subprocess.run([sys.executable, "-c", WRITE_AND_DIE, *words], check=False)
     assert bench.store.resume() == {"write": written == "new"}
     assert kept(bench) == (["write"] if written == "new" else [])
+
+
+TAKE_AWAY_AND_DIE = """
+import os, sys
+from handrail.executors.rehearsal.recording import FileChange
+from handrail.executors.rehearsal.undo import UndoStore
+root, path, sha256, source, when = sys.argv[1:]
+os.chdir(root)
+store = UndoStore(os.open(root, os.O_RDONLY), b"key")
+with store.recording("call", FileChange(path, sha256, source)):
+    if when == "after":
+        os.rename(source, path) if source else os.unlink(path)
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(
+    ("path", "content", "source"), [("a", "", ""), ("b", "old", "a")], ids=["remove", "move"]
+)
+def test_a_crash_leaves_a_file_in_place_or_its_removal_undoable(
+    bench: Workbench, path: str, content: str, source: str, when: str
+) -> None:
+    (bench.root / "a").write_text("old")
+    (bench.root / "a").chmod(0o640)
+    words = [str(bench.root), path, content and sha256(content), source, when]
+    subprocess.run([sys.executable, "-c", TAKE_AWAY_AND_DIE, *words], check=False)
+    assert bench.store.resume() == {"call": when == "after"}
+    if when == "after":
+        bench.store.undo("call")
+    assert kept(bench) == []
+    assert bench.files() == {"a": "old"}
+    assert (bench.root / "a").stat().st_mode & 0o777 == 0o640
 
 
 def test_what_a_crash_has_left_before_the_commit_point_is_removed(bench: Workbench) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.core.errors import FileOperationError
+from handrail.core.errors import FileOperationError, StaleFileError
+from handrail.core.files import FileContent
 from handrail.core.hands import Hands
 from handrail.core.rehearsal import CallRef
 from handrail.core.undo import Undone, UndoStatus
@@ -182,4 +183,120 @@ async def test_a_write_that_was_not_kept_is_told_also_if_the_next_write_fails(
     with pytest.raises(FileOperationError):
         await own.write("b", b"new", expected=None)
 
+    assert (await hands.undo.describe(ONE))["can_undo"] is False
+
+
+def put(path: Path, text: str, mode: int = 0o644) -> FileContent:
+    """Make a file; returns what it is now."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(mode)
+    os.utime(path, ns=(10**18, 10**18))
+    return FileContent(text.encode(), len(text), mode)
+
+
+def told(path: Path) -> tuple[str, int, int]:
+    found = path.stat()
+    return path.read_text(), found.st_mode & 0o7777, found.st_mtime_ns
+
+
+@pytest.mark.parametrize("mode", [0o751, 0o600, 0o6755])
+async def test_a_removal_is_undone_with_mode_and_time(
+    workspace: Path, hands: Hands, mode: int
+) -> None:
+    old = put(workspace / "src/run.sh", "old", mode)
+    await hands.for_call(ONE).files.remove("src/run.sh", expected=old.state)
+    assert os.listdir(workspace / "src") == []
+    assert await hands.undo.describe(ONE) == {"can_undo": True}
+    assert await hands.undo.undo(["one"]) == (Undone("one", UndoStatus.UNDONE),)
+    assert told(workspace / "src/run.sh") == ("old", mode, 10**18)
+
+
+@pytest.mark.parametrize("text", ["moved", ""], ids=["text", "empty"])
+async def test_a_move_is_undone_with_the_folders_that_were_made_for_it(
+    workspace: Path, hands: Hands, text: str
+) -> None:
+    old = put(workspace / "src/run.sh", text, 0o751)
+    await hands.for_call(ONE).files.move("src/run.sh", "new/lib/run.sh", expected=old.state)
+    assert told(workspace / "new/lib/run.sh") == (text, 0o751, 10**18)
+    assert await hands.undo.describe(ONE) == {"can_undo": True}
+    assert await hands.undo.undo(["one"]) == (Undone("one", UndoStatus.UNDONE),)
+    assert told(workspace / "src/run.sh") == (text, 0o751, 10**18)
+    assert not (workspace / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ("a", "a was created meanwhile; nothing was undone"),
+        ("new/b", "new/b has other content now; nothing was undone"),
+        ("new/mine", "new holds a new file; nothing was undone"),
+    ],
+)
+async def test_a_move_is_not_undone_where_a_person_changed_something_since(
+    workspace: Path, hands: Hands, changed: str, reason: str
+) -> None:
+    old = put(workspace / "a", "old")
+    await hands.for_call(ONE).files.move("a", "new/b", expected=old.state)
+    (workspace / changed).write_text("by a person")
+    as_left = contents(workspace)
+    assert await hands.undo.undo(["one"]) == (Undone("one", UndoStatus.REFUSED, reason),)
+    assert contents(workspace) == as_left
+
+
+async def test_a_removal_is_not_undone_over_a_new_file(workspace: Path, hands: Hands) -> None:
+    old = put(workspace / "a", "old")
+    await hands.for_call(ONE).files.remove("a", expected=old.state)
+    (workspace / "a").write_text("by a person")
+    [undone] = await hands.undo.undo(["one"])
+    assert undone.reason == "a was created meanwhile; nothing was undone"
+    assert (workspace / "a").read_text() == "by a person"
+
+
+async def test_changes_of_every_sort_are_undone_in_reverse_order(
+    workspace: Path, hands: Hands
+) -> None:
+    old = put(workspace / "a", "old", 0o640)
+    before = contents(workspace)
+    calls = [CallRef("session", str(number)) for number in range(5)]
+    own = [hands.for_call(call).files for call in calls]
+    await own[0].move("a", "b/c", expected=old.state)
+    await own[1].write("b/c", b"new", expected=None)
+    new = FileContent(b"new", 3, 0o640)
+    await own[2].move("b/c", "a", expected=new.state)
+    await own[3].remove("a", expected=new.state)
+    await own[4].write("a", b"again", expected=None)
+    undone = await hands.undo.undo([call.tool_id for call in calls])
+    assert [one.call for one in undone] == ["4", "3", "2", "1", "0"]
+    assert all(one.is_undone for one in undone), undone
+    assert contents(workspace) == before
+    assert told(workspace / "a") == ("old", 0o640, 10**18)
+
+
+async def test_what_was_not_taken_away_leaves_nothing_to_undo(
+    workspace: Path, hands: Hands
+) -> None:
+    old = put(workspace / "a", "old")
+    put(workspace / "b", "old")
+    stale = FileContent(b"other", 5)
+    own = hands.for_call(ONE).files
+    with pytest.raises(StaleFileError):
+        await own.remove("a", expected=stale.state)
+    with pytest.raises(StaleFileError):
+        await own.move("a", "c", expected=stale.state)
+    # The same content is there already, and was not moved there.
+    with pytest.raises(StaleFileError):
+        await own.move("a", "b", expected=old.state)
+    assert await hands.undo.describe(ONE) == {}
+    assert (workspace / "a").read_text() == "old"
+
+
+async def test_a_file_is_taken_away_although_it_cannot_be_kept(
+    workspace: Path, hands: Hands
+) -> None:
+    (workspace / ".handrail").write_text("a file where the folder should be")
+    own = hands.for_call(ONE).files
+    await own.move("a", "b", expected=put(workspace / "a", "old").state)
+    await own.remove("b", expected=FileContent(b"old", 3).state)
+    assert os.listdir(workspace) == [".handrail"]
     assert (await hands.undo.describe(ONE))["can_undo"] is False

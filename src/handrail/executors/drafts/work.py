@@ -1,6 +1,6 @@
 """The ports through which one call works on a draft: files, commands, searches and rehearsals."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from handrail.core.errors import CommandExecutionError, StaleFileError
@@ -32,7 +32,7 @@ class Step:
 
 
 class DraftFiles:
-    """The files of the workspace as the draft shows them; each write becomes a step."""
+    """The files of the workspace as the draft shows them; each change becomes a step."""
 
     def __init__(self, step: Step):
         self._step = step
@@ -54,11 +54,17 @@ class DraftFiles:
             return await files.check(path, writing=writing)
 
     async def write(self, path: str, data: bytes, *, expected: FileState | None) -> None:
-        async def write(files: FileSystemExecutor) -> None:
-            await files.write(path, data, expected=expected)
+        await self._change(lambda files: files.write(path, data, expected=expected))
 
+    async def remove(self, path: str, *, expected: FileState) -> None:
+        await self._change(lambda files: files.remove(path, expected=expected))
+
+    async def move(self, path: str, to: str, *, expected: FileState) -> None:
+        await self._change(lambda files: files.move(path, to, expected=expected))
+
+    async def _change(self, work: Callable[[FileSystemExecutor], Awaitable[None]]) -> None:
         async with self._draft.turn:
-            ran = await self._draft.change(write)
+            ran = await self._draft.change(work)
             await self._draft.seal(ran, self._step.call, self._step.title)
 
 

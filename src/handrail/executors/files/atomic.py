@@ -23,7 +23,7 @@ from handrail.policy.validators.sizes import SizeLimiter
 _ATTEMPTS = 5
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 # Three writers that exchange and exchange back at once could mix up whose file is whose.
-_turn = threading.Lock()
+turn = threading.Lock()
 
 
 def put(place: Place, data: bytes, expected: FileState | None) -> None:
@@ -43,8 +43,8 @@ def put(place: Place, data: bytes, expected: FileState | None) -> None:
 
 
 def _put(place: Place, data: bytes, expected: FileState | None) -> None:
-    old = _look(place, place.name, expected)
-    with _draft(place, data, old) as draft, _turn:
+    old = look(place, place.name, expected)
+    with _draft(place, data, old) as draft, turn:
         if old is None:
             _take_free_name(place, draft)
         else:
@@ -104,14 +104,14 @@ def _displace(place: Place, draft: _Draft, expected: FileState | None) -> None:
     try:
         exchanged = exchange(place.folder_fd, draft.name, place.name)
     except FileNotFoundError as error:
-        raise _stale(place) from error
+        raise stale(place) from error
     if not exchanged:
         _look_then_replace(place, draft, expected)
         return
     draft.foreign = True
     try:
-        if _look(place, draft.name, expected) is None:
-            raise _stale(place)
+        if look(place, draft.name, expected) is None:
+            raise stale(place)
     except BaseException:
         _give_back(place, draft)
         raise
@@ -135,22 +135,22 @@ def _give_back(place: Place, draft: _Draft) -> None:
 
 def _look_then_replace(place: Place, draft: _Draft, expected: FileState | None) -> None:
     """Where names cannot be exchanged: nearly as good, a hair's breadth from a race."""
-    if _look(place, place.name, expected) is None:
-        raise _stale(place)
+    if look(place, place.name, expected) is None:
+        raise stale(place)
     os.replace(draft.name, place.name, src_dir_fd=place.folder_fd, dst_dir_fd=place.folder_fd)
 
 
-def _look(place: Place, name: str, expected: FileState | None) -> os.stat_result | None:
+def look(place: Place, name: str, expected: FileState | None) -> os.stat_result | None:
     """The file of that name, if it may be displaced and is the one that was expected."""
     fd = place.open_file(name)
     if fd is None:
         if expected is not None and expected.exists:
-            raise _stale(place)
+            raise stale(place)
         return None
     try:
         found = os.fstat(fd)
         if expected is not None and _state(fd, found) != expected:
-            raise _stale(place)
+            raise stale(place)
         return found
     finally:
         os.close(fd)
@@ -166,5 +166,5 @@ def _state(fd: int, found: os.stat_result) -> FileState:
     return FileState(exists=True, sha256=digest.hexdigest(), mode=stat.S_IMODE(found.st_mode))
 
 
-def _stale(place: Place) -> StaleFileError:
+def stale(place: Place) -> StaleFileError:
     return StaleFileError(f"{place.path} has changed since it was checked")

@@ -4,8 +4,8 @@ import asyncio
 import errno
 import os
 import stat
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from copy import copy
 from pathlib import Path
 from typing import Self
@@ -16,17 +16,19 @@ from handrail.core.pattern import NamePattern
 from handrail.executors.files.atomic import put
 from handrail.executors.files.beneath import open_beneath
 from handrail.executors.files.explain import explain
+from handrail.executors.files.leaving import move, remove
 from handrail.executors.files.listing import Tour, list_folder
-from handrail.executors.files.opened import check_regular, looking, true_path
+from handrail.executors.files.opened import check_regular, find_true_name, looking
 from handrail.executors.files.place import Place
-from handrail.executors.files.reading import INLINE_BYTES, in_thread, read_whole
-from handrail.executors.files.version import nobody_writes, version_of
+from handrail.executors.files.reading import in_thread, read_content
 from handrail.executors.guarded.names import GuardedNames
 from handrail.executors.guarded.second_names import SecondNames
 from handrail.executors.guarded.secrets_here import SecretsHere
 from handrail.executors.processes.threads import to_its_end
 from handrail.executors.repository.places import as_inside_git
 from handrail.policy.rulebook.rules import Rules, default_rules
+
+Around = AbstractContextManager[None] | None
 
 # What the system says of a word that names no file, or none that a program could open.
 _NOTHING_THERE = {
@@ -95,7 +97,7 @@ class FileSystemExecutor:
     async def read(self, path: str, *, max_bytes: int) -> FileContent:
         fd = await self.open_readable(path)
         try:
-            return await self._content(fd, path, max_bytes)
+            return await read_content(fd, path, max_bytes, self._cache)
         finally:
             os.close(fd)
 
@@ -122,7 +124,7 @@ class FileSystemExecutor:
     async def list(self, path: str, pattern: NamePattern, *, most: int) -> Listing:
         fd = self._open_folder(path)
         try:
-            true_name = self._true_name(self._root_fd, fd, path) or path
+            true_name = self._true_name(fd, path) or path
             self._check_rules(path, true_name, writing=False)
         except BaseException:
             os.close(fd)
@@ -138,8 +140,7 @@ class FileSystemExecutor:
 
     async def find(self, path: str, *, max_bytes: int) -> FileContent | None:
         try:
-            with Place(self._root_fd, path, self._is_own) as place:
-                self._check_place(place, self._root_fd)
+            with self._place(self._root_fd, path) as place:
                 fd = place.open_file()
         except OSError as error:
             raise explain(error, path, "write") from error
@@ -147,7 +148,7 @@ class FileSystemExecutor:
             return None
         try:
             await self._check_other_names(self._in_workspace(os.fstat(fd), path), path)
-            return await self._content(fd, path, max_bytes)
+            return await read_content(fd, path, max_bytes, self._cache)
         finally:
             os.close(fd)
 
@@ -157,68 +158,71 @@ class FileSystemExecutor:
         if fd is None:
             return path
         try:
-            true_name = self._true_name(self._root_fd, fd, path, rest) or path
+            true_name = self._true_name(fd, path, rest) or path
             self._check_rules(path, true_name, writing=writing)
             return true_name
         finally:
             os.close(fd)
 
     async def write(
-        self,
-        path: str,
-        data: bytes,
-        *,
-        expected: FileState | None,
-        around: AbstractContextManager[None] | None = None,
+        self, path: str, data: bytes, *, expected: FileState | None, around: Around = None
     ) -> None:
         """Write as `Files` says; `around` is entered and left in the thread that writes."""
+
+        def change(root_fd: int) -> None:
+            with self._place(root_fd, path) as place:
+                if place.missing and expected is not None and expected.exists:
+                    raise StaleFileError(f"{path} is gone")
+                place.make_folders()
+                put(place, data, expected)
+
+        await self._make(change, path, around)
+
+    async def remove(self, path: str, *, expected: FileState, around: Around = None) -> None:
+        """Remove as `Files` says; `around` as in `write`."""
+
+        def change(root_fd: int) -> None:
+            with self._place(root_fd, path) as place:
+                remove(place, expected)
+
+        await self._make(change, path, around)
+
+    async def move(self, path: str, to: str, *, expected: FileState, around: Around = None) -> None:
+        """Move as `Files` says; `around` as in `write`."""
+
+        def change(root_fd: int) -> None:
+            with self._place(root_fd, path) as place, self._place(root_fd, to) as into:
+                into.make_folders()
+                move(place, into, expected)
+
+        await self._make(change, path, around)
+
+    async def _make(self, change: Callable[[int], None], path: str, around: Around) -> None:
+        """Make a change of `path` below the root that it is given."""
         # A copy for the thread, which may still be writing when we are closed.
         try:
             root_fd = os.dup(self._root_fd)
         except OSError as error:
             raise explain(error, path, "write") from error
+
+        def make() -> None:
+            try:
+                with around or nullcontext():
+                    change(root_fd)
+            except OSError as error:
+                raise explain(error, path, "write") from error
+            finally:
+                os.close(root_fd)
+
         # In a thread, however little it is: waiting for a disk can take long.
-        around = around or nullcontext()
-        await to_its_end(self._write, root_fd, path, data, expected, around)
+        await to_its_end(make)
 
-    def _write(
-        self,
-        root_fd: int,
-        path: str,
-        data: bytes,
-        expected: FileState | None,
-        around: AbstractContextManager[None],
-    ) -> None:
-        try:
-            with around, Place(root_fd, path, self._is_own) as place:
-                self._check_place(place, root_fd)
-                if place.missing and expected is not None and expected.exists:
-                    raise StaleFileError(f"{path} is gone")
-                place.make_folders()
-                put(place, data, expected)
-        except OSError as error:
-            raise explain(error, path, "write") from error
-        finally:
-            os.close(root_fd)
-
-    async def _content(self, fd: int, path: str, max_bytes: int) -> FileContent:
-        found = os.fstat(fd)
-        if found.st_size > max_bytes:
-            raise FileOperationError(
-                f"{path} is {found.st_size:,} bytes; at most {max_bytes:,} can be read"
-            )
-        cache = self._cache if found.st_size > INLINE_BYTES else None
-        if cache is not None and (known := cache.find(version_of(found))) is not None:
-            return known
-        # Before the reading: whoever comes to write from now on changes the times of the file.
-        can_be_kept = cache is not None and nobody_writes(fd)
-        data = await read_whole(fd, found.st_size, max_bytes)
-        if len(data) > max_bytes:
-            raise FileOperationError(f"{path} grew past {max_bytes:,} bytes while it was read")
-        content = FileContent(data, len(data), stat.S_IMODE(found.st_mode))
-        if cache is not None and can_be_kept and version_of(os.fstat(fd)) == version_of(found):
-            cache.keep(version_of(found), content)
-        return content
+    @contextmanager
+    def _place(self, root_fd: int, path: str) -> Generator[Place]:
+        """Where `path` is to be written, held against all that forbids it."""
+        with Place(root_fd, path, self._is_own) as place:
+            self._check_place(place, root_fd)
+            yield place
 
     def is_protected(self, path: str) -> bool:
         """Whether a file of that name is not to be read, as its name says."""
@@ -276,7 +280,7 @@ class FileSystemExecutor:
 
     def _check_true_name(self, fd: int, path: str) -> str:
         """Whatever the tool has checked: a file is protected by its name, and by its true name."""
-        true_name = self._true_name(self._root_fd, fd, path) or path
+        true_name = self._true_name(fd, path) or path
         self._check_rules(path, true_name, writing=False)
         return true_name
 
@@ -307,7 +311,8 @@ class FileSystemExecutor:
     def _check_place(self, place: Place, root_fd: int) -> None:
         """For writing a link lends no name at all: a person approves the one they were shown."""
         place.check_writable()
-        true_name = self._true_name(root_fd, place.folder_fd, place.path, place.rest)
+        way = place.folder_fd, place.path, place.rest
+        true_name = find_true_name(self.root, root_fd, *way)
         self._check_rules(place.path, true_name or place.path, writing=True)
         if true_name is None:
             return
@@ -324,14 +329,5 @@ class FileSystemExecutor:
                 )
                 raise PathValidationError(f"{leads}: {rule.reason}")
 
-    def _true_name(self, root_fd: int, fd: int, path: str, rest: str = "") -> str | None:
-        """Where `rest` below an open file really lies, or None if that is what `path` says."""
-        way = true_path(fd)
-        if (f"{way}/{rest}" if rest else way) == f"{self.root}/{path}":
-            return None
-        # The root itself may have been moved since.
-        root = true_path(root_fd)
-        if way is None or root is None or way.endswith(" (deleted)"):
-            raise PathValidationError(f"cannot determine where {path} leads")
-        true_name = os.path.relpath(f"{way}/{rest}", root)
-        return None if true_name == path else true_name
+    def _true_name(self, fd: int, path: str, rest: str = "") -> str | None:
+        return find_true_name(self.root, self._root_fd, fd, path, rest)

@@ -24,7 +24,27 @@ def check_regular(found: os.stat_result, path: str) -> None:
         raise PathValidationError(f"{path} is not a regular file")
 
 
-def true_path(fd: int) -> str | None:
+def find_true_name(root: str, root_fd: int, fd: int, path: str, rest: str = "") -> str | None:
+    """Where `rest` below an open file really lies, or None if that is what `path` says.
+
+    `root` is the workspace's path when it was opened as `root_fd`.
+
+    Raises:
+        PathValidationError: The system does not say.
+    """
+    way = _true_path(fd)
+    true_path = f"{way}/{rest}" if rest else way
+    if true_path == f"{root}/{path}":
+        return None
+    # The root itself may have been moved since.
+    root_now = _true_path(root_fd)
+    if way is None or root_now is None or way.endswith(" (deleted)"):
+        raise PathValidationError(f"cannot determine where {path} leads")
+    true_name = os.path.relpath(f"{way}/{rest}", root_now)
+    return None if true_name == path else true_name
+
+
+def _true_path(fd: int) -> str | None:
     """The name of an open file as the system knows it, or None where it does not say."""
     try:
         if sys.platform == "darwin":

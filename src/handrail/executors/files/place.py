@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Self
 
-from handrail.core.errors import FileOperationError, PathValidationError
+from handrail.core.errors import FileOperationError, FolderError, PathValidationError
 from handrail.executors.files.beneath import open_beneath
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -67,7 +67,8 @@ class Place:
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.EMLINK):
                 raise PathValidationError(
-                    f"{self.path} is a link; write to the file that it leads to"
+                    f"{self.path} is a link; name the file that it leads to, or change the link "
+                    "with a command"
                 ) from error
             if error.errno == errno.ENXIO:
                 raise PathValidationError(f"{self.path} is not a regular file") from error
@@ -91,7 +92,7 @@ class Place:
     def _check_displaceable(self, fd: int, name: str) -> None:
         found = os.fstat(fd)
         if stat.S_ISDIR(found.st_mode):
-            raise FileOperationError(f"{self.path} is a directory")
+            raise FolderError(f"{self.path} is a directory")
         if not stat.S_ISREG(found.st_mode):
             raise PathValidationError(f"{self.path} is not a regular file")
         if found.st_nlink > 1 and not self._is_own(self.path):

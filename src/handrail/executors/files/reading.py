@@ -2,14 +2,45 @@
 
 import asyncio
 import os
+import stat
 from collections.abc import Callable
 from typing import TypeVar
+
+from handrail.core.errors import FileOperationError
+from handrail.core.files import FileContent, ReadCache
+from handrail.executors.files.version import nobody_writes, version_of
 
 A = TypeVar("A")
 T = TypeVar("T")
 
 # Up to here a read is quicker than asking a thread to do it.
 INLINE_BYTES = 256_000
+
+
+async def read_content(fd: int, path: str, max_bytes: int, cache: ReadCache | None) -> FileContent:
+    """The content of the file at `path`, which is open.
+
+    Raises:
+        FileOperationError: It is larger than that.
+    """
+    found = os.fstat(fd)
+    if found.st_size > max_bytes:
+        raise FileOperationError(
+            f"{path} is {found.st_size:,} bytes; at most {max_bytes:,} can be read"
+        )
+    if found.st_size <= INLINE_BYTES:
+        cache = None
+    if cache is not None and (known := cache.find(version_of(found))) is not None:
+        return known
+    # Before the reading: whoever comes to write from now on changes the times of the file.
+    can_be_kept = cache is not None and nobody_writes(fd)
+    data = await read_whole(fd, found.st_size, max_bytes)
+    if len(data) > max_bytes:
+        raise FileOperationError(f"{path} grew past {max_bytes:,} bytes while it was read")
+    content = FileContent(data, len(data), stat.S_IMODE(found.st_mode))
+    if cache is not None and can_be_kept and version_of(os.fstat(fd)) == version_of(found):
+        cache.keep(version_of(found), content)
+    return content
 
 
 async def read_whole(fd: int, size: int, max_bytes: int) -> bytes:

@@ -23,7 +23,7 @@ from handrail.executors.rehearsal.journal import (
     has_plan,
     stamp_of,
 )
-from handrail.executors.rehearsal.recording import Write, plan_write, settle_write
+from handrail.executors.rehearsal.recording import FileChange, plan_change, settle_change
 from handrail.executors.rehearsal.way import LISTED
 
 PLACE = (".handrail", "undo")
@@ -192,26 +192,26 @@ class UndoStore:
                         journal.discard()
 
     @contextmanager
-    def recording(self, call: str, path: str, sha256: str) -> Generator[None]:
-        """Keep the before-image of a file, around a write that gives it the content `sha256`.
+    def recording(self, call: str, change: FileChange) -> Generator[None]:
+        """Keep the before-images of the files that a change takes away, around it.
 
         Raises:
             FileOperationError: The before-image cannot be kept.
         """
         with self.opened(), self.new_journal(call) as journal:
             try:
-                plan = plan_write(self.root_fd, journal, Write(call, path, sha256, self.now()))
+                plan = plan_change(self.root_fd, journal, call, change, self.now())
                 journal.write_plan(plan)
                 journal.note(State.RECORDED, plan)
             except OSError as error:
                 journal.discard()
-                raise FileOperationError(f"{path} cannot be kept for undo: {error}") from error
+                raise FileOperationError(f"{change.path} cannot be copied: {error}") from error
             try:
                 yield
             finally:
-                # If the disk is full now, `resume` sees later whether the write was made.
+                # If the disk is full now, `resume` sees later whether it was made.
                 with suppress(OSError):
-                    settle_write(self.root_fd, journal, plan)
+                    settle_change(self.root_fd, journal, plan)
         with suppress(OSError, FileOperationError):
             self.prune(keep=call)
 
@@ -269,7 +269,7 @@ class UndoStore:
         """Go on in the direction that was taken; whether the set is applied then."""
         plan = journal.plan()
         if told.state is State.RECORDED:
-            return settle_write(self.root_fd, journal, plan)
+            return settle_change(self.root_fd, journal, plan)
         applied = AppliedSet(self.root_fd, journal, plan)
         forward = told.state in (State.APPLYING, State.RESTORING)
         if told.state in (State.REVERTING, State.RESTORING):

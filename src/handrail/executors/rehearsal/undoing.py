@@ -5,7 +5,7 @@ import hashlib
 import os
 import sys
 from collections import OrderedDict
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from handrail.core.undo import Undone, UndoStatus
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.processes.threads import to_its_end
 from handrail.executors.rehearsal.key import key_in
+from handrail.executors.rehearsal.recording import FileChange
 from handrail.executors.rehearsal.undo import UndoStore
 
 # Reasons are asked for right after their call.
@@ -80,8 +81,8 @@ class WorkspaceUndo:
             log.warning("undo.left-alone", journal=journal, error=why)
 
     @contextmanager
-    def recording(self, call: str, path: str, data: bytes) -> Generator[None]:
-        """Keep the before-image of a write. If that is impossible, the write is made all the same.
+    def recording(self, call: str, change: Callable[[], FileChange]) -> Generator[None]:
+        """Keep what a change takes away. If that is impossible, the change is made all the same.
 
         Work that was approved is worth more than the possibility to take it back, and the result
         says that it cannot be undone.
@@ -89,8 +90,7 @@ class WorkspaceUndo:
         earlier = self._why_not.get(call)
         with ExitStack() as stack:
             try:
-                sha256 = hashlib.sha256(data).hexdigest()
-                stack.enter_context(self.store.recording(call, path, sha256))
+                stack.enter_context(self.store.recording(call, change()))
             except (OSError, FileOperationError) as error:
                 self._why_not[call] = str(error)
                 while len(self._why_not) > _MOST_REASONS:
@@ -98,14 +98,14 @@ class WorkspaceUndo:
             try:
                 yield
             except BaseException:
-                # This write was not made; an earlier one of the call may have been.
+                # This change was not made; an earlier one of the call may have been.
                 if earlier is None:
                     self._why_not.pop(call, None)
                 raise
 
 
 class KeptFiles:
-    """The files of a workspace for one call, whose writes can be undone."""
+    """The files of a workspace for one call, whose changes can be undone."""
 
     def __init__(self, files: FileSystemExecutor, undo: WorkspaceUndo, call: str):
         self._files = files
@@ -125,8 +125,20 @@ class KeptFiles:
         return await self._files.check(path, writing=writing)
 
     async def write(self, path: str, data: bytes, *, expected: FileState | None) -> None:
-        around = self._undo.recording(self._call, path, data)
+        def change() -> FileChange:
+            return FileChange(path, hashlib.sha256(data).hexdigest())
+
+        around = self._undo.recording(self._call, change)
         await self._files.write(path, data, expected=expected, around=around)
+
+    async def remove(self, path: str, *, expected: FileState) -> None:
+        around = self._undo.recording(self._call, lambda: FileChange(path))
+        await self._files.remove(path, expected=expected, around=around)
+
+    async def move(self, path: str, to: str, *, expected: FileState) -> None:
+        change = FileChange(to, expected.sha256, source=path)
+        around = self._undo.recording(self._call, lambda: change)
+        await self._files.move(path, to, expected=expected, around=around)
 
 
 @contextmanager
