@@ -172,3 +172,21 @@ def test_a_ceiling_on_autonomy_leaves_rehearsals_unless_it_permits_only_reads(
 ) -> None:
     scene = rehearsing(Autonomy.FULL, f"autonomy = '{ceiling}'\n")
     assert judge_call(Rehearsed(), WordParams(), scene).ruling is ruling
+
+
+class Whisper(Shout):
+    name: ClassVar[str] = "whisper"
+    ruled_as: ClassVar[tuple[str, ...]] = ("shout",)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "covered"), [("shout", True), ("whisper", True), ("sh*", True), ("sing", False)]
+)
+def test_a_rule_about_a_tool_holds_for_those_that_are_ruled_as_it(
+    pattern: str, covered: bool
+) -> None:
+    text = f'[[tool]]\nname = "{pattern}"\nrisk = "high"\nreason = "is loud"\n'
+    scene = Scene(NOWHERE, rules=operator_rules(text, "policy.toml"))
+    verdict = judge_call(Whisper(), WordParams(), scene)
+    assert (verdict.risk is RiskLevel.HIGH) is covered
+    assert verdict.reasons[0].startswith("whisper: is loud") is covered

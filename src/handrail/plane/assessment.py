@@ -279,7 +279,8 @@ def _judge_case(rules: Rules, case: _Case) -> _Judged:
         )
         asks = verdict.ruling.may_ask
         kind = None
-        if asks and not case.is_alone and not _is_alarming([*rules.judge_tool(tool.name), *seen]):
+        by_name = rules.judge_tool(tool.name, *tool.ruled_as)
+        if asks and not case.is_alone and not _is_alarming([*by_name, *seen]):
             own = tool.call_class(params, scene)
             kind = _sayable(class_of_effects(looked.facts) if looked.rehearsed else own)
         is_described = asks or case.always_described

@@ -37,6 +37,8 @@ class Tool(ABC, Generic[P]):
     large: ClassVar[str | None] = None
     site: ClassVar[Site] = Site.CLIENT
     effect: ClassVar[Effect] = Effect.CHANGE
+    # Further tools whose rows in policy files hold for this one.
+    ruled_as: ClassVar[tuple[str, ...]] = ()
     # What a call changes, as the end of "changes …" on a card.
     changes: ClassVar[str] = ""
     # Whether a call of a session that has a draft changes that instead of the workspace.

@@ -48,7 +48,7 @@ def judge_call(
     """
     base = tool.safety_level if tool.floor is None else tool.floor
     words = tool.pre_validate(params, scene)
-    known = [*scene.rules.judge_tool(tool.name), *seen]
+    known = [*scene.rules.judge_tool(tool.name, *tool.ruled_as), *seen]
     is_refused = worst([*words, *known]) is RiskLevel.FORBIDDEN
     plan = Plan() if is_refused else tool.plan(params, scene)
     rehearses = scene.rehearses and scene.isolated and scene.rules.rehearses

@@ -120,8 +120,10 @@ class Rules:
         """What the rules say of writing a file, or of one that a rehearsed command has `built`."""
         return judge_write(path, self.writes, self.further_writes, built=built)
 
-    def judge_tool(self, name: str) -> list[Finding]:
-        return [rule.finding(name) for rule in self.tools if rule.covers(name)]
+    def judge_tool(self, name: str, *also: str) -> list[Finding]:
+        """What is said of a tool, and of those tools that it is judged as."""
+        names = (name, *also)
+        return [rule.finding(name) for rule in self.tools if any(map(rule.covers, names))]
 
     def networks_of(self, name: str) -> list[NetworkRule]:
         """What is said of the hosts that a command may reach."""
